@@ -1,0 +1,40 @@
+"""Settings that the environment gives: read once, at import, by whoever needs them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def env_flag(name: str, default: bool = False) -> bool:
+    """Return whether environment variable `name` is set to 1, true, yes or on."""
+    text = os.environ.get(name, "").strip().lower()
+    if not text:
+        return default
+    return text in ("1", "true", "yes", "on")
+
+
+def env_int(name: str, default: int) -> int:
+    """Return environment variable `name` as an int.
+
+    Raises: ValueError naming the variable if it holds no int.
+    """
+    text = os.environ.get(name, "").strip()
+    if not text:
+        return default
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"environment variable {name}: expected an int, got '{text}'") from None
+
+
+def cache_folder() -> Path:
+    """Return the user's folder for compiled kernels; it need not exist yet.
+
+    TORCHGEN_CACHE_DIR names it; otherwise `torchgen` in XDG_CACHE_HOME or in ~/.cache.
+    """
+    explicit = os.environ.get("TORCHGEN_CACHE_DIR")
+    if explicit:
+        return Path(explicit)
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(base) / "torchgen"

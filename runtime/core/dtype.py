@@ -1,0 +1,190 @@
+"""Element types: one row per dtype and all that follows from it; promotion is in `promotion.py`."""
+
+from __future__ import annotations
+
+import builtins
+from typing import NoReturn
+
+import numpy as np
+
+from runtime import errors
+
+
+class dtype:
+    """The type of a tensor's elements. Instances are singletons; compare them with `is`.
+
+    Attributes:
+        name: "float32"; `repr` adds the prefix under which users know it.
+        index: PyTorch's number of the type; the low five bits of a tensor's key.
+        itemsize: bytes per element.
+        numpy: the NumPy dtype of the *storage*; 16-bit floats are stored as uint16.
+        kind: "b" (bool), "i" (integer), "f" (floating) or "c" (complex).
+        opmath: the dtype in which an element-wise formula computes.
+        acc: the dtype in which a sum accumulates.
+    """
+
+    __slots__ = (
+        "_complex",
+        "_real",
+        "acc",
+        "index",
+        "is_complex",
+        "is_floating_point",
+        "is_signed",
+        "itemsize",
+        "kind",
+        "name",
+        "numpy",
+        "opmath",
+    )
+    __module__ = "torchgen_out"
+
+    name: str
+    index: builtins.int
+    itemsize: builtins.int
+    numpy: np.dtype
+    kind: str
+    is_floating_point: builtins.bool
+    is_complex: builtins.bool
+    is_signed: builtins.bool
+    opmath: dtype
+    acc: dtype
+    _real: dtype
+    _complex: dtype | None
+
+    def __new__(cls, *args: object, **kwargs: object) -> NoReturn:
+        raise TypeError("cannot create 'torch.dtype' instances")
+
+    def to_real(self) -> dtype:
+        """Return the dtype of the real part: complex64 gives float32; a real dtype gives itself."""
+        return self._real
+
+    def to_complex(self) -> dtype:
+        """Return the complex dtype whose parts have this dtype; float32 gives complex64."""
+        if self._complex is None:
+            raise errors.no_complex_dtype(self)
+        return self._complex
+
+    def __repr__(self) -> str:
+        return "torch." + self.name
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return by_name, (self.name,)
+
+
+# None where PyTorch's numbering has a type that is not here.
+BY_INDEX: list[dtype] = [None] * 32  # type: ignore[list-item]
+
+
+def _define(name: str, index: builtins.int, storage: str, kind: str) -> dtype:
+    self: dtype = object.__new__(dtype)
+    self.name, self.index, self.kind = name, index, kind
+    self.numpy = np.dtype(storage)
+    self.itemsize = self.numpy.itemsize
+    self.is_floating_point = kind == "f"
+    self.is_complex = kind == "c"
+    self.is_signed = kind in "fc" or name.startswith("int")
+    self.opmath = self.acc = self
+    self._complex = None
+    BY_INDEX[index] = self
+    return self
+
+
+uint8 = _define("uint8", 0, "uint8", "i")
+int8 = _define("int8", 1, "int8", "i")
+int16 = _define("int16", 2, "int16", "i")
+int32 = _define("int32", 3, "int32", "i")
+int64 = _define("int64", 4, "int64", "i")
+float16 = _define("float16", 5, "uint16", "f")
+float32 = _define("float32", 6, "float32", "f")
+float64 = _define("float64", 7, "float64", "f")
+# 8 is kept for complex32.
+complex64 = _define("complex64", 9, "complex64", "c")
+complex128 = _define("complex128", 10, "complex128", "c")
+bool = _define("bool", 11, "bool", "b")
+# 12, 13 and 14 are kept for the quantised integers.
+bfloat16 = _define("bfloat16", 15, "uint16", "f")
+
+ALL: tuple[dtype, ...] = tuple(each for each in BY_INDEX if each is not None)
+
+for _integer in (uint8, int8, int16, int32, int64, bool):
+    _integer.acc = int64
+    _integer._real = _integer
+for _float, _its_complex in ((float32, complex64), (float64, complex128)):
+    _float._complex = _its_complex._complex = _its_complex
+    _float._real = _its_complex._real = _float
+for _half in (float16, bfloat16):
+    _half.opmath = _half.acc = float32
+    _half._real = _half
+    _half._complex = complex64  # DEVIATION: float16 gives complex64, since there is no complex32.
+
+# PyTorch's second names. `float`, `int` and `bool` hide the builtins in this module only.
+half = float16
+float = float32
+double = float64
+short = int16
+int = int32
+long = int64
+cfloat = complex64
+cdouble = complex128
+
+ALIASES: dict[str, dtype] = {
+    "half": half,
+    "float": float,
+    "double": double,
+    "short": short,
+    "int": int,
+    "long": long,
+    "cfloat": cfloat,
+    "cdouble": cdouble,
+}
+
+_BY_NAME = {each.name: each for each in ALL}
+_BY_NUMPY = {each.numpy: each for each in ALL if each.name == each.numpy.name}
+_BY_NUMPY[np.dtype("float16")] = float16
+
+
+def by_name(name: str) -> dtype:
+    """Return the dtype called `name`, "float32" or "float"."""
+    found = _BY_NAME.get(name) or ALIASES.get(name)
+    if found is None:
+        raise AttributeError(f"module 'torch' has no attribute '{name}'")
+    return found
+
+
+def from_numpy(numpy_dtype: object) -> dtype:
+    """Return the dtype whose values a NumPy dtype holds; ml_dtypes' bfloat16 is known too.
+
+    Raises: TypeError for a NumPy dtype without counterpart (str, object, uint32 ...).
+    """
+    as_numpy = np.dtype(numpy_dtype)  # type: ignore[call-overload]
+    found = _BY_NUMPY.get(as_numpy)
+    if found is not None:
+        return found
+    if as_numpy.name == "bfloat16":
+        return bfloat16
+    native = as_numpy.newbyteorder("=")
+    if native in _BY_NUMPY and not as_numpy.isnative:
+        raise errors.foreign_byte_order()
+    raise errors.unsupported_numpy_dtype(as_numpy)
+
+
+_default = float32
+
+
+def default_dtype() -> dtype:
+    """Return the dtype of tensors made from Python floats."""
+    return _default
+
+
+def set_default_dtype(d: dtype, /) -> None:
+    """Set the dtype of tensors made from Python floats; it must be a floating-point dtype.
+
+    **Raises** TypeError for an integer, bool or complex dtype.
+    """
+    global _default
+    if not isinstance(d, dtype):
+        raise errors.default_dtype_not_floating("invalid dtype object: ", d)
+    if not d.is_floating_point:
+        raise errors.default_dtype_not_floating("", d)
+    _default = d

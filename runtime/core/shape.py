@@ -1,0 +1,212 @@
+"""Arithmetic of sizes, strides and dims; knows no tensor. Strides are counted in elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod as numel
+from operator import index as _as_index
+
+from runtime import errors
+
+__all__ = [
+    "broadcast_shapes",
+    "broadcast_strides",
+    "channels_last_strides",
+    "contiguous_strides",
+    "infer_size",
+    "is_contiguous",
+    "normalize_dim",
+    "normalize_dims",
+    "numel",
+    "same_order",
+    "view_strides",
+]
+
+
+def normalize_dim(dim: int, ndim: int) -> int:
+    """Return `dim` counted from the front; a 0-d tensor is taken as having one dim.
+
+    Raises: IndexError if dim is out of range.
+    """
+    if 0 <= dim < ndim:
+        return dim
+    bound = ndim or 1
+    if -bound <= dim < bound:
+        return dim + bound if dim < 0 else dim
+    raise errors.dim_out_of_range(dim, ndim)
+
+
+def normalize_dims(dims: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+    """Return distinct dims counted from the front, in the order given; None means all dims.
+
+    Raises: IndexError if a dim is out of range, RuntimeError if one is named twice.
+    """
+    if dims is None:
+        return tuple(range(ndim))
+    if not isinstance(dims, (tuple, list)):
+        return (normalize_dim(_as_index(dims), ndim),)
+    found = tuple([normalize_dim(dim, ndim) for dim in dims])
+    if len(set(found)) != len(found):
+        raise errors.dim_repeated(next(dim for dim in found if found.count(dim) > 1))
+    return found
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
+    """Return the shape to which all `shapes` broadcast.
+
+    Shape: aligned at the last dim; sizes are equal or 1.
+    Raises: RuntimeError if two sizes differ and neither is 1.
+    """
+    if not shapes:
+        return ()
+    result = tuple(shapes[0])
+    for shape in shapes[1:]:
+        if tuple(shape) != result:
+            result = _broadcast_pair(result, tuple(shape))
+    return result
+
+
+def _broadcast_pair(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    ndim = max(len(a), len(b))
+    padded_a = (1,) * (ndim - len(a)) + a
+    padded_b = (1,) * (ndim - len(b)) + b
+    result = []
+    for dim in reversed(range(ndim)):
+        size_a, size_b = padded_a[dim], padded_b[dim]
+        if size_a != size_b and size_a != 1 and size_b != 1:
+            raise errors.broadcast_mismatch(size_a, size_b, dim)
+        result.append(size_b if size_a == 1 else size_a)
+    return tuple(result[::-1])
+
+
+def broadcast_strides(
+    sizes: Sequence[int], strides: Sequence[int], shape: Sequence[int]
+) -> tuple[int, ...]:
+    """Return the strides with which a tensor of `sizes` is read as `shape`: 0 where it repeats.
+
+    `sizes` must broadcast to `shape`; that is the caller's to know.
+    """
+    missing = len(shape) - len(sizes)
+    own = [
+        0 if size == 1 and wanted != 1 else stride
+        for size, stride, wanted in zip(sizes, strides, shape[missing:], strict=True)
+    ]
+    return (0,) * missing + tuple(own)
+
+
+def contiguous_strides(sizes: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides of a row-major tensor; a size of 0 counts as 1, as in PyTorch."""
+    ndim = len(sizes)
+    if ndim == 1:
+        return (1,)
+    if ndim == 2:
+        return (sizes[1] or 1, 1)
+    strides = [1] * ndim
+    step = 1
+    for dim in range(ndim - 1, 0, -1):
+        step *= sizes[dim] or 1
+        strides[dim - 1] = step
+    return tuple(strides)
+
+
+def is_contiguous(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    """Tell whether the elements lie one after the other in row-major order.
+
+    The stride of a dim of size 1 does not matter; a tensor without elements is contiguous.
+    """
+    expected = 1
+    for dim in range(len(sizes) - 1, -1, -1):
+        size = sizes[dim]
+        if size != 1:
+            if size == 0:
+                return True
+            if strides[dim] != expected:
+                return 0 in sizes
+            expected *= size
+    return True
+
+
+_CHANNELS_LAST_NDIM = {"channels_last": 4, "channels_last_3d": 5}
+
+
+def channels_last_strides(sizes: Sequence[int], format_name: str) -> tuple[int, ...] | None:
+    """Return the strides of a dense tensor whose dim 1 is innermost; None for another ndim."""
+    if _CHANNELS_LAST_NDIM.get(format_name) != len(sizes):
+        return None
+    inner = contiguous_strides((sizes[0], *sizes[2:], sizes[1]))
+    return (inner[0], inner[-1], *inner[1:-1])
+
+
+def same_order(sizes: Sequence[int], strides: Sequence[int], order: Sequence[int]) -> bool:
+    """Tell whether `strides` equal `order` wherever a size other than 1 lets a stride matter."""
+    return 0 in sizes or all(
+        size == 1 or stride == wanted
+        for size, stride, wanted in zip(sizes, strides, order, strict=True)
+    )
+
+
+def infer_size(shape: Sequence[int], count: int) -> tuple[int, ...]:
+    """Return `shape` with its -1 replaced, so that it holds `count` elements.
+
+    Raises: RuntimeError if there are several -1, other negative sizes, or the count does not fit.
+    """
+    inferred, known = -1, 1
+    for position, size in enumerate(shape):
+        if size >= 0:
+            known *= size
+        elif size != -1:
+            raise errors.invalid_shape_dim(size, position, shape)
+        elif inferred >= 0:
+            raise errors.several_inferred_dims()
+        else:
+            inferred = position
+    if inferred < 0:
+        if known != count:
+            raise errors.shape_invalid_for_numel(shape, count)
+        return tuple(shape)
+    if known == 0 and count == 0:
+        raise errors.inferred_dim_ambiguous(shape)
+    if known == 0 or count % known:
+        raise errors.shape_invalid_for_numel(shape, count)
+    return (*shape[:inferred], count // known, *shape[inferred + 1 :])
+
+
+def view_strides(
+    sizes: Sequence[int], strides: Sequence[int], new_sizes: Sequence[int]
+) -> tuple[int, ...] | None:
+    """Return strides that show the same memory as `new_sizes`, or None if there are none.
+
+    Both shapes must hold the same number of elements. Old dims that follow each other in memory
+    form chunks; each chunk must be covered exactly by consecutive new dims.
+    """
+    if 0 in sizes:
+        if tuple(sizes) == tuple(new_sizes):
+            return tuple(strides)
+        return contiguous_strides(new_sizes)
+    new_strides = [0] * len(new_sizes)
+    new_dim = len(new_sizes) - 1
+    for chunk_numel, base_stride in _memory_chunks(sizes, strides):
+        covered = 1
+        while new_dim >= 0 and (covered < chunk_numel or new_sizes[new_dim] == 1):
+            new_strides[new_dim] = covered * base_stride
+            covered *= new_sizes[new_dim]
+            new_dim -= 1
+        if covered != chunk_numel:
+            return None
+    return tuple(new_strides) if new_dim < 0 else None
+
+
+def _memory_chunks(sizes: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]]:
+    """Return (numel, stride of the last dim) of each run of mergeable dims, innermost first."""
+    if not sizes:
+        return [(1, 1)]
+    chunks = []
+    chunk_numel, base_stride = 1, strides[-1]
+    for dim in range(len(sizes) - 1, -1, -1):
+        chunk_numel *= sizes[dim]
+        ends = dim == 0 or (sizes[dim - 1] != 1 and strides[dim - 1] != chunk_numel * base_stride)
+        if ends:
+            chunks.append((chunk_numel, base_stride))
+            if dim:
+                chunk_numel, base_stride = 1, strides[dim - 1]
+    return chunks
