@@ -126,3 +126,26 @@ def cannot_cast(source: object, target: object) -> RuntimeError:
     return RuntimeError(
         f"result type {source!r} can't be cast to the desired output type {target!r}"
     )
+
+
+# What messages call a dtype.
+
+_SCALAR_TYPE_NAMES = {
+    "uint8": "Byte",
+    "int8": "Char",
+    "int16": "Short",
+    "int32": "Int",
+    "int64": "Long",
+    "float16": "Half",
+    "float32": "Float",
+    "float64": "Double",
+    "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+    "bool": "Bool",
+    "bfloat16": "BFloat16",
+}
+
+
+def scalar_type_name(dtype: object) -> str:
+    """Return the name by which PyTorch's messages call a dtype: "Float" for float32."""
+    return _SCALAR_TYPE_NAMES[repr(dtype).removeprefix("torch.")]

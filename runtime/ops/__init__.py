@@ -1,0 +1,1 @@
+"""Floor 6: view arithmetic, shape functions, composite bodies and factories."""

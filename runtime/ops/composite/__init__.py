@@ -1,0 +1,1 @@
+"""Operators written with other operators; their derivatives come for free."""

@@ -1,0 +1,130 @@
+"""Views that look at the storage itself: alias, as_strided, and the same bytes as another dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from runtime import errors
+from runtime.core import dtype as dtypes
+from runtime.core.size import Size, make_size
+from runtime.core.tensor import Tensor
+
+Geometry: TypeAlias = tuple[Size, tuple[int, ...], int]
+TypedGeometry: TypeAlias = tuple[Size, tuple[int, ...], int, dtypes.dtype]
+
+
+def alias(self: Tensor) -> Geometry:
+    """The same elements in the same place."""
+    return self._sizes, self._strides, self._offset
+
+
+def as_strided(
+    self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Geometry:
+    """Any geometry within the storage; the tensor's own sizes do not matter.
+
+    **Raises** RuntimeError if it would leave the storage, or for a negative stride or offset.
+    """
+    offset = self._offset if storage_offset is None else storage_offset
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
+    last = offset
+    empty = False
+    for length, step in zip(size, stride, strict=True):
+        if step < 0:
+            raise RuntimeError(
+                "as_strided: Negative strides are not supported at the moment, "
+                f"got strides: {list(stride)}"
+            )
+        if length < 0:
+            raise RuntimeError(
+                f"Storage size calculation overflowed with sizes={list(size)} "
+                f"and strides={list(stride)}"
+            )
+        last += (length - 1) * step
+        empty = empty or not length
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    buffer = self._storage.buffer
+    if not empty and buffer is not None:
+        itemsize = self.dtype.itemsize
+        if (last + 1) * itemsize > buffer.nbytes:
+            raise RuntimeError(
+                f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, "
+                f"and itemsize {itemsize} requiring a storage size of {(last + 1) * itemsize} are "
+                f"out of bounds for storage of size {buffer.nbytes}"
+            )
+    return make_size(size), tuple(stride), offset
+
+
+def view_dtype(self: Tensor, dtype: dtypes.dtype) -> TypedGeometry:
+    """The same bytes read as `dtype`; the last dim grows or shrinks with the item size.
+
+    **Raises** RuntimeError if the item sizes differ and the last dim is missing, is not
+    contiguous, or does not divide.
+    """
+    own, new = self.dtype, dtype
+    sizes, strides, offset = list(self._sizes), list(self._strides), self._offset
+    if own.itemsize == new.itemsize:
+        return self._sizes, self._strides, offset, new
+    if not sizes:
+        raise RuntimeError(f"self.dim() cannot be 0 to {_as(own, new)}")
+    if strides[-1] != 1:
+        raise RuntimeError(
+            f"self.stride(-1) must be 1 to {_as(own, new)}, but got {strides[-1]}"
+        )
+    if own.itemsize > new.itemsize:
+        factor = own.itemsize // new.itemsize
+        sizes[-1] *= factor
+        strides = [stride * factor for stride in strides[:-1]] + [1]
+        return make_size(sizes), tuple(strides), offset * factor, new
+    factor = new.itemsize // own.itemsize
+    named = [("size(-1)", sizes[-1]), ("storage_offset()", offset)]
+    named += [(f"stride({dim})", stride) for dim, stride in enumerate(strides[:-1])]
+    for name, value in named:
+        if value % factor:
+            raise RuntimeError(
+                f"self.{name} must be divisible by {factor} to {_as(own, new)}, but got {value}"
+            )
+    sizes[-1] //= factor
+    strides = [stride // factor for stride in strides[:-1]] + [1]
+    return make_size(sizes), tuple(strides), offset // factor, new
+
+
+def _as(own: dtypes.dtype, new: dtypes.dtype) -> str:
+    names = f"{errors.scalar_type_name(own)} as {errors.scalar_type_name(new)}"
+    return f"view {names} (different element sizes)"
+
+
+def view_as_real(self: Tensor) -> TypedGeometry:
+    """The real and imaginary parts of complex elements as a last dim of size 2."""
+    if not self.dtype.is_complex:
+        raise RuntimeError("view_as_real is only supported for complex tensors")
+    strides = [stride * 2 for stride in self._strides]
+    return make_size([*self._sizes, 2]), (*strides, 1), self._offset * 2, self.dtype.to_real()
+
+
+def view_as_complex(self: Tensor) -> TypedGeometry:
+    """Pairs along the last dim as complex elements.
+
+    **Raises** RuntimeError unless the last dim has size 2 and stride 1 and all else is even.
+    """
+    own, sizes, strides = self.dtype, self._sizes, self._strides
+    if own is not dtypes.float32 and own is not dtypes.float64:
+        raise RuntimeError(
+            "view_as_complex is only supported for half, float and double tensors, "
+            f"but got a tensor of scalar type: {errors.scalar_type_name(own)}"
+        )
+    if not sizes:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    if sizes[-1] != 2:
+        raise RuntimeError("Tensor must have a last dimension of size 2")
+    if strides[-1] != 1:
+        raise RuntimeError("Tensor must have a last dimension with stride 1")
+    if any(stride % 2 for stride in strides[:-1]):
+        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+    if self._offset % 2:
+        raise RuntimeError("Tensor must have a storage_offset divisible by 2")
+    halved = tuple([stride // 2 for stride in strides[:-1]])
+    return make_size(list(sizes)[:-1]), halved, self._offset // 2, own.to_complex()

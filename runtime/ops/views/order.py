@@ -1,0 +1,121 @@
+"""Views that reorder dims: transpose, permute and their kin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from runtime import errors
+from runtime.core.shape import normalize_dim
+from runtime.core.size import Size, make_size
+from runtime.core.tensor import Tensor
+
+Geometry: TypeAlias = tuple[Size, tuple[int, ...], int]
+
+
+def transpose(self: Tensor, dim0: int, dim1: int) -> Geometry:
+    """Swap two dims. **Raises** IndexError if one is out of range."""
+    sizes, strides = list(self._sizes), list(self._strides)
+    try:
+        sizes[dim0], sizes[dim1] = sizes[dim1], sizes[dim0]
+        strides[dim0], strides[dim1] = strides[dim1], strides[dim0]
+    except IndexError:  # out of range, or the dims 0 and -1 that even a 0-d tensor has
+        normalize_dim(dim0, len(sizes))
+        normalize_dim(dim1, len(sizes))
+    return make_size(sizes), tuple(strides), self._offset
+
+
+def t(self: Tensor) -> Geometry:
+    """Swap the dims of a matrix; vectors and scalars stay as they are."""
+    sizes = self._sizes
+    ndim = len(sizes)
+    if ndim == 2:
+        rows, columns = sizes
+        row_stride, column_stride = self._strides
+        return make_size((columns, rows)), (column_stride, row_stride), self._offset
+    if ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
+    return sizes, self._strides, self._offset
+
+
+def reverse_dims(self: Tensor) -> Geometry:
+    """Reverse the order of all dims (`Tensor.T`)."""
+    return make_size(reversed(self._sizes)), self._strides[::-1], self._offset
+
+
+def matrix_transpose(self: Tensor) -> Geometry:
+    """Swap the last two dims (`Tensor.mT`). **Raises** RuntimeError for a vector."""
+    sizes, strides = list(self._sizes), list(self._strides)
+    if len(sizes) > 1:
+        sizes[-2], sizes[-1] = sizes[-1], sizes[-2]
+        strides[-2], strides[-1] = strides[-1], strides[-2]
+    elif sizes:
+        raise RuntimeError(
+            "tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor."
+        )
+    return make_size(sizes), tuple(strides), self._offset
+
+
+def permute(self: Tensor, dims: Sequence[int]) -> Geometry:
+    """Put the dims in the order `dims`.
+
+    **Raises** RuntimeError if `dims` does not name every dim once, IndexError if one is out of range.
+    """
+    sizes, strides = self._sizes, self._strides
+    ndim = len(sizes)
+    if len(dims) != ndim:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+            "length of the desired ordering of dimensions i.e. "
+            f"input.dim() = {ndim} is not equal to len(dims) = {len(dims)}"
+        )
+    seen = 0
+    for dim in dims:
+        if not -ndim <= dim < ndim:
+            raise errors.dim_out_of_range(dim, ndim)
+        seen |= 1 << dim % ndim
+    if seen + 1 != 1 << ndim:
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return (
+        make_size([sizes[dim] for dim in dims]),
+        tuple([strides[dim] for dim in dims]),
+        self._offset,
+    )
+
+
+def movedim(
+    self: Tensor, source: int | Sequence[int], destination: int | Sequence[int]
+) -> Geometry:
+    """Move the dims `source` to the places `destination`; the others keep their order.
+
+    **Raises** RuntimeError if the lists differ in length or repeat a dim, IndexError if a dim is
+    out of range.
+    """
+    ndim = len(self._sizes)
+    sources = _distinct("source", source, ndim)
+    destinations = _distinct("destination", destination, ndim)
+    if len(sources) != len(destinations):
+        raise RuntimeError(
+            "movedim: Invalid source or destination dims: source "
+            f"({sources} dims) should contain the same number of dims as destination "
+            f"({destinations} dims)"
+        )
+    if not ndim:
+        return self._sizes, self._strides, self._offset
+    order = [dim for dim in range(ndim) if dim not in sources]
+    for place, dim in sorted(zip(destinations, sources, strict=True)):
+        order.insert(place, dim)
+    sizes, strides = self._sizes, self._strides
+    return (
+        make_size([sizes[dim] for dim in order]),
+        tuple([strides[dim] for dim in order]),
+        self._offset,
+    )
+
+
+def _distinct(name: str, dims: int | Sequence[int], ndim: int) -> list[int]:
+    given = list(dims) if isinstance(dims, (list, tuple)) else [dims]
+    found = [normalize_dim(dim, ndim) for dim in given]
+    if len(set(found)) != len(found):
+        raise RuntimeError(f"movedim: repeated dim in `{name}` ({given})")
+    return found

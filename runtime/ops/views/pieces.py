@@ -1,0 +1,127 @@
+"""Views that cut a tensor into several along one dim: split, chunk, unbind and kin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from runtime.core.shape import normalize_dim
+from runtime.core.size import Size, make_size
+from runtime.core.tensor import Tensor
+
+Geometry: TypeAlias = tuple[Size, tuple[int, ...], int]
+
+
+def _consecutive(self: Tensor, dim: int, lengths: Sequence[int]) -> list[Geometry]:
+    """Pieces of these lengths, one after the other along `dim`."""
+    sizes, strides, offset = list(self._sizes), self._strides, self._offset
+    stride = strides[dim]
+    pieces = []
+    for length in lengths:
+        sizes[dim] = length
+        pieces.append((make_size(sizes), strides, offset))
+        offset += length * stride
+    return pieces
+
+
+def split(self: Tensor, split_size: int, dim: int = 0) -> list[Geometry]:
+    """Pieces of `split_size`; the last one may be shorter."""
+    if not self._sizes:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    dim = normalize_dim(dim, len(self._sizes))
+    if split_size < 0:
+        raise RuntimeError(
+            f"split expects split_size be non-negative, but got split_size={split_size}"
+        )
+    size = self._sizes[dim]
+    if not split_size:
+        if size:
+            raise RuntimeError(
+                "split_size can only be 0 if dimension size is 0, "
+                f"but got dimension size of {size}"
+            )
+        return _consecutive(self, dim, [0])
+    whole, rest = divmod(size, split_size)
+    lengths = [split_size] * whole
+    if rest or not whole:
+        lengths.append(rest)
+    return _consecutive(self, dim, lengths)
+
+
+def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> list[Geometry]:
+    """Pieces of the given sizes, which must add up to the dim's size."""
+    if not self._sizes:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    dim = normalize_dim(dim, len(self._sizes))
+    if any(length < 0 for length in split_sizes):
+        raise RuntimeError(
+            "split_with_sizes expects split_sizes have only non-negative entries, "
+            f"but got split_sizes={list(split_sizes)}"
+        )
+    size = self._sizes[dim]
+    if sum(split_sizes) != size:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size "
+            f"at dimension {dim}), but got split_sizes={list(split_sizes)}"
+        )
+    return _consecutive(self, dim, split_sizes)
+
+
+def chunk(self: Tensor, chunks: int, dim: int = 0) -> list[Geometry]:
+    """At most `chunks` pieces of equal size; the last one may be shorter."""
+    if not self._sizes:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    dim = normalize_dim(dim, len(self._sizes))
+    size = self._sizes[dim]
+    if not size:
+        return _consecutive(self, dim, [0] * chunks)
+    return split(self, (size + chunks - 1) // chunks, dim)
+
+
+def tensor_split_sections(self: Tensor, sections: int, dim: int = 0) -> list[Geometry]:
+    """Exactly `sections` pieces; the first ones are longer by one if it does not divide."""
+    dim = _splittable_dim(self, dim)
+    if sections <= 0:
+        raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
+    length, longer = divmod(self._sizes[dim], sections)
+    return _consecutive(
+        self, dim, [length + 1] * longer + [length] * (sections - longer)
+    )
+
+
+def tensor_split_indices(self: Tensor, indices: Sequence[int], dim: int = 0) -> list[Geometry]:
+    """Pieces that end where `indices` say, each bound read as in a slice."""
+    dim = _splittable_dim(self, dim)
+    sizes, strides = list(self._sizes), self._strides
+    size = sizes[dim]
+    pieces = []
+    start = 0
+    for index in [*indices, size]:
+        first = min(start + size if start < 0 else start, size)
+        last = min(index + size if index < 0 else index, size)
+        first, last = max(first, 0), max(last, 0)
+        sizes[dim] = max(last - first, 0)
+        pieces.append((make_size(sizes), strides, self._offset + first * strides[dim]))
+        start = index
+    return pieces
+
+
+def _splittable_dim(self: Tensor, dim: int) -> int:
+    if not self._sizes:
+        raise RuntimeError(
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+        )
+    return normalize_dim(dim, len(self._sizes))
+
+
+def unbind(self: Tensor, dim: int = 0) -> list[Geometry]:
+    """One piece for every index of `dim`, without that dim."""
+    if not self._sizes:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    dim = normalize_dim(dim, len(self._sizes))
+    sizes, strides = list(self._sizes), list(self._strides)
+    count, stride = sizes.pop(dim), strides.pop(dim)
+    kept_sizes, kept_strides, offset = make_size(sizes), tuple(strides), self._offset
+    return [(kept_sizes, kept_strides, offset + index * stride) for index in range(count)]

@@ -1,0 +1,169 @@
+"""Views that keep the order of the elements and change the sizes: view, expand, squeeze and kin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from runtime import errors
+from runtime.core import shape as shapes
+from runtime.core.size import Size, make_size
+from runtime.core.tensor import Tensor
+
+Geometry: TypeAlias = tuple[Size, tuple[int, ...], int]
+
+
+def view(self: Tensor, size: Sequence[int]) -> Geometry:
+    """See the elements, in their order, as `size`; one size may be -1.
+
+    **Raises** RuntimeError if the element count does not fit, or if the strides cannot express it.
+    """
+    sizes = self._sizes
+    new_sizes = make_size(shapes.infer_size(size, shapes.numel(sizes)))
+    if self._flat is not None:
+        return new_sizes, shapes.contiguous_strides(new_sizes), self._offset
+    strides = shapes.view_strides(sizes, self._strides, new_sizes)
+    if strides is None:
+        raise errors.view_incompatible()
+    return new_sizes, strides, self._offset
+
+
+def view_as(self: Tensor, other: Tensor) -> Geometry:
+    """See the elements as the sizes of `other`."""
+    return view(self, other._sizes)
+
+
+def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Geometry:
+    """Split one dim into several; one of `sizes` may be -1.
+
+    **Raises** RuntimeError if `sizes` is empty or does not multiply up to the dim's size.
+    """
+    own = list(self._sizes)
+    dim = shapes.normalize_dim(dim, len(own))
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    if not own:
+        raise errors.dim_out_of_range(dim, 0)
+    try:
+        inner = shapes.infer_size(sizes, own[dim])
+    except RuntimeError as error:
+        if "is invalid for input of size" not in str(error):
+            raise
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} "
+            f"({own[dim]}) in the input tensor"
+        ) from None
+    return view(self, (*own[:dim], *inner, *own[dim + 1 :]))
+
+
+def expand(self: Tensor, size: Sequence[int], implicit: bool = False) -> Geometry:
+    """Repeat dims of size 1 (and new leading dims) by a stride of 0; -1 keeps a size.
+
+    **Raises** RuntimeError if there are too few sizes, or if one differs from a size that is not 1.
+    """
+    sizes, strides = self._sizes, self._strides
+    missing = len(size) - len(sizes)
+    if missing < 0:
+        raise _too_few_sizes(self, size)
+    new_sizes = list(size)
+    new_strides = [0] * missing
+    for position in range(missing):
+        if new_sizes[position] < 0:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({new_sizes[position]}) isn't allowed in a "
+                f"leading, non-existing dimension {position}"
+            )
+    for position, own, stride in zip(range(missing, len(new_sizes)), sizes, strides, strict=True):
+        wanted = new_sizes[position]
+        if wanted == own:
+            new_strides.append(stride)
+        elif wanted == -1:
+            new_sizes[position] = own
+            new_strides.append(stride)
+        elif own == 1 and wanted >= 0:
+            new_strides.append(0)
+        else:
+            raise _not_expandable(wanted, own, position, size, sizes)
+    _fill_leading_strides(new_sizes, new_strides, missing)
+    return make_size(new_sizes), tuple(new_strides), self._offset
+
+
+def _fill_leading_strides(sizes: list[int], strides: list[int], missing: int) -> None:
+    """New dims of size 1 take the stride that a contiguous tensor has there, as PyTorch's do."""
+    for position in range(missing - 1, -1, -1):
+        if sizes[position] == 1:
+            following = position + 1
+            strides[position] = sizes[following] * strides[following] if strides[following:] else 1
+
+
+def _too_few_sizes(self: Tensor, size: Sequence[int]) -> RuntimeError:
+    name = errors.scalar_type_name(self.dtype) + "Tensor"
+    own = ", ".join(map(str, self._sizes))
+    wanted = ", ".join(map(str, size))
+    return RuntimeError(
+        f"expand(torch.{name}{{[{own}]}}, size=[{wanted}]): the number of sizes provided "
+        f"({len(size)}) must be greater or equal to the number of dimensions in the tensor "
+        f"({len(self._sizes)})"
+    )
+
+
+def _not_expandable(
+    wanted: int, own: int, position: int, size: Sequence[int], sizes: Sequence[int]
+) -> RuntimeError:
+    return RuntimeError(
+        f"The expanded size of the tensor ({wanted}) must match the existing size ({own}) at "
+        f"non-singleton dimension {position}.  Target sizes: {list(size)}.  "
+        f"Tensor sizes: {list(sizes)}"
+    )
+
+
+def expand_as(self: Tensor, other: Tensor) -> Geometry:
+    """Expand to the sizes of `other`."""
+    return expand(self, other._sizes)
+
+
+def unsqueeze(self: Tensor, dim: int) -> Geometry:
+    """Insert a dim of size 1 before `dim`; -1 appends it."""
+    sizes, strides = list(self._sizes), list(self._strides)
+    ndim = len(sizes)
+    if dim < 0:
+        dim += ndim + 1
+    if not 0 <= dim <= ndim:
+        raise errors.dim_out_of_range(dim - ndim - 1 if dim < 0 else dim, ndim + 1)
+    strides.insert(dim, sizes[dim] * strides[dim] if dim < ndim else 1)
+    sizes.insert(dim, 1)
+    return make_size(sizes), tuple(strides), self._offset
+
+
+def squeeze(self: Tensor) -> Geometry:
+    """Drop every dim of size 1."""
+    strides = [
+        stride for size, stride in zip(self._sizes, self._strides, strict=True) if size != 1
+    ]
+    return make_size([size for size in self._sizes if size != 1]), tuple(strides), self._offset
+
+
+def squeeze_dim(self: Tensor, dim: int) -> Geometry:
+    """Drop one dim if its size is 1."""
+    sizes = self._sizes
+    dim = shapes.normalize_dim(dim, len(sizes))
+    if not sizes or sizes[dim] != 1:
+        return sizes, self._strides, self._offset
+    kept, strides = list(sizes), list(self._strides)
+    del kept[dim], strides[dim]
+    return make_size(kept), tuple(strides), self._offset
+
+
+def squeeze_dims(self: Tensor, dim: Sequence[int]) -> Geometry:
+    """Drop those of the named dims whose size is 1.
+
+    **Raises** IndexError if a dim is out of range, RuntimeError if one is named twice.
+    """
+    sizes, strides = self._sizes, self._strides
+    named = shapes.normalize_dims(dim, len(sizes))
+    kept = [each for each in range(len(sizes)) if each not in named or sizes[each] != 1]
+    return (
+        make_size([sizes[each] for each in kept]),
+        tuple([strides[each] for each in kept]),
+        self._offset,
+    )
