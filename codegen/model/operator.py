@@ -1,0 +1,322 @@
+"""Operators: one record per entry of native_functions.yaml; how each runs is its kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from codegen.errors import SourceLocation
+from codegen.model.schema import TENSOR, Argument, Schema
+from codegen.model.variants import inplace_schema, out_schema
+from codegen.model.vocabulary import DTYPE_SETS, SCHEMA_PREFIXES, in_place_dunder
+
+FUNCTION, METHOD, INPLACE, OUT = "function", "method", "inplace", "out"
+
+
+class Places(Protocol):
+    """Where the parts of an entry stand in its file; worked out only when a diagnostic asks."""
+
+    def key(self, name: str) -> SourceLocation:
+        """Return the place of a key; of the entry when the key is absent."""
+
+    def value(self, *path: str) -> SourceLocation:
+        """Return the place of the value under `path`; of the entry when it is absent."""
+
+    def word(self, word: str, *path: str) -> SourceLocation:
+        """Return the place of `word` inside the value under `path`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """Text in another language than the schema's (a formula, a Python expression) and its place."""
+
+    text: str
+    where: SourceLocation = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A scalar formula: its text, and what parsing made of it."""
+
+    source: SourceText
+    ir: object = field(default=None, compare=False, repr=False)
+    """The codegen.model.formula.Formula; None until the formula is parsed."""
+
+    @property
+    def text(self) -> str:
+        """The formula as written."""
+        return self.source.text
+
+    @property
+    def where(self) -> SourceLocation:
+        """The place of its first character."""
+        return self.source.where
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionReference:
+    """A hand-written function by name: `linalg.mm`, `transpose`; absolute `my_pkg.kernels:fn`."""
+
+    module: str
+    """Module below the folder that the kind implies, or absolute; empty for views."""
+    name: str
+    is_absolute: bool = False
+
+    def __str__(self) -> str:
+        if self.is_absolute:
+            return f"{self.module}:{self.name}"
+        return f"{self.module}.{self.name}" if self.module else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Pointwise:
+    """Runs a scalar formula on every element of the broadcast tensor arguments."""
+
+    formula: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """Folds elements into an accumulator."""
+
+    identity: Formula | None
+    """Start value of the accumulator; None makes an empty reduction an error."""
+    reduce: Formula
+    """One element in: names `acc`, the tensor argument, scalar arguments."""
+    combine: Formula
+    """Two partial accumulators: names `acc`, `other`."""
+    project: Formula | None
+    """Accumulator to result: names `acc`, `count`; None is the accumulator itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Computes sizes, strides and offset; touches no data."""
+
+    function: FunctionReference
+
+
+@dataclass(frozen=True, slots=True)
+class Composite:
+    """Calls other operators: a Python expression in the entry, or a function by name."""
+
+    body: SourceText | None
+    function: FunctionReference | None
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """Runs a hand-written kernel per backend."""
+
+    backends: tuple[tuple[str, FunctionReference], ...]
+    """(backend, kernel) in the order written."""
+    meta: FunctionReference | None
+    """Shape function; None when the shape depends on data (`meta: dynamic`)."""
+    half_is_raw: bool = False
+    """Whether the kernel takes 16-bit floats as uint16 instead of through float32."""
+    aliasing: tuple[str, ...] = ()
+    """Arguments that may share memory with the result, so that in-place needs no copy."""
+
+
+Kind = Pointwise | Reduction | View | Composite | Dispatch
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """The dtype rule, and which arguments take part in it."""
+
+    rule: str
+    """A key of vocabulary.PROMOTIONS."""
+    arguments: tuple[str, ...] | None = None
+    """Names in parentheses; None means all tensor (and Scalar) arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """`self: [-3, 3]`: random values of a tensor argument lie in this range."""
+
+    argument: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """`beta: [1, 0.5]`: values of another argument, Python expressions."""
+
+    argument: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SampleCall:
+    """One call of the operator, arguments as Python expressions over the sample constructors."""
+
+    arguments: tuple[tuple[str, SourceText], ...]
+    raises: str | None = None
+    """Name of the exception class that the call must raise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Inputs of the generated tests: per argument, or whole calls, never both."""
+
+    domains: tuple[Domain, ...] = ()
+    choices: tuple[Choices, ...] = ()
+    calls: tuple[SampleCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """One entry of native_functions.yaml: an operator family."""
+
+    schema: Schema
+    """The one schema written; in-place and out= schemas are derived from it."""
+    variants: tuple[str, ...]
+    """What the family offers, of `function`, `method`, `inplace`, `out`."""
+    python_module: str
+    """Where users find the function: `torch`, `nn.functional`, `linalg`, `fft`, `special`."""
+    dunders: tuple[str, ...]
+    """Python operators it implements (key `operators`), in-place ones included."""
+    aliases: tuple[str, ...]
+    """Further public names, with the same variants."""
+    dtypes: str
+    """Name of the dtype set accepted after promotion, a key of vocabulary.DTYPE_SETS."""
+    promotion: Promotion
+    kind: Kind
+    tags: tuple[str, ...]
+    reference: str | None
+    """Dotted name of an independent NumPy or SciPy function."""
+    samples: Samples | None
+    doc: str | None
+    """Markdown for users; the first line is the summary."""
+    where: SourceLocation = field(compare=False, repr=False)
+    """The place of the schema's text."""
+    places: Places = field(compare=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """`mul.Tensor`."""
+        return self.schema.name
+
+    @property
+    def base_name(self) -> str:
+        """`mul`."""
+        return self.schema.base_name
+
+    @property
+    def overload(self) -> str:
+        """`Tensor`, or the empty string."""
+        return self.schema.overload
+
+    @property
+    def identifier(self) -> str:
+        """The name as one Python identifier, unique in the program: `mul_Tensor`."""
+        return self.name.replace(".", "_")
+
+    @property
+    def public_name(self) -> str:
+        """The name inside its python_module: `inv` of `linalg_inv`."""
+        return public_name(self.base_name, self.python_module)
+
+    @property
+    def arguments(self) -> tuple[Argument, ...]:
+        """All arguments in schema order."""
+        return self.schema.arguments
+
+    @property
+    def tensor_arguments(self) -> tuple[Argument, ...]:
+        """Arguments that are, or may be, a single tensor; out arguments excluded."""
+        return tuple(a for a in self.schema.arguments if a.type.is_tensor and not a.is_out)
+
+    @property
+    def tensor_list_arguments(self) -> tuple[Argument, ...]:
+        """Arguments that are lists of tensors."""
+        return tuple(a for a in self.schema.arguments if a.type.is_tensor_list)
+
+    @property
+    def differentiable_arguments(self) -> tuple[Argument, ...]:
+        """Arguments that may hold tensors, out arguments excluded."""
+        return tuple(a for a in self.schema.arguments if a.type.holds_tensors and not a.is_out)
+
+    @property
+    def plain_arguments(self) -> tuple[Argument, ...]:
+        """Arguments that never hold a tensor: numbers, dims, flags, dtypes ..."""
+        return tuple(a for a in self.schema.arguments if not a.type.holds_tensors)
+
+    @property
+    def has_function(self) -> bool:
+        """Whether `torch.mul(...)` exists."""
+        return FUNCTION in self.variants
+
+    @property
+    def has_method(self) -> bool:
+        """Whether `tensor.mul(...)` exists."""
+        return METHOD in self.variants
+
+    @property
+    def has_inplace(self) -> bool:
+        """Whether an in-place variant `mul_` is derived."""
+        return INPLACE in self.variants
+
+    @property
+    def has_out(self) -> bool:
+        """Whether `out=` is offered."""
+        return OUT in self.variants
+
+    @property
+    def inplace_schema(self) -> Schema | None:
+        """Schema of the derived in-place variant."""
+        return inplace_schema(self.schema) if self.has_inplace else None
+
+    @property
+    def out_schema(self) -> Schema | None:
+        """Schema of the derived out= variant."""
+        return out_schema(self.schema) if self.has_out else None
+
+    @property
+    def is_inplace(self) -> bool:
+        """Whether the entry itself writes to self (`copy_`, `zero_`)."""
+        return self.schema.is_inplace
+
+    @property
+    def result_names(self) -> tuple[str, ...]:
+        """Names of the results in derivative formulas: `result`, or named or numbered returns."""
+        returns = self.schema.returns
+        if len(returns) == 1:
+            return ("result",)
+        return tuple(r.name or f"result{i}" for i, r in enumerate(returns))
+
+    @property
+    def dtype_names(self) -> tuple[str, ...]:
+        """The dtypes of its set."""
+        return DTYPE_SETS[self.dtypes]
+
+    @property
+    def may_differentiate(self) -> bool:
+        """Whether a floating-point or complex tensor is among what it accepts."""
+        return any(name.startswith(("float", "complex")) for name in self.dtype_names)
+
+    @property
+    def returns_tensors(self) -> bool:
+        """Whether every result is a tensor or a list of tensors."""
+        returns = self.schema.returns
+        return bool(returns) and all(r.type.base == TENSOR for r in returns)
+
+    @property
+    def inplace_dunders(self) -> tuple[str, ...]:
+        """Dunders that call the in-place variant."""
+        return tuple(name for name in self.dunders if in_place_dunder(name))
+
+    def has_tag(self, tag: str) -> bool:
+        """Whether the entry carries `tag`."""
+        return tag in self.tags
+
+
+def public_name(base_name: str, python_module: str) -> str:
+    """Strip the prefix that an operator of a submodule carries: `linalg_inv` is `linalg.inv`."""
+    prefix = SCHEMA_PREFIXES.get(python_module, "")
+    return base_name.removeprefix(prefix)

@@ -1,0 +1,49 @@
+"""A program: all operators and derivatives of one run, with look-ups by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from codegen.model.derivative import Derivative
+from codegen.model.operator import Operator
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Everything read from one pair of YAML files, in file order."""
+
+    operators: tuple[Operator, ...]
+    derivatives: tuple[Derivative, ...] = ()
+    base: Program | None = field(default=None, repr=False)
+    """The program whose operators an out-of-tree package may call; not emitted."""
+    _operators: dict[str, Operator] = field(init=False, compare=False, repr=False)
+    _derivatives: dict[str, Derivative] = field(init=False, compare=False, repr=False)
+    _families: dict[str, tuple[Operator, ...]] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        families: dict[str, list[Operator]] = {}
+        for operator in self.operators:
+            families.setdefault(operator.base_name, []).append(operator)
+        # Frozen: look-up tables are set once, here.
+        put = object.__setattr__
+        put(self, "_operators", {operator.name: operator for operator in self.operators})
+        put(self, "_derivatives", {entry.operator: entry for entry in self.derivatives})
+        put(self, "_families", {name: tuple(family) for name, family in families.items()})
+
+    @property
+    def families(self) -> dict[str, tuple[Operator, ...]]:
+        """Base name to its entries (`max`: max, max.dim, max.other), in file order."""
+        return self._families
+
+    def operator(self, name: str) -> Operator | None:
+        """Return the operator called `mul.Tensor`, of this program alone."""
+        return self._operators.get(name)
+
+    def derivative(self, operator: Operator) -> Derivative | None:
+        """Return the derivative of an operator, or None when it has none."""
+        return self._derivatives.get(operator.name)
+
+    def overloads(self, base_name: str) -> tuple[Operator, ...]:
+        """Return all entries of one base name, those of the base program included."""
+        inherited = self.base.overloads(base_name) if self.base else ()
+        return inherited + self._families.get(base_name, ())

@@ -1,0 +1,89 @@
+"""The closed vocabularies of the YAML files: dtype sets, promotion rules, tags, dunders ..."""
+
+from __future__ import annotations
+
+_INTEGRAL = ("uint8", "int8", "int16", "int32", "int64")
+_FLOATING = ("float16", "bfloat16", "float32", "float64")
+_COMPLEX = ("complex64", "complex128")
+
+DTYPE_SETS: dict[str, tuple[str, ...]] = {
+    "all": ("bool", *_INTEGRAL, *_FLOATING, *_COMPLEX),
+    "numeric": (*_INTEGRAL, *_FLOATING, *_COMPLEX),
+    "real": ("bool", *_INTEGRAL, *_FLOATING),
+    "real_numeric": (*_INTEGRAL, *_FLOATING),
+    "floating": _FLOATING,
+    "floating_and_complex": (*_FLOATING, *_COMPLEX),
+    "integral": _INTEGRAL,
+    "integral_and_bool": ("bool", *_INTEGRAL),
+    "boolean": ("bool",),
+    "complex": _COMPLEX,
+}
+
+PROMOTIONS: dict[str, str] = {
+    "default": "inputs are cast to their common dtype, which is the result's",
+    "int_to_float": "as default; integers and bool become the default float dtype",
+    "always_bool": "inputs are cast to their common dtype; the result is bool",
+    "complex_to_float": "as default; the result of a complex input is real",
+    "bool_to_long": "as default; bool and integers become int64",
+    "same": "the named tensors must share one dtype",
+    "none": "no rule: kernel and meta function decide",
+}
+
+VARIANTS: dict[str, str] = {
+    "function": "a function in python_module",
+    "method": "a method of Tensor",
+    "inplace": "a method `name_` that writes to self, and its function",
+    "out": "a keyword `out=` of the function",
+}
+
+PYTHON_MODULES = ("torch", "Tensor", "nn.functional", "linalg", "fft", "special")
+
+SCHEMA_PREFIXES: dict[str, str] = {"linalg": "linalg_", "fft": "fft_", "special": "special_"}
+"""Prefix of operator names per module; users do not see it."""
+
+TAGS: dict[str, str] = {
+    "factory": "creates a tensor: dtype=, layout=, device=, requires_grad= belong to the binding",
+    "nondeterministic": "draws random numbers: equal calls may differ",
+    "data_dependent": "the result's shape depends on values",
+    "internal": "called by generated or runtime code; not shown to users",
+}
+
+BACKENDS = ("CPU", "CUDA", "Meta", "SparseCPU", "SparseCUDA", "SparseCsrCPU", "SparseCsrCUDA")
+
+# fmt: off
+_BINARY = (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul",
+    "and", "or", "xor", "lshift", "rshift",
+)
+_PLAIN = (
+    "eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "bool", "int", "float",
+    "complex", "index", "len", "contains", "getitem", "setitem", "round", "trunc", "floor", "ceil",
+)
+# fmt: on
+
+DUNDERS = frozenset(
+    [f"__{name}__" for name in (*_PLAIN, *_BINARY)]
+    + [f"__r{name}__" for name in _BINARY]
+    + [f"__i{name}__" for name in _BINARY if name != "divmod"]
+)
+
+_IN_PLACE_DUNDERS = frozenset(f"__i{name}__" for name in _BINARY if name != "divmod")
+
+
+def in_place_dunder(name: str) -> bool:
+    """Whether a dunder is an augmented assignment, `__iadd__`."""
+    return name in _IN_PLACE_DUNDERS
+
+
+SAMPLE_CONSTRUCTORS: dict[str, str] = {
+    "randn": "randn(*shape)",
+    "rand": "rand(*shape)",
+    "uniform": "uniform(low, high, shape)",
+    "randint": "randint(low, high, shape)",
+    "bools": "bools(*shape)",
+    "ints": "ints(list)",
+    "floats": "floats(list)",
+    "arange": "arange(n)",
+    "permuted": "permuted(x, dims)",
+    "distinct": "distinct(*shape)",
+}
