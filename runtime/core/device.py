@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 import threading
 from types import TracebackType
@@ -76,7 +77,7 @@ class device:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        kind: builtins.type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-from typing import NoReturn
 
 import numpy as np
 
@@ -52,7 +51,7 @@ class dtype:
     _real: dtype
     _complex: dtype | None
 
-    def __new__(cls, *args: object, **kwargs: object) -> NoReturn:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         raise TypeError("cannot create 'torch.dtype' instances")
 
     def to_real(self) -> dtype:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod as numel
 from operator import index as _as_index
+from typing import SupportsIndex, cast
 
 from runtime import errors
 
@@ -44,7 +45,7 @@ def normalize_dims(dims: int | Sequence[int] | None, ndim: int) -> tuple[int, ..
     if dims is None:
         return tuple(range(ndim))
     if not isinstance(dims, (tuple, list)):
-        return (normalize_dim(_as_index(dims), ndim),)
+        return (normalize_dim(_as_index(cast(SupportsIndex, dims)), ndim),)
     found = tuple([normalize_dim(dim, ndim) for dim in dims])
     if len(set(found)) != len(found):
         raise errors.dim_repeated(next(dim for dim in found if found.count(dim) > 1))

@@ -1,0 +1,136 @@
+"""Which dtype an operator computes in and returns, from the dtypes and ranks of its operands.
+
+An *entry* is `(dtype, rank)`. Ranks order the operands: a tensor with dims (DIMENSIONED) outweighs
+a 0-d tensor (ZERO_DIM), which outweighs a Python number (NUMBER). A lower rank changes the result
+only where its *category* (bool < integer < floating < complex) is above that of all higher ranks.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable
+
+from runtime import errors
+from runtime.core import dtype as dtypes
+from runtime.core.dtype import dtype
+
+DIMENSIONED, ZERO_DIM, NUMBER = 2, 1, 0
+Entry = tuple[dtype, int]
+
+_CATEGORY = {"b": 0, "i": 1, "f": 2, "c": 3}
+KINDS = ("default", "int_to_float", "always_bool", "complex_to_float", "bool_to_long")
+_SIGNED_OF_SIZE = {1: dtypes.int8, 2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
+
+
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """Return the smallest dtype of the higher category to which both dtypes convert.
+
+    **Example** `promote_types(torch.int32, torch.float16) is torch.float16`
+    """
+    if type1 is type2:
+        return type1
+    low, high = sorted((type1, type2), key=lambda each: _CATEGORY[each.kind])
+    if low.kind != high.kind:
+        if high.kind == "c" and low.kind == "f":
+            return _wider(low.to_complex(), high)
+        return high
+    if low.kind == "i":
+        return _promote_integers(low, high)
+    if low.itemsize == high.itemsize:
+        return dtypes.float32  # float16 and bfloat16: neither holds the other
+    return _wider(low, high)
+
+
+def _wider(a: dtype, b: dtype) -> dtype:
+    return a if a.itemsize >= b.itemsize else b
+
+
+def _promote_integers(a: dtype, b: dtype) -> dtype:
+    """An unsigned type next to a signed one that is no wider needs the next wider signed type."""
+    if a.is_signed == b.is_signed:
+        return _wider(a, b)
+    unsigned, signed = (b, a) if a.is_signed else (a, b)
+    return _SIGNED_OF_SIZE[max(signed.itemsize, 2 * unsigned.itemsize)]
+
+
+def can_cast(from_: dtype, to: dtype) -> bool:
+    """Return whether an implicit cast keeps the category: no float to int, none but bool to bool.
+
+    **Example** `can_cast(torch.float64, torch.float32)` holds, `can_cast(torch.float64,
+    torch.int64)` does not.
+    """
+    return _CATEGORY[from_.kind] <= _CATEGORY[to.kind]
+
+
+def number_dtype(number: bool | int | float | complex) -> dtype:
+    """Return the dtype as which a Python number takes part in promotion."""
+    if isinstance(number, builtins.bool):
+        return dtypes.bool
+    if isinstance(number, builtins.int):
+        return dtypes.int64
+    if isinstance(number, builtins.float):
+        return dtypes.default_dtype()
+    return dtypes.default_dtype().to_complex()
+
+
+def result_type(entries: Iterable[Entry]) -> dtype:
+    """Return the common dtype of `entries`.
+
+    Raises: ValueError if there are none.
+    """
+    found: dict[int, dtype] = {}
+    for each, rank in entries:
+        found[rank] = promote_types(found[rank], each) if rank in found else each
+    if not found:
+        raise ValueError("result_type: expected at least one operand, got none")
+    combined: dtype | None = None
+    for rank in sorted(found):
+        combined = found[rank] if combined is None else _outweigh(found[rank], combined)
+    assert combined is not None
+    return combined
+
+
+def _outweigh(higher: dtype, lower: dtype) -> dtype:
+    """The higher rank's dtype, lifted to the lower rank's category if that is above its own."""
+    if _CATEGORY[higher.kind] >= _CATEGORY[lower.kind]:
+        return higher
+    if higher.kind == "f":
+        return higher.to_complex()
+    return lower
+
+
+def element_types(kind: str, entries: Iterable[Entry]) -> tuple[dtype, dtype]:
+    """Return (compute dtype, result dtype) of an operator with promotion rule `kind`.
+
+    The rules: `default` (the common dtype), `int_to_float` (integers and bool become the default
+    dtype), `always_bool` (the result is bool), `complex_to_float` (the result is real),
+    `bool_to_long` (bool becomes int64).
+    """
+    common = result_type(entries)
+    if kind == "default":
+        return common, common
+    if kind == "int_to_float":
+        lifted = dtypes.default_dtype() if common.kind in "bi" else common
+        return lifted, lifted
+    if kind == "always_bool":
+        return common, dtypes.bool
+    if kind == "complex_to_float":
+        return common, common.to_real()
+    if kind == "bool_to_long":
+        lifted = dtypes.int64 if common.kind == "b" else common
+        return lifted, lifted
+    raise ValueError(f"promotion: expected one of {', '.join(KINDS)}, got '{kind}'")
+
+
+def result_dtype(kind: str, entries: Iterable[Entry]) -> dtype:
+    """Return the dtype of the result of an operator with promotion rule `kind`."""
+    return element_types(kind, entries)[1]
+
+
+def check_out(result: dtype, out: dtype) -> None:
+    """Check that a result may be stored in a tensor given as `out=` or written in place.
+
+    Raises: RuntimeError if the cast would lose the category.
+    """
+    if not can_cast(result, out):
+        raise errors.cannot_cast(result, out)

@@ -1,0 +1,106 @@
+"""Type promotion against PyTorch, exhaustively: every pair, and every triple of ranked operands."""
+
+import itertools
+
+import pytest
+
+from runtime.core import dtype as dtypes
+from runtime.core import promotion
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")
+
+NUMBERS = (True, 1, 1.5, 2j)
+
+
+def theirs(dtype):
+    return getattr(torch, dtype.name)
+
+
+def compare(ours, expected):
+    """complex32, which we do not have, counts as complex64."""
+    expected = "complex64" if expected is torch.complex32 else str(expected).removeprefix("torch.")
+    assert ours.name == expected
+
+
+@pytest.mark.parametrize("a", dtypes.ALL, ids=str)
+def test_promote_types_and_can_cast(a):
+    for b in dtypes.ALL:
+        compare(promotion.promote_types(a, b), torch.promote_types(theirs(a), theirs(b)))
+        assert promotion.can_cast(a, b) == torch.can_cast(theirs(a), theirs(b))
+
+
+@pytest.fixture(scope="module")
+def operands():
+    """One (entry, PyTorch operand) per dtype and rank, and one per Python number."""
+    found = []
+    for dtype in dtypes.ALL:
+        found.append(((dtype, promotion.DIMENSIONED), torch.ones(1, dtype=theirs(dtype))))
+        found.append(((dtype, promotion.ZERO_DIM), torch.ones((), dtype=theirs(dtype))))
+    for number in NUMBERS:
+        found.append(((promotion.number_dtype(number), promotion.NUMBER), number))
+    return found
+
+
+@pytest.mark.parametrize("default", ["float32", "float64", "float16", "bfloat16"])
+def test_result_type_of_pairs(operands, default):
+    dtypes.set_default_dtype(dtypes.by_name(default))
+    torch.set_default_dtype(getattr(torch, default))
+    try:
+        for (ours_a, theirs_a), (ours_b, theirs_b) in itertools.product(operands, operands):
+            if isinstance(theirs_a, complex | float):
+                ours_a = (promotion.number_dtype(theirs_a), promotion.NUMBER)
+            if isinstance(theirs_b, complex | float):
+                ours_b = (promotion.number_dtype(theirs_b), promotion.NUMBER)
+            compare(promotion.result_type([ours_a, ours_b]), torch.result_type(theirs_a, theirs_b))
+    finally:
+        dtypes.set_default_dtype(dtypes.float32)
+        torch.set_default_dtype(torch.float32)
+
+
+def test_result_type_of_triples(operands):
+    """where(condition, a, b) does not promote its condition; addcmul promotes three tensors."""
+    tensors = [each for each in operands if isinstance(each[1], torch.Tensor)]
+    tensors = [each for each in tensors if each[0][0] not in (dtypes.bool, dtypes.int16)]
+    for (a, x), (b, y), (c, z) in itertools.combinations_with_replacement(tensors, 3):
+        try:
+            expected = torch.addcmul(x, y, z).dtype
+        except RuntimeError:  # no kernel for this dtype: promotion is not in question
+            continue
+        compare(promotion.result_type([a, b, c]), expected)
+
+
+@pytest.mark.parametrize(
+    ("kind", "operator"),
+    [
+        ("default", torch.add),
+        ("int_to_float", torch.true_divide),
+        ("always_bool", torch.eq),
+    ],
+)
+def test_rules(operands, kind, operator):
+    for (a, x), (b, y) in itertools.product(operands, operands):
+        if not isinstance(x, torch.Tensor):
+            continue
+        try:
+            expected = operator(x, y).dtype
+        except RuntimeError:
+            continue
+        compare(promotion.result_dtype(kind, [a, b]), expected)
+
+
+def test_rules_of_one_operand():
+    for dtype in dtypes.ALL:
+        entry = [(dtype, promotion.DIMENSIONED)]
+        sample = torch.ones(2, dtype=theirs(dtype))
+        if dtype is not dtypes.bool:
+            compare(promotion.result_dtype("complex_to_float", entry), sample.abs().dtype)
+        compare(promotion.result_dtype("int_to_float", entry), sample.exp().dtype)
+        total = promotion.result_dtype("bool_to_long", entry)
+        assert total is (dtypes.int64 if dtype is dtypes.bool else dtype)
+
+
+def test_complex_compute_dtype():
+    entry = [(dtypes.complex128, promotion.DIMENSIONED)]
+    types = promotion.element_types("complex_to_float", entry)
+    assert types == (dtypes.complex128, dtypes.float64)
