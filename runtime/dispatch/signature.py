@@ -1,0 +1,130 @@
+"""Signatures: what of a call's arguments chooses its code.
+
+A tensor contributes its key, a Python number its type, an absent argument None, a list of tensors
+the tuple of its members' entries.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from runtime import errors
+from runtime.core import device as devices
+from runtime.core import dtype as dtypes
+from runtime.core import key as keys
+from runtime.core import promotion
+from runtime.core.tensor import Tensor
+
+Entry = Any
+"""int (a tensor's key), type (a Python number), None, or a tuple of entries."""
+
+NUMBERS = (builtins.float, builtins.int, builtins.bool, builtins.complex)
+NUMBER_DTYPES = {
+    builtins.bool: lambda: dtypes.bool,
+    builtins.int: lambda: dtypes.int64,
+    builtins.float: dtypes.default_dtype,
+    builtins.complex: lambda: dtypes.default_dtype().to_complex(),
+}
+
+
+def kind_of(value: Any) -> Entry:
+    """The entry of an argument that is a tensor (of any class), a number or None.
+
+    Raises: AttributeError for anything else; bindings turn it into their own TypeError.
+    """
+    if value is None:
+        return None
+    cls = value.__class__
+    if cls in NUMBERS:
+        return cls
+    if isinstance(value, Tensor):
+        return value._key
+    for number in (builtins.bool, builtins.int, builtins.float, builtins.complex):
+        if isinstance(value, number):
+            return number
+    if hasattr(cls, "__index__") and getattr(value, "ndim", 0) == 0:
+        return builtins.bool if cls.__name__ in ("bool", "bool_") else builtins.int
+    if cls.__module__ == "numpy" and getattr(value, "ndim", 1) == 0:
+        return {"b": builtins.bool, "c": builtins.complex}.get(value.dtype.kind, builtins.float)
+    raise AttributeError(f"{cls.__name__} is no tensor and no number")
+
+
+def list_of(values: Iterable[Any]) -> Entry:
+    """The entry of a list of (optional) tensors.
+
+    Raises: AttributeError if a member is neither a tensor nor None.
+    """
+    return tuple([None if value is None else value._key for value in values])
+
+
+def tensor_keys(signature: Iterable[Entry]) -> Iterator[int]:
+    """The keys of all tensors of a signature, those in lists included."""
+    for entry in signature:
+        if entry.__class__ is tuple:
+            yield from tensor_keys(entry)
+        elif entry.__class__ is int:
+            yield entry
+
+
+def without_grad(entry: Entry) -> Entry:
+    """The entry as seen below autograd."""
+    if entry.__class__ is int:
+        return entry & ~keys.GRAD
+    if entry.__class__ is tuple:
+        return tuple([without_grad(each) for each in entry])
+    return entry
+
+
+def needs_grad(entry: Entry) -> Any:
+    """Whether the argument takes part in autograd; for a list, one flag per member."""
+    if entry.__class__ is tuple:
+        return tuple([needs_grad(each) for each in entry])
+    return entry.__class__ is int and bool(entry & keys.GRAD)
+
+
+def dtype_of(entry: Entry) -> dtypes.dtype:
+    """The dtype of a tensor's or a number's entry."""
+    if entry.__class__ is int:
+        return dtypes.BY_INDEX[entry & keys.DTYPE_MASK]
+    return NUMBER_DTYPES[entry]()
+
+
+def promotion_entries(signature: Iterable[Entry]) -> list[tuple[dtypes.dtype, int]]:
+    """(dtype, rank) of all tensors and numbers, as `runtime.core.promotion` takes them."""
+    entries = []
+    for entry in signature:
+        if entry is None:
+            continue
+        if entry.__class__ is tuple:
+            entries += promotion_entries(entry)
+        elif entry.__class__ is int:
+            rank = promotion.ZERO_DIM if entry & keys.ZERO_DIM else promotion.DIMENSIONED
+            entries.append((dtype_of(entry), rank))
+        else:
+            entries.append((dtype_of(entry), promotion.NUMBER))
+    return entries
+
+
+def device_index(signature: Iterable[Entry]) -> int | None:
+    """The device type shared by the tensors; None without tensors.
+
+    A zero-dimensional CPU tensor goes along with any device.
+    Raises: RuntimeError if devices differ.
+    """
+    found: dict[int, bool] = {}
+    for key in tensor_keys(signature):
+        index = key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK
+        found[index] = found.get(index, True) and bool(key & keys.ZERO_DIM)
+    if len(found) > 1 and found.get(0):
+        del found[0]
+    if len(found) > 1:
+        from_names = list(found)
+        raise _devices_differ(from_names[0], from_names[1])
+    return next(iter(found), None)
+
+
+def _devices_differ(a: int, b: int) -> RuntimeError:
+    from_index = {index: name for name, index in devices.TYPE_INDEX.items()}
+    return errors.same_device_expected(from_index[a], from_index[b])

@@ -1,0 +1,139 @@
+"""Compiling kernels with Numba, cached by content.
+
+Numba stamps a cache entry with the file that holds the code. So a kernel's whole text - formula,
+the vector mathematics it uses, loop - is written to a file named by the text's hash in the user's
+cache folder, and Numba caches beside it. Equal texts are compiled once per machine, whatever clone
+or path they came from; a change of any part gives another hash. Numba itself is imported by the
+first kernel that runs.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import inspect
+import os
+import tempfile
+import textwrap
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+from runtime import config
+
+HEADER = '''\
+"""{title}"""
+import math
+
+import numpy as np
+from numba import njit
+
+options = {{"nogil": True, "error_model": "numpy", "fastmath": {{"contract"}}}}
+inner = njit(**options)
+entry = njit(cache=True, **options)
+'''
+
+compiled_kernels = 0
+
+
+@lru_cache(maxsize=None)
+def compile_text(name: str, text: str) -> Any:
+    """The function `kernel` of `text`, compiled on its first call or loaded from the cache.
+
+    name: a readable prefix for the file.
+    """
+    return load_text(name, text).kernel
+
+
+def load_text(name: str, text: str) -> ModuleType:
+    """Import `text` from the file in the cache folder that is named by its hash."""
+    global compiled_kernels
+    compiled_kernels += 1
+    digest = hashlib.sha256(text.encode()).hexdigest()[:24]
+    path = config.cache_folder() / "kernels" / f"{name}_{digest}.py"
+    if not path.exists():
+        _write_once(path, text)
+    spec = importlib.util.spec_from_file_location(f"torchgen_kernel_{name}_{digest}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _write_once(path: Path, text: str) -> None:
+    """Write through a temporary file, so that a concurrent reader sees all or nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    os.replace(temporary, path)
+
+
+class Kernel:
+    """A hand-written kernel, compiled with its helpers and constants on its first call."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self.function = function
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+        self._compiled: Callable[..., Any] | None = None
+
+    def __call__(self, *args: Any) -> Any:
+        compiled = self._compiled
+        if compiled is None:
+            compiled = self._compiled = compile_text(self.__name__, kernel_text(self.function))
+        return compiled(*args)
+
+
+def kernel(function: FunctionType) -> Kernel:
+    """Mark a plain function as a Numba kernel.
+
+    It may use `np`, `math`, other kernels and module-level numbers; nothing is imported or
+    compiled before its first call.
+    """
+    return Kernel(function)
+
+
+def kernel_text(function: FunctionType) -> str:
+    """The self-contained text of a hand-written kernel."""
+    helpers: dict[str, str] = {}
+    body = _collect(function, helpers)
+    text = "".join(helpers.values()) + "@entry\n" + body
+    return (
+        HEADER.format(title=function.__name__) + "\n" + text + f"\nkernel = {function.__name__}\n"
+    )
+
+
+def _collect(function: FunctionType, helpers: dict[str, str]) -> str:
+    """The source of `function`; what it uses from its module is added to `helpers` first."""
+    source = plain_source(function)
+    for name in names_used(source):
+        value = function.__globals__.get(name)
+        if name in helpers or name == function.__name__:
+            continue
+        if isinstance(value, Kernel):
+            helpers[name] = ""
+            text = _collect(value.function, helpers)
+            del helpers[name]
+            helpers[name] = "@inner\n" + text + "\n\n"
+        elif isinstance(value, (bool, int, float)):
+            helpers[name] = f"{name} = {value!r}\n"
+    return source
+
+
+@lru_cache(maxsize=None)
+def plain_source(function: FunctionType) -> str:
+    """The source of a function without its decorators."""
+    lines = textwrap.dedent(inspect.getsource(function)).splitlines(keepends=True)
+    start = next(i for i, line in enumerate(lines) if line.startswith("def "))
+    return "".join(lines[start:])
+
+
+@lru_cache(maxsize=None)
+def names_used(source: str) -> tuple[str, ...]:
+    """The global names that a function's source may mean, in order of appearance."""
+    names = (node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name))
+    return tuple(dict.fromkeys(names))

@@ -1,0 +1,218 @@
+"""The texts of the CPU loops around a scalar formula: contiguous, and strided.
+
+A text holds everything that a kernel compiles: the vector mathematics, the formula, the loop. The
+choice among the loops is the plan's (`runtime.kernels.plan`), allocation the backend's.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+from runtime.core import dtype as dtypes
+from runtime.kernels import build
+from runtime.kernels.vecmath import compose
+
+INPUT_NAMES = "abcdefgh"
+
+
+@dataclass(frozen=True)
+class PointwiseSpec:
+    """One formula for one signature.
+
+    formula: the scalar function. arguments: what each of its arguments is, in order: 'tensor',
+    'scalar' (converted to the compute type), 'raw' (left as it is) or 'absent' (None).
+    inputs, outputs: the dtypes of the tensors read and written. compute: the type the formula
+    computes in; for half types their opmath type.
+    """
+
+    formula: Any
+    arguments: tuple[str, ...]
+    inputs: tuple[dtypes.dtype, ...]
+    outputs: tuple[dtypes.dtype, ...]
+    compute: dtypes.dtype
+
+    @property
+    def name(self) -> str:
+        """The formula's name."""
+        return str(self.formula.__name__)
+
+
+def contiguous_kernel(spec: PointwiseSpec) -> Any:
+    """kernel(*outputs, *inputs, *scalars): one loop over flat arrays of equal length."""
+    return build.compile_text(spec.name, contiguous_text(spec))
+
+
+def strided_kernel(spec: PointwiseSpec) -> Any:
+    """kernel(sizes, strides, offsets, *outputs, *inputs, *scalars) over any geometry."""
+    return build.compile_text(f"{spec.name}_strided", strided_text(spec))
+
+
+@lru_cache(maxsize=None)
+def contiguous_text(spec: PointwiseSpec) -> str:
+    """The text of the contiguous loop."""
+    outputs, inputs, scalars = _operand_names(spec)
+    body = _element("    ", spec, {name: f"{name}[i]" for name in outputs + inputs})
+    loop = [
+        "@entry",
+        f"def kernel({', '.join(outputs + inputs + scalars)}):",
+        *_scalar_conversions(spec),
+        f"    for i in range({outputs[0]}.size):",
+        *("    " + line for line in body),
+    ]
+    return preamble(spec, "contiguous") + "\n".join(loop) + "\n"
+
+
+@lru_cache(maxsize=None)
+def strided_text(spec: PointwiseSpec) -> str:
+    """The text of the strided loop: an odometer over the outer dims, one loop for the inner run.
+
+    The inner run has a form for each way the operands may be dense (stride 1) or constant
+    (stride 0) along it, for up to two inputs, because these vectorise.
+    """
+    outputs, inputs, scalars = _operand_names(spec)
+    operands = outputs + inputs
+    lines = [
+        "@entry",
+        f"def kernel(sizes, strides, offsets, {', '.join(operands + scalars)}):",
+        *_scalar_conversions(spec),
+        "    last = sizes.size - 1",
+        "    n = sizes[last]",
+        "    runs = 1",
+        "    for dim in range(last):",
+        "        runs *= sizes[dim]",
+        "    counter = np.zeros(last + 1, np.int64)",
+    ]
+    for row, name in enumerate(operands):
+        lines += [f"    p_{name} = offsets[{row}]", f"    s_{name} = strides[{row}, last]"]
+    lines.append("    for _ in range(runs):")
+    lines += _inner_forms(spec, outputs, inputs)
+    lines += [
+        "        for dim in range(last - 1, -1, -1):",
+        "            counter[dim] += 1",
+        *(f"            p_{name} += strides[{row}, dim]" for row, name in enumerate(operands)),
+        "            if counter[dim] < sizes[dim]:",
+        "                break",
+        "            counter[dim] = 0",
+        *(
+            f"            p_{name} -= sizes[dim] * strides[{row}, dim]"
+            for row, name in enumerate(operands)
+        ),
+    ]
+    return preamble(spec, "strided") + "\n".join(lines) + "\n"
+
+
+def _inner_forms(spec: PointwiseSpec, outputs: list[str], inputs: list[str]) -> list[str]:
+    """The inner loops: for one output and up to two inputs each dense/constant form, then any."""
+    forms = []
+    if len(inputs) <= 2:
+        forms = [form for form in product((1, 0), repeat=len(inputs)) if any(form)]
+    elif inputs:
+        forms = [(1,) * len(inputs)]
+    lines = []
+    keyword = "if"
+    for form in forms:
+        tests = [f"s_{name} == 1" for name in outputs]
+        tests += [f"s_{name} == {stride}" for name, stride in zip(inputs, form, strict=True)]
+        lines.append(f"        {keyword} {' and '.join(tests)}:")
+        dense = outputs + [name for name, stride in zip(inputs, form, strict=True) if stride]
+        places = {name: f"{name}[p_{name}]" for name in outputs + inputs}
+        for name in dense:
+            lines.append(f"            r_{name} = {name}[p_{name} : p_{name} + n]")
+            places[name] = f"r_{name}[i]"
+        lines += ["            for i in range(n):", *_element("                ", spec, places)]
+        keyword = "elif"
+    places = {name: f"{name}[p_{name} + i * s_{name}]" for name in outputs + inputs}
+    indent = "            " if forms else "        "
+    if forms:
+        lines.append("        else:")
+    lines += [f"{indent}for i in range(n):", *_element(indent + "    ", spec, places)]
+    return lines
+
+
+def preamble(spec: PointwiseSpec, loop: str) -> str:
+    """Header, compute type, conversions, vector mathematics and the formula."""
+    types = (
+        ", ".join(t.name for t in spec.inputs) + " -> " + ", ".join(t.name for t in spec.outputs)
+    )
+    source = build.plain_source(spec.formula)
+    used = set(spec.inputs) | set(spec.outputs)
+    needed = source + "\n".join(
+        f"{half}_to_float32 float32_to_{half}"
+        for half in ("float16", "bfloat16")
+        if any(t.name == half for t in used)
+    )
+    library = compose.compose(needed, spec.compute.name)
+    text = re.sub(r"^def ", "@inner\ndef ", library + "\n\n" + source, flags=re.MULTILINE)
+    title = f"{spec.name}: {types}, {loop}."
+    scalar = f"T = np.{_numpy_name(spec.compute)}\n"
+    return build.HEADER.format(title=title) + scalar + text + "\n\n"
+
+
+def _operand_names(spec: PointwiseSpec) -> tuple[list[str], list[str], list[str]]:
+    """Names of outputs, inputs and scalars in the kernel's signature."""
+    outputs = ["out"] if len(spec.outputs) == 1 else [f"out{i}" for i in range(len(spec.outputs))]
+    inputs = list(INPUT_NAMES[: len(spec.inputs)])
+    count = sum(kind in ("scalar", "raw") for kind in spec.arguments)
+    return outputs, inputs, [f"scalar{i}" for i in range(count)]
+
+
+def _scalar_conversions(spec: PointwiseSpec) -> list[str]:
+    """Scalars take the compute type once, before the loop."""
+    kinds = [kind for kind in spec.arguments if kind in ("scalar", "raw")]
+    return [
+        f"    scalar{i}_ = T(scalar{i})" if kind == "scalar" else f"    scalar{i}_ = scalar{i}"
+        for i, kind in enumerate(kinds)
+    ]
+
+
+def _element(indent: str, spec: PointwiseSpec, places: dict[str, str]) -> list[str]:
+    """The statements that compute one element: load and convert, formula, convert and store."""
+    arguments = []
+    tensors = iter(zip(INPUT_NAMES, spec.inputs, strict=False))
+    scalar = 0
+    for kind in spec.arguments:
+        if kind == "tensor":
+            name, dtype = next(tensors)
+            arguments.append(load(places[name], dtype, spec.compute))
+        elif kind == "absent":
+            arguments.append("None")
+        else:
+            arguments.append(f"scalar{scalar}_")
+            scalar += 1
+    call = f"{spec.name}({', '.join(arguments)})"
+    if len(spec.outputs) == 1:
+        return [f"{indent}{places['out']} = {store(call, spec.outputs[0])}"]
+    names = [f"v{i}" for i in range(len(spec.outputs))]
+    return [f"{indent}{', '.join(names)} = {call}"] + [
+        f"{indent}{places[f'out{i}']} = {store(f'v{i}', dtype)}"
+        for i, dtype in enumerate(spec.outputs)
+    ]
+
+
+def load(place: str, dtype: dtypes.dtype, compute: dtypes.dtype) -> str:
+    """The expression that reads an element of `dtype` as `compute`."""
+    if dtype.name in ("float16", "bfloat16"):
+        value = f"{dtype.name}_to_float32({place})"
+        return value if compute.name == "float32" else f"T({value})"
+    if dtype is compute:
+        return place
+    if compute.name == "bool":
+        return f"({place} != 0)"
+    return f"T({place})"
+
+
+def store(value: str, dtype: dtypes.dtype) -> str:
+    """The expression that turns a result into an element of `dtype`."""
+    if dtype.name in ("float16", "bfloat16"):
+        return f"float32_to_{dtype.name}(np.float32({value}))"
+    if dtype.name == "bool":
+        return f"({value}) != 0"
+    return value
+
+
+def _numpy_name(dtype: dtypes.dtype) -> str:
+    return "bool_" if dtype.name == "bool" else dtype.name

@@ -1,0 +1,140 @@
+"""Plans of element-wise loops: broadcasting, the order of dims, collapsing; integers only.
+
+A plan depends on sizes and strides alone, so the backends keep it and run it many times.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from runtime.core import shape as shapes
+from runtime.core.size import Size
+
+Geometry = tuple[tuple[int, ...], tuple[int, ...]]
+"""Sizes and strides of one operand."""
+
+
+@dataclass(frozen=True)
+class PointwisePlan:
+    """How to walk the operands of an element-wise operator together.
+
+    sizes, strides: the result's geometry; a new result keeps the inputs' order of dims.
+    dense: whether all operands and the result are dense in the same order, so that one flat loop
+    over their memory will do. loop_sizes, loop_strides: the collapsed loop, a row of strides for
+    the output first and then for each input.
+    """
+
+    sizes: Size
+    strides: tuple[int, ...]
+    numel: int
+    contiguous: bool
+    dense: bool
+    loop_sizes: npt.NDArray[np.int64]
+    loop_strides: npt.NDArray[np.int64]
+
+
+@lru_cache(maxsize=4096)
+def plan_pointwise(inputs: tuple[Geometry, ...], out: Geometry | None = None) -> PointwisePlan:
+    """Plan a loop over `inputs` into a new result, or into one of geometry `out`.
+
+    Raises: RuntimeError if the sizes do not broadcast.
+    """
+    sizes = Size(shapes.broadcast_shapes(*(geometry[0] for geometry in inputs)))
+    if out is not None:
+        sizes = Size(out[0])
+    rows = [expanded_strides(geometry, sizes) for geometry in inputs]
+    order = order_dims(sizes, rows if out is None else [out[1], *rows])
+    out_strides = strides_in_order(sizes, order) if out is None else out[1]
+    rows.insert(0, out_strides)
+    numel = shapes.numel(sizes)
+    loop_sizes, loop_rows = collapse(sizes, rows, order)
+    dense = len(loop_sizes) == 1 and all(row == [1] for row in loop_rows)
+    return PointwisePlan(
+        sizes,
+        out_strides,
+        numel,
+        shapes.is_contiguous(sizes, out_strides),
+        dense,
+        np.array(loop_sizes, np.int64),
+        np.array(loop_rows, np.int64),
+    )
+
+
+def expanded_strides(geometry: Geometry, sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of an operand seen with the broadcast `sizes`: 0 where it is repeated."""
+    own_sizes, own_strides = geometry
+    missing = len(sizes) - len(own_sizes)
+    return (0,) * missing + tuple(
+        0 if own == 1 and full != 1 else stride
+        for own, stride, full in zip(own_sizes, own_strides, sizes[missing:], strict=True)
+    )
+
+
+def order_dims(sizes: tuple[int, ...], rows: list[tuple[int, ...]]) -> list[int]:
+    """The dims from outermost to innermost: by falling stride of the first operand that tells.
+
+    Row-major where no operand tells, so that a new result is contiguous.
+    """
+    order: list[int] = []
+    for dim in range(len(sizes)):
+        place = len(order)
+        for i in range(len(order) - 1, -1, -1):
+            comparison = _belongs_inside(dim, order[i], sizes, rows)
+            if comparison < 0:
+                place = i
+            elif comparison > 0:
+                break
+        order.insert(place, dim)
+    return order
+
+
+def _belongs_inside(
+    dim: int, other: int, sizes: tuple[int, ...], rows: list[tuple[int, ...]]
+) -> int:
+    """1 if `dim` runs faster than `other`, -1 if slower, 0 if no operand tells."""
+    for row in rows:
+        a, b = row[dim], row[other]
+        if a == 0 or b == 0:
+            continue
+        if a != b:
+            return 1 if a < b else -1
+        if sizes[dim] > sizes[other]:
+            return -1
+    return 0
+
+
+def strides_in_order(sizes: tuple[int, ...], order: list[int]) -> tuple[int, ...]:
+    """Dense strides with the dims laid out in `order`, outermost first."""
+    strides = [0] * len(sizes)
+    step = 1
+    for dim in reversed(order):
+        strides[dim] = step
+        step *= max(sizes[dim], 1)
+    return tuple(strides)
+
+
+def collapse(
+    sizes: tuple[int, ...], rows: list[tuple[int, ...]], order: list[int]
+) -> tuple[list[int], list[list[int]]]:
+    """Drop dims of size 1 and merge neighbours that every operand walks in one stride."""
+    kept = [dim for dim in order if sizes[dim] != 1]
+    if not kept:
+        return [1], [[1] for _ in rows]
+    groups = [[kept[0]]]
+    for outer, inner in pairwise(kept):
+        if all(row[outer] == sizes[inner] * row[inner] for row in rows):
+            groups[-1].append(inner)
+        else:
+            groups.append([inner])
+    loop_sizes = []
+    for group in groups:
+        total = 1
+        for dim in group:
+            total *= sizes[dim]
+        loop_sizes.append(total)
+    return loop_sizes, [[row[group[-1]] for group in groups] for row in rows]
