@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from codegen.errors import SourceLocation
+from codegen.model.formula import Formula
 from codegen.model.schema import TENSOR, Argument, Schema
 from codegen.model.variants import inplace_schema, out_schema
 from codegen.model.vocabulary import DTYPE_SETS, SCHEMA_PREFIXES, in_place_dunder
@@ -35,25 +36,6 @@ class SourceText:
 
     def __str__(self) -> str:
         return self.text
-
-
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """A scalar formula: its text, and what parsing made of it."""
-
-    source: SourceText
-    ir: object = field(default=None, compare=False, repr=False)
-    """The codegen.model.formula.Formula; None until the formula is parsed."""
-
-    @property
-    def text(self) -> str:
-        """The formula as written."""
-        return self.source.text
-
-    @property
-    def where(self) -> SourceLocation:
-        """The place of its first character."""
-        return self.source.where
 
 
 @dataclass(frozen=True, slots=True)
