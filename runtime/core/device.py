@@ -124,6 +124,11 @@ def register_type(name: str) -> int:
     return TYPE_INDEX[name]
 
 
+def type_name(type_index: int) -> str:
+    """Return the name of the device type with this number."""
+    return _TYPE_NAMES[type_index]
+
+
 cpu = device("cpu")
 meta = device("meta")
 
@@ -145,7 +150,7 @@ def of_storage(type_index: int, storage: _HasBuffer) -> device:
     if type_index == META:
         return meta
     buffer: DeviceBuffer = storage.buffer
-    return _intern(_TYPE_NAMES[type_index], buffer.device_index)
+    return _intern(type_name(type_index), buffer.device_index)
 
 
 class _Defaults(threading.local):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
 
 import numpy as np
 
@@ -169,6 +170,7 @@ def from_numpy(numpy_dtype: object) -> dtype:
 
 
 _default = float32
+_on_default_change: list[Callable[[], object]] = []
 
 
 def default_dtype() -> dtype:
@@ -187,3 +189,10 @@ def set_default_dtype(d: dtype, /) -> None:
     if not d.is_floating_point:
         raise errors.default_dtype_not_floating("", d)
     _default = d
+    for callback in _on_default_change:
+        callback()
+
+
+def on_default_change(callback: Callable[[], object]) -> None:
+    """Have `callback` called after every change of the default dtype."""
+    _on_default_change.append(callback)

@@ -46,7 +46,8 @@ class Size(tuple[int, ...]):
 
     def __add__(self, other: tuple[int, ...], /) -> Size:  # type: ignore[override]
         if not isinstance(other, tuple):
-            return NotImplemented
+            got = other.__class__.__name__
+            raise TypeError(f"can only concatenate tuple (not {got}) to torch.Size")
         return Size(tuple.__add__(self, other))
 
     def __radd__(self, other: tuple[int, ...], /) -> Size:
