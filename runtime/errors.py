@@ -149,3 +149,321 @@ _SCALAR_TYPE_NAMES = {
 def scalar_type_name(dtype: object) -> str:
     """Return the name by which PyTorch's messages call a dtype: "Float" for float32."""
     return _SCALAR_TYPE_NAMES[repr(dtype).removeprefix("torch.")]
+
+
+def wrong_argument_type(
+    operator: str, argument: str, position: int, kind: str, value: object
+) -> TypeError:
+    """An argument is not of the type that the schema gives."""
+    expected = {"tensor": "Tensor", "tensors": "tuple of Tensors", "number": "Tensor or Number"}
+    wanted = expected.get(kind.rstrip("?"), kind)
+    return TypeError(
+        f"{operator}(): argument '{argument}' (position {position + 1}) must be {wanted}, "
+        f"not {type(value).__name__}"
+    )
+
+
+def no_backend(device_type: str) -> NotImplementedError:
+    """No backend is registered for a device type."""
+    return NotImplementedError(
+        f"device type '{device_type}' has no backend here; "
+        "register one with runtime.dispatch.operator.register_backend"
+    )
+
+
+def dtype_not_supported(operator: str, dtype: object, accepted: object) -> NotImplementedError:
+    """An operator does not compute in a dtype."""
+    return NotImplementedError(
+        f"\"{operator}\" not implemented for '{scalar_type_name(dtype)}'; it computes in {accepted}"
+    )
+
+
+def no_kernel(operator: str, backend: str) -> NotImplementedError:
+    """An operator has no kernel for a backend."""
+    return NotImplementedError(
+        f"no {backend} kernel for '{operator}'; add it to native_functions.yaml under dispatch"
+    )
+
+
+def overlapping_write(operator: str) -> RuntimeError:
+    """In-place writing to a tensor whose elements share memory."""
+    return RuntimeError(
+        f"{operator}: unsupported operation: more than one element of the written-to tensor refers "
+        "to a single memory location; clone() the tensor before writing to it"
+    )
+
+
+def partly_overlapping(operator: str) -> RuntimeError:
+    """The written-to tensor and an input share some, but not all, of their memory."""
+    return RuntimeError(
+        f"{operator}: unsupported operation: some elements of the input tensor and the written-to "
+        "tensor refer to a single memory location; clone() the input before writing"
+    )
+
+
+def inplace_shape(operator: str, out: object, broadcast: object) -> RuntimeError:
+    """The written-to tensor would have to grow."""
+    return RuntimeError(
+        f"{operator}: output with shape {list(out)} doesn't match the broadcast shape "  # type: ignore[call-overload]
+        f"{list(broadcast)}"  # type: ignore[call-overload]
+    )
+
+
+def out_with_grad(operator: str) -> RuntimeError:
+    """out= was given together with arguments that require grad."""
+    return RuntimeError(
+        f"{operator}(): functions with out=... arguments don't support automatic differentiation, "
+        "but one of the arguments requires grad."
+    )
+
+
+# Matrix products.
+
+
+def expected_matrix(name: str) -> RuntimeError:
+    """mm: an operand is not 2-d."""
+    return RuntimeError(f"{name} must be a matrix")
+
+
+def expected_matrix_got(name: str, ndim: int) -> RuntimeError:
+    """An operand of a fused product is not 2-d."""
+    return RuntimeError(f"{name} must be a matrix, got {ndim}-D tensor")
+
+
+def expected_batch(name: str) -> RuntimeError:
+    """An operand of a batched product is not 3-d."""
+    return RuntimeError(f"{name} must be a 3D tensor")
+
+
+def expected_vector_argument(operator: str, name: str, ndim: int) -> RuntimeError:
+    """An operand of an outer product is not 1-d."""
+    return RuntimeError(f"{operator}: Expected 1-D argument {name}, but got {ndim}-D")
+
+
+def expected_vectors(ndim_a: int, ndim_b: int) -> RuntimeError:
+    """dot: an operand is not 1-d."""
+    return RuntimeError(f"1D tensors expected, but got {ndim_a}D and {ndim_b}D tensors")
+
+
+def expected_matrix_and_vector(ndim_self: int, ndim_mat: int, ndim_vec: int) -> RuntimeError:
+    """mv, addmv: an operand has the wrong number of dims."""
+    return RuntimeError(
+        f"vector + matrix @ vector expected, got {ndim_self}, {ndim_mat}, {ndim_vec}"
+    )
+
+
+def matrices_do_not_fit(shape_a: Sequence[int], shape_b: Sequence[int]) -> RuntimeError:
+    """The inner sizes of a matrix product differ."""
+    (n, m), (k, p) = shape_a, shape_b
+    return RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {k}x{p})")
+
+
+def matrix_vector_do_not_fit(size: int, mat: Sequence[int], vec: int) -> RuntimeError:
+    """The sizes of beta * input + mat @ vec do not fit."""
+    return RuntimeError(
+        f"size mismatch, got input ({size}), mat ({mat[0]}x{mat[1]}), vec ({vec})"
+    )
+
+
+def batches_do_not_fit(expected: Sequence[int], got: Sequence[int]) -> RuntimeError:
+    """bmm: batch or inner size differ."""
+    return RuntimeError(
+        "Expected size for first two dimensions of batch2 tensor to be: "
+        f"{list(expected)} but got: {list(got)}."
+    )
+
+
+def batch_counts_differ(count_a: int, count_b: int) -> RuntimeError:
+    """addbmm: the numbers of matrices differ."""
+    return RuntimeError(
+        f"batch1 and batch2 must have same number of batches, got {count_a} and {count_b}"
+    )
+
+
+def batch_matrices_do_not_fit(shape_a: Sequence[int], shape_b: Sequence[int]) -> RuntimeError:
+    """addbmm: the inner sizes differ."""
+    (n, m), (k, p) = shape_a, shape_b
+    return RuntimeError(f"Incompatible matrix sizes for bmm ({n}x{m} and {k}x{p})")
+
+
+def vectors_differ_in_size(size_a: int, size_b: int) -> RuntimeError:
+    """dot: the vectors have different lengths."""
+    return RuntimeError(
+        f"inconsistent tensor size, expected tensor [{size_a}] and src [{size_b}] to have the "
+        f"same number of elements, but got {size_a} and {size_b} elements respectively"
+    )
+
+
+def expand_mismatch(
+    wanted: int, size: int, dim: int, target: Sequence[int], own: Sequence[int]
+) -> RuntimeError:
+    """A tensor cannot be expanded to the sizes of the result."""
+    return RuntimeError(
+        f"The expanded size of the tensor ({wanted}) must match the existing size ({size}) at "
+        f"non-singleton dimension {dim}.  Target sizes: {list(target)}.  "
+        f"Tensor sizes: {list(own)}"
+    )
+
+
+def expand_to_fewer_dims(own: Sequence[int], target: Sequence[int]) -> RuntimeError:
+    """A tensor has more dims than the result it should expand to."""
+    return RuntimeError(
+        f"expand(size={list(target)}): the number of sizes provided ({len(target)}) must be "
+        f"greater or equal to the number of dimensions in the tensor ({len(own)})"
+    )
+
+
+def linear_weight_ndim(ndim: int) -> RuntimeError:
+    """linear: the weight is neither a matrix nor a vector."""
+    return RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
+
+
+def cpp_type_name(dtype: object) -> str:
+    """Return the C++ name of a dtype that some messages use: "float" for float32."""
+    names = {"Float": "float", "Double": "double", "Long": "long", "Int": "int", "Bool": "bool"}
+    short = {"Byte": "unsigned char", "Char": "signed char", "Short": "short"}
+    wide = {"ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>"}
+    half = {"Half": "c10::Half", "BFloat16": "c10::BFloat16"}
+    return (names | short | wide | half)[scalar_type_name(dtype)]
+
+
+def matrices_differ_in_dtype(dtype_a: object, dtype_b: object) -> RuntimeError:
+    """mm: the operands have two dtypes."""
+    return RuntimeError(
+        "expected m1 and m2 to have the same dtype, but got: "
+        f"{cpp_type_name(dtype_a)} != {cpp_type_name(dtype_b)}"
+    )
+
+
+def scalar_type_mismatch(expected: object, got: object) -> RuntimeError:
+    """An operand has another dtype than the first."""
+    return RuntimeError(
+        f"expected scalar type {scalar_type_name(expected)} but found {scalar_type_name(got)}"
+    )
+
+
+def operands_differ_in_dtype(
+    name_a: str, dtype_a: object, name_b: str, dtype_b: object
+) -> RuntimeError:
+    """addmm and its kin: two operands have two dtypes."""
+    return RuntimeError(
+        f"{name_a} and {name_b} must have the same dtype, but got "
+        f"{scalar_type_name(dtype_a)} and {scalar_type_name(dtype_b)}"
+    )
+
+
+def vectors_differ_in_dtype(dtype_a: object, dtype_b: object) -> RuntimeError:
+    """dot: the vectors have two dtypes."""
+    return RuntimeError(
+        "dot : expected both vectors to have same dtype, but found "
+        f"{scalar_type_name(dtype_a)} and {scalar_type_name(dtype_b)}"
+    )
+
+
+def addmv_dtypes_differ(dtype_self: object, dtype_mat: object, dtype_vec: object) -> RuntimeError:
+    """addmv, mv: the operands have several dtypes."""
+    return RuntimeError(
+        "addmv input tensors must have the same dtype, but got "
+        f"{scalar_type_name(dtype_self)}, {scalar_type_name(dtype_mat)}, and "
+        f"{scalar_type_name(dtype_vec)}"
+    )
+
+
+def baddbmm_dtypes_differ(dtype_self: object, dtype_a: object, dtype_b: object) -> RuntimeError:
+    """baddbmm: the operands have several dtypes."""
+    return RuntimeError(
+        f"Input dtypes must be the same, got: input {cpp_type_name(dtype_self)}, "
+        f"batch1: {cpp_type_name(dtype_a)}, batch2: {cpp_type_name(dtype_b)}"
+    )
+
+
+def integral_scale_expected(name: str) -> RuntimeError:
+    """An integer operator is scaled by a float."""
+    return RuntimeError(
+        f"For integral input tensors, argument {name} must not be a floating point number."
+    )
+
+
+# Norms.
+
+
+def norm_needs_floating(operator: str, dtype: object) -> RuntimeError:
+    """A norm of integers was asked for."""
+    return RuntimeError(
+        f"{operator}: Expected a floating point or complex tensor as input. "
+        f"Got {scalar_type_name(dtype)}"
+    )
+
+
+def norm_dtype_not_floating(dtype: object) -> RuntimeError:
+    """The dtype= of a norm is an integer dtype."""
+    return RuntimeError(
+        "linalg.vector_norm: dtype should be floating point or complex, "
+        f"but got {scalar_type_name(dtype)}"
+    )
+
+
+def norm_dtype_narrows(own: object, dtype: object) -> RuntimeError:
+    """The dtype= of a norm cannot hold the input's values."""
+    return RuntimeError(
+        f"linalg.vector_norm: the dtype of the input ({scalar_type_name(own)}) should be "
+        f"convertible without narrowing to the specified dtype ({scalar_type_name(dtype)})"
+    )
+
+
+def norm_of_nothing(ord: object, where: str) -> RuntimeError:
+    """A norm that is a largest or smallest magnitude was taken over no elements."""
+    shown = f"{ord:g}" if isinstance(ord, (int, float)) else ord
+    return RuntimeError(
+        f"linalg.vector_norm cannot compute the {shown} norm {where} because the operation "
+        "does not have an identity"
+    )
+
+
+def empty_reduction(operator: str) -> IndexError:
+    """A full reduction without identity over no elements."""
+    return IndexError(
+        f"{operator}(): Expected reduction dim to be specified for input.numel() == 0. "
+        "Specify the reduction dim with the 'dim' argument."
+    )
+
+
+def empty_reduction_dim(operator: str, dim: int) -> IndexError:
+    """A reduction without identity over a dim of size 0."""
+    return IndexError(f"{operator}(): Expected reduction dim {dim} to have non-zero size.")
+
+
+def no_meta(operator: str) -> NotImplementedError:
+    """The shape of a result depends on data that a meta tensor does not have."""
+    return NotImplementedError(
+        f"{operator}: the result's shape depends on the data, which tensors on 'meta' do not have"
+    )
+
+
+def dtypes_differ(operator: str, first: object, second: object) -> RuntimeError:
+    """Operands that must share one dtype do not."""
+    return RuntimeError(
+        f"{operator}: expected the operands to have the same dtype, "
+        f"but got: {_c_name(first)} != {_c_name(second)}"
+    )
+
+
+_C_NAMES = {
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int32": "int",
+    "int64": "long int",
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+    "bool": "bool",
+}
+
+
+def _c_name(dtype: object) -> str:
+    """The spelling of a dtype in PyTorch's messages about kernels."""
+    return _C_NAMES.get(getattr(dtype, "name", ""), str(dtype))

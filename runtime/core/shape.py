@@ -211,3 +211,32 @@ def _memory_chunks(sizes: Sequence[int], strides: Sequence[int]) -> list[tuple[i
             if dim:
                 chunk_numel, base_stride = 1, strides[dim - 1]
     return chunks
+
+
+def is_dense(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    """Return whether the elements fill a range of memory without gap or overlap, in any order."""
+    expected = 1
+    for stride, size in sorted(zip(strides, sizes, strict=True)):
+        if size == 1:
+            continue
+        if stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+Placed = tuple[Sequence[int], Sequence[int], int]
+"""Sizes, strides and offset."""
+
+
+def partly_overlap(a: Placed, b: Placed) -> bool:
+    """Return whether two dense geometries over one storage share some, but not all, elements.
+
+    Geometries with gaps may interleave, and finding out is hard; the answer is False, as PyTorch's.
+    """
+    if not (is_dense(a[0], a[1]) and is_dense(b[0], b[1])):
+        return False
+    size_a, size_b = numel(a[0]), numel(b[0])
+    if a[2] == b[2] and size_a == size_b:
+        return tuple(a[0]) != tuple(b[0]) or tuple(a[1]) != tuple(b[1])
+    return a[2] < b[2] + size_b and b[2] < a[2] + size_a

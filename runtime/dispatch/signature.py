@@ -120,11 +120,6 @@ def device_index(signature: Iterable[Entry]) -> int | None:
     if len(found) > 1 and found.get(0):
         del found[0]
     if len(found) > 1:
-        from_names = list(found)
-        raise _devices_differ(from_names[0], from_names[1])
+        raise errors.same_device_expected(*(devices.type_name(index) for index in list(found)[:2]))
     return next(iter(found), None)
 
-
-def _devices_differ(a: int, b: int) -> RuntimeError:
-    from_index = {index: name for name, index in devices.TYPE_INDEX.items()}
-    return errors.same_device_expected(from_index[a], from_index[b])

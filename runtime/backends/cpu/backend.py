@@ -1,0 +1,30 @@
+"""The CPU backend, as the dispatcher sees it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime.backends.cpu import dispatch, pointwise, reduction
+from runtime.core import device as devices
+from runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction, register_backend
+
+
+class CPUBackend:
+    """Makes the calls of operators on CPU tensors, one per signature."""
+
+    name = "CPU"
+
+    def pointwise(self, operator: Pointwise, signature: tuple[Any, ...], variant: str) -> Call:
+        """A loop around a formula."""
+        return pointwise.make_call(operator, signature, variant)
+
+    def reduction(self, operator: Reduction, signature: tuple[Any, ...], variant: str) -> Call:
+        """A fold."""
+        return reduction.make_call(operator, signature, variant)
+
+    def dispatch(self, operator: Dispatch, signature: tuple[Any, ...], variant: str) -> Call:
+        """A hand-written kernel."""
+        return dispatch.make_call(operator, signature, variant)
+
+
+register_backend(devices.CPU, CPUBackend())

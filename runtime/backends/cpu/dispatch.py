@@ -1,0 +1,320 @@
+"""Calls of hand-written kernels on the CPU: shapes asked, results allocated, arrays handed over.
+
+A kernel knows arrays, not tensors. 16-bit floats reach it as float32 unless it moves raw bits.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from runtime import errors
+from runtime.backends.cpu import memory
+from runtime.core import dtype as dtypes
+from runtime.core import generator as generators
+from runtime.core import promotion
+from runtime.core.tensor import Tensor, from_array
+from runtime.dispatch import operator as registered
+from runtime.dispatch import ops
+from runtime.dispatch import signature as signatures
+from runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
+from runtime.kernels.cpu import half
+
+CPU = 0
+Convert = Callable[[Any], Any]
+
+
+def find_kernel(operator: Dispatch, backend: str, device_index: int, folder: str) -> Any:
+    """The kernel registered from outside, or the one that native_functions.yaml names.
+
+    Raises: NotImplementedError if there is neither.
+    """
+    registered = operator.kernels.get(device_index)
+    if registered is not None:
+        return registered
+    name = operator.kernel_names.get(backend)
+    if name is None:
+        raise errors.no_kernel(operator.base_name, backend)
+    if ":" in name:
+        module, _, function = name.partition(":")
+    else:
+        module, _, function = f"{folder}.{name}".rpartition(".")
+    return getattr(importlib.import_module(module), function)
+
+
+def make_call(operator: Dispatch, signature: tuple[Any, ...], variant: str) -> Call:
+    """The call of a dispatch operator for CPU tensors of one signature."""
+    kernel = find_kernel(operator, "CPU", CPU, "runtime.kernels.cpu")
+    common = common_dtype(operator, signature)
+    converters = argument_converters(operator, signature, common)
+    if operator.mutates:
+        return make_mutating_call(operator, kernel, converters, signature)
+    if variant == INPLACE and operator.aliasing:
+        return make_aliasing_call(operator, kernel, converters, signature)
+    if operator.meta is None:
+        call = make_dynamic_call(operator, kernel, converters, signature)
+    else:
+        call = make_static_call(operator, kernel, converters, common)
+    if variant == INPLACE:
+        return make_copying_call(operator, call)
+    return make_out_call(operator, call) if variant == OUT else call
+
+
+# -- dtypes ---------------------------------------------------------------------------------
+
+
+def common_dtype(operator: Dispatch, signature: tuple[Any, ...]) -> dtypes.dtype | None:
+    """The dtype that the rule gives, None without a rule.
+
+    Raises: RuntimeError if dtypes that must agree differ; NotImplementedError for one outside
+    the operator's set.
+    """
+    entries = dict(zip(operator.operands, signature, strict=True))
+    promoted = [entries[name] for name in operator.promoted if entries[name] is not None]
+    if operator.promotion == "none":
+        first = next(iter(signatures.tensor_keys(signature)), None)
+        if first is not None:
+            _check_dtype(operator, signatures.dtype_of(first))
+        return None
+    if operator.promotion == "same":
+        found = [signatures.dtype_of(key) for key in signatures.tensor_keys(promoted)]
+        for other in found[1:]:
+            if other is not found[0]:
+                raise errors.dtypes_differ(operator.base_name, found[0], other)
+        if not found:
+            return None
+        _check_dtype(operator, found[0])
+        return found[0]
+    compute, _ = promotion.element_types(
+        operator.promotion, signatures.promotion_entries(promoted)
+    )
+    _check_dtype(operator, compute)
+    return compute
+
+
+def _check_dtype(operator: Dispatch, dtype: dtypes.dtype) -> None:
+    if dtype.name not in operator.dtypes:
+        accepted = ", ".join(d.name for d in dtypes.ALL if d.name in operator.dtypes)
+        raise errors.dtype_not_supported(operator.base_name, dtype, accepted)
+
+
+def argument_converters(
+    operator: Dispatch, signature: tuple[Any, ...], common: dtypes.dtype | None
+) -> list[Convert | None]:
+    """For each argument of the call, what turns it into the kernel's; None leaves it."""
+    entries = dict(zip(operator.operands, signature, strict=True))
+    converters: list[Convert | None] = []
+    for name, kind in operator.arguments.items():
+        if kind == "generator":
+            converters.append(_generator)
+        elif kind != "operand":
+            converters.append(None)
+        else:
+            cast = common if name in operator.promoted else None
+            converters.append(_tensor_converter(entries[name], cast, operator.half_is_raw))
+    return converters
+
+
+def _generator(value: Any) -> Any:
+    return generators.default_generator if value is None else value
+
+
+def _tensor_converter(entry: Any, cast: dtypes.dtype | None, raw: bool) -> Convert | None:
+    if entry.__class__ is tuple:
+        members = [_tensor_converter(each, cast, raw) for each in entry]
+        return lambda values: [
+            value if convert is None else convert(value)
+            for convert, value in zip(members, values, strict=True)
+        ]
+    if entry.__class__ is not int:
+        return None
+    own = signatures.dtype_of(entry)
+    if cast is not None and cast is not own:
+        if raw or cast.numpy.name != "uint16":
+            return lambda tensor: ops._to_copy(tensor, dtype=cast)._array()
+        return lambda tensor: ops._to_copy(tensor, dtype=dtypes.float32)._array()
+    if own.opmath is not own and not raw:
+        return lambda tensor: half.to_float32(tensor._array(), own)
+    return Tensor._array
+
+
+# -- calls ----------------------------------------------------------------------------------
+
+
+def make_static_call(
+    operator: Dispatch, kernel: Any, converters: list[Convert | None], common: dtypes.dtype | None
+) -> Call:
+    """Shapes are known from the arguments."""
+    meta, several, wrap = operator.meta, operator.outputs > 1, operator.wrap
+    raw = operator.half_is_raw
+    assert meta is not None
+
+    def call(*args: Any) -> Any:
+        specs = meta(*args)
+        if not several:
+            sizes, dtype = specs
+            out = memory.empty(sizes, dtype or common)
+            if raw or out.dtype.opmath is out.dtype:
+                kernel(
+                    out._array(),
+                    *[
+                        arg if convert is None else convert(arg)
+                        for convert, arg in zip(converters, args, strict=True)
+                    ],
+                )
+                return out
+            specs = (specs,)
+        outs = [memory.empty(sizes, dtype or common) for sizes, dtype in specs]
+        run_rounded(kernel, outs, convert_all(converters, args), raw)
+        if not several:
+            return outs[0]
+        return wrap(*outs) if wrap else tuple(outs)
+
+    return call
+
+
+def convert_all(converters: list[Convert | None], args: tuple[Any, ...]) -> list[Any]:
+    """The kernel's arguments."""
+    return [
+        arg if convert is None else convert(arg)
+        for convert, arg in zip(converters, args, strict=True)
+    ]
+
+
+def run_rounded(kernel: Any, outs: list[Tensor], arguments: list[Any], raw: bool) -> None:
+    """Run into `outs`; 16-bit results are computed in float32 and rounded."""
+    arrays = [
+        out._array()
+        if raw or out.dtype.opmath is out.dtype
+        else np.empty(tuple(out._sizes), np.float32)
+        for out in outs
+    ]
+    kernel(*arrays, *arguments)
+    for out, array in zip(outs, arrays, strict=True):
+        if not raw and out.dtype.opmath is not out.dtype:
+            out._array()[...] = half.from_float32(array, out.dtype)
+
+
+def make_dynamic_call(
+    operator: Dispatch, kernel: Any, converters: list[Convert | None], signature: tuple[Any, ...]
+) -> Call:
+    """Shapes depend on the data: the kernel allocates."""
+    first = next(iter(signatures.tensor_keys(signature)))
+    own = signatures.dtype_of(first)
+    wrap, raw = operator.wrap, operator.half_is_raw
+
+    def tensor_of(array: Any) -> Tensor:
+        if own.opmath is not own:
+            if raw and array.dtype == np.uint16:
+                return from_array(array, own)
+            if not raw and array.dtype == np.float32:
+                return from_array(half.from_float32(array, own), own)
+        return from_array(array)
+
+    def call(*args: Any) -> Any:
+        result = kernel(*convert_all(converters, args))
+        if not isinstance(result, (tuple, list)):
+            return tensor_of(result)
+        tensors = tuple(tensor_of(each) for each in result)
+        return wrap(*tensors) if wrap else tensors
+
+    return call
+
+
+def make_mutating_call(
+    operator: Dispatch, kernel: Any, converters: list[Convert | None], signature: tuple[Any, ...]
+) -> Call:
+    """The schema itself writes to self (`copy_`, `normal_`)."""
+    meta = operator.meta
+    own = signatures.dtype_of(signature[0])
+    rounded = own.opmath is not own and not operator.half_is_raw
+
+    def call(self: Tensor, *args: Any) -> Tensor:
+        if meta is not None:
+            meta(self, *args)
+        _check_own_overlap(operator, self)
+        arguments = convert_all(converters, (self, *args))
+        kernel(*arguments)
+        if rounded:
+            self._array()[...] = half.from_float32(arguments[0], own)
+        self._storage.version += 1
+        return self
+
+    return call
+
+
+def make_aliasing_call(
+    operator: Dispatch, kernel: Any, converters: list[Convert | None], signature: tuple[Any, ...]
+) -> Call:
+    """In place, by a kernel that may be given `out is self`."""
+    meta = operator.meta
+    own = signatures.dtype_of(signature[0])
+    rounded = own.opmath is not own and not operator.half_is_raw
+    assert meta is not None
+
+    def call(self: Tensor, *args: Any) -> Tensor:
+        sizes, _ = meta(self, *args)
+        if tuple(sizes) != tuple(self._sizes):
+            raise errors.inplace_shape(operator.base_name + "_", self._sizes, sizes)
+        _check_own_overlap(operator, self)
+        arguments = convert_all(converters, (self, *args))
+        kernel(arguments[0], *arguments)
+        if rounded:
+            self._array()[...] = half.from_float32(arguments[0], own)
+        self._storage.version += 1
+        return self
+
+    return call
+
+
+def _check_own_overlap(operator: Dispatch, self: Tensor) -> None:
+    if any(s == 0 and n > 1 for s, n in zip(self._strides, self._sizes, strict=True)):
+        raise errors.overlapping_write(operator.base_name)
+
+
+def make_copying_call(operator: Dispatch, call: Call) -> Call:
+    """In place by computing the result and copying it into self."""
+
+    def call_inplace(self: Tensor, *args: Any) -> Tensor:
+        result = call(self, *args)
+        if tuple(result._sizes) != tuple(self._sizes):
+            raise errors.inplace_shape(operator.base_name + "_", self._sizes, result._sizes)
+        promotion.check_out(result.dtype, self.dtype)
+        return copy_below(self, result)  # type: ignore[no-any-return]
+
+    return call_inplace
+
+
+def copy_below(out: Tensor, result: Tensor) -> Tensor:
+    """Copy below autograd: the wrapper around the in-place call does the recording."""
+    call = registered.operators["copy_"].calls[
+        signatures.without_grad(out._key), signatures.without_grad(result._key)
+    ]
+    return call(out, result, False)  # type: ignore[no-any-return]
+
+
+def make_out_call(operator: Dispatch, call: Call) -> Call:
+    """out= by computing the result and copying it."""
+
+    def call_out(out: Any, *args: Any) -> Any:
+        results = call(*args)
+        if isinstance(results, Tensor):
+            return store(operator.base_name, out, results)
+        stored = [
+            store(operator.base_name, each, result)
+            for each, result in zip(out, results, strict=True)
+        ]
+        return operator.wrap(*stored) if operator.wrap else tuple(stored)
+
+    return call_out
+
+
+def store(name: str, out: Tensor, result: Tensor) -> Tensor:
+    """Copy a result into a tensor given as out=, which is resized if need be."""
+    promotion.check_out(result.dtype, out.dtype)
+    if tuple(out._sizes) != tuple(result._sizes):
+        memory.resize_out(name, out, result._sizes)
+    return ops.copy_(out, result)  # type: ignore[no-any-return]

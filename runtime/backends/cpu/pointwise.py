@@ -1,0 +1,361 @@
+"""Calls of pointwise operators on the CPU: which loop, over which memory, into what result.
+
+The usual calls (one or two dense tensors of one shape) have a short path of their own; all
+others are planned once per geometry (`runtime.kernels.plan`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from runtime import errors
+from runtime.backends import pointwise_signature
+from runtime.backends.cpu import memory, threads
+from runtime.backends.pointwise_signature import PointwiseSignature
+from runtime.core import dtype as dtypes
+from runtime.core import key as keys
+from runtime.core import promotion
+from runtime.core import shape as shapes
+from runtime.core.storage import Storage
+from runtime.core.tensor import Tensor, build
+from runtime.dispatch.operator import INPLACE, OUT, Call, Pointwise
+from runtime.kernels import plan as plans
+from runtime.kernels.cpu.pointwise import PointwiseSpec, contiguous_kernel, strided_kernel
+
+_new = object.__new__
+_empty = np.empty
+GRAIN = threads.GRAIN
+
+
+def make_call(operator: Pointwise, signature: tuple[Any, ...], variant: str) -> Call:
+    """The call of `operator` for CPU tensors of one signature."""
+    special = pointwise_signature.specialise(operator, signature)
+    if variant == OUT:
+        return make_out_call(special)
+    if variant == INPLACE:
+        return make_inplace_call(special)
+    kernels = PointwiseKernels(special, (special.result,) * operator.outputs)
+    general = make_general_call(kernels)
+    zero_dim = all(
+        entry & keys.ZERO_DIM for entry in signature if entry.__class__ is int
+    )
+    if operator.outputs == 1:
+        maker = _SHORT_PATHS.get(special.arguments)
+        if maker:
+            return maker(kernels, general, kernels.result_key(zero_dim))
+    return general
+
+
+class PointwiseKernels:
+    """The kernels of one formula for one signature and result dtype, built when first used."""
+
+    def __init__(self, special: PointwiseSignature, outputs: tuple[dtypes.dtype, ...]) -> None:
+        self.operator = special.operator
+        self.arguments = special.arguments
+        self.outputs = outputs
+        self.compute = special.compute
+        self.convert = pointwise_signature.scalar_converter(special.compute)
+        self.spec = PointwiseSpec(
+            special.formula, special.arguments, special.inputs, outputs, special.compute.opmath
+        )
+        self.storage_dtype = outputs[0].numpy
+        self._contiguous: Any = None
+        self._strided: Any = None
+
+    def contiguous(self, *args: Any) -> None:
+        """Run the flat loop; compile or load it first."""
+        if self._contiguous is None:
+            self._contiguous = contiguous_kernel(self.spec)
+        self._contiguous(*args)
+
+    def flat_kernel(self) -> Any:
+        """The flat loop itself."""
+        if self._contiguous is None:
+            self._contiguous = contiguous_kernel(self.spec)
+        return self._contiguous
+
+    def strided_kernel(self) -> Any:
+        """The loop over any geometry."""
+        if self._strided is None:
+            self._strided = strided_kernel(self.spec)
+        return self._strided
+
+    def result_key(self, zero_dim: bool) -> int:
+        """The key of a new result."""
+        return keys.pack(self.outputs[0].index, 0, 0, zero_dim)
+
+    def split(self, args: tuple[Any, ...]) -> tuple[list[Tensor], list[Any]]:
+        """The tensors among a call's arguments, and its scalars, converted."""
+        tensors, scalars = [], []
+        for value, kind in zip(args, self.arguments, strict=True):
+            if kind == "tensor":
+                tensors.append(value)
+            elif kind == "scalar":
+                scalars.append(self.convert(value))
+            elif kind == "raw":
+                scalars.append(value)
+        return tensors, scalars
+
+
+def make_general_call(kernels: PointwiseKernels) -> Call:
+    """Any number of operands, any geometry, any number of results."""
+    outputs = kernels.outputs
+
+    def call(*args: Any) -> Any:
+        tensors, scalars = kernels.split(args)
+        plan = plans.plan_pointwise(tuple([(t._sizes, t._strides) for t in tensors]))
+        buffers = [_empty(plan.numel, dtype.numpy) for dtype in outputs]
+        run(kernels, plan, buffers, [0] * len(buffers), tensors, scalars)
+        results = tuple(
+            build(
+                keys.pack(dtype.index, 0, 0, not plan.sizes),
+                plan.sizes,
+                plan.strides,
+                0,
+                Storage(buffer),
+                buffer if plan.contiguous else None,
+            )
+            for dtype, buffer in zip(outputs, buffers, strict=True)
+        )
+        return results[0] if len(results) == 1 else results
+
+    return call
+
+
+def run(
+    kernels: PointwiseKernels,
+    plan: plans.PointwisePlan,
+    buffers: list[Any],
+    out_offsets: list[int],
+    tensors: list[Tensor],
+    scalars: list[Any],
+) -> None:
+    """Run the loop that the plan calls for."""
+    if plan.numel == 0:
+        return
+    inputs = [_typed_buffer(t) for t in tensors]
+    offsets = out_offsets + [t._offset for t in tensors]
+    if plan.dense:
+        flat = [
+            buffer[offset : offset + plan.numel]
+            for buffer, offset in zip(buffers + inputs, offsets, strict=True)
+        ]
+        threads.run_flat(kernels.flat_kernel(), tuple(flat), tuple(scalars))
+        return
+    strides = plan.loop_strides
+    if len(buffers) > 1:
+        strides = np.concatenate([np.repeat(strides[:1], len(buffers) - 1, axis=0), strides])
+    kernels.strided_kernel()(
+        plan.loop_sizes, strides, np.array(offsets, np.int64), *buffers, *inputs, *scalars
+    )
+
+
+def _typed_buffer(tensor: Tensor) -> Any:
+    """The storage's buffer seen as the tensor's dtype."""
+    buffer = tensor._storage.buffer
+    dtype = dtypes.BY_INDEX[tensor._key & keys.DTYPE_MASK].numpy
+    return buffer if buffer.dtype == dtype else buffer.view(dtype)
+
+
+# -- short paths ----------------------------------------------------------------------------
+
+
+def make_unary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
+    """f(self) over a dense tensor."""
+    dtype = kernels.storage_dtype
+    kernel = kernels.flat_kernel()
+
+    def call(self: Tensor) -> Tensor:
+        flat = self._flat
+        if flat is None and (flat := self._dense()) is None:
+            return general(self)  # type: ignore[no-any-return]
+        size = flat.size
+        buffer = _empty(size, dtype)
+        if size < GRAIN:
+            kernel(buffer, flat)
+        else:
+            threads.run_flat(kernel, (buffer, flat))
+        storage = _new(Storage)
+        storage.buffer = buffer
+        storage.version = 0
+        result = _new(Tensor)
+        result._key = key
+        result._sizes = self._sizes
+        result._strides = self._strides
+        result._offset = 0
+        result._storage = storage
+        result._flat = buffer
+        result._edge = None
+        result._meta = None
+        return result
+
+    return call
+
+
+def make_unary_scalars_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
+    """f(self, *scalars) over a dense tensor."""
+    dtype = kernels.storage_dtype
+    kernel = kernels.flat_kernel()
+    convert = kernels.convert
+    raw = "raw" in kernels.arguments
+
+    def call(self: Tensor, *scalars: Any) -> Tensor:
+        flat = self._flat
+        if raw or (flat is None and (flat := self._dense()) is None):
+            return general(self, *scalars)  # type: ignore[no-any-return]
+        size = flat.size
+        buffer = _empty(size, dtype)
+        if size < GRAIN:
+            kernel(buffer, flat, *map(convert, scalars))
+        else:
+            threads.run_flat(kernel, (buffer, flat), tuple(map(convert, scalars)))
+        storage = _new(Storage)
+        storage.buffer = buffer
+        storage.version = 0
+        result = _new(Tensor)
+        result._key = key
+        result._sizes = self._sizes
+        result._strides = self._strides
+        result._offset = 0
+        result._storage = storage
+        result._flat = buffer
+        result._edge = None
+        result._meta = None
+        return result
+
+    return call
+
+
+def make_binary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
+    """f(self, other, *scalars) over dense tensors of one shape."""
+    dtype = kernels.storage_dtype
+    kernel = kernels.flat_kernel()
+    convert = kernels.convert
+
+    def call(self: Tensor, other: Tensor, *scalars: Any) -> Tensor:
+        a, b = self._flat, other._flat
+        if (
+            self._sizes != other._sizes
+            or (a is None and (a := self._dense()) is None)
+            or (b is None and (b := other._dense()) is None)
+        ):
+            return general(self, other, *scalars)  # type: ignore[no-any-return]
+        size = a.size
+        buffer = _empty(size, dtype)
+        if size < GRAIN:
+            if scalars:
+                kernel(buffer, a, b, *map(convert, scalars))
+            else:
+                kernel(buffer, a, b)
+        else:
+            threads.run_flat(kernel, (buffer, a, b), tuple(map(convert, scalars)))
+        storage = _new(Storage)
+        storage.buffer = buffer
+        storage.version = 0
+        result = _new(Tensor)
+        result._key = key
+        result._sizes = self._sizes
+        result._strides = self._strides
+        result._offset = 0
+        result._storage = storage
+        result._flat = buffer
+        result._edge = None
+        result._meta = None
+        return result
+
+    return call
+
+
+_SHORT_PATHS = {
+    ("tensor",): make_unary_call,
+    ("tensor", "scalar"): make_unary_scalars_call,
+    ("tensor", "scalar", "scalar"): make_unary_scalars_call,
+    ("tensor", "tensor"): make_binary_call,
+    ("tensor", "tensor", "scalar"): make_binary_call,
+}
+
+
+# -- in-place and out= ----------------------------------------------------------------------
+
+
+def make_inplace_call(special: PointwiseSignature) -> Call:
+    """f(self, ...) written to self."""
+    operator = special.operator
+    out_dtype = special.inputs[0]
+    name = operator.base_name + "_"
+    promotion.check_out(special.result, out_dtype)
+    kernels = PointwiseKernels(special, (out_dtype,))
+    simple = special.arguments[0] == "tensor" and "raw" not in special.arguments
+
+    def call(self: Tensor, *args: Any) -> Tensor:
+        tensors, scalars = kernels.split((self, *args))
+        flat = self._dense()
+        if simple and flat is not None and all(
+            t._sizes == self._sizes and t._dense() is not None for t in tensors
+        ):
+            _check_overlap(name, self, tensors)
+            arrays = (flat, *(t._flat for t in tensors))
+            threads.run_flat(kernels.flat_kernel(), arrays, tuple(scalars))
+        else:
+            write(kernels, name, self, tensors, scalars)
+        self._storage.version += 1
+        return self
+
+    return call
+
+
+def make_out_call(special: PointwiseSignature) -> Call:
+    """call(out, ...): f(...) written to `out`, which is resized if need be."""
+    operator = special.operator
+    by_dtype: dict[int, PointwiseKernels] = {}
+
+    def call(out: Tensor, *args: Any) -> Tensor:
+        index = out._key & keys.DTYPE_MASK
+        kernels = by_dtype.get(index)
+        if kernels is None:
+            dtype = dtypes.BY_INDEX[index]
+            promotion.check_out(special.result, dtype)
+            kernels = by_dtype[index] = PointwiseKernels(special, (dtype,))
+        tensors, scalars = kernels.split(args)
+        sizes = shapes.broadcast_shapes(*(t._sizes for t in tensors))
+        if tuple(out._sizes) != tuple(sizes):
+            memory.resize_out(operator.base_name, out, sizes)
+        write(kernels, operator.base_name, out, tensors, scalars)
+        out._storage.version += 1
+        return out
+
+    return call
+
+
+def write(
+    kernels: PointwiseKernels, name: str, out: Tensor, tensors: list[Tensor], scalars: list[Any]
+) -> None:
+    """Run the loop into an existing tensor.
+
+    Raises: RuntimeError if `out` is too small, or overlaps itself or an input in part.
+    """
+    sizes = shapes.broadcast_shapes(out._sizes, *(t._sizes for t in tensors))
+    if tuple(sizes) != tuple(out._sizes):
+        raise errors.inplace_shape(name, out._sizes, sizes)
+    _check_overlap(name, out, tensors)
+    plan = plans.plan_pointwise(
+        tuple([(t._sizes, t._strides) for t in tensors]), (out._sizes, out._strides)
+    )
+    run(kernels, plan, [_typed_buffer(out)], [out._offset], tensors, scalars)
+
+
+def _check_overlap(name: str, out: Tensor, inputs: list[Tensor]) -> None:
+    if any(s == 0 and n > 1 for s, n in zip(out._strides, out._sizes, strict=True)):
+        raise errors.overlapping_write(name)
+    for each in inputs:
+        if (
+            each is not out
+            and each._storage is out._storage
+            and shapes.partly_overlap(
+                (out._sizes, out._strides, out._offset),
+                (each._sizes, each._strides, each._offset),
+            )
+        ):
+            raise errors.partly_overlapping(name)

@@ -1,0 +1,195 @@
+"""Calls of reductions on the CPU: which dims lie where, and which loop folds them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from runtime import errors
+from runtime.backends.cpu import memory, threads
+from runtime.core import dtype as dtypes
+from runtime.core import key as keys
+from runtime.core import promotion
+from runtime.core import shape as shapes
+from runtime.core.size import Size
+from runtime.core.storage import Storage
+from runtime.core.tensor import Tensor, build
+from runtime.dispatch import ops
+from runtime.dispatch import signature as signatures
+from runtime.dispatch.operator import OUT, Call, Reduction
+from runtime.kernels.cpu.reduction import ReductionSpec, columns_kernel, rows_module
+
+PARALLEL_GRAIN = 4 * threads.GRAIN
+
+
+def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> Call:
+    """The call of a reduction for CPU tensors of one signature."""
+    folds: dict[Any, Fold] = {}
+    own = signatures.dtype_of(signature[0])
+    names = tuple(operator.arguments)
+
+    def fold_for(dtype: dtypes.dtype | None, scalars: int) -> Fold:
+        found = folds.get(dtype)
+        if found is None:
+            found = folds[dtype] = Fold(operator, own, dtype, scalars)
+        return found
+
+    plain = fold_for  # bound once: the usual call has no dtype=
+    dim_at = names.index("dim") if "dim" in names else None
+    keep_at = names.index("keepdim") if "keepdim" in names else None
+    dtype_at = names.index("dtype") if "dtype" in names else None
+    scalar_at = [i for i, name in enumerate(names) if operator.arguments[name] == "scalar"]
+
+    def call(*args: Any) -> Tensor:
+        self = args[0]
+        dtype = None if dtype_at is None else args[dtype_at]
+        scalars = [args[i] for i in scalar_at]
+        fold = plain(dtype, len(scalars))
+        dim = None if dim_at is None else args[dim_at]
+        keepdim = keep_at is not None and args[keep_at]
+        return fold.run(self, dim, keepdim, scalars)
+
+    def call_out(out: Tensor, *args: Any) -> Tensor:
+        result = call(*args)
+        if tuple(out._sizes) != tuple(result._sizes):
+            memory.resize_out(operator.base_name, out, result._sizes)
+        promotion.check_out(result.dtype, out.dtype)
+        return ops.copy_(out, result)  # type: ignore[no-any-return]
+
+    return call_out if variant == OUT else call
+
+
+class Fold:
+    """One reduction for one input dtype and one requested dtype."""
+
+    def __init__(
+        self, operator: Reduction, own: dtypes.dtype, requested: dtypes.dtype | None, scalars: int
+    ) -> None:
+        self.name = operator.base_name
+        compute, result = reduction_types(operator.promotion, own, requested)
+        if compute.name not in operator.dtypes:
+            accepted = ", ".join(d.name for d in dtypes.ALL if d.name in operator.dtypes)
+            raise errors.dtype_not_supported(operator.base_name, compute, accepted)
+        if operator.promotion == "always_bool":
+            acc = dtypes.bool
+        else:
+            acc = compute.acc if operator.parts[0] else compute.opmath
+        self.has_identity = operator.parts[0] is not None
+        read = compute.opmath if operator.promotion == "always_bool" else acc
+        self.spec = ReductionSpec(
+            operator.base_name, operator.parts, own, result, read, acc, scalars
+        )
+        self.result = result
+        self.rows = rows_module(self.spec)
+
+    def run(self, x: Tensor, dim: Any, keepdim: bool, scalars: Sequence[Any]) -> Tensor:
+        """Fold `dim` (None: all dims) of x."""
+        plan = plan_dims(x._sizes, dim if dim.__class__ is not list else tuple(dim), keepdim)
+        if not self.has_identity:
+            plan.check_not_empty(self.name, dim)
+        buffer = np.empty(plan.numel, self.result.numpy)
+        if plan.numel:
+            self._fold(buffer, x, plan, scalars)
+        key = keys.pack(self.result.index, 0, 0, not plan.sizes)
+        return build(key, plan.sizes, plan.strides, 0, Storage(buffer), buffer)
+
+    def _fold(self, buffer: Any, x: Tensor, plan: DimPlan, scalars: Sequence[Any]) -> None:
+        flat = x._flat if x._flat is not None else x._dense()
+        if flat is not None and plan.width > 1 and plan.count:
+            columns_kernel(self.spec)(buffer, flat, plan.count, plan.width, *scalars)
+            return
+        if flat is None or plan.width == 0:
+            flat = np.ascontiguousarray(x._array().transpose(plan.order)).reshape(-1)
+        if plan.numel == 1 and plan.count >= PARALLEL_GRAIN and threads.get_num_threads() > 1:
+            self._fold_parallel(buffer, flat, scalars)
+        else:
+            self.rows.kernel(buffer, flat, plan.count, *scalars)
+
+    def _fold_parallel(self, buffer: Any, flat: Any, scalars: Sequence[Any]) -> None:
+        """Each thread folds its part; the parts are combined at the end."""
+        count = threads.get_num_threads()
+        parts = np.empty(count, self.spec.acc.numpy)
+        edges = [flat.size * i // count for i in range(count + 1)]
+        futures = [
+            threads.pool().submit(
+                self.rows.partial, parts, i, flat[edges[i] : edges[i + 1]], *scalars
+            )
+            for i in range(1, count)
+        ]
+        self.rows.partial(parts, 0, flat[: edges[1]], *scalars)
+        for future in futures:
+            future.result()
+        self.rows.finish(buffer, parts, flat.size)
+
+
+def reduction_types(
+    rule: str, own: dtypes.dtype, requested: dtypes.dtype | None
+) -> tuple[dtypes.dtype, dtypes.dtype]:
+    """(dtype elements are read as, dtype of the result)."""
+    if requested is not None:
+        return requested, requested
+    if rule == "bool_to_long":
+        lifted = dtypes.int64 if own.kind in "bi" else own
+        return lifted, lifted
+    if rule == "always_bool" and own is dtypes.uint8:
+        return own, own  # PyTorch keeps uint8, its bool of old, for any and all
+    return promotion.element_types(rule, [(own, promotion.DIMENSIONED)])
+
+
+class DimPlan:
+    """Where the reduced dims lie.
+
+    sizes, strides, numel: the result's. count: elements per result. width: the length of the
+    dense run behind the reduced dims; 1 when they are innermost, 0 when they are scattered and
+    the tensor must be copied with its dims in `order`, reduced ones last.
+    """
+
+    __slots__ = ("count", "input_sizes", "numel", "order", "reduced", "sizes", "strides", "width")
+
+    def __init__(self, sizes: Size, reduced: tuple[int, ...], keepdim: bool) -> None:
+        kept = [dim for dim in range(len(sizes)) if dim not in reduced]
+        self.input_sizes, self.reduced = sizes, reduced
+        self.order = (*kept, *reduced)
+        self.count = 1
+        for dim in reduced:
+            self.count *= sizes[dim]
+        if keepdim:
+            result = [1 if dim in reduced else size for dim, size in enumerate(sizes)]
+        else:
+            result = [sizes[dim] for dim in kept]
+        self.sizes = Size(result)
+        self.strides = shapes.contiguous_strides(self.sizes)
+        self.numel = shapes.numel(self.sizes)
+        self.width = 1
+        if reduced and reduced == tuple(range(reduced[0], reduced[-1] + 1)):
+            for dim in range(reduced[-1] + 1, len(sizes)):
+                self.width *= sizes[dim]
+        elif reduced:
+            self.width = 0
+
+    def check_not_empty(self, name: str, dim: Any) -> None:
+        """Raises: IndexError if there is nothing to start from."""
+        if self.count or not self.numel:
+            return
+        if dim is None:
+            raise errors.empty_reduction(name)
+        empty = next(d for d in self.reduced if self.input_sizes[d] == 0)
+        raise errors.empty_reduction_dim(name, empty)
+
+
+@lru_cache(maxsize=4096)
+def plan_dims(sizes: Size, dim: Any, keepdim: bool) -> DimPlan:
+    """Plan a reduction.
+
+    Raises: IndexError or RuntimeError if dims are out of range or named twice.
+    """
+    if dim is None or dim == ():
+        reduced = tuple(range(len(sizes)))
+    else:
+        reduced = tuple(sorted(shapes.normalize_dims(dim, max(len(sizes), 1))))
+        if not sizes:
+            reduced = ()
+    return DimPlan(sizes, reduced, bool(keepdim))

@@ -1,0 +1,73 @@
+"""Running one serial kernel over parts of flat arrays on several threads.
+
+The kernels release the interpreter lock, so plain Python threads do: no OpenMP, no trouble with
+fork or with callers on several threads. Waking a thread costs some 20 us; `GRAIN` keeps smaller
+work serial.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from runtime import config
+
+GRAIN = 1 << 16
+"""Elements of element-wise work below which one thread is as fast."""
+
+_threads = config.env_int("TORCHGEN_NUM_THREADS", len(os.sched_getaffinity(0)))
+_pool: ThreadPoolExecutor | None = None
+
+
+def get_num_threads() -> int:
+    """How many threads an operator may use."""
+    return _threads
+
+
+def set_num_threads(count: int) -> None:
+    """Let operators use up to `count` threads.
+
+    Raises: RuntimeError if count is not positive.
+    """
+    global _threads, _pool
+    if count < 1:
+        raise RuntimeError("set_num_threads expects a positive integer")
+    _threads, _pool = int(count), None
+
+
+def _forget_pool() -> None:
+    """A forked child has none of its parent's threads."""
+    global _pool
+    _pool = None
+
+
+os.register_at_fork(after_in_child=_forget_pool)
+
+
+def run_flat(kernel: Any, arrays: tuple[Any, ...], scalars: tuple[Any, ...] = ()) -> None:
+    """kernel(*arrays, *scalars) over arrays of one length, split among the threads."""
+    numel = arrays[0].size
+    parts = min(_threads, numel // GRAIN)
+    if parts <= 1:
+        kernel(*arrays, *scalars)
+        return
+    # Whole cache lines per thread, whatever the element size.
+    step = (numel // parts + 64) // 64 * 64
+    bounds = [(start, min(start + step, numel)) for start in range(0, numel, step)]
+    futures = [
+        pool().submit(kernel, *(array[start:stop] for array in arrays), *scalars)
+        for start, stop in bounds[1:]
+    ]
+    start, stop = bounds[0]
+    kernel(*(array[start:stop] for array in arrays), *scalars)
+    for future in futures:
+        future.result()
+
+
+def pool() -> ThreadPoolExecutor:
+    """The worker threads, started when first needed."""
+    global _pool
+    if _pool is None:
+        _pool = ThreadPoolExecutor(max(_threads - 1, 1), thread_name_prefix="torchgen")
+    return _pool

@@ -1,0 +1,113 @@
+"""The Meta backend: shapes and dtypes without data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime import errors
+from runtime.backends import pointwise_signature
+from runtime.backends.cpu.dispatch import common_dtype
+from runtime.backends.cpu.reduction import plan_dims, reduction_types
+from runtime.core import device as devices
+from runtime.core import dtype as dtypes
+from runtime.core import promotion
+from runtime.core.tensor import Tensor, make_tensor
+from runtime.dispatch import signature as signatures
+from runtime.dispatch.operator import (
+    FUNCTION,
+    Call,
+    Dispatch,
+    Operator,
+    Pointwise,
+    Reduction,
+    register_backend,
+)
+from runtime.kernels import plan as plans
+
+
+def meta_tensor(sizes: Any, dtype: dtypes.dtype) -> Tensor:
+    """A contiguous tensor without data."""
+    return make_tensor(None, sizes, dtype, devices.meta)
+
+
+class MetaBackend:
+    """Makes calls that compute geometry only."""
+
+    name = "Meta"
+
+    def pointwise(self, operator: Pointwise, signature: tuple[Any, ...], variant: str) -> Call:
+        """The broadcast shape, dims laid out as a real backend would."""
+        special = pointwise_signature.specialise(operator, signature)
+
+        def call(*args: Any) -> Any:
+            tensors = [arg for arg in args if isinstance(arg, Tensor)]
+            plan = plans.plan_pointwise(tuple([(t._sizes, t._strides) for t in tensors]))
+            results = []
+            for _ in range(operator.outputs):
+                result = meta_tensor(plan.sizes, special.result)
+                result._strides = plan.strides
+                results.append(result)
+            return results[0] if len(results) == 1 else tuple(results)
+
+        return _variant(operator, call, variant)
+
+    def reduction(self, operator: Reduction, signature: tuple[Any, ...], variant: str) -> Call:
+        """The sizes without the reduced dims."""
+        own = signatures.dtype_of(signature[0])
+        names = tuple(operator.arguments)
+
+        def call(*args: Any) -> Tensor:
+            given = dict(zip(names, args, strict=True))
+            result = reduction_types(operator.promotion, own, given.get("dtype"))[1]
+            dim = given.get("dim")
+            plan = plan_dims(
+                args[0]._sizes,
+                tuple(dim) if isinstance(dim, list) else dim,
+                bool(given.get("keepdim", False)),
+            )
+            if operator.parts[0] is None:
+                plan.check_not_empty(operator.base_name, dim)
+            return meta_tensor(plan.sizes, result)
+
+        return _variant(operator, call, variant)
+
+    def dispatch(self, operator: Dispatch, signature: tuple[Any, ...], variant: str) -> Call:
+        """What the operator's shape function says.
+
+        Raises: NotImplementedError for a shape that depends on data.
+        """
+        meta, common = operator.meta, common_dtype(operator, signature)
+        if meta is None:
+            raise errors.no_meta(operator.base_name)
+
+        def call(*args: Any) -> Any:
+            specs = meta(*args)
+            if operator.mutates:
+                return args[0]
+            if operator.outputs == 1:
+                specs = (specs,)
+            results = [meta_tensor(sizes, dtype or common) for sizes, dtype in specs]
+            if operator.outputs == 1:
+                return results[0]
+            return operator.wrap(*results) if operator.wrap else tuple(results)
+
+        return _variant(operator, call, variant)
+
+
+def _variant(operator: Operator, call: Call, variant: str) -> Call:
+    """In-place and out= calls check the shape and return the tensor given."""
+    if variant == FUNCTION:
+        return call
+
+    def call_into(out: Any, *args: Any) -> Any:
+        result = call(out, *args) if variant == "inplace" else call(*args)
+        if isinstance(result, Tensor):
+            promotion.check_out(result.dtype, out.dtype)
+            if tuple(result._sizes) != tuple(out._sizes):
+                raise errors.inplace_shape(operator.base_name, out._sizes, result._sizes)
+        return out
+
+    return call_into
+
+
+register_backend(devices.META, MetaBackend())

@@ -1,0 +1,79 @@
+"""What a pointwise operator does for one signature: dtypes and formula, for every backend alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from runtime import errors
+from runtime.core import dtype as dtypes
+from runtime.core import promotion
+from runtime.dispatch import signature as signatures
+from runtime.dispatch.operator import Pointwise
+
+
+@dataclass(frozen=True)
+class PointwiseSignature:
+    """compute: the dtype of the formula before opmath. result: the dtype of the results.
+
+    arguments: for each argument of the call, 'tensor', 'scalar', 'raw' or 'absent'.
+    inputs: the dtypes of the tensor arguments in order. formula: the scalar function.
+    """
+
+    operator: Pointwise
+    compute: dtypes.dtype
+    result: dtypes.dtype
+    arguments: tuple[str, ...]
+    inputs: tuple[dtypes.dtype, ...]
+    formula: Any
+
+
+def specialise(operator: Pointwise, signature: tuple[Any, ...]) -> PointwiseSignature:
+    """Resolve dtypes and the formula.
+
+    Raises: NotImplementedError for a dtype outside the operator's set.
+    """
+    entries = dict(zip(operator.operands, signature, strict=True))
+    promoted = [entries[name] for name in operator.promoted]
+    compute, result = promotion.element_types(
+        operator.promotion, signatures.promotion_entries(promoted)
+    )
+    if compute.name not in operator.dtypes:
+        accepted = ", ".join(d.name for d in dtypes.ALL if d.name in operator.dtypes)
+        raise errors.dtype_not_supported(operator.base_name, compute, accepted)
+    arguments = tuple(
+        _argument_kind(entries[name]) if kind == "operand" else kind
+        for name, kind in operator.arguments.items()
+    )
+    inputs = tuple(
+        signatures.dtype_of(entry) for entry in signature if entry.__class__ is int
+    )
+    absent = tuple(name for name, entry in entries.items() if entry is None)
+    return PointwiseSignature(
+        operator, compute, result, arguments, inputs, operator.formulas[absent]
+    )
+
+
+def _argument_kind(entry: Any) -> str:
+    if entry is None:
+        return "absent"
+    return "tensor" if entry.__class__ is int else "scalar"
+
+
+def scalar_converter(compute: dtypes.dtype) -> Any:
+    """What turns a Python number into one that the kernel takes for `compute`."""
+    return {"b": bool, "i": _to_int, "f": _to_float, "c": complex}[compute.kind]
+
+
+def _to_int(value: Any) -> int:
+    if isinstance(value, float):
+        raise RuntimeError(
+            "For integral input tensors, a Scalar argument must not be a floating point number."
+        )
+    return int(value)
+
+
+def _to_float(value: Any) -> float:
+    if isinstance(value, complex):
+        raise RuntimeError("For real input tensors, a Scalar argument must not be complex.")
+    return float(value)

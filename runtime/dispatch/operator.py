@@ -1,0 +1,335 @@
+"""Operators as the dispatcher sees them: what they take, and tables of calls resolved so far.
+
+A binding looks its arguments' signature up in a `CallTable` and calls what it finds. What is
+missing is resolved once: autograd wraps around the call below it, the backend of the arguments'
+device makes the call itself. The tables are all the state there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from runtime import errors
+from runtime.core import device as devices
+from runtime.core import dtype as dtypes
+from runtime.core import key as keys
+from runtime.dispatch import signature as signatures
+from runtime.dispatch.view_call import make_view_call
+
+FUNCTION, INPLACE, OUT = "function", "inplace", "out"
+
+Call = Callable[..., Any]
+
+_tables: list[CallTable] = []
+operators: dict[str, Operator] = {}
+"""All operators by full name."""
+
+
+class CallTable(dict[Any, Call]):
+    """The calls of one variant of one operator by signature; a missing one is resolved."""
+
+    __slots__ = ("operator", "variant")
+
+    def __init__(self, operator: Operator, variant: str) -> None:
+        self.operator = operator
+        self.variant = variant
+        _tables.append(self)
+
+    def __missing__(self, signature: Any) -> Call:
+        entries = signature if self.operator.arity != 1 else (signature,)
+        call = self[signature] = self.operator.resolve(entries, self.variant)
+        return call
+
+    def wrong_arguments(self, *args: Any) -> TypeError:
+        """The error for arguments that are not what the schema says."""
+        return self.operator.wrong_arguments(args)
+
+
+def forget_calls() -> None:
+    """Empty all tables, after something that calls were resolved for has changed."""
+    for table in _tables:
+        table.clear()
+
+
+dtypes.on_default_change(forget_calls)
+
+
+class Operator:
+    """What all kinds of operators share.
+
+    name: as in the schema. schema: its text. operands: the names of the arguments that make the
+    signature, in schema order; kinds: 'tensor', 'tensor?', 'number' (Tensor|Scalar), 'number?' or
+    'tensors' for each. record, record_inplace: makers of the autograd wrappers, or None.
+    differentiable: the operands that may receive a gradient.
+    """
+
+    kind = "operator"
+
+    def __init__(
+        self,
+        name: str,
+        schema: str,
+        operands: dict[str, str],
+        *,
+        differentiable: tuple[str, ...] = (),
+        record: Callable[..., Call] | None = None,
+        record_inplace: Callable[..., Call] | None = None,
+    ) -> None:
+        self.name = name
+        self.schema = schema
+        self.operands = operands
+        self.arity = len(operands)
+        self.record = record
+        self.record_inplace = record_inplace
+        self.calls = CallTable(self, FUNCTION)
+        self.inplace_calls = CallTable(self, INPLACE)
+        self.out_calls = CallTable(self, OUT)
+        self.kernels: dict[int, Any] = {}
+        operators[name] = self
+        names = list(operands)
+        self._differentiable = tuple(names.index(name) for name in differentiable)
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} operator {self.schema}>"
+
+    @property
+    def base_name(self) -> str:
+        """The name without its overload."""
+        return self.name.partition(".")[0]
+
+    def resolve(self, signature: tuple[Any, ...], variant: str) -> Call:
+        """The call for one signature.
+
+        Raises: RuntimeError, TypeError or NotImplementedError if there is none.
+        """
+        bare = tuple([signatures.without_grad(entry) for entry in signature])
+        if bare == signature or variant == OUT:
+            return self._below(bare, variant, signature)
+        maker = self.record if variant == FUNCTION else self.record_inplace
+        below = self._lookup(bare, variant)
+        needs = [signatures.needs_grad(signature[i]) for i in self._differentiable]
+        if maker is None or not any(_any(need) for need in needs):
+            return below
+        return maker(below, *needs)
+
+    def _lookup(self, bare: tuple[Any, ...], variant: str) -> Call:
+        table = self.calls if variant == FUNCTION else self.inplace_calls
+        return table[bare if self.arity != 1 else bare[0]]
+
+    def _below(self, bare: tuple[Any, ...], variant: str, signature: tuple[Any, ...]) -> Call:
+        index = signatures.device_index(bare)
+        backend = backend_of(devices.CPU if index is None else index)
+        call = self.make_call(backend, bare, variant)
+        return call
+
+    def make_call(self, backend: Any, signature: tuple[Any, ...], variant: str) -> Call:
+        """The call on one backend, below autograd."""
+        raise NotImplementedError
+
+    def kernel(self, device_index: int, function: Any) -> None:
+        """Register a kernel for a device type from outside, replacing an earlier one."""
+        self.kernels[device_index] = function
+        for table in (self.calls, self.inplace_calls, self.out_calls):
+            table.clear()
+
+    def signature(self, args: tuple[Any, ...]) -> Any:
+        """The signature of arguments given in the order of `operands`."""
+        entries = [
+            signatures.list_of(arg) if kind == "tensors" else signatures.kind_of(arg)
+            for arg, kind in zip(args, self.operands.values(), strict=True)
+        ]
+        return entries[0] if self.arity == 1 else tuple(entries)
+
+    def wrong_arguments(self, args: tuple[Any, ...]) -> TypeError:
+        """The error that names the first operand of a wrong type."""
+        for position, (name, kind) in enumerate(self.operands.items()):
+            if position < len(args) and not _fits(args[position], kind):
+                return errors.wrong_argument_type(
+                    self.base_name, name, position, kind, args[position]
+                )
+        return TypeError(f"{self.base_name}(): arguments do not fit {self.schema}")
+
+
+def _any(need: Any) -> bool:
+    return any(need) if need.__class__ is tuple else bool(need)
+
+
+def _fits(value: Any, kind: str) -> bool:
+    if kind == "tensors":
+        return isinstance(value, (list, tuple)) and all(_fits(v, "tensor?") for v in value)
+    try:
+        entry = signatures.kind_of(value)
+    except AttributeError:
+        return False
+    if entry is None:
+        return kind.endswith("?")
+    return entry.__class__ is int or kind.startswith("number")
+
+
+# -- backends -------------------------------------------------------------------------------
+
+_backends: dict[int, Any] = {}
+
+
+def register_backend(device_index: int, backend: Any) -> None:
+    """Make `backend` serve a device type. Tables resolved before forget what they knew."""
+    _backends[device_index] = backend
+    forget_calls()
+
+
+def backend_of(device_index: int) -> Any:
+    """The backend of a device type.
+
+    Raises: NotImplementedError if none is registered.
+    """
+    backend = _backends.get(device_index)
+    if backend is None:
+        raise errors.no_backend(devices.type_name(device_index))
+    return backend
+
+
+# -- kinds ----------------------------------------------------------------------------------
+
+
+class Pointwise(Operator):
+    """A scalar formula over broadcast operands.
+
+    promotion: the dtype rule; promoted: the operands that take part in it (others are loaded as
+    they are). dtypes: the compute dtypes accepted. arguments: for each argument of the call in
+    order, 'operand', 'scalar' (takes the compute type) or 'raw'. formulas: the scalar function by
+    the set of absent optional operands, as a tuple of names. outputs: how many results.
+    """
+
+    kind = "pointwise"
+
+    def __init__(
+        self,
+        name: str,
+        schema: str,
+        operands: dict[str, str],
+        *,
+        arguments: dict[str, str],
+        promotion: str,
+        promoted: tuple[str, ...],
+        dtypes: frozenset[str],
+        formulas: dict[tuple[str, ...], Any],
+        outputs: int = 1,
+        **autograd: Any,
+    ) -> None:
+        super().__init__(name, schema, operands, **autograd)
+        self.arguments = arguments
+        self.promotion = promotion
+        self.promoted = promoted
+        self.dtypes = dtypes
+        self.formulas = formulas
+        self.outputs = outputs
+
+    def make_call(self, backend: Any, signature: tuple[Any, ...], variant: str) -> Call:
+        return backend.pointwise(self, signature, variant)
+
+
+class Reduction(Operator):
+    """A fold over some or all dims.
+
+    parts: the functions (identity, reduce, combine, project) as the generated kernels module has
+    them. dim: 'none', 'one' or 'many', how the schema takes dims; has_dtype: whether it takes
+    dtype=.
+    """
+
+    kind = "reduction"
+
+    def __init__(
+        self,
+        name: str,
+        schema: str,
+        operands: dict[str, str],
+        *,
+        arguments: dict[str, str],
+        promotion: str,
+        dtypes: frozenset[str],
+        parts: Any,
+        **autograd: Any,
+    ) -> None:
+        super().__init__(name, schema, operands, **autograd)
+        self.arguments = arguments
+        self.promotion = promotion
+        self.dtypes = dtypes
+        self.parts = parts
+
+    def make_call(self, backend: Any, signature: tuple[Any, ...], variant: str) -> Call:
+        return backend.reduction(self, signature, variant)
+
+
+class View(Operator):
+    """A function of sizes, strides and offset. Backends have no part in it."""
+
+    kind = "view"
+
+    def __init__(
+        self,
+        name: str,
+        schema: str,
+        operands: dict[str, str],
+        *,
+        function: Call,
+        several: bool = False,
+        **autograd: Any,
+    ) -> None:
+        super().__init__(name, schema, operands, **autograd)
+        self.function = function
+        self.several = several
+
+    def resolve(self, signature: tuple[Any, ...], variant: str) -> Call:
+        """The view itself, with its record: also outside autograd a view knows its base."""
+        below = self.make_call(None, signature, variant)
+        return self.record(below, signatures.needs_grad(signature[0])) if self.record else below
+
+    def make_call(self, backend: Any, signature: tuple[Any, ...], variant: str) -> Call:
+        return make_view_call(self.function, signature[0], self.several)
+
+
+class Dispatch(Operator):
+    """A hand-written kernel per backend, with a function that tells shapes and dtypes.
+
+    kernel_names: backend name to 'module.function'. meta: the shape function, or None when shapes
+    depend on data. half_is_raw, aliasing: as in native_functions.yaml. mutates: whether the
+    schema itself writes to self.
+    """
+
+    kind = "dispatch"
+
+    def __init__(
+        self,
+        name: str,
+        schema: str,
+        operands: dict[str, str],
+        *,
+        arguments: dict[str, str],
+        promotion: str,
+        promoted: tuple[str, ...],
+        dtypes: frozenset[str],
+        kernel_names: dict[str, str],
+        meta: Call | None,
+        half_is_raw: bool = False,
+        aliasing: bool = False,
+        mutates: bool = False,
+        outputs: int = 1,
+        wrap: Call | None = None,
+        **autograd: Any,
+    ) -> None:
+        super().__init__(name, schema, operands, **autograd)
+        self.arguments = arguments
+        self.promotion = promotion
+        self.promoted = promoted
+        self.dtypes = dtypes
+        self.kernel_names = kernel_names
+        self.meta = meta
+        self.half_is_raw = half_is_raw
+        self.aliasing = aliasing
+        self.mutates = mutates
+        self.outputs = outputs
+        self.wrap = wrap
+
+    def make_call(self, backend: Any, signature: tuple[Any, ...], variant: str) -> Call:
+        return backend.dispatch(self, signature, variant)

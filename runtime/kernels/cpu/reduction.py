@@ -1,0 +1,187 @@
+"""The texts of the CPU loops around a reduction's four parts: over rows, and over columns.
+
+Accuracy: a row is folded in blocks, blocks in blocks of blocks, so that rounding errors grow with
+the depth and not with the length. `reassoc` lets LLVM keep several accumulators in a block.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from runtime.core import dtype as dtypes
+from runtime.kernels import build
+from runtime.kernels.cpu.pointwise import load, store
+from runtime.kernels.vecmath import compose
+
+OPTIONS = '"fastmath": {"reassoc", "nsz", "contract"}'
+
+FOLD_WITH_IDENTITY = '''\
+BLOCK = 512
+
+
+@inner
+def fold(x, start, stop{scalars}):
+    """Folds x[start:stop] in blocks, and the blocks in blocks of blocks."""
+    total = identity({identity_scalars})
+    for outer in range(start, stop, BLOCK * BLOCK):
+        middle = identity({identity_scalars})
+        for first in range(outer, min(outer + BLOCK * BLOCK, stop), BLOCK):
+            acc = identity({identity_scalars})
+            for i in range(first, min(first + BLOCK, stop)):
+                acc = reduce(acc, {element}{scalars})
+            middle = combine(middle, acc)
+        total = combine(total, middle)
+    return total
+'''
+
+FOLD_FROM_FIRST = '''\
+@inner
+def fold(x, start, stop{scalars}):
+    """Folds x[start:stop], which holds at least one element, starting from the first."""
+    i = start
+    acc = {element}
+    for i in range(start + 1, stop):
+        acc = reduce(acc, {element}{scalars})
+    return acc
+'''
+
+ROWS = '''\
+@entry
+def kernel(out, x, n{scalars}):
+    """out[row] = the fold of x[row * n : (row + 1) * n]."""
+    for row in range(out.size):
+        acc = fold(x, row * n, (row + 1) * n{scalars})
+        out[row] = {project}
+
+
+@entry
+def partial(parts, part, x{scalars}):
+    """One thread's share of a full reduction."""
+    parts[part] = fold(x, 0, x.size{scalars})
+
+
+@entry
+def finish(out, parts, n):
+    """The partial results combined and projected."""
+    acc = parts[0]
+    for part in range(1, parts.size):
+        acc = combine(acc, parts[part])
+    out[0] = {project}
+'''
+
+COLUMNS = '''\
+BLOCK = 256
+
+
+@entry
+def kernel(out, x, n, width{scalars}):
+    """out[o, i] = the fold of x[o, :, i], rows of `width` elements, in blocks of rows."""
+    total = np.empty(width, {acc_type})
+    block = np.empty(width, {acc_type})
+    for o in range(out.size // width):
+        base = o * n * width
+        for first in range(0, n, BLOCK):
+            row = x[base + first * width : base + (first + 1) * width]
+            for i in range(width):
+                block[i] = {first}
+            for k in range(first + {skip}, min(first + BLOCK, n)):
+                row = x[base + k * width : base + (k + 1) * width]
+                for i in range(width):
+                    block[i] = reduce(block[i], {row_element}{scalars})
+            if first == 0:
+                total[:] = block
+            else:
+                for i in range(width):
+                    total[i] = combine(total[i], block[i])
+        for i in range(width):
+            acc = total[i]
+            out[o * width + i] = {project}
+'''
+
+
+@dataclass(frozen=True)
+class ReductionSpec:
+    """The four parts for one signature.
+
+    name: the operator's. parts: functions (identity or None, reduce, combine, project or None).
+    input, output: dtypes read and written. compute: the type elements are read as. acc: the type
+    of the accumulator. scalars: how many scalar arguments the parts take.
+    """
+
+    name: str
+    parts: tuple[Any, Any, Any, Any]
+    input: dtypes.dtype
+    output: dtypes.dtype
+    compute: dtypes.dtype
+    acc: dtypes.dtype
+    scalars: int = 0
+
+
+def rows_module(spec: ReductionSpec) -> Any:
+    """kernel(out, x, n), partial(parts, part, x) and finish(out, parts, n) over dense rows."""
+    return build.load_text(f"{spec.name}_rows", rows_text(spec))
+
+
+def columns_kernel(spec: ReductionSpec) -> Any:
+    """kernel(out, x, n, width): folds the middle dim of a dense (outer, n, width)."""
+    return build.compile_text(f"{spec.name}_columns", columns_text(spec))
+
+
+@lru_cache(maxsize=None)
+def rows_text(spec: ReductionSpec) -> str:
+    """The text of the loop over rows."""
+    scalars = _scalar_list(spec)
+    fold = FOLD_WITH_IDENTITY if spec.parts[0] else FOLD_FROM_FIRST
+    element = load("x[i]", spec.input, spec.compute)
+    body = fold.format(scalars=scalars, element=element, identity_scalars="")
+    return _preamble(spec, "rows") + body + "\n\n" + ROWS.format(
+        scalars=scalars, project=_projected(spec)
+    )
+
+
+@lru_cache(maxsize=None)
+def columns_text(spec: ReductionSpec) -> str:
+    """The text of the loop over columns."""
+    row_element = load("row[i]", spec.input, spec.compute)
+    return _preamble(spec, "columns") + COLUMNS.format(
+        scalars=_scalar_list(spec),
+        acc_type=f"np.{'bool_' if spec.acc.name == 'bool' else spec.acc.name}",
+        first="identity()" if spec.parts[0] else row_element,
+        skip=0 if spec.parts[0] else 1,
+        row_element=row_element,
+        project=_projected(spec),
+    )
+
+
+def _scalar_list(spec: ReductionSpec) -> str:
+    return "".join(f", scalar{i}" for i in range(spec.scalars))
+
+
+def _projected(spec: ReductionSpec) -> str:
+    value = "project(acc, n)" if spec.parts[3] else "acc"
+    return store(value, spec.output)
+
+
+def _preamble(spec: ReductionSpec, loop: str) -> str:
+    """Header, compute type, vector mathematics and the parts under their four names."""
+    sources = []
+    for part, function in zip(
+        ("identity", "reduce", "combine", "project"), spec.parts, strict=True
+    ):
+        if function is not None:
+            source = build.plain_source(function)
+            sources.append(re.sub(r"^def \w+\(", f"def {part}(", source))
+    parts = "\n\n".join(sources)
+    halves = {t.name for t in (spec.input, spec.output)} & {"float16", "bfloat16"}
+    needed = parts + "".join(
+        f"\n{half}_to_float32, float32_to_{half}" for half in sorted(halves)
+    )
+    library = compose.compose(needed, spec.compute.name)
+    text = re.sub(r"^def ", "@inner\ndef ", library + "\n\n" + parts, flags=re.MULTILINE)
+    title = f"{spec.name}: {spec.input.name} -> {spec.output.name}, {loop}."
+    header = build.HEADER.replace('"fastmath": {{"contract"}}', OPTIONS.replace("{", "{{").replace("}", "}}"))
+    compute = "bool_" if spec.compute.name == "bool" else spec.compute.name
+    return header.format(title=title) + f"T = np.{compute}\n" + text + "\n\n"
