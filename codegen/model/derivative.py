@@ -1,4 +1,4 @@
-"""Derivatives: one record per entry of derivatives.yaml, with what each formula needs saved."""
+"""Derivatives: one record per entry of derivatives.yaml."""
 
 from __future__ import annotations
 
@@ -6,48 +6,8 @@ import enum
 from dataclasses import dataclass, field
 
 from codegen.errors import SourceLocation
+from codegen.model.expression import Expression, SavedValue
 from codegen.model.operator import Places
-
-
-class Save(enum.Enum):
-    """What of a value a formula needs, from the least to the most."""
-
-    DTYPE = "dtype"
-    DEVICE = "device"
-    LAYOUT = "layout"
-    NDIM = "ndim"
-    NUMEL = "numel"
-    SIZES = "sizes"
-    STRIDES = "strides"
-    VALUE = "value"
-    """The whole argument, which is no tensor: a number, dims, a flag."""
-    TENSOR = "tensor"
-    TENSORS = "tensors"
-    """A list of tensors."""
-
-
-@dataclass(frozen=True, slots=True)
-class SavedValue:
-    """One thing a node keeps from the forward call."""
-
-    name: str
-    """An argument, or a result (`result`, `result1`, a named return)."""
-    what: Save
-    is_result: bool = False
-    result_index: int = 0
-    """Which result, where `is_result`."""
-
-    @property
-    def local(self) -> str:
-        """Its name in the rewritten formula: `self`, `self_sizes`, `other_dtype`."""
-        if self.what in (Save.VALUE, Save.TENSOR, Save.TENSORS):
-            return self.name
-        return f"{self.name}_{self.what.value}"
-
-    @property
-    def is_tensor(self) -> bool:
-        """Whether it must be saved with a version and unpacked."""
-        return self.what in (Save.TENSOR, Save.TENSORS)
 
 
 class GradientKind(enum.Enum):
@@ -57,32 +17,6 @@ class GradientKind(enum.Enum):
     AUTO = "auto"
     NON_DIFFERENTIABLE = "non_differentiable"
     NOT_IMPLEMENTED = "not_implemented"
-
-
-@dataclass(frozen=True, slots=True)
-class Expression:
-    """A Python expression over saved values, read and resolved."""
-
-    text: str
-    """As written, for documentation."""
-    code: str
-    """The same with partial values by their local names: `self.sizes()` has become `self_sizes`."""
-    saved: tuple[SavedValue, ...]
-    """In the order in which the schema names them, results last."""
-    operators: tuple[str, ...] = ()
-    """Public operators it calls as functions, in order of first use."""
-    functions: tuple[str, ...] = ()
-    """Functions of runtime/autograd/formulas.py it calls."""
-    gradients: tuple[int, ...] = ()
-    """Indices of the output gradients it reads; `grad` is 0."""
-    uses_grads: bool = False
-    """Whether it speaks of the list `grads` rather than of one gradient."""
-    uses_input_mask: bool = False
-    """Whether it reads `grad_input_mask`."""
-    tangents: tuple[str, ...] = ()
-    """Inputs whose tangent (`self_t`) a forward-mode formula reads."""
-    primals: tuple[str, ...] = ()
-    """Inputs whose primal (`self_p`) a forward-mode formula reads."""
 
 
 @dataclass(frozen=True, slots=True)

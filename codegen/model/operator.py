@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from codegen.errors import SourceLocation
+from codegen.model.expression import Expression
 from codegen.model.formula import Formula
 from codegen.model.schema import TENSOR, Argument, Schema
 from codegen.model.variants import inplace_schema, out_schema
@@ -85,7 +86,8 @@ class View:
 class Composite:
     """Calls other operators: a Python expression in the entry, or a function by name."""
 
-    body: SourceText | None
+    body: Expression | None
+    """None when a function does the work."""
     function: FunctionReference | None
 
 
@@ -275,7 +277,7 @@ class Operator:
     @property
     def dtype_names(self) -> tuple[str, ...]:
         """The dtypes of its set."""
-        return DTYPE_SETS[self.dtypes]
+        return DTYPE_SETS.get(self.dtypes, ())  # an unknown set is reported by check/
 
     @property
     def may_differentiate(self) -> bool:

@@ -42,9 +42,12 @@ SCHEMA_PREFIXES: dict[str, str] = {"linalg": "linalg_", "fft": "fft_", "special"
 """Prefix of operator names per module; users do not see it."""
 
 TAGS: dict[str, str] = {
-    "factory": "creates a tensor: dtype=, layout=, device=, requires_grad= belong to the binding",
+    "factory": "creates a tensor: the binding takes requires_grad=",
     "nondeterministic": "draws random numbers: equal calls may differ",
     "data_dependent": "the result's shape depends on values",
+    "property": "an attribute of Tensor, read without a call",
+    "varargs": "the list after self may be given as several arguments",
+    "reinterpret": "the result has another dtype over the same memory",
     "internal": "called by generated or runtime code; not shown to users",
 }
 
