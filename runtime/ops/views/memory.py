@@ -70,26 +70,36 @@ def view_dtype(self: Tensor, dtype: dtypes.dtype) -> TypedGeometry:
         return self._sizes, self._strides, offset, new
     if not sizes:
         raise RuntimeError(f"self.dim() cannot be 0 to {_as(own, new)}")
-    if strides[-1] != 1:
-        raise RuntimeError(
-            f"self.stride(-1) must be 1 to {_as(own, new)}, but got {strides[-1]}"
-        )
     if own.itemsize > new.itemsize:
+        _check_dense_last_dim(self, new)
         factor = own.itemsize // new.itemsize
         sizes[-1] *= factor
         strides = [stride * factor for stride in strides[:-1]] + [1]
         return make_size(sizes), tuple(strides), offset * factor, new
     factor = new.itemsize // own.itemsize
-    named = [("size(-1)", sizes[-1]), ("storage_offset()", offset)]
-    named += [(f"stride({dim})", stride) for dim, stride in enumerate(strides[:-1])]
-    for name, value in named:
-        if value % factor:
-            raise RuntimeError(
-                f"self.{name} must be divisible by {factor} to {_as(own, new)}, but got {value}"
-            )
+    _check_divisible(self, new, factor, {"size(-1)": sizes[-1], "storage_offset()": offset})
+    _check_dense_last_dim(self, new)
+    rows = {f"stride({dim})": stride for dim, stride in enumerate(strides[:-1])}
+    _check_divisible(self, new, factor, rows)
     sizes[-1] //= factor
     strides = [stride // factor for stride in strides[:-1]] + [1]
     return make_size(sizes), tuple(strides), offset // factor, new
+
+
+def _check_dense_last_dim(self: Tensor, new: dtypes.dtype) -> None:
+    if self._strides[-1] != 1:
+        raise RuntimeError(
+            f"self.stride(-1) must be 1 to {_as(self.dtype, new)}, but got {self._strides[-1]}"
+        )
+
+
+def _check_divisible(self: Tensor, new: dtypes.dtype, factor: int, named: dict[str, int]) -> None:
+    for name, value in named.items():
+        if value % factor:
+            raise RuntimeError(
+                f"self.{name} must be divisible by {factor} to {_as(self.dtype, new)}, "
+                f"but got {value}"
+            )
 
 
 def _as(own: dtypes.dtype, new: dtypes.dtype) -> str:

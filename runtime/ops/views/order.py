@@ -59,7 +59,7 @@ def matrix_transpose(self: Tensor) -> Geometry:
 def permute(self: Tensor, dims: Sequence[int]) -> Geometry:
     """Put the dims in the order `dims`.
 
-    **Raises** RuntimeError if `dims` does not name every dim once, IndexError if one is out of range.
+    **Raises** RuntimeError unless `dims` names every dim once, IndexError if one is out of range.
     """
     sizes, strides = self._sizes, self._strides
     ndim = len(sizes)
@@ -73,9 +73,10 @@ def permute(self: Tensor, dims: Sequence[int]) -> Geometry:
     for dim in dims:
         if not -ndim <= dim < ndim:
             raise errors.dim_out_of_range(dim, ndim)
-        seen |= 1 << dim % ndim
-    if seen + 1 != 1 << ndim:
-        raise RuntimeError("permute(): duplicate dims are not allowed.")
+        bit = 1 << dim % ndim
+        if seen & bit:
+            raise RuntimeError("permute(): duplicate dims are not allowed.")
+        seen |= bit
     return (
         make_size([sizes[dim] for dim in dims]),
         tuple([strides[dim] for dim in dims]),
@@ -92,18 +93,25 @@ def movedim(
     out of range.
     """
     ndim = len(self._sizes)
-    sources = _distinct("source", source, ndim)
-    destinations = _distinct("destination", destination, ndim)
+    sources = list(source) if isinstance(source, (list, tuple)) else [source]
+    destinations = list(destination) if isinstance(destination, (list, tuple)) else [destination]
     if len(sources) != len(destinations):
         raise RuntimeError(
-            "movedim: Invalid source or destination dims: source "
-            f"({sources} dims) should contain the same number of dims as destination "
-            f"({destinations} dims)"
+            f"movedim: Invalid source or destination dims: source ({sources} dims) should contain "
+            f"the same number of dims as destination ({destinations} dims)"
         )
+    from_dims = [normalize_dim(dim, ndim) for dim in sources]
+    to_dims = [normalize_dim(dim, ndim) for dim in destinations]
+    for name, dims, given in (
+        ("source", from_dims, sources),
+        ("destination", to_dims, destinations),
+    ):
+        if len(set(dims)) != len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({given})")
     if not ndim:
         return self._sizes, self._strides, self._offset
-    order = [dim for dim in range(ndim) if dim not in sources]
-    for place, dim in sorted(zip(destinations, sources, strict=True)):
+    order = [dim for dim in range(ndim) if dim not in from_dims]
+    for place, dim in sorted(zip(to_dims, from_dims, strict=True)):
         order.insert(place, dim)
     sizes, strides = self._sizes, self._strides
     return (
@@ -111,11 +119,3 @@ def movedim(
         tuple([strides[dim] for dim in order]),
         self._offset,
     )
-
-
-def _distinct(name: str, dims: int | Sequence[int], ndim: int) -> list[int]:
-    given = list(dims) if isinstance(dims, (list, tuple)) else [dims]
-    found = [normalize_dim(dim, ndim) for dim in given]
-    if len(set(found)) != len(found):
-        raise RuntimeError(f"movedim: repeated dim in `{name}` ({given})")
-    return found

@@ -28,17 +28,16 @@ def split(self: Tensor, split_size: int, dim: int = 0) -> list[Geometry]:
     """Pieces of `split_size`; the last one may be shorter."""
     if not self._sizes:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
-    dim = normalize_dim(dim, len(self._sizes))
     if split_size < 0:
         raise RuntimeError(
             f"split expects split_size be non-negative, but got split_size={split_size}"
         )
+    dim = normalize_dim(dim, len(self._sizes))
     size = self._sizes[dim]
     if not split_size:
         if size:
             raise RuntimeError(
-                "split_size can only be 0 if dimension size is 0, "
-                f"but got dimension size of {size}"
+                f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
             )
         return _consecutive(self, dim, [0])
     whole, rest = divmod(size, split_size)
@@ -52,13 +51,12 @@ def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> 
     """Pieces of the given sizes, which must add up to the dim's size."""
     if not self._sizes:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
-    dim = normalize_dim(dim, len(self._sizes))
+    size = self._sizes[normalize_dim(dim, len(self._sizes))]
     if any(length < 0 for length in split_sizes):
         raise RuntimeError(
             "split_with_sizes expects split_sizes have only non-negative entries, "
             f"but got split_sizes={list(split_sizes)}"
         )
-    size = self._sizes[dim]
     if sum(split_sizes) != size:
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size "
@@ -86,9 +84,7 @@ def tensor_split_sections(self: Tensor, sections: int, dim: int = 0) -> list[Geo
     if sections <= 0:
         raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
     length, longer = divmod(self._sizes[dim], sections)
-    return _consecutive(
-        self, dim, [length + 1] * longer + [length] * (sections - longer)
-    )
+    return _consecutive(self, dim, [length + 1] * longer + [length] * (sections - longer))
 
 
 def tensor_split_indices(self: Tensor, indices: Sequence[int], dim: int = 0) -> list[Geometry]:
@@ -118,9 +114,9 @@ def _splittable_dim(self: Tensor, dim: int) -> int:
 
 def unbind(self: Tensor, dim: int = 0) -> list[Geometry]:
     """One piece for every index of `dim`, without that dim."""
+    given, dim = dim, normalize_dim(dim, len(self._sizes))
     if not self._sizes:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    dim = normalize_dim(dim, len(self._sizes))
+        raise IndexError(f"Dimension specified as {given} but tensor has no dimensions")
     sizes, strides = list(self._sizes), list(self._strides)
     count, stride = sizes.pop(dim), strides.pop(dim)
     kept_sizes, kept_strides, offset = make_size(sizes), tuple(strides), self._offset

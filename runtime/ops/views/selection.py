@@ -84,9 +84,7 @@ def narrow(self: Tensor, dim: int, start: int, length: int) -> Geometry:
     if start < 0:
         start += size
     if start + length > size:
-        raise RuntimeError(
-            f"start ({start}) + length ({length}) exceeds dimension size ({size})."
-        )
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
     sizes[dim] = length
     return make_size(sizes), self._strides, self._offset + start * stride
 

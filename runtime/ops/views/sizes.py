@@ -19,13 +19,17 @@ def view(self: Tensor, size: Sequence[int]) -> Geometry:
     **Raises** RuntimeError if the element count does not fit, or if the strides cannot express it.
     """
     sizes = self._sizes
-    new_sizes = make_size(shapes.infer_size(size, shapes.numel(sizes)))
-    if self._flat is not None:
+    count = shapes.numel(sizes)
+    new_sizes = make_size(shapes.infer_size(size, count))
+    strides = self._strides
+    # Dense, and the one stride that dense tensors may have otherwise (of a last dim of size 1)
+    # and that shows in the result, is usual: the result's strides are the usual ones.
+    if count and self._flat is not None and (not strides or strides[-1] == 1):
         return new_sizes, shapes.contiguous_strides(new_sizes), self._offset
-    strides = shapes.view_strides(sizes, self._strides, new_sizes)
-    if strides is None:
+    new_strides = shapes.view_strides(sizes, strides, new_sizes)
+    if new_strides is None:
         raise errors.view_incompatible()
-    return new_sizes, strides, self._offset
+    return new_sizes, new_strides, self._offset
 
 
 def view_as(self: Tensor, other: Tensor) -> Geometry:
@@ -43,7 +47,7 @@ def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Geometry:
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
     if not own:
-        raise errors.dim_out_of_range(dim, 0)
+        raise RuntimeError("unflatten: expected a tensor with at least one dim, got a 0-d tensor")
     try:
         inner = shapes.infer_size(sizes, own[dim])
     except RuntimeError as error:
@@ -84,7 +88,8 @@ def expand(self: Tensor, size: Sequence[int], implicit: bool = False) -> Geometr
             new_strides.append(0)
         else:
             raise _not_expandable(wanted, own, position, size, sizes)
-    _fill_leading_strides(new_sizes, new_strides, missing)
+    if sizes:
+        _fill_leading_strides(new_sizes, new_strides, missing)
     return make_size(new_sizes), tuple(new_strides), self._offset
 
 
@@ -93,7 +98,7 @@ def _fill_leading_strides(sizes: list[int], strides: list[int], missing: int) ->
     for position in range(missing - 1, -1, -1):
         if sizes[position] == 1:
             following = position + 1
-            strides[position] = sizes[following] * strides[following] if strides[following:] else 1
+            strides[position] = sizes[following] * strides[following]
 
 
 def _too_few_sizes(self: Tensor, size: Sequence[int]) -> RuntimeError:
@@ -137,9 +142,7 @@ def unsqueeze(self: Tensor, dim: int) -> Geometry:
 
 def squeeze(self: Tensor) -> Geometry:
     """Drop every dim of size 1."""
-    strides = [
-        stride for size, stride in zip(self._sizes, self._strides, strict=True) if size != 1
-    ]
+    strides = [stride for size, stride in zip(self._sizes, self._strides, strict=True) if size != 1]
     return make_size([size for size in self._sizes if size != 1]), tuple(strides), self._offset
 
 
@@ -160,7 +163,12 @@ def squeeze_dims(self: Tensor, dim: Sequence[int]) -> Geometry:
     **Raises** IndexError if a dim is out of range, RuntimeError if one is named twice.
     """
     sizes, strides = self._sizes, self._strides
-    named = shapes.normalize_dims(dim, len(sizes))
+    named: list[int] = []
+    for each in dim:
+        each = shapes.normalize_dim(each, len(sizes))
+        if each in named:
+            raise errors.dim_repeated(each)
+        named.append(each)
     kept = [each for each in range(len(sizes)) if each not in named or sizes[each] != 1]
     return (
         make_size([sizes[each] for each in kept]),

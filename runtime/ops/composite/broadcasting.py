@@ -1,0 +1,72 @@
+"""Composites about broadcasting: tensors to one shape, grids, and a sum back to a smaller shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runtime.core.shape import broadcast_shapes
+
+
+def broadcast_tensors(tensors: Sequence[Any]) -> list[Any]:
+    """Every tensor expanded to the shape to which all of them broadcast."""
+    shape = broadcast_shapes(*[tensor._sizes for tensor in tensors])
+    return [tensor.expand(shape) for tensor in tensors]
+
+
+def meshgrid(tensors: Sequence[Any], indexing: str | None = None) -> list[Any]:
+    """Coordinate grids of vectors; "xy" swaps the first two dims, as plots want them.
+
+    **Raises** RuntimeError for no tensor, for one with two dims or more, or for mixed dtypes.
+    """
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    indexing = "ij" if indexing is None else indexing
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(
+            f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
+        )
+    for tensor in tensors:
+        if len(tensor._sizes) > 1:
+            raise RuntimeError(
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
+                f"a tensor of shape {list(tensor._sizes)}"
+            )
+        if tensor.dtype is not tensors[0].dtype:
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+        if tensor.device != tensors[0].device:
+            raise RuntimeError("meshgrid expects all tensors to have the same device")
+    swapped = indexing == "xy" and len(tensors) > 1
+    vectors = [tensors[1], tensors[0], *tensors[2:]] if swapped else list(tensors)
+    shape = [vector.numel() for vector in vectors]
+    grids = []
+    for dim, vector in enumerate(vectors):
+        along = [1] * len(shape)
+        along[dim] = shape[dim]
+        grids.append(vector.reshape(along).expand(shape))
+    if swapped:
+        grids = [grid.transpose(0, 1) for grid in grids]
+        grids[0], grids[1] = grids[1], grids[0]
+    return grids
+
+
+def sum_to_size(self: Any, size: Sequence[int]) -> Any:
+    """Sum over the dims that broadcasting `size` to the tensor's shape would add or repeat.
+
+    **Raises** RuntimeError if `size` does not broadcast to the tensor's shape.
+    """
+    sizes = self._sizes
+    if tuple(size) == sizes:
+        return self
+    missing = len(sizes) - len(size)
+    fits = missing >= 0 and all(
+        wanted in (1, own) for wanted, own in zip(size, list(sizes)[missing:], strict=True)
+    )
+    if not fits:
+        raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(sizes)}}}.")
+    repeated = [
+        dim
+        for dim in range(len(sizes))
+        if dim < missing or (size[dim - missing] == 1 and sizes[dim] != 1)
+    ]
+    return self.sum(repeated, True).view(size)

@@ -1,0 +1,232 @@
+"""Composites over matrix products: matmul's cases, outer and inner products, chains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from runtime import errors
+from runtime.core.shape import broadcast_shapes
+
+
+def matmul(self: Any, other: Any) -> Any:
+    """The product by the numbers of dims; a batch against one matrix is one product.
+
+    Shape: (n) (n) -> (); (n, m) (m) -> (n); (*A, n, m) (*B, m, p) -> (*broadcast(A, B), n, p);
+    a vector on the left is a row, on the right a column, and its dim is dropped again.
+    """
+    ndim_self, ndim_other = self.ndim, other.ndim
+    if ndim_self == 2 and ndim_other == 2:
+        return self.mm(other)
+    if ndim_self == 0 or ndim_other == 0:
+        raise RuntimeError(
+            "both arguments to matmul need to be at least 1D, but they are "
+            f"{ndim_self}D and {ndim_other}D"
+        )
+    if ndim_self == 1:
+        if ndim_other == 1:
+            return self.dot(other)
+        return matmul(self.unsqueeze(0), other).squeeze(-2)
+    if ndim_other <= 2:
+        return _matmul_folded(self, other)
+    return _matmul_batched(self, other)
+
+
+def _matmul_folded(self: Any, other: Any) -> Any:
+    """All rows of `self` against one matrix or vector."""
+    if other.ndim == 1:
+        if self.ndim == 2:
+            return self.mv(other)
+        return _rows(self).mv(other).view(self.shape[:-1])
+    return _rows(self).mm(other).view((*self.shape[:-1], other.shape[1]))
+
+
+def _rows(tensor: Any) -> Any:
+    sizes = tensor.shape
+    return tensor.reshape((prod(sizes[:-1]), sizes[-1]))
+
+
+def _matmul_batched(self: Any, other: Any) -> Any:
+    """Broadcast the batch dims of both and multiply matrix by matrix."""
+    n, m = self.shape[-2:]
+    k, p = other.shape[-2:]
+    batch = broadcast_shapes(self.shape[:-2], other.shape[:-2])
+    if len(batch) == 1:
+        return self.expand((*batch, n, m)).bmm(other.expand((*batch, k, p)))
+    count = prod(batch)
+    left = self.expand((*batch, n, m)).reshape((count, n, m))
+    right = other.expand((*batch, k, p)).reshape((count, k, p))
+    return left.bmm(right).view((*batch, n, p))
+
+
+def outer(self: Any, vec2: Any) -> Any:
+    """self[i] * vec2[j]."""
+    if self.ndim != 1:
+        raise errors.expected_vector_argument("outer", "self", self.ndim)
+    if vec2.ndim != 1:
+        raise errors.expected_vector_argument("outer", "vec2", vec2.ndim)
+    return self.unsqueeze(1) * vec2
+
+
+def inner(self: Any, other: Any) -> Any:
+    """Sum over the last dims; a 0-d operand multiplies."""
+    if self.ndim == 0 or other.ndim == 0:
+        return self * other
+    if self.dtype is not other.dtype:
+        raise RuntimeError("both inputs should have same dtype")
+    if self.shape[-1] != other.shape[-1]:
+        raise RuntimeError(
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(self.shape)} and {list(other.shape)}"
+        )
+    return tensordot(self, other, [-1], [-1])
+
+
+def tensordot_count(self: Any, other: Any, dims: int = 2) -> Any:
+    """Contract the last `dims` dims of `self` with the first of `other`."""
+    if dims < 0:
+        raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+    if dims > min(self.ndim, other.ndim):
+        raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+    return tensordot(self, other, list(range(-dims, 0)), list(range(dims)))
+
+
+def tensordot_pair(self: Any, other: Any, dims: Any) -> Any:
+    """Contract the dims that the pair `dims` names."""
+    dims_self, dims_other = ([d] if isinstance(d, int) else list(d) for d in dims)
+    return tensordot(self, other, dims_self, dims_other)
+
+
+def tensordot(
+    self: Any, other: Any, dims_self: Sequence[int], dims_other: Sequence[int]
+) -> Any:
+    """Contract dims_self[i] with dims_other[i], as one matrix product.
+
+    A contracted dim of size 1 on one side broadcasts: the other side is summed over it.
+    """
+    if len(dims_self) != len(dims_other):
+        raise RuntimeError("both dimension lists should have same length")
+    contracted_self = [d % max(self.ndim, 1) for d in dims_self]
+    contracted_other = [d % max(other.ndim, 1) for d in dims_other]
+    for a, b in zip(contracted_self, contracted_other, strict=True):
+        size_a, size_b = self.shape[a], other.shape[b]
+        if size_b == 1:
+            self = self.sum(a, keepdim=True)
+        elif size_a == 1:
+            other = other.sum(b, keepdim=True)
+        elif size_a != size_b:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {size_a} in dim "
+                f"{dims_self[contracted_self.index(a)]} and second has size {size_b} in dim "
+                f"{dims_other[contracted_other.index(b)]}"
+            )
+    kept_self = [d for d in range(self.ndim) if d not in contracted_self]
+    kept_other = [d for d in range(other.ndim) if d not in contracted_other]
+    length = prod(self.shape[d] for d in contracted_self)
+    sizes_self = [self.shape[d] for d in kept_self]
+    sizes_other = [other.shape[d] for d in kept_other]
+    left = self.permute([*kept_self, *contracted_self]).reshape((prod(sizes_self), length))
+    right = other.permute([*contracted_other, *kept_other]).reshape((length, prod(sizes_other)))
+    return left.mm(right).reshape([*sizes_self, *sizes_other])
+
+
+def kron(self: Any, other: Any) -> Any:
+    """Kronecker product: blocks self[i, j] * other, in any number of dims."""
+    ndim = max(self.ndim, other.ndim)
+    sizes_self = (1,) * (ndim - self.ndim) + tuple(self.shape)
+    sizes_other = (1,) * (ndim - other.ndim) + tuple(other.shape)
+    spread_self = [size for each in sizes_self for size in (each, 1)]
+    spread_other = [size for each in sizes_other for size in (1, each)]
+    sizes = [a * b for a, b in zip(sizes_self, sizes_other, strict=True)]
+    return (self.reshape(spread_self) * other.reshape(spread_other)).reshape(sizes)
+
+
+def multi_dot(tensors: Sequence[Any]) -> Any:
+    """Product of a chain, in the order that costs least; vectors are allowed at the ends."""
+    if len(tensors) < 2:
+        raise RuntimeError(
+            f"multi_dot(): expected at least 2 tensors but got {len(tensors)}"
+        )
+    chain = list(tensors)
+    starts_flat, ends_flat = chain[0].ndim == 1, chain[-1].ndim == 1
+    if starts_flat:
+        chain[0] = chain[0].unsqueeze(0)
+    if ends_flat:
+        chain[-1] = chain[-1].unsqueeze(1)
+    result = chain_product(chain)
+    if starts_flat:
+        result = result.squeeze(0)
+    return result.squeeze(-1) if ends_flat else result
+
+
+def chain_product(chain: list[Any]) -> Any:
+    """Product of two or more matrices, parenthesised by dynamic programming."""
+    for index, matrix in enumerate(chain):
+        if matrix.ndim != 2:
+            raise RuntimeError(
+                f"multi_dot(): tensor {index} must be 2D but got {matrix.ndim}D"
+            )
+    sizes = [matrix.shape[0] for matrix in chain] + [chain[-1].shape[1]]
+    n = len(chain)
+    cost = [[0] * n for _ in range(n)]
+    split = [[0] * n for _ in range(n)]
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            candidates = [
+                (cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
+                for k in range(i, j)
+            ]
+            cost[i][j], split[i][j] = min(candidates)
+    return _multiply_range(chain, split, 0, n - 1)
+
+
+def _multiply_range(chain: list[Any], split: list[list[int]], i: int, j: int) -> Any:
+    if i == j:
+        return chain[i]
+    k = split[i][j]
+    return _multiply_range(chain, split, i, k).mm(_multiply_range(chain, split, k + 1, j))
+
+
+def chain_matmul(matrices: Sequence[Any]) -> Any:
+    """Product of a chain of matrices; of one matrix, itself."""
+    return matrices[0] if len(matrices) == 1 else chain_product(list(matrices))
+
+
+def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+    """input1[i] * weight[k, i, j] * input2[j] summed over i and j, plus bias[k]."""
+    _check_bilinear(input1, input2, weight, bias)
+    n, i, j = weight.shape
+    batch = input1.shape[:-1]
+    rows = prod(batch)
+    rows1 = input1.reshape((rows, i))
+    rows2 = input2.reshape((rows, j))
+    crossed = rows1.mm(weight.permute((1, 0, 2)).reshape((i, n * j)))
+    result = crossed.view((rows, n, j)).bmm(rows2.unsqueeze(2)).view((*batch, n))
+    return result if bias is None else result + bias
+
+
+def _check_bilinear(input1: Any, input2: Any, weight: Any, bias: Any) -> None:
+    if input1.ndim != input2.ndim:
+        raise RuntimeError(
+            f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}"
+        )
+    for dim, (a, b) in enumerate(zip(input1.shape[:-1], input2.shape[:-1], strict=True)):
+        if a != b:
+            raise RuntimeError(
+                f"bilinear(): input batch dimensions do not match at dim {dim}: got {a} and {b}"
+            )
+    for name, tensor, dim in (("input1", input1, 1), ("input2", input2, 2)):
+        if tensor.shape[-1] != weight.shape[dim]:
+            raise RuntimeError(
+                f"bilinear(): {name} size does not match weight size: got {tensor.shape[-1]} "
+                f"but expected {weight.shape[dim]}"
+            )
+    if bias is not None and bias.shape[0] != weight.shape[0]:
+        raise RuntimeError(
+            f"bilinear(): bias size does not match weight size: got {bias.shape[0]} "
+            f"but expected {weight.shape[0]}"
+        )
+
+

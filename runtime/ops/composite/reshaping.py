@@ -1,0 +1,93 @@
+"""Composites that return a view where the strides allow it and a copy where they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from runtime.core import memory_format as formats
+from runtime.core import shape as shapes
+from runtime.core.tensor import Tensor
+
+
+def reshape(self: Any, shape: Sequence[int]) -> Any:
+    """The elements, in their order, as `shape`: a view if the strides allow it, else a copy."""
+    if self._flat is not None:
+        return self.view(shape)
+    sizes = self._sizes
+    new_sizes = shapes.infer_size(shape, shapes.numel(sizes))
+    if shapes.view_strides(sizes, self._strides, new_sizes) is not None:
+        return self.view(new_sizes)
+    return self.contiguous().view(new_sizes)
+
+
+def reshape_as(self: Any, other: Tensor) -> Any:
+    """Reshape to the sizes of `other`."""
+    return self.reshape(other._sizes)
+
+
+def flatten(self: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+    """Merge the dims from start_dim to end_dim into one.
+
+    **Raises** IndexError if a dim is out of range, RuntimeError if they are in the wrong order.
+    """
+    sizes = list(self._sizes)
+    ndim = len(sizes)
+    start, end = shapes.normalize_dim(start_dim, ndim), shapes.normalize_dim(end_dim, ndim)
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not ndim:
+        return self.reshape((1,))
+    if start == end:
+        return self
+    return self.reshape((*sizes[:start], prod(sizes[start : end + 1]), *sizes[end + 1 :]))
+
+
+def contiguous(self: Any, memory_format: Any = None) -> Any:
+    """The tensor itself if its elements lie in `memory_format`'s order, else a copy that does."""
+    if memory_format is None:
+        if self._flat is not None or shapes.is_contiguous(self._sizes, self._strides):
+            return self
+        return self.clone(memory_format=formats.contiguous_format)
+    if self.is_contiguous(memory_format=memory_format):
+        return self
+    return self.clone(memory_format=memory_format)
+
+
+def atleast_1d(self: Any) -> Any:
+    """A scalar as a vector of one element; other tensors as they are."""
+    return self if self._sizes else self.reshape((1,))
+
+
+def atleast_2d(self: Any) -> Any:
+    """A vector as a matrix of one row; tensors with two dims or more as they are."""
+    ndim = len(self._sizes)
+    if ndim == 0:
+        return self.reshape((1, 1))
+    return self.unsqueeze(0) if ndim == 1 else self
+
+
+def atleast_3d(self: Any) -> Any:
+    """A vector (n) as (1, n, 1) and a matrix (m, n) as (m, n, 1); larger tensors as they are."""
+    ndim = len(self._sizes)
+    if ndim == 0:
+        return self.reshape((1, 1, 1))
+    if ndim == 1:
+        return self.unsqueeze(0).unsqueeze(-1)
+    return self.unsqueeze(-1) if ndim == 2 else self
+
+
+def atleast_1d_all(tensors: Sequence[Any]) -> list[Any]:
+    """`atleast_1d` of every tensor."""
+    return [atleast_1d(tensor) for tensor in tensors]
+
+
+def atleast_2d_all(tensors: Sequence[Any]) -> list[Any]:
+    """`atleast_2d` of every tensor."""
+    return [atleast_2d(tensor) for tensor in tensors]
+
+
+def atleast_3d_all(tensors: Sequence[Any]) -> list[Any]:
+    """`atleast_3d` of every tensor."""
+    return [atleast_3d(tensor) for tensor in tensors]
