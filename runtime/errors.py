@@ -260,9 +260,7 @@ def matrices_do_not_fit(shape_a: Sequence[int], shape_b: Sequence[int]) -> Runti
 
 def matrix_vector_do_not_fit(size: int, mat: Sequence[int], vec: int) -> RuntimeError:
     """The sizes of beta * input + mat @ vec do not fit."""
-    return RuntimeError(
-        f"size mismatch, got input ({size}), mat ({mat[0]}x{mat[1]}), vec ({vec})"
-    )
+    return RuntimeError(f"size mismatch, got input ({size}), mat ({mat[0]}x{mat[1]}), vec ({vec})")
 
 
 def batches_do_not_fit(expected: Sequence[int], got: Sequence[int]) -> RuntimeError:
@@ -467,3 +465,240 @@ _C_NAMES = {
 def _c_name(dtype: object) -> str:
     """The spelling of a dtype in PyTorch's messages about kernels."""
     return _C_NAMES.get(getattr(dtype, "name", ""), str(dtype))
+
+
+# Autograd.
+
+_VIEW_CREATION = {
+    "multi_output": (
+        "This view is the output of a function that returns multiple views. Such functions do not "
+        "allow the output views to be modified inplace: use an out-of-place operator, or clone."
+    ),
+    "custom_function": (
+        "This view was created inside a custom Function (or because an input was returned as-is); "
+        "a write to it would bypass the Function's backward: clone the Function's output."
+    ),
+    "no_grad": (
+        "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
+        "Given that this use case is ambiguous, it is forbidden: put both the view and the write "
+        "inside no_grad, or both outside."
+    ),
+}
+
+
+def forbidden_view_write(
+    node_name: str | None, output_nr: int, creation: str, indirect: bool = False
+) -> RuntimeError:
+    """A view that must not be written to, nor its base, was; `creation` says why it must not."""
+    if creation == "no_grad":
+        text = _VIEW_CREATION[creation]
+        if indirect:
+            text = text.replace("is being", "its base or another view of its base has been", 1)
+        return RuntimeError(text)
+    written = (
+        "its base or another view of its base has been modified inplace"
+        if indirect
+        else "is being modified inplace"
+    )
+    return RuntimeError(
+        f"Output {output_nr} of {node_name} is a view and {written}. {_VIEW_CREATION[creation]}"
+    )
+
+
+def inplace_on_leaf(what: str) -> RuntimeError:
+    """`what` ("a leaf Variable", "a view of a leaf Variable") is written to while recording."""
+    return RuntimeError(f"{what} that requires grad is being used in an in-place operation.")
+
+
+def saved_tensor_modified(
+    what: str, made_by: str, node_name: str, found: int, expected: int
+) -> RuntimeError:
+    """A tensor kept for backward was written to. what: its type and sizes; made_by: its origin."""
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        f"operation: [{what}], which is {made_by}, is at version {found}; {node_name} expected "
+        f"version {expected} instead. Hint: enable anomaly detection to find the forward "
+        "operation, with autograd.set_detect_anomaly(True)."
+    )
+
+
+def saved_tensors_released() -> RuntimeError:
+    """Backward runs over a part of the graph that has been used up."""
+    return RuntimeError(
+        "Trying to backward through the graph a second time (or directly access saved tensors "
+        "after they have already been freed). Saved intermediate values of the graph are freed by "
+        ".backward() and autograd.grad(): specify retain_graph=True in all calls but the last."
+    )
+
+
+def pack_hook_wrote() -> RuntimeError:
+    """A hook of saved tensors wrote to the tensor it was given."""
+    return RuntimeError(
+        "A saved tensor pack hook is modifying its input in place. Tensors provided as input to "
+        "pack hook can not be modified by in-place operations."
+    )
+
+
+def unpack_hook_result(got: object) -> TypeError:
+    """A hook of saved tensors gave something back that is no tensor."""
+    return TypeError(
+        f"Output of saved tensor unpack_hook expected to be a Tensor but got {type(got).__name__}"
+    )
+
+
+def nothing_to_differentiate(position: int) -> RuntimeError:
+    """Backward is asked for a tensor outside autograd."""
+    return RuntimeError(
+        f"element {position} of tensors does not require grad and does not have a grad_fn"
+    )
+
+
+def implicit_gradient(sizes: Sequence[int]) -> RuntimeError:
+    """Backward of several elements was called without a gradient."""
+    return RuntimeError(
+        "grad can be implicitly created only for scalar outputs "
+        f"(the output has shape {list(sizes)}: pass gradient=)"
+    )
+
+
+def implicit_gradient_complex(dtype: object) -> RuntimeError:
+    """Backward of a complex number was called without a gradient."""
+    return RuntimeError(
+        f"grad can be implicitly created only for real scalar outputs but got {dtype!r}"
+    )
+
+
+def gradient_shape(position: int, got: Sequence[int], expected: Sequence[int]) -> RuntimeError:
+    """The gradient passed for an output has another shape."""
+    return RuntimeError(
+        f"Mismatch in shape: grad_output[{position}] has a shape of {got} and "
+        f"output[{position}] has a shape of {expected}."
+    )
+
+
+def gradient_complexity(position: int, got: object, expected: object) -> RuntimeError:
+    """The gradient passed for an output is complex, or the output is, and not both."""
+    return RuntimeError(
+        "For complex Tensors, both grad_output and output are required to have the same dtype. "
+        f"Mismatch in dtype: grad_output[{position}] has a dtype of {got!r} and "
+        f"output[{position}] has a dtype of {expected!r}."
+    )
+
+
+def unused_input(position: int) -> RuntimeError:
+    """An input of `grad` cannot be reached from the outputs."""
+    return RuntimeError(
+        f"The differentiated Tensor at index {position} appears to not have been used in the "
+        "graph. Set allow_unused=True if this is the desired behavior."
+    )
+
+
+def gradient_not_needed() -> RuntimeError:
+    """An input of `grad` does not require grad."""
+    return RuntimeError("One of the differentiated Tensors does not require grad")
+
+
+def invalid_gradient(
+    node_name: str, position: int, got: Sequence[int], expected: Sequence[int]
+) -> RuntimeError:
+    """A node made a gradient of a shape that its input cannot have."""
+    return RuntimeError(
+        f"Function {node_name} returned an invalid gradient at index {position} - got "
+        f"{list(got)} but expected shape compatible with {list(expected)}"
+    )
+
+
+def gradient_count(node_name: str, expected: int, got: int) -> RuntimeError:
+    """A custom Function's backward returned too many or too few gradients."""
+    return RuntimeError(
+        f"function {node_name} returned an incorrect number of gradients "
+        f"(expected {expected}, got {got})"
+    )
+
+
+def requires_grad_dtype(dtype: object) -> RuntimeError:
+    """An integer or boolean tensor is to require grad."""
+    return RuntimeError(
+        f"only Tensors of floating point and complex dtype can require gradients, got {dtype!r}"
+    )
+
+
+def requires_grad_of_non_leaf() -> RuntimeError:
+    """requires_grad of a computed tensor is to be switched off."""
+    return RuntimeError(
+        "you can only change requires_grad flags of leaf variables. To use a computed variable "
+        "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+    )
+
+
+# Indices.
+
+
+def dim_of_scalar(dim: int) -> IndexError:
+    """A dim of a tensor without dims was named where only a real dim will do."""
+    return IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+
+
+def index_out_of_bounds(index: int, dim: int, size: int) -> IndexError:
+    """An index tensor of an indexing expression names a place that is not there."""
+    if not size:
+        return IndexError("index is out of bounds for dimension with size 0")
+    return IndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
+
+
+def scatter_index_out_of_bounds(index: int, dim: int, size: int) -> RuntimeError:
+    """An index of `gather` or `scatter` names a place that is not there."""
+    return RuntimeError(f"index {index} is out of bounds for dimension {dim} with size {size}")
+
+
+def index_out_of_range_in_self() -> IndexError:
+    """An index of `index_select` or `embedding` names a slice that is not there."""
+    return IndexError("index out of range in self")
+
+
+def flat_index_out_of_range(index: int, numel: int) -> IndexError:
+    """An index of `take` or `put_` lies outside the flattened tensor."""
+    return IndexError(
+        f"out of range: tried to access index {index} on a tensor of {numel} elements."
+    )
+
+
+def index_ndim_mismatch(other: str) -> RuntimeError:
+    """The index of `gather` or `scatter` has another number of dims than the tensor `other`."""
+    return RuntimeError(f"Index tensor must have the same number of dimensions as {other} tensor")
+
+
+def index_larger_than(
+    index: Sequence[int], self: Sequence[int], dim: int, src: Sequence[int] | None
+) -> RuntimeError:
+    """The index of `scatter` does not fit into self or into src."""
+    message = f"Expected index {list(index)} to be no larger than self {list(self)} "
+    message += f"apart from dimension {dim}"
+    if src is not None:
+        message += f" and to be no larger size than src {list(src)}"
+    return RuntimeError(message)
+
+
+def long_index_expected(name: str, got: object) -> RuntimeError:
+    """An operator that takes int64 indices only was given others."""
+    return RuntimeError(
+        f"{name}(): Expected a long tensor for index, but got {scalar_type_name(got)}"
+    )
+
+
+def value_overflows(dtype: object) -> RuntimeError:
+    """A Python number does not fit in a tensor's dtype."""
+    return RuntimeError(f"value cannot be converted to type {dtype!r} without overflow")
+
+
+# Random numbers.
+
+
+def bound_outside_dtype(bound: str, dtype: object) -> RuntimeError:
+    """A bound of a random draw is no number that the tensor's dtype holds."""
+    return RuntimeError(f"{bound} is out of bounds for {_c_name(dtype)}")
+
+
+def dropout_probability(p: float) -> RuntimeError:
+    """The probability of dropping out is none."""
+    return RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
