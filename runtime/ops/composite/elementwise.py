@@ -1,0 +1,159 @@
+"""Composites around pointwise operators: choices by a string or a dtype, and checks of arguments.
+
+A formula knows neither; what is computed is in hidden pointwise entries, `_gelu_erf` and its kin.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime import errors
+from runtime.core import dtype as dtypes
+from runtime.core.finfo import finfo
+from runtime.core.tensor import Tensor
+from runtime.dispatch import ops
+
+
+def div_mode(self: Any, other: Any, rounding_mode: str | None) -> Any:
+    """Divide, then round as `rounding_mode` says. **Raises** RuntimeError for an unknown mode."""
+    if rounding_mode is None:
+        return ops.div(self, other)
+    if rounding_mode == "floor":
+        return ops._div_floor(self, other)
+    if rounding_mode != "trunc":
+        raise RuntimeError(
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' "
+            f"but found '{rounding_mode}'"
+        )
+    if _is_integral(self) and _is_integral(other):
+        return ops._div_trunc_integral(self, other)
+    return ops._div_trunc(self, other)
+
+
+def _is_integral(operand: Any) -> bool:
+    """Whether a tensor or number is of an integer type or bool."""
+    if isinstance(operand, Tensor):
+        return operand.dtype.kind in "bi"
+    return isinstance(operand, int)
+
+
+def positive(self: Any) -> Any:
+    """The tensor itself. **Raises** RuntimeError for bool."""
+    if self.dtype is dtypes.bool:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return self
+
+
+def isclose(
+    self: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Any:
+    """Compare with a tolerance; what is equal (infinities too) is close.
+
+    **Raises** RuntimeError for different dtypes or a negative tolerance.
+    """
+    if self.dtype is not other.dtype:
+        names = [errors.scalar_type_name(each.dtype) for each in (self, other)]
+        raise RuntimeError(f"{names[0]} did not match {names[1]}")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
+    close = self == other
+    if self.dtype.kind in "bi":
+        self, other = self.to(dtypes.default_dtype()), other.to(dtypes.default_dtype())
+    elif equal_nan:
+        close = close | (self.isnan() & other.isnan())
+    distance = (self - other).abs()
+    allowed = atol + (rtol * other).abs()
+    return close | (distance.isfinite() & (distance <= allowed))
+
+
+def equal(self: Any, other: Any) -> bool:
+    """Whether shapes agree and all elements are equal."""
+    return self.shape == other.shape and bool((self == other).all().item())
+
+
+def nan_to_num(
+    self: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Any:
+    """Replace what is not finite; the defaults are 0 and the limits of the dtype."""
+    if self.dtype.kind != "f":
+        return self.clone()
+    limits = finfo(self.dtype)
+    return ops._nan_to_num(
+        self,
+        0.0 if nan is None else nan,
+        limits.max if posinf is None else posinf,
+        limits.min if neginf is None else neginf,
+    )
+
+
+def round_decimals(self: Any, decimals: int) -> Any:
+    """Round to a number of decimal places; negative ones are places before the point."""
+    if decimals == 0:
+        return ops.round(self)
+    return ops._round_scaled(self, 10.0 ** abs(decimals), decimals < 0)
+
+
+def float_power(self: Any, exponent: Any) -> Any:
+    """Raise to a power in double precision."""
+    is_complex = any(_is_complex(operand) for operand in (self, exponent))
+    wide = dtypes.complex128 if is_complex else dtypes.float64
+    return ops.pow(_cast(self, wide), _cast(exponent, wide))
+
+
+def _is_complex(operand: Any) -> bool:
+    if isinstance(operand, Tensor):
+        return operand.dtype.is_complex
+    return isinstance(operand, complex)
+
+
+def _cast(operand: Any, dtype: Any) -> Any:
+    """Cast a tensor; a number adapts to the tensor beside it."""
+    return operand.to(dtype) if isinstance(operand, Tensor) else operand
+
+
+def polygamma(n: int, self: Any) -> Any:
+    """The n-th derivative of digamma.
+
+    **Raises** RuntimeError for a negative n, NotImplementedError for n above 1.
+    """
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    if n > 1:
+        raise NotImplementedError(f"polygamma: expected n of 0 or 1, got {n}")
+    return ops._trigamma(self) if n else ops.digamma(self)
+
+
+def gelu(self: Any, approximate: str = "none") -> Any:
+    """Choose the formula by name. **Raises** RuntimeError for an unknown one."""
+    if approximate == "none":
+        return ops._gelu_erf(self)
+    if approximate != "tanh":
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return ops._gelu_tanh(self)
+
+
+def prelu(self: Any, weight: Any) -> Any:
+    """Lay the weight along dim 1, or over everything if it has one element.
+
+    **Raises** RuntimeError if dtypes differ, or if weights and channels differ in number.
+    """
+    if self.dtype is not weight.dtype:
+        names = [errors.scalar_type_name(each.dtype) for each in (self, weight)]
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {names[0]} and {names[1]}")
+    if weight.ndim > 1:
+        raise RuntimeError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}"
+        )
+    count = weight.numel()
+    if count == 1:
+        return ops._prelu_kernel(self, weight.reshape(()) if self.ndim == 0 else weight)
+    if self.ndim == 0:
+        raise RuntimeError("Not allow zero-dim input tensor.")
+    channels = self.shape[1] if self.ndim > 1 else 1
+    if channels != count:
+        raise RuntimeError(
+            "Mismatch of parameter numbers and input channel size. "
+            f"Found parameter numbers = {count} and channel size = {channels}."
+        )
+    return ops._prelu_kernel(self, weight.reshape((1, count) + (1,) * (self.ndim - 2)))
