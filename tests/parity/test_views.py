@@ -149,7 +149,9 @@ def test_movedim_of_lists(x: Any, data: Any) -> None:
 
 @given(sources(), st.lists(st.integers(-2, 4), max_size=5))
 def test_expand_errors(x: Any, size: list[int]) -> None:
-    if not x.dim() and min(size, default=0) < 0:  # PyTorch speaks of an overflow here
+    expected = outcome(lambda: x.expand(size))
+    overflows = isinstance(expected, tuple) and "overflow" in expected[1]
+    if overflows or (not x.dim() and min(size, default=0) < 0):  # no check in PyTorch 2.13
         return
     agree(x, views.expand, lambda x, size: x.expand(size), size)
 
@@ -259,4 +261,5 @@ def test_complex_and_real(x: Any, double: bool) -> None:
     z = x.to(torch.complex128 if double else torch.complex64)
     for case in (x, z, torch.view_as_real(z)):
         agree(case, views.view_as_real, torch.view_as_real)
-        agree(case, views.view_as_complex, torch.view_as_complex)
+        if case.numel():  # PyTorch 2.13 skips its checks for a tensor without elements
+            agree(case, views.view_as_complex, torch.view_as_complex)

@@ -61,27 +61,35 @@ def permute(self: Tensor, dims: Sequence[int]) -> Geometry:
 
     **Raises** RuntimeError unless `dims` names every dim once, IndexError if one is out of range.
     """
-    sizes, strides = self._sizes, self._strides
+    sizes, strides = list(self._sizes), self._strides
     ndim = len(sizes)
+    if len(dims) == ndim:
+        try:
+            new_sizes = make_size([sizes[dim] for dim in dims])
+            new_strides = tuple([strides[dim] for dim in dims])
+        except IndexError:
+            raise _not_a_permutation(dims, ndim) from None
+        if len({dim % ndim for dim in dims}) == ndim:
+            return new_sizes, new_strides, self._offset
+    raise _not_a_permutation(dims, ndim)
+
+
+def _not_a_permutation(dims: Sequence[int], ndim: int) -> Exception:
+    """The first thing that is wrong with `dims`, in the order in which PyTorch looks."""
     if len(dims) != ndim:
-        raise RuntimeError(
+        return RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the "
             "length of the desired ordering of dimensions i.e. "
             f"input.dim() = {ndim} is not equal to len(dims) = {len(dims)}"
         )
-    seen = 0
+    seen = set()
     for dim in dims:
         if not -ndim <= dim < ndim:
-            raise errors.dim_out_of_range(dim, ndim)
-        bit = 1 << dim % ndim
-        if seen & bit:
-            raise RuntimeError("permute(): duplicate dims are not allowed.")
-        seen |= bit
-    return (
-        make_size([sizes[dim] for dim in dims]),
-        tuple([strides[dim] for dim in dims]),
-        self._offset,
-    )
+            return errors.dim_out_of_range(dim, ndim)
+        if dim % ndim in seen:
+            break
+        seen.add(dim % ndim)
+    return RuntimeError("permute(): duplicate dims are not allowed.")
 
 
 def movedim(
@@ -113,7 +121,7 @@ def movedim(
     order = [dim for dim in range(ndim) if dim not in from_dims]
     for place, dim in sorted(zip(to_dims, from_dims, strict=True)):
         order.insert(place, dim)
-    sizes, strides = self._sizes, self._strides
+    sizes, strides = list(self._sizes), self._strides
     return (
         make_size([sizes[dim] for dim in order]),
         tuple([strides[dim] for dim in order]),

@@ -114,9 +114,9 @@ def _splittable_dim(self: Tensor, dim: int) -> int:
 
 def unbind(self: Tensor, dim: int = 0) -> list[Geometry]:
     """One piece for every index of `dim`, without that dim."""
-    given, dim = dim, normalize_dim(dim, len(self._sizes))
+    dim = normalize_dim(dim, len(self._sizes))
     if not self._sizes:
-        raise IndexError(f"Dimension specified as {given} but tensor has no dimensions")
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     sizes, strides = list(self._sizes), list(self._strides)
     count, stride = sizes.pop(dim), strides.pop(dim)
     kept_sizes, kept_strides, offset = make_size(sizes), tuple(strides), self._offset

@@ -117,19 +117,20 @@ def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Geo
 
     **Raises** IndexError if a dim is out of range, RuntimeError if both dims are the same.
     """
-    sizes, strides = self._sizes, self._strides
+    sizes, strides = list(self._sizes), list(self._strides)
     ndim = len(sizes)
     first, second = normalize_dim(dim1, ndim), normalize_dim(dim2, ndim)
     if first == second:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    skipped_rows, skipped_columns = max(-offset, 0), max(offset, 0)
-    length = max(min(sizes[first] - skipped_rows, sizes[second] - skipped_columns), 0)
-    start = self._offset
-    if length:
-        start += skipped_rows * strides[first] + skipped_columns * strides[second]
-    kept = [dim for dim in range(ndim) if dim != first and dim != second]
-    return (
-        make_size([*[sizes[dim] for dim in kept], length]),
-        (*[strides[dim] for dim in kept], strides[first] + strides[second]),
-        start,
-    )
+    rows, columns, start = sizes[first], sizes[second], self._offset
+    row_stride, column_stride = strides[first], strides[second]
+    length = min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns)
+    if length <= 0:
+        length = 0
+    elif offset >= 0:
+        start += offset * column_stride
+    else:
+        start -= offset * row_stride
+    last, other = (first, second) if first > second else (second, first)
+    del sizes[last], sizes[other], strides[last], strides[other]
+    return make_size([*sizes, length]), (*strides, row_stride + column_stride), start

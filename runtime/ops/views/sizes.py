@@ -18,18 +18,18 @@ def view(self: Tensor, size: Sequence[int]) -> Geometry:
 
     **Raises** RuntimeError if the element count does not fit, or if the strides cannot express it.
     """
-    sizes = self._sizes
+    sizes = tuple(self._sizes)
     count = shapes.numel(sizes)
-    new_sizes = make_size(shapes.infer_size(size, count))
+    new_sizes = shapes.infer_size(size, count)
     strides = self._strides
     # Dense, and the one stride that dense tensors may have otherwise (of a last dim of size 1)
     # and that shows in the result, is usual: the result's strides are the usual ones.
     if count and self._flat is not None and (not strides or strides[-1] == 1):
-        return new_sizes, shapes.contiguous_strides(new_sizes), self._offset
+        return make_size(new_sizes), shapes.contiguous_strides(new_sizes), self._offset
     new_strides = shapes.view_strides(sizes, strides, new_sizes)
     if new_strides is None:
         raise errors.view_incompatible()
-    return new_sizes, new_strides, self._offset
+    return make_size(new_sizes), new_strides, self._offset
 
 
 def view_as(self: Tensor, other: Tensor) -> Geometry:
@@ -69,36 +69,40 @@ def expand(self: Tensor, size: Sequence[int], implicit: bool = False) -> Geometr
     missing = len(size) - len(sizes)
     if missing < 0:
         raise _too_few_sizes(self, size)
-    new_sizes = list(size)
-    new_strides = [0] * missing
-    for position in range(missing):
-        if new_sizes[position] < 0:
-            raise RuntimeError(
-                f"The expanded size of the tensor ({new_sizes[position]}) isn't allowed in a "
-                f"leading, non-existing dimension {position}"
-            )
-    for position, own, stride in zip(range(missing, len(new_sizes)), sizes, strides, strict=True):
+    new_sizes, new_strides = list(size), [0] * missing
+    position = missing
+    for own, stride in zip(sizes, strides, strict=True):
         wanted = new_sizes[position]
-        if wanted == own:
-            new_strides.append(stride)
-        elif wanted == -1:
+        if wanted == -1:
             new_sizes[position] = own
-            new_strides.append(stride)
-        elif own == 1 and wanted >= 0:
-            new_strides.append(0)
-        else:
-            raise _not_expandable(wanted, own, position, size, sizes)
-    if sizes:
-        _fill_leading_strides(new_sizes, new_strides, missing)
+        elif wanted != own:
+            if own != 1 or wanted < 0:
+                raise _not_expandable(wanted, own, position, size, sizes)
+            stride = 0
+        new_strides.append(stride)
+        position += 1
+    if missing and sizes:
+        _place_leading_dims(new_sizes, new_strides, missing)
+    elif missing and min(new_sizes) < 0:
+        raise _no_such_size(new_sizes)
     return make_size(new_sizes), tuple(new_strides), self._offset
 
 
-def _fill_leading_strides(sizes: list[int], strides: list[int], missing: int) -> None:
+def _place_leading_dims(sizes: list[int], strides: list[int], missing: int) -> None:
     """New dims of size 1 take the stride that a contiguous tensor has there, as PyTorch's do."""
     for position in range(missing - 1, -1, -1):
         if sizes[position] == 1:
-            following = position + 1
-            strides[position] = sizes[following] * strides[following]
+            strides[position] = sizes[position + 1] * strides[position + 1]
+        elif sizes[position] < 0:
+            raise _no_such_size(sizes)
+
+
+def _no_such_size(sizes: list[int]) -> RuntimeError:
+    position = next(position for position, size in enumerate(sizes) if size < 0)
+    return RuntimeError(
+        f"The expanded size of the tensor ({sizes[position]}) isn't allowed in a leading, "
+        f"non-existing dimension {position}"
+    )
 
 
 def _too_few_sizes(self: Tensor, size: Sequence[int]) -> RuntimeError:
@@ -142,19 +146,24 @@ def unsqueeze(self: Tensor, dim: int) -> Geometry:
 
 def squeeze(self: Tensor) -> Geometry:
     """Drop every dim of size 1."""
-    strides = [stride for size, stride in zip(self._sizes, self._strides, strict=True) if size != 1]
-    return make_size([size for size in self._sizes if size != 1]), tuple(strides), self._offset
+    sizes = list(self._sizes)
+    if 1 not in sizes:
+        return self._sizes, self._strides, self._offset
+    strides = [stride for size, stride in zip(sizes, self._strides, strict=True) if size != 1]
+    return make_size([size for size in sizes if size != 1]), tuple(strides), self._offset
 
 
 def squeeze_dim(self: Tensor, dim: int) -> Geometry:
     """Drop one dim if its size is 1."""
-    sizes = self._sizes
-    dim = shapes.normalize_dim(dim, len(sizes))
-    if not sizes or sizes[dim] != 1:
-        return sizes, self._strides, self._offset
-    kept, strides = list(sizes), list(self._strides)
-    del kept[dim], strides[dim]
-    return make_size(kept), tuple(strides), self._offset
+    sizes = list(self._sizes)
+    ndim = len(sizes)
+    if not -ndim <= dim < ndim:
+        shapes.normalize_dim(dim, ndim)  # raises, unless for dim 0 or -1 of a 0-d tensor
+    elif sizes[dim] == 1:
+        strides = list(self._strides)
+        del sizes[dim], strides[dim]
+        return make_size(sizes), tuple(strides), self._offset
+    return self._sizes, self._strides, self._offset
 
 
 def squeeze_dims(self: Tensor, dim: Sequence[int]) -> Geometry:
@@ -162,7 +171,7 @@ def squeeze_dims(self: Tensor, dim: Sequence[int]) -> Geometry:
 
     **Raises** IndexError if a dim is out of range, RuntimeError if one is named twice.
     """
-    sizes, strides = self._sizes, self._strides
+    sizes, strides = list(self._sizes), self._strides
     named: list[int] = []
     for each in dim:
         each = shapes.normalize_dim(each, len(sizes))
