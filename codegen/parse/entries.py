@@ -1,0 +1,125 @@
+"""Reads native_functions.yaml: one Operator per entry."""
+
+from __future__ import annotations
+
+import re
+
+from codegen.errors import CodegenError, did_you_mean
+from codegen.model.operator import FUNCTION, METHOD, Operator, Promotion
+from codegen.model.schema import Schema
+from codegen.parse.keys import KINDS, OPERATOR_KEYS
+from codegen.parse.kinds import read_kind
+from codegen.parse.places import NodePlaces
+from codegen.parse.report import Report
+from codegen.parse.samples import read_samples
+from codegen.parse.schema import base_name_of, parse_schema
+from codegen.parse.values import check_keys, described, text_of, words_of
+from codegen.parse.yaml_nodes import AnyNode, Mapping
+
+_PROMOTION = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*")
+_KIND_OF = {"meta": "dispatch", "half": "dispatch", "aliasing": "dispatch"}
+
+
+def read_operators(
+    nodes: list[AnyNode], report: Report
+) -> tuple[tuple[Operator, ...], frozenset[str]]:
+    """Read all entries.
+
+    Returns the operators, and the base names of entries too broken to become one: nobody should
+    be told that these do not exist.
+    """
+    operators: list[Operator] = []
+    broken: list[str] = []
+    for node in nodes:
+        if not isinstance(node, Mapping):
+            report.add("E105", node.where, f"an entry must be a mapping, got {described(node)}")
+            continue
+        operator = _read_operator(node, report)
+        if operator:
+            operators.append(operator)
+        else:
+            func = text_of(node.get("func"), "'func'", Report())
+            broken.append(base_name_of(func.text).split(".")[0] if func else "")
+    return tuple(operators), frozenset(broken)
+
+
+def _read_operator(node: Mapping, report: Report) -> Operator | None:
+    check_keys(node, OPERATOR_KEYS, "the entry", report)
+    kind_name = _kind_name(node, report)
+    schema = _schema(node, report)
+    if schema is None or kind_name is None:
+        return None
+    kind = read_kind(kind_name, node, schema, report)
+    if kind is None:
+        return None
+    reference = text_of(node.get("reference"), "'reference'", report)
+    doc = text_of(node.get("doc"), "'doc'", report)
+    assert schema.where is not None
+    return Operator(
+        schema=schema,
+        variants=words_of(node.get("variants"), "'variants'", report) or (FUNCTION, METHOD),
+        python_module=_word(node, "python_module", "torch", report),
+        dunders=words_of(node.get("operators"), "'operators'", report) or (),
+        aliases=words_of(node.get("aliases"), "'aliases'", report) or (),
+        dtypes=_word(node, "dtypes", "all", report),
+        promotion=_promotion(node, kind_name, report),
+        kind=kind,
+        tags=words_of(node.get("tags"), "'tags'", report) or (),
+        reference=reference.text.strip() if reference else None,
+        samples=read_samples(node.get("samples"), schema, report),
+        doc=doc.text.strip() if doc else None,
+        where=schema.where,
+        places=NodePlaces(node),
+    )
+
+
+def _schema(node: Mapping, report: Report) -> Schema | None:
+    text = text_of(node.get("func"), "'func'", report)
+    if text is None:
+        return None
+    try:
+        return parse_schema(text.text, text.where)
+    except CodegenError as error:
+        report.extend(error.diagnostics)
+        return None
+
+
+def _kind_name(node: Mapping, report: Report) -> str | None:
+    """Return the one key that says how the operator runs."""
+    kinds = [name for name in node.keys if name in KINDS]
+    for name, kind in _KIND_OF.items():
+        if name in node.keys and kind not in kinds and kinds:
+            where = node.keys[name].where
+            report.add("E111", where, f"'{name}' belongs to '{kind}' entries", width=len(name))
+    if len(kinds) == 1:
+        return kinds[0]
+    allowed = ", ".join(KINDS)
+    if not kinds:
+        message = f"the entry does not say how it runs: one of {allowed} is missing"
+        hint = next((h for name in node.keys if (h := did_you_mean(name, KINDS))), None)
+        report.add("E109", node.where, message, hint=hint)
+        return None
+    where = node.keys[kinds[1]].where
+    message = f"the entry has two kinds, '{kinds[0]}' and '{kinds[1]}'"
+    report.add("E109", where, message, hint=f"keep exactly one of {allowed}", width=len(kinds[1]))
+    return kinds[0]
+
+
+def _word(node: Mapping, key: str, default: str, report: Report) -> str:
+    scalar = text_of(node.get(key), f"'{key}'", report)
+    return scalar.text.strip() if scalar else default
+
+
+def _promotion(node: Mapping, kind: str, report: Report) -> Promotion:
+    scalar = text_of(node.get("promotion"), "'promotion'", report)
+    if scalar is None:
+        return Promotion("default" if kind in ("pointwise", "reduction") else "none")
+    match = _PROMOTION.fullmatch(scalar.text)
+    if match is None:
+        message = f"'{scalar.text}' is no promotion rule"
+        report.add("E305", scalar.where, message, hint="a rule, or rule(argument, argument)")
+        return Promotion("none")
+    names = match[2]
+    if names is None:
+        return Promotion(match[1])
+    return Promotion(match[1], tuple(name.strip() for name in names.split(",") if name.strip()))

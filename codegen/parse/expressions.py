@@ -1,0 +1,309 @@
+"""Reads Python expressions of the YAML: what they use and call, and what they need saved."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+from codegen.errors import CodegenError, Diagnostic, SourceLocation
+from codegen.model.expression import Call, Expression, Save, SavedValue, Use
+from codegen.parse.brackets import unbalanced
+from codegen.parse.parts import PARTS, Part
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the names of an expression may stand for."""
+
+    values: Mapping[str, SavedValue]
+    """Arguments and results, as saved when they are used whole; in the order to save them."""
+    functions: Collection[str] = ()
+    """Names of the functions in runtime/autograd/formulas.py."""
+
+
+def read_expression(text: str, where: SourceLocation, scope: Scope) -> Expression:
+    """Parse and resolve an expression.
+
+    Raises: CodegenError at the exact character if it is no Python expression.
+    """
+    return _Reader(text, scope).read(_parse(text, where), where)
+
+
+def _parse(text: str, where: SourceLocation) -> ast.expr:
+    problem = unbalanced(text)
+    if problem:
+        offset, message = problem
+        raise CodegenError([Diagnostic("E401", where.at(offset), message)])
+    if not text.strip():
+        raise CodegenError([Diagnostic("E402", where, "the formula is empty")])
+    try:
+        # In parentheses a formula may go on over several lines.
+        return ast.parse(f"({text}\n)", mode="eval").body
+    except SyntaxError as error:
+        offset = _offset_of(error, text)
+        message = f"not a Python expression: {error.msg}"
+        hint = "write == to compare" if "=" in text and "==" not in text else None
+        raise CodegenError([Diagnostic("E402", where.at(offset), message, hint)]) from None
+
+
+def _offset_of(error: SyntaxError, text: str) -> int:
+    """Return the offset in the text of an error in `(text)`."""
+    lines = text.split("\n")
+    line = (error.lineno or 1) - 1
+    if line >= len(lines):  # it ends too early
+        return len(text.rstrip())
+    column = max(0, (error.offset or 1) - (2 if line == 0 else 1))
+    return sum(len(row) + 1 for row in lines[:line]) + min(column, len(lines[line]))
+
+
+@dataclass(frozen=True, slots=True)
+class _PartUse:
+    """One reading of a part of a value, such as `self.size(0)`."""
+
+    name: str
+    part: Part
+    start: int
+    receiver_end: int
+    end: int
+    index: tuple[int, int] | None
+    """Span of the argument in `x.size(argument)`."""
+
+
+class _Reader:
+    """One expression."""
+
+    def __init__(self, text: str, scope: Scope) -> None:
+        self.text = text
+        self.scope = scope
+        self.line_starts = [0]
+        for line in f"({text}".split("\n"):
+            self.line_starts.append(self.line_starts[-1] + len(line) + 1)
+        self.is_ascii = text.isascii()
+        self.bound: list[str] = []
+        self.names: list[Use] = []
+        self.attributes: list[Use] = []
+        self.calls: list[Call] = []
+        self.parts: list[_PartUse] = []
+        self.gradients: dict[int, None] = {}
+        self.uses_grads = False
+
+    def read(self, tree: ast.expr, where: SourceLocation) -> Expression:
+        """Walk the tree and put together what was found."""
+        self.visit(tree)
+        values = self.scope.values
+        whole = {use.name for use in self.names if use.name in values}
+        saved = [values[name] for name in values if name in whole]
+        wanted = {(use.name, use.part.what) for use in self.parts}
+        saved += [
+            replace(values[name], what=what)
+            for name in values
+            for what in Save
+            if (name, what) in wanted and name not in whole
+        ]
+        order = list(values)
+        saved.sort(key=lambda value: order.index(value.name))
+        functions = {c.name: None for c in self.calls if not c.is_method}
+        known = self.scope.functions
+        return Expression(
+            text=self.text.strip(),
+            code=self.rewritten(whole).strip(),
+            saved=tuple(saved),
+            names=(*self.names, *(Use(use.name, use.start) for use in self.parts if use.name)),
+            attributes=tuple(self.attributes),
+            calls=tuple(self.calls),
+            where=where,
+            functions=tuple(name for name in functions if name in known),
+            operators=tuple(name for name in functions if name not in known),
+            gradients=tuple(sorted(self.gradients)),
+            uses_grads=self.uses_grads,
+        )
+
+    # Places
+
+    def start(self, node: ast.expr | ast.arg | ast.keyword) -> int:
+        """Offset of a node's first character in the text."""
+        return self.offset(node.lineno, node.col_offset)
+
+    def end(self, node: ast.expr) -> int:
+        """Offset behind a node's last character."""
+        return self.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+
+    def offset(self, line: int, byte_column: int) -> int:
+        """Offset in the text of a place as `ast` names it (which read it after a parenthesis)."""
+        start = self.line_starts[line - 1]
+        if not self.is_ascii:
+            row = f"({self.text}"[start:].split("\n", 1)[0]
+            byte_column = len(row.encode()[:byte_column].decode(errors="ignore"))
+        return start + byte_column - 1
+
+    # The walk
+
+    def visit(self, node: ast.AST) -> None:
+        """Note what a node uses, then what its children use."""
+        kind = type(node)
+        if kind is ast.Name:
+            self.name(node)  # type: ignore[arg-type]
+        elif kind is ast.Call:
+            self.call(node)  # type: ignore[arg-type]
+        elif kind is ast.Attribute:
+            self.attribute(node)  # type: ignore[arg-type]
+        elif kind is ast.Subscript:
+            self.subscript(node)  # type: ignore[arg-type]
+        elif kind is ast.ListComp or kind is ast.GeneratorExp:
+            self.comprehension(node)  # type: ignore[arg-type]
+        elif kind is ast.Lambda:
+            self.function(node)  # type: ignore[arg-type]
+        elif kind is not ast.Constant:
+            for child in ast.iter_child_nodes(node):
+                self.visit(child)
+
+    def name(self, node: ast.Name) -> None:
+        """A value used whole."""
+        if node.id in self.bound:
+            return
+        self.names.append(Use(node.id, self.start(node)))
+        if node.id == "grad":
+            self.gradients[0] = None
+        elif node.id == "grads":
+            self.uses_grads = True
+
+    def subscript(self, node: ast.Subscript) -> None:
+        """`grads[1]` is one gradient; everything else is its parts."""
+        value, index = node.value, node.slice
+        if (
+            isinstance(value, ast.Name)
+            and value.id == "grads"
+            and isinstance(index, ast.Constant)
+            and isinstance(index.value, int)
+        ):
+            self.names.append(Use("grads", self.start(value)))
+            self.gradients[index.value] = None
+            return
+        self.visit(value)
+        self.visit(index)
+
+    def call(self, node: ast.Call) -> None:
+        """A function, a method, or a part in the form of a method."""
+        func = node.func
+        if isinstance(func, ast.Attribute):
+            if self.part(func, node):
+                for argument in node.args:
+                    self.visit(argument)
+                return
+            self.note_call(node, func.attr, self.end(func) - len(func.attr), is_method=True)
+            self.visit(func.value)
+        elif isinstance(func, ast.Name) and func.id not in self.bound:
+            self.note_call(node, func.id, self.start(func), is_method=False)
+        else:
+            self.visit(func)
+        for argument in node.args:
+            self.visit(argument.value if isinstance(argument, ast.Starred) else argument)
+        for keyword in node.keywords:
+            self.visit(keyword.value)
+
+    def note_call(self, node: ast.Call, name: str, offset: int, is_method: bool) -> None:
+        """Record a call for the checks of names and arity."""
+        keywords = tuple(keyword.arg for keyword in node.keywords if keyword.arg)
+        is_open = len(keywords) < len(node.keywords) or any(
+            isinstance(argument, ast.Starred) for argument in node.args
+        )
+        self.calls.append(Call(name, offset, len(node.args), keywords, is_method, is_open))
+
+    def attribute(self, node: ast.Attribute) -> None:
+        """A part, or an attribute of something else."""
+        if self.part(node, None):
+            return
+        self.attributes.append(Use(node.attr, self.end(node) - len(node.attr)))
+        self.visit(node.value)
+
+    def function(self, node: ast.Lambda) -> None:
+        """A lambda binds its parameters."""
+        self.bound += [argument.arg for argument in node.args.args]
+        self.visit(node.body)
+        del self.bound[len(self.bound) - len(node.args.args) :]
+
+    def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> None:
+        """A comprehension binds its targets; `[t.shape for t in tensors]` is a part of a list."""
+        if self.part_of_list(node):
+            return
+        before = len(self.bound)
+        for generator in node.generators:
+            self.visit(generator.iter)
+            self.bound += [n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name)]
+            for condition in generator.ifs:
+                self.visit(condition)
+        self.visit(node.elt)
+        del self.bound[before:]
+
+    # Parts of values
+
+    def part(self, node: ast.Attribute, call: ast.Call | None) -> bool:
+        """Record `node` (called, if `call`) if it reads a part that can be saved by itself."""
+        part = PARTS.get((node.attr, call is not None))
+        if part is None or (call and not part.takes(len(call.args), len(call.keywords))):
+            return False
+        receiver = node.value
+        whole: ast.expr = call or node
+        index = (self.start(call.args[0]), self.end(call.args[0])) if call and call.args else None
+        name = ""
+        if isinstance(receiver, ast.Name) and receiver.id not in self.bound:
+            name = receiver.id
+        value = self.scope.values.get(name)
+        if value is None or value.what is not Save.TENSOR:
+            name = ""
+            if part.plain is None:
+                return False
+            self.visit(receiver)
+        span = (self.start(whole), self.end(receiver), self.end(whole))
+        self.parts.append(_PartUse(name, part, *span, index))
+        return True
+
+    def part_of_list(self, node: ast.ListComp | ast.GeneratorExp) -> bool:
+        """Record `[t.shape for t in tensors]`, which needs the shapes alone."""
+        element, generator = node.elt, node.generators[0]
+        call = element if isinstance(element, ast.Call) else None
+        attribute = call.func if call else element
+        if not (
+            len(node.generators) == 1
+            and not generator.ifs
+            and isinstance(generator.iter, ast.Name)
+            and isinstance(generator.target, ast.Name)
+            and isinstance(attribute, ast.Attribute)
+            and isinstance(attribute.value, ast.Name)
+            and attribute.value.id == generator.target.id
+        ):
+            return False
+        value = self.scope.values.get(generator.iter.id)
+        part = PARTS.get((attribute.attr, call is not None))
+        if value is None or value.what is not Save.TENSORS or part is None or part.suffix:
+            return False
+        if call and (call.args or call.keywords):
+            return False
+        span = (self.start(node), self.start(node), self.end(node))
+        self.parts.append(_PartUse(value.name, part, *span, None))
+        return True
+
+    def rewritten(self, whole: set[str]) -> str:
+        """Return the text with parts by their saved names, and C++ spellings by Python's."""
+        edits: list[tuple[int, int, str]] = []
+        for use in self.parts:
+            is_saved = bool(use.name) and use.name not in whole
+            if is_saved:
+                local = f"{use.name}_{use.part.what.value}{use.part.suffix}"
+                begin = use.start
+            elif use.part.plain is None or use.start == use.receiver_end:
+                continue
+            else:
+                local, begin = use.part.plain, use.receiver_end
+            if use.index is None:
+                edits.append((begin, use.end, local))
+                continue
+            opening, closing = ("[", "]") if is_saved else ("(", ")")
+            local = local.removesuffix("()")
+            edits.append((begin, use.index[0], f"{local}{opening}"))
+            edits.append((use.index[1], use.end, closing))
+        text = self.text
+        for begin, end, replacement in sorted(edits, reverse=True):
+            text = text[:begin] + replacement + text[end:]
+        return text

@@ -1,0 +1,85 @@
+"""The keys of both YAML files: one table for the parser, the JSON Schema and the documentation.
+
+Their order here is the order in which entries must write them.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from codegen.model import vocabulary
+
+
+class Shape(enum.Enum):
+    """What kind of YAML a key takes."""
+
+    TEXT = "text"
+    WORD = "one word"
+    WORDS = "a list of words"
+    FORMULA = "a formula"
+    REDUCTION = "a mapping of formulas"
+    BACKENDS = "a mapping of backends to functions"
+    SAMPLES = "a mapping of domains or a list of calls"
+    FLAGS = "a list of True and False"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of an entry."""
+
+    name: str
+    shape: Shape
+    doc: str
+    words: tuple[str, ...] = ()
+    """The closed vocabulary of its words; empty is open."""
+    is_required: bool = False
+    is_kind: bool = False
+    """Whether it says how the operator runs: an entry has exactly one such key."""
+
+
+OPERATOR_KEYS = (
+    Key("func", Shape.TEXT, "The schema, in PyTorch's grammar.", is_required=True),
+    Key(
+        "variants", Shape.WORDS, "What the family offers; function and method by default.",
+        tuple(vocabulary.VARIANTS),
+    ),
+    Key(
+        "python_module", Shape.WORD, "Where users find the function; torch by default.",
+        vocabulary.PYTHON_MODULES,
+    ),
+    Key("operators", Shape.WORDS, "Python operators it implements.",
+        tuple(sorted(vocabulary.DUNDERS))),
+    Key("aliases", Shape.WORDS, "Further public names with the same variants."),
+    Key("dtypes", Shape.WORD, "Dtypes accepted after promotion; all by default.",
+        tuple(vocabulary.DTYPE_SETS)),
+    Key("promotion", Shape.TEXT, "The dtype rule, perhaps with the arguments that take part."),
+    Key("pointwise", Shape.FORMULA, "A scalar formula for every element.", is_kind=True),
+    Key("reduction", Shape.REDUCTION, "identity, reduce, combine, project.", is_kind=True),
+    Key("view", Shape.WORD, "A function of runtime/ops/views.py.", is_kind=True),
+    Key("composite", Shape.TEXT, "A Python expression or function that calls other operators.",
+        is_kind=True),
+    Key("dispatch", Shape.BACKENDS, "A kernel per backend.", is_kind=True),
+    Key("meta", Shape.WORD, "The shape function of a dispatch kernel, or dynamic."),
+    Key("half", Shape.WORD, "raw: the kernel takes 16-bit floats as they are stored.", ("raw",)),
+    Key("aliasing", Shape.WORDS, "Arguments that may share memory with the result."),
+    Key("tags", Shape.WORDS, "Properties that nothing else says.", tuple(vocabulary.TAGS)),
+    Key("reference", Shape.WORD, "An independent NumPy or SciPy function."),
+    Key("samples", Shape.SAMPLES, "Inputs of the generated tests."),
+    Key("doc", Shape.TEXT, "Documentation for users: one line in the imperative, then more."),
+)  # fmt: skip
+
+REDUCTION_KEYS = (
+    Key("identity", Shape.FORMULA, "Start value of the accumulator, or none.", is_required=True),
+    Key("reduce", Shape.FORMULA, "One element in, over acc and the tensor.", is_required=True),
+    Key("combine", Shape.FORMULA, "Two accumulators, over acc and other.", is_required=True),
+    Key("project", Shape.FORMULA, "Accumulator to result, over acc and count."),
+)
+
+DERIVATIVE_KEYS = (
+    Key("name", Shape.TEXT, "The operator, or its whole schema.", is_required=True),
+    Key("output_differentiability", Shape.FLAGS, "Which results may require grad."),
+)
+"""Further keys are names of arguments (several: joined by commas) and of results."""
+
+KINDS = tuple(key.name for key in OPERATOR_KEYS if key.is_kind)

@@ -1,0 +1,161 @@
+"""Reads how an operator runs: pointwise, reduction, view, composite or dispatch."""
+
+from __future__ import annotations
+
+import re
+
+from codegen.errors import CodegenError
+from codegen.formula.parse import parse_formula
+from codegen.model import formula as ir
+from codegen.model.expression import Expression
+from codegen.model.formula import Formula
+from codegen.model.operator import (
+    Composite,
+    Dispatch,
+    FunctionReference,
+    Kind,
+    Pointwise,
+    Reduction,
+    View,
+)
+from codegen.model.schema import Argument, Schema
+from codegen.parse.expressions import Scope, read_expression
+from codegen.parse.keys import REDUCTION_KEYS
+from codegen.parse.report import Report
+from codegen.parse.scopes import argument_scope
+from codegen.parse.values import check_keys, described, text_of, words_of
+from codegen.parse.yaml_nodes import AnyNode, Mapping, Scalar
+
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+_ABSOLUTE = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*)")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_FORMULA_KINDS: dict[str, ir.Kind] = {
+    "Scalar": "scalar", "float": "scalar", "complex": "scalar", "int": "int", "SymInt": "int",
+    "bool": "bool",
+}  # fmt: skip
+_EMPTY = Formula((), ())
+
+
+def read_kind(name: str, entry: Mapping, schema: Schema, report: Report) -> Kind | None:
+    """Read the value of the key `name`; None if it cannot be read."""
+    node = entry.values[name]
+    if name == "pointwise":
+        return Pointwise(_formula(node, name, formula_arguments(schema), report))
+    if name == "reduction":
+        return _reduction(node, schema, report)
+    if name == "view":
+        function = function_reference(node, name, report)
+        return View(function) if function else None
+    if name == "composite":
+        return _composite(node, schema, report)
+    return _dispatch(node, entry, report)
+
+
+def formula_arguments(schema: Schema) -> tuple[ir.Argument, ...]:
+    """Describe the arguments that a scalar formula may read."""
+    return tuple(
+        ir.Argument(argument.name, kind, argument.type.is_optional)
+        for argument in schema.arguments
+        if (kind := _formula_kind(argument))
+    )
+
+
+def _formula_kind(argument: Argument) -> ir.Kind | None:
+    if argument.type.is_tensor:
+        return "tensor"
+    return None if argument.type.is_list else _FORMULA_KINDS.get(argument.type.base)
+
+
+def _formula(
+    node: AnyNode | None, what: str, arguments: tuple[ir.Argument, ...], report: Report
+) -> Formula:
+    """Parse a formula; a stand-in if it is wrong, so that other checks go on."""
+    scalar = text_of(node, f"'{what}'", report)
+    if scalar is None:
+        return _EMPTY
+    try:
+        return parse_formula(scalar.text, scalar.where, arguments)
+    except CodegenError as error:
+        report.extend(error.diagnostics)
+        return _EMPTY
+
+
+def _reduction(node: AnyNode, schema: Schema, report: Report) -> Reduction | None:
+    if not isinstance(node, Mapping):
+        report.add("E106", node.where, f"'reduction' must be a mapping, got {described(node)}")
+        return None
+    check_keys(node, REDUCTION_KEYS, "the reduction", report)
+    own = [argument for argument in formula_arguments(schema) if argument.name != "keepdim"]
+    tensor = tuple(argument for argument in own if argument.kind == "tensor")
+    scalars = tuple(argument for argument in own if argument.kind != "tensor")
+    acc, other = ir.Argument("acc"), ir.Argument("other")
+    count = ir.Argument("count", "scalar")
+
+    def part(name: str, *arguments: ir.Argument) -> Formula:
+        value = node.get(name)
+        return _formula(value, name, arguments, report) if value else _EMPTY
+
+    identity = node.get("identity")
+    has_identity = not (isinstance(identity, Scalar) and identity.text.strip().lower() == "none")
+    return Reduction(
+        part("identity", *scalars) if has_identity else None,
+        part("reduce", acc, *tensor, *scalars),
+        part("combine", acc, other, *scalars),
+        part("project", acc, count, *scalars) if "project" in node.keys else None,
+    )
+
+
+def function_reference(node: AnyNode | None, what: str, report: Report) -> FunctionReference | None:
+    """Read `module.function`, `function` or `package.module:function`."""
+    scalar = text_of(node, f"'{what}'", report)
+    if scalar is None:
+        return None
+    text = scalar.text.strip()
+    absolute = _ABSOLUTE.fullmatch(text)
+    if absolute:
+        return FunctionReference(absolute[1], absolute[2], is_absolute=True)
+    if _DOTTED.fullmatch(text) or _NAME.fullmatch(text):
+        module, _, name = text.rpartition(".")
+        return FunctionReference(module, name)
+    hint = "module.function, or package.module:function"
+    report.add("E310", scalar.where, f"'{what}' must name a function, got '{text}'", hint=hint)
+    return None
+
+
+def _composite(node: AnyNode, schema: Schema, report: Report) -> Composite | None:
+    scalar = text_of(node, "'composite'", report)
+    if scalar is None:
+        return None
+    text = scalar.text.strip()
+    is_dotted = _DOTTED.fullmatch(text) and not schema.argument(text.split(".")[0])
+    if is_dotted or _ABSOLUTE.fullmatch(text):
+        return Composite(None, function_reference(node, "composite", report))
+    try:
+        expression: Expression = read_expression(
+            scalar.text, scalar.where, Scope(argument_scope(schema))
+        )
+    except CodegenError as error:
+        report.extend(error.diagnostics)
+        return None
+    return Composite(expression, None)
+
+
+def _dispatch(node: AnyNode, entry: Mapping, report: Report) -> Dispatch | None:
+    if not isinstance(node, Mapping):
+        hint = "write {CPU: module.function}"
+        message = f"'dispatch' must be a mapping, got {described(node)}"
+        report.add("E106", node.where, message, hint=hint)
+        return None
+    kernels = [
+        (backend, function_reference(value, backend, report))
+        for backend, value in node.values.items()
+    ]
+    meta = entry.get("meta")
+    is_dynamic = isinstance(meta, Scalar) and meta.text.strip() == "dynamic"
+    half = text_of(entry.get("half"), "'half'", report)
+    return Dispatch(
+        tuple((backend, kernel) for backend, kernel in kernels if kernel),
+        None if is_dynamic else function_reference(meta, "meta", report),
+        half is not None and half.text.strip() == "raw",
+        words_of(entry.get("aliasing"), "'aliasing'", report) or (),
+    )

@@ -1,0 +1,59 @@
+"""Finds the place of a key, a value or a word of an entry, when a diagnostic asks for it."""
+
+from __future__ import annotations
+
+import re
+
+from codegen.errors import SourceLocation
+from codegen.parse.yaml_nodes import AnyNode, Mapping, Scalar, Sequence
+
+
+class NodePlaces:
+    """The places of one entry. Costs nothing until asked."""
+
+    __slots__ = ("node",)
+
+    def __init__(self, node: Mapping) -> None:
+        self.node = node
+
+    def key(self, name: str) -> SourceLocation:
+        """Return the place of a key; of the entry when the key is absent."""
+        key = self.node.keys.get(name)
+        return key.where if key else self.node.where
+
+    def value(self, *path: str) -> SourceLocation:
+        """Return the place of the value under `path`; of the entry when it is absent."""
+        node = self._find(path)
+        return node.where if node else self.node.where
+
+    def word(self, word: str, *path: str) -> SourceLocation:
+        """Return the place of `word` inside the value under `path`."""
+        node = self._find(path)
+        if node is None:
+            return self.node.where
+        return _find_word(node, word) or node.where
+
+    def _find(self, path: tuple[str, ...]) -> AnyNode | None:
+        node: AnyNode | None = self.node
+        for step in path:
+            if isinstance(node, Mapping):
+                node = node.get(step)
+            elif isinstance(node, Sequence) and step.isdigit():
+                node = node.items[int(step)]
+            else:
+                return None
+        return node
+
+
+def _find_word(node: AnyNode, word: str) -> SourceLocation | None:
+    """Return the first place of a whole word in a node, keys included."""
+    if isinstance(node, Scalar):
+        match = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", node.text)
+        return node.where.at(match.start()) if match else None
+    children: list[AnyNode] = []
+    if isinstance(node, Sequence):
+        children = node.items
+    else:
+        children = [child for pair in zip(node.keys.values(), node.values.values(), strict=True)
+                    for child in pair]  # fmt: skip
+    return next((place for child in children if (place := _find_word(child, word))), None)

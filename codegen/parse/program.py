@@ -1,0 +1,54 @@
+"""The door of the front end: two YAML files in, a checked Program out."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from codegen.check import check
+from codegen.errors import SourceLocation
+from codegen.model.program import Program
+from codegen.parse.derivatives import read_derivatives
+from codegen.parse.entries import read_operators
+from codegen.parse.functions import read_functions
+from codegen.parse.report import Report
+from codegen.parse.yaml_nodes import AnyNode, Source
+from codegen.parse.yaml_reader import read_yaml
+
+PathLike = str | os.PathLike[str]
+
+
+def read_program(
+    functions_path: PathLike,
+    derivatives_path: PathLike | None,
+    formulas_path: PathLike | None = None,
+    base: Program | None = None,
+) -> Program:
+    """Read and check both files.
+
+    `formulas_path` is the Python file whose functions derivative formulas may call; it is read,
+    not imported. `base` is the program whose operators a package outside the tree may call.
+    Raises: CodegenError with every mistake of both files.
+    """
+    report = Report()
+    nodes = _read(functions_path, report)
+    derivative_nodes = _read(derivatives_path, report) if derivatives_path else []
+    functions = read_functions(formulas_path)
+    operators, broken = read_operators(nodes, report)
+    program = Program(operators, base=base)
+    derivatives = read_derivatives(derivative_nodes, program, functions, broken, report)
+    program = replace(program, derivatives=derivatives)
+    report.extend(check(program, functions, broken))
+    report.raise_if_any()
+    return program
+
+
+def _read(path: PathLike, report: Report) -> list[AnyNode]:
+    file = os.fspath(path)
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        report.add("E100", SourceLocation(file, 1, 1), f"cannot read the file: {error.strerror}")
+        return []
+    return read_yaml(Source(file, text), report)

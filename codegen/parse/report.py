@@ -1,0 +1,41 @@
+"""Collects the diagnostics of one run, so that all mistakes are told together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from codegen.errors import CodegenError, Diagnostic, Related, SourceLocation
+
+
+class Report:
+    """What went wrong so far, and the texts that the carets point into."""
+
+    __slots__ = ("diagnostics", "sources")
+
+    def __init__(self) -> None:
+        self.diagnostics: list[Diagnostic] = []
+        self.sources: dict[str, str] = {}
+
+    def add(
+        self,
+        code: str,
+        where: SourceLocation,
+        message: str,
+        *,
+        hint: str | None = None,
+        related: tuple[Related, ...] = (),
+        width: int = 1,
+    ) -> None:
+        """Note one mistake."""
+        self.diagnostics.append(Diagnostic(code, where, message, hint, related, width))
+
+    def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Note mistakes that another part found."""
+        self.diagnostics.extend(diagnostics)
+
+    def raise_if_any(self) -> None:
+        """Raise everything noted, in file order; files in the order in which they were read."""
+        if self.diagnostics:
+            order = {name: i for i, name in enumerate(self.sources)}
+            self.diagnostics.sort(key=lambda d: order.get(d.where.file, len(order)))
+            raise CodegenError(self.diagnostics, self.sources)

@@ -1,0 +1,63 @@
+"""Reads the values of keys: one text, one word, words by commas or as a list."""
+
+from __future__ import annotations
+
+import re
+
+from codegen.errors import did_you_mean
+from codegen.parse.keys import Key
+from codegen.parse.report import Report
+from codegen.parse.yaml_nodes import AnyNode, Mapping, Scalar, Sequence
+
+_WORD = re.compile(r"[^,\s]+(?: +[^,\s]+)*")
+
+
+def text_of(node: AnyNode | None, what: str, report: Report) -> Scalar | None:
+    """Return a scalar with some text in it, or report that there is none."""
+    if isinstance(node, Scalar) and node.text.strip():
+        return node
+    if node is not None:
+        got = "nothing" if isinstance(node, Scalar) else described(node)
+        hint = None if isinstance(node, Scalar) else "quote a text that begins with '[' or '{'"
+        report.add("E106", node.where, f"{what} must be text, got {got}", hint=hint)
+    return None
+
+
+def words_of(node: AnyNode | None, what: str, report: Report) -> tuple[str, ...] | None:
+    """Return the words of `a, b` or `[a, b]`; None if there is no such key."""
+    if node is None:
+        return None
+    if isinstance(node, Sequence):
+        scalars = [text_of(item, what, report) for item in node.items]
+        return tuple(scalar.text.strip() for scalar in scalars if scalar)
+    scalar = text_of(node, what, report)
+    if scalar is None:
+        return ()
+    return tuple(match[0] for match in _WORD.finditer(scalar.text))
+
+
+def check_keys(node: Mapping, keys: tuple[Key, ...], what: str, report: Report) -> None:
+    """Report unknown keys, missing required ones, and keys in the wrong order."""
+    names = [key.name for key in keys]
+    order = {name: i for i, name in enumerate(names)}
+    last = -1
+    for name, key in node.keys.items():
+        if name not in order:
+            hint = did_you_mean(name, names) or "known keys: " + ", ".join(names)
+            report.add("E107", key.where, f"unknown key '{name}'", hint=hint, width=len(name))
+        elif order[name] < last:
+            hint = "the order is: " + ", ".join(n for n in names if n in node.keys)
+            message = f"key '{name}' must come before '{names[last]}'"
+            report.add("E110", key.where, message, hint=hint, width=len(name))
+        else:
+            last = order[name]
+    for required in keys:
+        if required.is_required and required.name not in node.keys:
+            report.add("E108", node.where, f"{what} has no '{required.name}'")
+
+
+def described(node: AnyNode) -> str:
+    """Name a node's kind for a message."""
+    if isinstance(node, Mapping):
+        return "a mapping"
+    return "a list" if isinstance(node, Sequence) else f"'{node.text}'"
