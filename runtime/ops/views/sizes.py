@@ -77,7 +77,7 @@ def expand(self: Tensor, size: Sequence[int], implicit: bool = False) -> Geometr
             new_sizes[position] = own
         elif wanted != own:
             if own != 1 or wanted < 0:
-                raise _not_expandable(wanted, own, position, size, sizes)
+                raise _not_expandable(size, sizes)
             stride = 0
         new_strides.append(stride)
         position += 1
@@ -116,12 +116,17 @@ def _too_few_sizes(self: Tensor, size: Sequence[int]) -> RuntimeError:
     )
 
 
-def _not_expandable(
-    wanted: int, own: int, position: int, size: Sequence[int], sizes: Sequence[int]
-) -> RuntimeError:
+def _not_expandable(size: Sequence[int], sizes: Sequence[int]) -> RuntimeError:
+    """The last dim that does not fit, which is the first at which PyTorch looks."""
+    missing = len(size) - len(sizes)
+    position, own = next(
+        (position, own)
+        for position, own in reversed(list(enumerate(sizes, missing)))
+        if size[position] not in (-1, own) and (own != 1 or size[position] < 0)
+    )
     return RuntimeError(
-        f"The expanded size of the tensor ({wanted}) must match the existing size ({own}) at "
-        f"non-singleton dimension {position}.  Target sizes: {list(size)}.  "
+        f"The expanded size of the tensor ({size[position]}) must match the existing size ({own}) "
+        f"at non-singleton dimension {position}.  Target sizes: {list(size)}.  "
         f"Tensor sizes: {list(sizes)}"
     )
 
