@@ -14,6 +14,7 @@ import hashlib
 import importlib.util
 import inspect
 import os
+import sys
 import tempfile
 import textwrap
 from collections.abc import Callable
@@ -59,6 +60,7 @@ def load_text(name: str, text: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"torchgen_kernel_{name}_{digest}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # a cached kernel is loaded into the module of this name
     spec.loader.exec_module(module)
     return module
 
