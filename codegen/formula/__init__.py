@@ -1,0 +1,57 @@
+"""The formula language: a small compiler from one line of scalar arithmetic to what needs it.
+
+    parse_formula(text, where, arguments) -> Formula             CodegenError lists all mistakes
+    specialize(formula, absent={"min"}) -> Formula               decides `x is None`, simplifies
+    with_scalars(formula, {"other"}) -> Formula                  a Tensor|Scalar given as a number
+    simplify(formula) -> Formula
+    backward(formula, needs, is_complex=False) -> Formula        one output per name in `needs`
+    partial(formula, name) -> Formula                            plain derivative, no grad
+    is_identically_zero(formula) -> tuple[bool, ...]             per output
+    python_function(formula, name) -> str                        kernel text
+    tensor_function(formula, name) -> str                        the same over public operators
+    tensor_expressions(formula, names) -> tuple[str, ...]        one expression per output
+    latex(formula, symbols) -> str
+
+**Arguments.** `Argument(name, kind, optional)` of model/formula.py; kind is tensor, scalar, int or
+bool. A kernel receives tensor elements, scalars and ints converted to the compute type T, bools as
+they are. Call `specialize` before printing or differentiating a formula with optional arguments.
+
+**Backward.** `formula.arguments` of the derived formula are `grad`, then in signature order what it
+reads of the arguments, then `result` if it reads it: exactly what has to be saved. A formula with
+several outputs takes grad0, grad1 ... and result0 ... instead. The derived formula may be derived
+again: `backward(backward(f, needs), ("grad", "self"), grad="grad_grad")`.
+
+**Names.** `name = expression` lines share nodes; printers use the name where the part survived. An
+argument named like a primitive or a keyword prints with an underscore: `parameter_name(name)`.
+
+**Kernel text** uses the globals T, the primitives by name, and the constants pi, inf, nan, eps.
+**Tensor text** uses the globals `ops`, `math` and, for eps, `finfo`. A tensor-typed argument must
+be a tensor there: use `with_scalars` first for one that is a number.
+
+**Reductions** use the same parser with the arguments acc, other, count, the tensor's name and the
+operator's scalars, all of kind "tensor" or "scalar".
+"""
+
+from codegen.formula.differentiate import backward, is_identically_zero, partial
+from codegen.formula.latex import latex
+from codegen.formula.parse import parse_formula
+from codegen.formula.printer import parameter_name
+from codegen.formula.python import python_function
+from codegen.formula.simplify import simplify
+from codegen.formula.specialize import specialize, with_scalars
+from codegen.formula.tensor_expression import tensor_expressions, tensor_function
+
+__all__ = [
+    "backward",
+    "is_identically_zero",
+    "latex",
+    "parameter_name",
+    "parse_formula",
+    "partial",
+    "python_function",
+    "simplify",
+    "specialize",
+    "tensor_expressions",
+    "tensor_function",
+    "with_scalars",
+]
