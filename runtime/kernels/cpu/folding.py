@@ -1,0 +1,64 @@
+"""Arrays seen around one dim: as (outer, size, inner), so that one loop serves every ndim and dim.
+
+Kernels along a dim take folded, C-contiguous arrays: one Numba type instead of one per ndim and
+layout. A contiguous array is folded for free; any other is copied once, and an output that is not
+contiguous is computed in a buffer and copied back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+Array = Any
+
+# Moving data needs no arithmetic: one kernel serves all types of a width.
+_BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
+
+
+def fold(array: Array, dim: int) -> Array:
+    """Return `array` as (outer, size, inner) around `dim`, C-contiguous; 0-d gives (1, 1, 1)."""
+    return np.ascontiguousarray(array).reshape(folded_shape(array.shape, dim))
+
+
+def folded_shape(shape: Sequence[int], dim: int) -> tuple[int, int, int]:
+    """The sizes before, at and behind `dim`, multiplied together."""
+    if not shape:
+        return (1, 1, 1)
+    dim %= len(shape)
+    return prod(shape[:dim]), shape[dim], prod(shape[dim + 1 :])
+
+
+def buffer_of(out: Array) -> Array:
+    """Return `out` itself if it is C-contiguous, else an uninitialised array for its values."""
+    return out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
+
+
+def contiguous_of(out: Array) -> Array:
+    """Return `out` itself if it is C-contiguous, else a contiguous copy of it."""
+    return out if out.flags.c_contiguous else out.copy(order="C")
+
+
+def settle(out: Array, buffer: Array) -> None:
+    """Copy back what was computed in a buffer."""
+    if buffer is not out:
+        np.copyto(out, buffer)
+
+
+def start_from(out: Array, self: Array) -> None:
+    """Give `out` the values of `self`, unless the operator runs in place."""
+    if out is not self:
+        np.copyto(out, self)
+
+
+def as_bits(array: Array) -> Array:
+    """Return the array as unsigned numbers of the same width."""
+    return array.view(_BITS[array.dtype.itemsize])
+
+
+def as_int64(index: Array) -> Array:
+    """Return an index array as contiguous int64."""
+    return np.ascontiguousarray(index, np.int64)

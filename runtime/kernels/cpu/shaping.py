@@ -1,0 +1,123 @@
+"""Joining, mirroring, repeating and cutting arrays: pure data movement, by NumPy's copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from runtime.kernels.build import kernel
+from runtime.kernels.cpu.folding import as_bits, start_from
+
+Array = Any
+
+
+def cat(out: Array, tensors: Sequence[Array], dim: int = 0) -> None:
+    """Write the arrays one behind the other along `dim`; those of shape (0,) are left out."""
+    dim = dim % out.ndim
+    start = 0
+    before = (slice(None),) * dim
+    for tensor in tensors:
+        if tensor.ndim == 1 and not tensor.size:
+            continue
+        stop = start + tensor.shape[dim]
+        out[(*before, slice(start, stop))] = tensor
+        start = stop
+
+
+def stack(out: Array, tensors: Sequence[Array], dim: int = 0) -> None:
+    """Write the arrays one behind the other along the new dim `dim`."""
+    before = (slice(None),) * (dim % out.ndim)
+    for i, tensor in enumerate(tensors):
+        out[(*before, i)] = tensor
+
+
+def flip(out: Array, self: Array, dims: Sequence[int]) -> None:
+    """Write self mirrored along each of `dims`."""
+    out[...] = np.flip(self, tuple(dims)) if self.ndim else self
+
+
+def roll(
+    out: Array, self: Array, shifts: int | Sequence[int], dims: int | Sequence[int] = ()
+) -> None:
+    """Write self shifted along `dims`, or as if flat."""
+    if not self.size:
+        return
+    if isinstance(dims, (tuple, list)) and not dims:
+        shift = shifts[0] if isinstance(shifts, (tuple, list)) else shifts
+        flat = self.reshape(-1)
+        _copy_rolled(out.reshape(-1) if out.flags.c_contiguous else out.flat, flat, shift, 0)
+        return
+    shifts = list(shifts) if isinstance(shifts, (tuple, list)) else [shifts]
+    dims = list(dims) if isinstance(dims, (tuple, list)) else [dims]
+    for shift, dim in zip(shifts[:-1], dims[:-1], strict=True):
+        self = np.roll(self, shift, dim)
+    _copy_rolled(out, self, shifts[-1], dims[-1])
+
+
+def _copy_rolled(out: Array, self: Array, shift: int, dim: int) -> None:
+    size = self.shape[dim]
+    shift %= size
+    before = (slice(None),) * (dim % self.ndim)
+    out[(*before, slice(shift, None))] = self[(*before, slice(None, size - shift))]
+    out[(*before, slice(None, shift))] = self[(*before, slice(size - shift, None))]
+
+
+def repeat(out: Array, self: Array, repeats: Sequence[int]) -> None:
+    """Write self `repeats[i]` times along dim i: one copy between views with a dim per repeat."""
+    if not out.size:
+        return
+    padded = self.reshape((1,) * (len(repeats) - self.ndim) + self.shape)
+    interleaved = [n for pair in zip(repeats, padded.shape, strict=True) for n in pair]
+    source = padded[tuple(i for _ in repeats for i in (None, slice(None)))]
+    target = out.reshape(interleaved)  # splitting dims never copies
+    target[...] = source
+
+
+def tril(out: Array, self: Array, diagonal: int = 0) -> None:
+    """Write self with zeros above the diagonal."""
+    _triangle(out, self, diagonal, False)
+
+
+def triu(out: Array, self: Array, diagonal: int = 0) -> None:
+    """Write self with zeros below the diagonal."""
+    _triangle(out, self, diagonal, True)
+
+
+def _triangle(out: Array, self: Array, diagonal: int, upper: bool) -> None:
+    rows, columns = self.shape[-2:]
+    if out is not self and out.flags.c_contiguous and self.flags.c_contiguous:
+        flat = (-1, rows, columns)
+        if out.size:
+            source, target = as_bits(self).reshape(flat), as_bits(out).reshape(flat)
+            _copy_triangle(target, source, diagonal, upper)
+        return
+    start_from(out, self)
+    for row in range(rows):
+        edge = min(max(row + diagonal + (not upper), 0), columns)
+        out[..., row, slice(None, edge) if upper else slice(edge, None)] = 0
+
+
+@kernel
+def _copy_triangle(out, self, diagonal, upper):
+    """Copy one side of each matrix and clear the other, row by row."""
+    matrices, rows, columns = self.shape
+    for m in range(matrices):
+        for row in range(rows):
+            edge = min(max(row + diagonal + (0 if upper else 1), 0), columns)
+            if upper:
+                out[m, row, :edge] = 0
+                out[m, row, edge:] = self[m, row, edge:]
+            else:
+                out[m, row, :edge] = self[m, row, :edge]
+                out[m, row, edge:] = 0
+
+
+def diag_embed(out: Array, self: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> None:
+    """Write the last dim of self onto the diagonal of dims `dim1` and `dim2`, zeros elsewhere."""
+    out[...] = 0
+    size = self.shape[-1]
+    matrices = np.moveaxis(out, (dim1, dim2), (-2, -1))
+    places = np.arange(size)
+    matrices[..., places + max(-offset, 0), places + max(offset, 0)] = self
