@@ -98,7 +98,7 @@ def _place_leading_dims(sizes: list[int], strides: list[int], missing: int) -> N
 
 
 def _no_such_size(sizes: list[int]) -> RuntimeError:
-    position = next(position for position, size in enumerate(sizes) if size < 0)
+    position = max(position for position, size in enumerate(sizes) if size < 0)
     return RuntimeError(
         f"The expanded size of the tensor ({sizes[position]}) isn't allowed in a leading, "
         f"non-existing dimension {position}"
