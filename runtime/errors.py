@@ -702,3 +702,114 @@ def bound_outside_dtype(bound: str, dtype: object) -> RuntimeError:
 def dropout_probability(p: float) -> RuntimeError:
     """The probability of dropping out is none."""
     return RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
+
+
+def index_dtype() -> IndexError:
+    """An index tensor holds neither integers nor booleans."""
+    return IndexError("tensors used as indices must be long, int, byte or bool tensors")
+
+
+def no_index() -> IndexError:
+    """An indexing expression holds no index tensor at all."""
+    return IndexError("at least one index must be provided")
+
+
+def too_many_indices(ndim: int, count: int) -> IndexError:
+    """An indexing expression speaks of more dims than there are."""
+    return IndexError(f"too many indices for tensor of dimension {ndim} (got {count})")
+
+
+def mask_mismatch(mask: Sequence[int], mask_dim: int, shape: Sequence[int], dim: int) -> IndexError:
+    """A boolean index has another size than the dim it stands for."""
+    return IndexError(
+        f"The shape of the mask {list(mask)} at index {mask_dim} does not match the shape of the "
+        f"indexed tensor {list(shape)} at index {dim}"
+    )
+
+
+def indices_do_not_broadcast(index_shapes: Sequence[Sequence[int]]) -> IndexError:
+    """Index tensors of one expression do not broadcast against each other."""
+    listed = ", ".join(str(list(shape)) for shape in index_shapes)
+    return IndexError(
+        f"shape mismatch: indexing tensors could not be broadcast together with shapes {listed}"
+    )
+
+
+def values_do_not_broadcast(values: Sequence[int], target: Sequence[int]) -> RuntimeError:
+    """The values to write do not broadcast to the places indexed."""
+    return RuntimeError(
+        f"shape mismatch: value tensor of shape {list(values)} cannot be broadcast to indexing "
+        f"result of shape {list(target)}"
+    )
+
+
+def not_a_gradient(got: object) -> TypeError:
+    """Something that is no tensor arrives as a gradient."""
+    return TypeError(f"expected Tensor or None (got {type(got).__name__})")
+
+
+def gradient_type(got: object) -> TypeError:
+    """The gradient passed for an output is no tensor."""
+    return TypeError(f"gradients can be either Tensors or None, but got {type(got).__name__}")
+
+
+def gradients_counted(tensors: int, gradients: int) -> RuntimeError:
+    """Backward got one gradient too many or too few."""
+    return RuntimeError(f"got {tensors} tensors and {gradients} gradients")
+
+
+def both_grad_arguments() -> RuntimeError:
+    """Backward got the old and the new spelling of one argument."""
+    return RuntimeError(
+        "'grad_tensors' and 'grad_variables' (deprecated) arguments both passed to backward(). "
+        "Use only 'grad_tensors'."
+    )
+
+
+def no_inputs() -> RuntimeError:
+    """Backward is to accumulate into nothing."""
+    return RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+
+
+def not_batched() -> NotImplementedError:
+    """Batched gradients need vmap."""
+    return NotImplementedError("grad(): is_grads_batched=True is not supported; loop over the rows")
+
+
+def materialize_needs_unused() -> ValueError:
+    """materialize_grads contradicts allow_unused=False."""
+    return ValueError("Expected allow_unused to be True or not passed when materialize_grads=True")
+
+
+def edge_without_grad() -> RuntimeError:
+    """A tensor outside autograd has no place in the graph."""
+    return RuntimeError(
+        "It is not possible to get the gradient edge of a Tensor that does not require gradients"
+    )
+
+
+def edge_needs_gradient() -> RuntimeError:
+    """A place in the graph has no value from which a gradient could be made."""
+    return RuntimeError(
+        "grad can be implicitly created only for scalar outputs: pass a gradient for a GradientEdge"
+    )
+
+
+def hook_result(got: object) -> TypeError:
+    """A tensor's hook returned something that is no tensor."""
+    return TypeError(f"expected Tensor, but hook returned '{type(got).__name__}'")
+
+
+def hook_size(hook: object, got: Sequence[int], expected: Sequence[int]) -> RuntimeError:
+    """A tensor's hook returned a gradient of another shape."""
+    name = getattr(hook, "__name__", type(hook).__name__)
+    return RuntimeError(
+        f"hook '{name}' has changed the size of value (from {list(expected)} to {list(got)})"
+    )
+
+
+def hook_count(expected: int, got: int) -> RuntimeError:
+    """A node's hook returned too many or too few gradients."""
+    return RuntimeError(
+        f"hook has returned an incorrect number of values (got {got}, but expected {expected})"
+    )

@@ -1,0 +1,101 @@
+"""Adding gradients up: of several uses of a tensor, and into the `.grad` of a leaf.
+
+Gradients are written to in place, or kept without a copy, only if nobody else can see them: the
+tensor and its storage have no references beyond those of the engine's own variables.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from runtime.autograd import grad_mode, hooks
+from runtime.core import device as devices
+from runtime.core import dtype as dtypes
+from runtime.core import key as keys
+from runtime.core.tensor import AutogradMeta, Tensor
+from runtime.dispatch import ops
+
+FRESH = 1 << 30
+"""References allowed to a sum that was just made: nobody else can have it."""
+
+unshared = 0
+"""References to a gradient on its way to `into_leaf` that nobody else has. It depends on the
+interpreter, so the engine measures it when it is imported."""
+
+_references = sys.getrefcount
+
+
+def add(old: Tensor, new: Tensor) -> Tensor:
+    """Return the sum of two gradients."""
+    return ops.add(old, new)
+
+
+def zeros(sizes: Any, key: int) -> Tensor:
+    """Return the gradient of an output that had no influence."""
+    dtype = dtypes.BY_INDEX[key & keys.DTYPE_MASK]
+    device = devices.device(devices.type_name(key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK))
+    return ops.zeros(sizes, dtype=dtype, device=device)
+
+
+def pass_hooks(leaf: Tensor, grad: Tensor | None) -> Tensor | None:
+    """Return the gradient after the leaf's own hooks."""
+    meta = leaf._meta
+    if grad is None or meta is None or not meta.hooks:
+        return grad
+    return hooks.pass_through(meta.hooks, grad)
+
+
+def into_leaf(leaf: Tensor, grad: Tensor, references: int) -> None:
+    """Add `grad` to `leaf.grad`, with the hooks that stand around it.
+
+    references: how many references `grad` has if nobody but the engine knows it.
+    """
+    meta = leaf._meta
+    if meta is None or meta.__class__ is not AutogradMeta:
+        meta = hooks.meta_of(leaf)
+    if meta.hooks or meta.accumulator is not None:
+        _through_hooks(leaf, grad, meta)
+        return
+    before = meta.grad
+    if before is None:
+        if (
+            _references(grad) > references
+            or grad._strides != leaf._strides
+            or _references(grad._storage) > 2
+            or grad_mode.state.enabled
+        ):
+            grad = _own_copy(leaf, grad)
+        meta.grad = grad
+    elif grad_mode.state.enabled:
+        meta.grad = ops.add(before, grad)
+    else:
+        before.add_(grad)
+    if meta.post_hooks:
+        for hook in list(meta.post_hooks.values()):
+            hook(leaf)
+
+
+def _through_hooks(leaf: Tensor, grad: Tensor, meta: AutogradMeta) -> None:
+    """`into_leaf` for a leaf with hooks, or with an accumulator that may have some."""
+    table, meta.hooks = meta.hooks, None
+    node, meta.accumulator = meta.accumulator, None
+    try:
+        if table:
+            grad = hooks.pass_through(table, grad)
+        extras = None if node is None else node.extras
+        grads = (grad,) if extras is None else hooks.before_node(extras, (grad,))
+        if grads[0] is not None:
+            into_leaf(leaf, grads[0], 0)
+        if extras is not None:
+            hooks.after_node(extras, (), grads)
+    finally:
+        meta.hooks, meta.accumulator = table, node
+
+
+def _own_copy(leaf: Tensor, grad: Tensor) -> Tensor:
+    """A copy of the gradient in the leaf's memory layout."""
+    if grad._strides == leaf._strides:
+        return grad.clone()
+    copy = ops.empty_strided(leaf._sizes, leaf._strides, dtype=grad.dtype, device=grad.device)
+    return copy.copy_(grad)

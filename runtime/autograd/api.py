@@ -1,0 +1,177 @@
+"""What users call: `backward` fills the leaves' `.grad`, `grad` returns gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from runtime import errors
+from runtime.autograd import engine, graph
+from runtime.autograd.node import LEAF, AccumulateGrad, Edge, MultiOutputNode, Node, accumulator
+from runtime.core.tensor import Tensor
+from runtime.dispatch import ops
+
+
+class GradientEdge(NamedTuple):
+    """A place in the graph, standing for a tensor without keeping it alive."""
+
+    node: Node
+    output_nr: int
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """Return the place in the graph where the gradient of `tensor` arrives.
+
+    Raises: RuntimeError if the tensor does not require grad.
+    """
+    edge = graph.gradient_edge(tensor)
+    if edge is None:
+        raise errors.edge_without_grad()
+    if edge[1] == LEAF:
+        return GradientEdge(accumulator(edge[0]), 0)
+    return GradientEdge(edge[0], edge[1])
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Add the gradients of `tensors` with respect to the graph's leaves to their `.grad`.
+
+    grad_tensors: the gradient arriving at each tensor; not needed for scalars. retain_graph: keep
+    the graph for another backward (default: create_graph). create_graph: record backward itself.
+    inputs: the tensors to accumulate into, instead of all leaves.
+    """
+    if grad_tensors is None:
+        grad_tensors = grad_variables
+    elif grad_variables is not None:
+        raise errors.both_grad_arguments()
+    outputs = _listed(tensors)
+    roots, grads = _roots(outputs, _grads_listed(grad_tensors, len(outputs)))
+    targets = None
+    if inputs is not None:
+        targets = _targets(_listed(inputs))
+        if not targets:
+            raise errors.no_inputs()
+        for tensor in _listed(inputs):
+            if isinstance(tensor, Tensor) and tensor._edge is not None:
+                tensor.retain_grad()
+    keep_graph = create_graph if retain_graph is None else retain_graph
+    engine.run_backward(roots, grads, keep_graph, create_graph, targets)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """Return the gradients of `outputs` with respect to `inputs`; `.grad` stays as it is.
+
+    allow_unused: an input that the outputs do not depend on gets None instead of an error.
+    materialize_grads: it gets zeros instead.
+    """
+    if is_grads_batched:
+        raise errors.not_batched()
+    if materialize_grads and allow_unused is False:
+        raise errors.materialize_needs_unused()
+    outputs, inputs = _listed(outputs), _listed(inputs)
+    roots, grads = _roots(outputs, _grads_listed(grad_outputs, len(outputs)))
+    keep_graph = create_graph if retain_graph is None else retain_graph
+    targets = _targets(inputs)
+    found = engine.run_backward(roots, grads, keep_graph, create_graph, targets, False)
+    assert found is not None
+    for position, gradient in enumerate(found):
+        if gradient is None:
+            if materialize_grads:
+                found[position] = ops.zeros_like(inputs[position])
+            elif not allow_unused:
+                raise errors.unused_input(position)
+    return tuple(found)
+
+
+def _listed(tensors: Any) -> Sequence[Any]:
+    if isinstance(tensors, (Tensor, GradientEdge)):
+        return (tensors,)
+    return tuple(tensors)
+
+
+def _grads_listed(grads: Any, count: int) -> Sequence[Tensor | None]:
+    if grads is None:
+        return (None,) * count
+    listed = (grads,) if isinstance(grads, Tensor) else tuple(grads)
+    if len(listed) != count:
+        raise errors.gradients_counted(count, len(listed))
+    return listed
+
+
+def _roots(
+    outputs: Sequence[Any], given: Sequence[Tensor | None]
+) -> tuple[list[Edge], list[Tensor]]:
+    """The edges to start from, and their gradients: those given, or ones for scalars."""
+    roots: list[Edge] = []
+    grads: list[Any] = []
+    for position, (output, gradient) in enumerate(zip(outputs, given, strict=True)):
+        edge = _edge(output)
+        if gradient is not None:
+            _check_gradient(position, gradient, output)
+        elif edge is None:
+            raise errors.nothing_to_differentiate(position)
+        else:
+            gradient = _implicit_gradient(output)
+        if edge is None:
+            raise errors.nothing_to_differentiate(position)
+        roots.append(edge)
+        grads.append(gradient)
+    return roots, grads
+
+
+def _targets(inputs: Sequence[Any]) -> list[Edge]:
+    targets = []
+    for tensor in inputs:
+        edge = _edge(tensor)
+        if edge is None:
+            raise errors.gradient_not_needed()
+        targets.append(edge)
+    return targets
+
+
+def _edge(tensor: Any) -> Edge | None:
+    if not isinstance(tensor, GradientEdge):
+        return graph.gradient_edge(tensor)
+    node, nr = tensor
+    if isinstance(node, AccumulateGrad):
+        return graph.gradient_edge(node.variable)
+    sizes, key = node.outputs[nr] if isinstance(node, MultiOutputNode) else (None, 0)
+    return (node, nr, sizes, key, None)
+
+
+def _check_gradient(position: int, gradient: Any, output: Any) -> None:
+    if not isinstance(gradient, Tensor):
+        raise errors.gradient_type(gradient)
+    if isinstance(output, GradientEdge):
+        return
+    if gradient._sizes != output._sizes:
+        raise errors.gradient_shape(position, gradient._sizes, output._sizes)
+    if gradient.dtype.is_complex != output.dtype.is_complex:
+        raise errors.gradient_complexity(position, gradient.dtype, output.dtype)
+
+
+def _implicit_gradient(output: Any) -> Tensor:
+    """The gradient of a number with respect to itself."""
+    if isinstance(output, GradientEdge):
+        raise errors.edge_needs_gradient()
+    if output.numel() != 1:
+        raise errors.implicit_gradient(output._sizes)
+    if output.dtype.is_complex:
+        raise errors.implicit_gradient_complex(output.dtype)
+    return ops.ones_like(output.detach())

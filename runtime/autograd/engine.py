@@ -1,0 +1,305 @@
+"""Running backward: nodes in the reverse order of recording, each once, when all has arrived.
+
+Cost on top of the operators' own is stated and measured in `benchmarks/autograd.py`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush, heappushpop
+from operator import attrgetter
+from typing import Any
+
+from runtime import errors
+from runtime.autograd import accumulate, anomaly, grad_mode, hooks
+from runtime.autograd.node import LEAF, Edge, Node
+from runtime.core import dtype as dtypes
+from runtime.core import key as keys
+from runtime.core import tensor as tensors
+from runtime.core.tensor import Tensor
+from runtime.dispatch import ops
+
+_SAME = keys.GRAD - 1 & ~keys.ZERO_DIM  # the bits of the key in which a gradient must agree
+
+Pending = dict[Any, int]
+Wanted = dict[Any, list[tuple[int, int]]]
+
+
+def run_backward(
+    roots: Sequence[Edge],
+    grads: Sequence[Tensor | None],
+    keep_graph: bool,
+    create_graph: bool,
+    targets: Sequence[Edge] | None = None,
+    accumulates: bool = True,
+) -> list[Any] | None:
+    """Send `grads` into `roots` and on through the graph to its leaves.
+
+    targets: go only where these edges can be reached. accumulates: add to the leaves' `.grad`;
+    otherwise return the gradients that arrived at the targets, None where none did.
+    """
+    wanted: Wanted = {}
+    captured: list[Any] | None = None
+    if targets is None:
+        pending = _count(roots)
+    else:
+        pending = _count_towards(roots, targets)
+        wanted = _wanted(targets)
+        captured = None if accumulates else [None] * len(targets)
+    state = grad_mode.state
+    before = state.enabled
+    state.enabled = create_graph
+    try:
+        _run(roots, grads, pending, keep_graph, wanted, captured)
+    finally:
+        state.enabled = before
+    if state.callbacks:
+        _run_callbacks()
+    return captured
+
+
+def queue_callback(callback: Any) -> None:
+    """Call `callback()` when the backward that is running in this thread has finished."""
+    state = grad_mode.state
+    state.callbacks = [*(state.callbacks or ()), callback]
+
+
+def _run_callbacks() -> None:
+    callbacks, grad_mode.state.callbacks = grad_mode.state.callbacks, None
+    for callback in callbacks or ():
+        callback()
+
+
+# -- which nodes, and how many gradients each waits for -----------------------------------------
+
+
+def _count(roots: Iterable[Edge]) -> Pending:
+    """How many gradients every node and leaf below `roots` will receive."""
+    pending: Pending = {}
+    found: list[Any] = []
+    push, take = found.append, found.pop
+    edges: Any = roots
+    while True:
+        for edge in edges:
+            if edge is not None:
+                target = edge[0]
+                if target in pending:
+                    pending[target] += 1
+                else:
+                    pending[target] = 1
+                    if edge[1] != LEAF:
+                        push(target)
+        if not found:
+            return pending
+        edges = take().edges
+
+
+def _count_towards(roots: Iterable[Edge], targets: Sequence[Edge]) -> Pending:
+    """The same, for those nodes alone through which a target is reached.
+
+    Sequence numbers rise along every path from the leaves, so one pass in their order suffices.
+    """
+    everything = _count(roots)
+    leads = {edge[0] for edge in targets if edge[0] in everything}
+    nodes = [target for target in everything if isinstance(target, Node)]
+    nodes.sort(key=attrgetter("sequence_nr"))
+    for node in nodes:
+        if any(edge is not None and edge[0] in leads for edge in node.edges):
+            leads.add(node)
+    pending: Pending = {}
+    for edges in (roots, *(node.edges for node in nodes if node in leads)):
+        for edge in edges:
+            if edge is not None and edge[0] in leads:
+                pending[edge[0]] = pending.get(edge[0], 0) + 1
+    return pending
+
+
+def _wanted(targets: Sequence[Edge]) -> Wanted:
+    """For each target, which of its outputs is asked for, and its place in the answer."""
+    wanted: Wanted = {}
+    for place, edge in enumerate(targets):
+        wanted.setdefault(edge[0], []).append((max(edge[1], 0), place))
+    return wanted
+
+
+# -- the loop -----------------------------------------------------------------------------------
+
+
+def _run(
+    roots: Sequence[Edge],
+    root_grads: Sequence[Tensor | None],
+    pending: Pending,
+    keep_graph: bool,
+    wanted: Wanted,
+    captured: list[Any] | None,
+) -> None:
+    """Deliver gradients along edges; run each node when its last one has arrived.
+
+    One function, because every call in here is paid per edge. The next node stays in local
+    variables; only while several are ready at once do they wait in a heap, last recorded first.
+    """
+    waiting: list[tuple[int, Node, Any]] = []
+    arrived: dict[Any, Any] = {}  # by node; by (node, output number) beyond the first output
+    count_of, held = pending.get, arrived.pop
+    unshared = accumulate.unshared
+    careful = anomaly.is_on or bool(wanted)
+    node: Any = None
+    edges: Any = roots
+    results: Any = root_grads
+    while True:
+        ready = None
+        for edge, grad in zip(edges, results):  # noqa: B905 (strict=True costs 50 ns)
+            if edge is None:
+                continue
+            target, nr, sizes, key, _ = edge
+            count = count_of(target)
+            if count is None:
+                continue
+            if grad is not None and (grad._sizes != sizes or (grad._key ^ key) & _SAME):
+                grad = _fit(grad, edge, node)
+            references = unshared
+            place = target if nr <= 0 else (target, nr)
+            if place in arrived:
+                if grad is None:
+                    grad, references = held(place), 0
+                else:
+                    grad, references = accumulate.add(held(place), grad), accumulate.FRESH
+            if count > 1:
+                pending[target] = count - 1
+                if grad is not None:
+                    arrived[place] = grad
+                continue
+            del pending[target]
+            if nr < 0:
+                if captured is not None:
+                    _capture(target, (accumulate.pass_hooks(target, grad),), wanted, captured)
+                elif grad is not None:
+                    accumulate.into_leaf(target, grad, references)
+                continue
+            if target.num_outputs > 1:
+                arrived[place] = grad
+                grad = _gather(target, arrived)
+            if ready is None:
+                ready, inputs = target, grad
+            else:
+                heappush(waiting, (-target.sequence_nr, target, grad))
+        if ready is None:
+            if not waiting:
+                return
+            _, ready, inputs = heappop(waiting)
+        elif waiting and waiting[0][0] < -ready.sequence_nr:
+            _, ready, inputs = heappushpop(waiting, (-ready.sequence_nr, ready, inputs))
+        node = ready
+        edges = node.edges
+        if careful or node.extras is not None:
+            results = _run_carefully(node, inputs, pending, wanted, captured)
+        elif inputs.__class__ is list:
+            results = node.apply(*inputs)
+        elif inputs is None and not node.takes_undefined:
+            results = (None,) * len(edges)
+        else:
+            results = node.apply(inputs)
+        inputs = grad = None
+        if not keep_graph:
+            node.release()
+
+
+def _gather(node: Any, arrived: dict[Any, Any]) -> list[Any] | None:
+    """The gradients of all outputs of a node; None if none arrived."""
+    grads = [arrived.pop(node, None)]
+    for nr in range(1, node.num_outputs):
+        grads.append(arrived.pop((node, nr), None))
+    present = [grad is not None for grad in grads]
+    if node.takes_undefined or all(present):
+        return grads
+    if not any(present):
+        return None
+    if node.materializes:
+        for nr, output in enumerate(node.outputs):
+            if grads[nr] is None and output is not None:
+                grads[nr] = accumulate.zeros(*output)
+    return grads
+
+
+def _fit(grad: Tensor, edge: Edge, node: Node | None) -> Tensor:
+    """Bring a gradient made by `node` to the shape and dtype of what it is the gradient of."""
+    _, _, sizes, key, _ = edge
+    if not isinstance(grad, Tensor):
+        raise errors.not_a_gradient(grad)
+    if grad._sizes != sizes:
+        if not _is_expandable(sizes, grad._sizes):
+            name, position = ("roots", 0) if node is None else (node.name(), node.edges.index(edge))
+            raise errors.invalid_gradient(name, position, grad._sizes, sizes)
+        grad = ops.sum_to_size(grad, sizes)
+    dtype = dtypes.BY_INDEX[key & keys.DTYPE_MASK]
+    if grad.dtype.is_complex and not dtype.is_complex:
+        grad = ops.real(grad)
+    return grad if grad.dtype is dtype else grad.to(dtype)
+
+
+def _is_expandable(sizes: Sequence[int], target: Sequence[int]) -> bool:
+    """Whether a tensor of `sizes` broadcasts to `target`."""
+    return len(sizes) <= len(target) and all(
+        size in (1, wide) for size, wide in zip(reversed(sizes), reversed(target), strict=False)
+    )
+
+
+def _run_carefully(
+    node: Any,
+    inputs: Any,
+    pending: Pending,
+    wanted: Wanted,
+    captured: list[Any] | None,
+) -> tuple[Any, ...]:
+    """Run a node with its hooks, under anomaly mode, or if its gradient is asked for."""
+    inputs = tuple(inputs) if inputs.__class__ is list else (inputs,) * node.num_outputs
+    edges = node.edges
+    if node.extras is not None:
+        inputs = hooks.before_tensors(node.extras, inputs)
+    if node in wanted:
+        if captured is not None:
+            _capture(node, inputs, wanted, captured)
+        if not any(edge is not None and edge[0] in pending for edge in edges):
+            return (None,) * len(edges)
+    if node.extras is not None:
+        inputs = hooks.before_node(node.extras, inputs)
+    if not node.takes_undefined and all(grad is None for grad in inputs):
+        results: Any = (None,) * len(edges)
+    elif anomaly.is_on:
+        results = anomaly.apply(node, inputs)
+    else:
+        results = node.apply(*inputs)
+    return results if node.extras is None else hooks.after_node(node.extras, results, inputs)
+
+
+def _capture(target: Any, grads: Sequence[Any], wanted: Wanted, captured: list[Any]) -> None:
+    for nr, place in wanted[target]:
+        captured[place] = grads[nr]
+
+
+def _measure_references() -> None:
+    """Find out how many references `_run` itself holds to a gradient that nobody else has."""
+
+    class Source(Node):
+        __slots__ = ()
+
+        def apply(self, grad: Any) -> tuple[Any, ...]:
+            return (tensors.make_tensor(None, (), dtypes.float32),)
+
+    def count(leaf: Any, grad: Any, references: int) -> None:
+        accumulate.unshared = sys.getrefcount(grad)
+
+    leaf = tensors.make_tensor(None, (), dtypes.float32)
+    source = Source()
+    source.edges = ((leaf, LEAF, leaf._sizes, leaf._key, None),)
+    source.extras = None
+    root = (source, 0, leaf._sizes, leaf._key, None)
+    into_leaf, accumulate.into_leaf = accumulate.into_leaf, count
+    try:
+        _run((root,), (leaf,), _count((root,)), False, {}, None)
+    finally:
+        accumulate.into_leaf = into_leaf
+
+
+_measure_references()

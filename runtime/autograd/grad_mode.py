@@ -1,0 +1,186 @@
+"""Whether operators are recorded: thread-local switches, as context managers and decorators."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable, Generator
+from typing import Any
+
+
+class _State(threading.local):
+    """The switches of one thread. The class attributes are what a new thread starts with.
+
+    callbacks: what is to be called when the running backward has finished.
+    """
+
+    enabled = True
+    inference = False
+    callbacks: list[Callable[[], Any]] | None = None
+
+
+state = _State()
+
+
+def is_enabled() -> bool:
+    """Return whether operators on tensors that require grad are recorded."""
+    return state.enabled
+
+
+def is_inference_enabled() -> bool:
+    """Return whether this thread is in inference mode."""
+    return state.inference
+
+
+def set_enabled(mode: bool) -> None:
+    """Record, or do not record, from here on in this thread."""
+    state.enabled = mode
+
+
+class _Switch:
+    """A context manager that is also a decorator, of functions and of generator functions."""
+
+    def clone(self) -> _Switch:
+        """Return a switch that does the same, to be entered independently of this one."""
+        return self.__class__()
+
+    def __enter__(self) -> Any:
+        raise NotImplementedError(type(self).__name__)
+
+    def __exit__(self, *exc: object) -> None:
+        raise NotImplementedError(type(self).__name__)
+
+    def __call__(self, function: Callable[..., Any]) -> Any:
+        if isinstance(function, type):
+            return self._decorate_class(function)
+        if inspect.isgeneratorfunction(function):
+            return self._decorate_generator(function)
+
+        @functools.wraps(function)
+        def within(*args: Any, **kwargs: Any) -> Any:
+            with self.clone():
+                return function(*args, **kwargs)
+
+        return within
+
+    def _decorate_class(self, cls: type) -> type:
+        """Switch around the construction of instances."""
+        cls.__init__ = self(cls.__init__)  # type: ignore[misc]
+        return cls
+
+    def _decorate_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Switch while the generator's own code runs, not while its consumer's does."""
+
+        @functools.wraps(function)
+        def within(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+            generator = function(*args, **kwargs)
+            with self.clone():
+                try:
+                    item = next(generator)
+                except StopIteration as stop:
+                    return stop.value
+            while True:
+                try:
+                    sent = yield item
+                except GeneratorExit:
+                    with self.clone():
+                        generator.close()
+                    raise
+                except BaseException as thrown:
+                    resume = functools.partial(generator.throw, thrown)
+                else:
+                    resume = functools.partial(generator.send, sent)
+                with self.clone():
+                    try:
+                        item = resume()
+                    except StopIteration as stop:
+                        return stop.value
+
+        return within
+
+
+class no_grad(_Switch):
+    """Do not record what happens inside: results do not require grad.
+
+    **Example** `with no_grad(): y = x * 2`
+    """
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        """`@no_grad` without parentheses decorates as well."""
+        self = object.__new__(cls)
+        return self if function is None else self(function)
+
+    def __enter__(self) -> None:
+        self.before = state.enabled
+        state.enabled = False
+
+    def __exit__(self, *exc: object) -> None:
+        state.enabled = self.before
+
+
+class enable_grad(_Switch):
+    """Record what happens inside, also within `no_grad`."""
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        """`@enable_grad` without parentheses decorates as well."""
+        self = object.__new__(cls)
+        return self if function is None else self(function)
+
+    def __enter__(self) -> None:
+        self.before = state.enabled
+        state.enabled = True
+
+    def __exit__(self, *exc: object) -> None:
+        state.enabled = self.before
+
+
+class set_grad_enabled(_Switch):
+    """Record or not, by `mode`: at once as a function, until the end as a context manager."""
+
+    def __init__(self, mode: bool) -> None:
+        self.before = state.enabled
+        self.mode = mode
+        state.enabled = bool(mode)
+
+    def __call__(self, function: Callable[..., Any]) -> Any:
+        state.enabled = self.before
+        return super().__call__(function)
+
+    def clone(self) -> set_grad_enabled:
+        """Return a switch to the same mode."""
+        return self.__class__(self.mode)
+
+    def __enter__(self) -> None:
+        state.enabled = bool(self.mode)
+
+    def __exit__(self, *exc: object) -> None:
+        state.enabled = self.before
+
+
+class inference_mode(_Switch):
+    """Like `no_grad`, for code that never meets autograd again.
+
+    mode: False leaves inference mode for the duration.
+    """
+
+    def __new__(cls, mode: Any = True) -> Any:
+        """`@inference_mode` without parentheses decorates as well."""
+        self = object.__new__(cls)
+        if isinstance(mode, bool):
+            self.mode = mode
+            return self
+        self.mode = True
+        return self(mode)
+
+    def clone(self) -> inference_mode:
+        """Return a switch to the same mode."""
+        return self.__class__(self.mode)
+
+    def __enter__(self) -> None:
+        self.before = state.enabled, state.inference
+        state.inference = self.mode
+        state.enabled = not self.mode
+
+    def __exit__(self, *exc: object) -> None:
+        state.enabled, state.inference = self.before

@@ -1,0 +1,142 @@
+"""A node of the graph: the backward of one recorded operator call, and the edges it feeds.
+
+An *edge* is a tuple `(node, output number, sizes, key)`: the node which takes the gradient, the
+output of the forward call it belongs to, and that output's sizes and dispatch key, to which the
+gradient must fit. A leaf's edge is `(leaf, LEAF, sizes, key)`: it leads to the tensor itself, so
+that recording allocates no accumulator; `AccumulateGrad` is made when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from runtime.autograd import hooks
+
+Edge = tuple[Any, int, Any, int]
+
+LEAF = -1
+
+next_sequence_nr = itertools.count().__next__
+"""Numbers nodes in the order of recording, which is a topological order of every graph."""
+
+
+class Node:
+    """The backward of one call.
+
+    A subclass is made without arguments; whoever records sets `edges` (one per differentiable
+    input, None where none is needed) and the saved values, and `graph.attach` the rest.
+    `stand_in`, set only after a write through a view, refers weakly to the node which the
+    written view has instead of this one.
+    """
+
+    __slots__ = ("__weakref__", "edges", "extras", "sequence_nr", "stand_in")
+
+    edges: tuple[Edge | None, ...]
+    extras: hooks.Extras | None
+    sequence_nr: int
+
+    num_outputs = 1
+    """How many results the forward call has; a node of several is a `MultiOutputNode`."""
+
+    takes_undefined = False
+    """Whether `apply` runs on missing gradients (None); others pass them on without running."""
+
+    def apply(self, *grads: Any) -> tuple[Any, ...]:
+        """Return one gradient per edge from one gradient per output."""
+        raise NotImplementedError(f"{self.name()} does not implement apply")
+
+    def release(self) -> None:
+        """Drop the saved tensors: the graph has been used up."""
+
+    # -- what users see -----------------------------------------------------------------------
+
+    def name(self) -> str:
+        """Return the class's name, as printed in `grad_fn=<...>`."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """The nodes that this one feeds, each with its output number."""
+        return tuple(_public_edge(edge) for edge in self.edges)
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary for the user."""
+        return self._more().metadata
+
+    def register_hook(self, hook: Callable[[Any, Any], Any]) -> hooks.RemovableHandle:
+        """Call `hook(grad_inputs, grad_outputs)` after the node; it may replace grad_inputs."""
+        return hooks.add_hook(self._more().post_hooks, hook)
+
+    def register_prehook(self, hook: Callable[[Any], Any]) -> hooks.RemovableHandle:
+        """Call `hook(grad_outputs)` before the node; it may replace grad_outputs."""
+        return hooks.add_hook(self._more().pre_hooks, hook)
+
+    def __call__(self, *grads: Any) -> Any:
+        results = self.apply(*grads)
+        return results[0] if len(results) == 1 else results
+
+    def _sequence_nr(self) -> int:
+        return self.sequence_nr
+
+    def _input_metadata(self) -> list[Any]:
+        return [None] * self.num_outputs
+
+    def _more(self) -> hooks.Extras:
+        """The node's extras, made if it has none."""
+        if self.extras is None:
+            self.extras = hooks.Extras()
+        return self.extras
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {id(self):#x}>"
+
+
+class MultiOutputNode(Node):
+    """The backward of a call with several results.
+
+    outputs: per result its (sizes, key), or None if it is not differentiable.
+    """
+
+    __slots__ = ("num_outputs", "outputs")
+
+    num_outputs: int
+    outputs: tuple[tuple[Any, int] | None, ...]
+
+    materializes = True
+    """Whether a missing gradient among present ones arrives as zeros (else as None)."""
+
+
+class AccumulateGrad(Node):
+    """The end of the graph: adds what arrives to a leaf's `.grad`."""
+
+    __slots__ = ("_variable",)
+
+    def __init__(self, leaf: Any) -> None:
+        self.edges = ()
+        self.extras = None
+        self.sequence_nr = next_sequence_nr()
+        self._variable = weakref.ref(leaf)
+
+    @property
+    def variable(self) -> Any:
+        """The leaf."""
+        return self._variable()
+
+
+def accumulator(leaf: Any) -> AccumulateGrad:
+    """Return the leaf's one AccumulateGrad. It refers to the leaf weakly."""
+    meta = hooks.meta_of(leaf)
+    if meta.accumulator is None:
+        meta.accumulator = AccumulateGrad(leaf)
+    return meta.accumulator
+
+
+def _public_edge(edge: Edge | None) -> tuple[Any, int]:
+    if edge is None:
+        return None, 0
+    target, output_nr, *_ = edge
+    return (accumulator(target), 0) if output_nr == LEAF else (target, output_nr)

@@ -1,0 +1,181 @@
+"""Tensors kept for backward: `save` at the call, `unpack` in the node, with versions compared.
+
+A saved input is `(tensor, version)`, a saved result `(detached alias, version, output number)`: the
+alias has no history, so that a node does not keep itself alive; unpacking while recording gives
+it back. With hooks active, and for an absent tensor, it is a `Packed`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from runtime import errors
+from runtime.autograd import grad_mode, graph
+from runtime.autograd.node import Edge, Node
+from runtime.core import key as keys
+from runtime.core.tensor import Tensor, alias
+
+
+class _Hooks(threading.local):
+    """The pairs (pack, unpack) in force in this thread; the last one counts."""
+
+    def __init__(self) -> None:
+        self.pairs: list[tuple[Callable[[Any], Any], Callable[[Any], Any]]] = []
+        self.forbidden: str | None = None
+
+
+_hooks = _Hooks()
+_any_hooks = 0  # threads and contexts that use hooks: `save` looks no further while there are none
+
+
+class Packed:
+    """A saved tensor handed over to hooks: what they made of it, and how it is given back."""
+
+    __slots__ = ("content", "edge", "unpack_hook")
+
+    def __init__(self, content: Any, unpack_hook: Any, edge: Any) -> None:
+        self.content = content
+        self.unpack_hook = unpack_hook
+        self.edge = edge
+
+
+_ABSENT = Packed(None, None, None)
+
+
+def save(tensor: Tensor | None) -> Any:
+    """Keep an argument of the recorded call."""
+    if tensor is None:
+        return _ABSENT
+    if _any_hooks and _hooks.pairs:
+        return _pack(tensor, graph.gradient_edge(tensor))
+    return (tensor, tensor._storage.version)
+
+
+def save_all(tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
+    """Keep a list of arguments."""
+    return tuple([save(tensor) for tensor in tensors])
+
+
+def save_result(tensor: Tensor | None, nr: int = 0) -> Any:
+    """Keep a result of the recorded call. To be called before it is attached, or after."""
+    if tensor is None:
+        return _ABSENT
+    detached = alias(tensor, tensor._sizes, tensor._strides, tensor._offset)
+    if _any_hooks and _hooks.pairs:
+        return _pack(detached, nr)
+    return (detached, tensor._storage.version, nr)
+
+
+def unpack(saved: Any, node: Node) -> Any:
+    """Return a kept tensor.
+
+    Raises: RuntimeError if the node was released, or the tensor written to in the meantime.
+    """
+    if saved.__class__ is tuple:
+        tensor = saved[0]
+        if tensor._storage.version != saved[1]:
+            raise _modified(tensor, node, saved)
+        if len(saved) == 3 and grad_mode.state.enabled:
+            return _with_history(tensor, node, saved[2])
+        return tensor
+    if saved is None:
+        raise errors.saved_tensors_released()
+    return _unpack_packed(saved, node)
+
+
+def unpack_all(saved: Any, node: Node) -> list[Any]:
+    """Return a list of kept tensors."""
+    if saved is None:
+        raise errors.saved_tensors_released()
+    return [unpack(each, node) for each in saved]
+
+
+def _with_history(detached: Tensor, node: Node, nr: int) -> Tensor:
+    """The saved result as it came from the call: with the node as its history."""
+    stand_in = getattr(node, "stand_in", None)
+    target = node if stand_in is None else stand_in()
+    return _with_edge(detached, (target, nr, detached._sizes, detached._key, None))
+
+
+def _with_edge(detached: Tensor, edge: Edge) -> Tensor:
+    result = alias(detached, detached._sizes, detached._strides, detached._offset)
+    if graph.is_differentiable(result):
+        result._edge = edge
+        result._key |= keys.GRAD
+    return result
+
+
+def _modified(tensor: Tensor, node: Node, saved: tuple[Any, ...]) -> RuntimeError:
+    """Name the tensor, what made it, and both versions."""
+    device = "" if tensor.device.type == "cpu" else f"{tensor.device.type}."
+    what = f"torch.{device}{tensor.dtype!r} {list(tensor._sizes)}".replace("torch.torch.", "torch.")
+    maker, nr = (node, saved[2]) if len(saved) == 3 else (tensor._edge or (None, 0))[:2]
+    made_by = f"output {nr} of {maker.name()}" if isinstance(maker, Node) else "a leaf"
+    return errors.saved_tensor_modified(
+        what, made_by, node.name(), tensor._storage.version, saved[1]
+    )
+
+
+def _pack(tensor: Tensor, place: Any) -> Packed:
+    pack_hook, unpack_hook = _hooks.pairs[-1]
+    version = tensor._storage.version
+    with grad_mode.no_grad():
+        content = pack_hook(tensor)
+    if tensor._storage.version != version:
+        raise errors.pack_hook_wrote()
+    return Packed(content, unpack_hook, place)
+
+
+def _unpack_packed(saved: Packed, node: Node) -> Any:
+    if saved is _ABSENT:
+        return None
+    tensor = saved.unpack_hook(saved.content)
+    if not isinstance(tensor, Tensor):
+        raise errors.unpack_hook_result(tensor)
+    edge = saved.edge
+    if edge is None or not grad_mode.state.enabled:
+        return tensor
+    if edge.__class__ is int:
+        return _with_history(tensor, node, edge)
+    return _with_edge(tensor, edge)
+
+
+class saved_tensors_hooks:
+    """Hand every tensor saved inside to `pack_hook`; `unpack_hook` gives it back in backward.
+
+    **Example** `with saved_tensors_hooks(lambda x: x.numpy(), torch.from_numpy): loss = f(x)`
+    """
+
+    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self) -> None:
+        global _any_hooks
+        if _hooks.forbidden is not None:
+            raise RuntimeError(_hooks.forbidden)
+        _hooks.pairs.append((self.pack_hook, self.unpack_hook))
+        _any_hooks += 1
+
+    def __exit__(self, *exc: object) -> None:
+        global _any_hooks
+        _hooks.pairs.pop()
+        _any_hooks -= 1
+
+
+class disable_saved_tensors_hooks:
+    """Refuse saved tensors' hooks inside, with `error_message`."""
+
+    def __init__(self, error_message: str) -> None:
+        self.error_message = error_message
+
+    def __enter__(self) -> None:
+        if _hooks.pairs:
+            raise RuntimeError(self.error_message)
+        self.before = _hooks.forbidden
+        _hooks.forbidden = self.error_message
+
+    def __exit__(self, *exc: object) -> None:
+        _hooks.forbidden = self.before
