@@ -132,7 +132,7 @@ def view_as_complex(self: Tensor) -> TypedGeometry:
         raise RuntimeError("Tensor must have a last dimension of size 2")
     if strides[-1] != 1:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
-    if any(stride % 2 for stride in strides[:-1]):
+    if any(stride % 2 and size > 1 for size, stride in zip(sizes, strides[:-1], strict=False)):
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
     if self._offset % 2:
         raise RuntimeError("Tensor must have a storage_offset divisible by 2")
