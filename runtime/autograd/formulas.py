@@ -6,6 +6,7 @@ A gradient may have the broadcast shape: the engine sums and casts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,14 +28,12 @@ def conj(x: Any) -> Any:
 def restore_reduced_dims(x: Tensor, sizes: Sequence[int], dim: Any, keepdim: bool) -> Tensor:
     """Give the result of a reduction over `dim` (None or empty: all) its lost dims of size 1.
 
-    sizes: of what was reduced.
+    sizes: of what was reduced. A 0-d result is returned as it is: it broadcasts.
     """
-    if keepdim or not sizes:
+    if keepdim or not x._sizes:
         return x
-    ndim = len(sizes)
-    reduced = shapes.normalize_dims(dim, ndim)
-    kept = [1 if i in reduced else size for i, size in enumerate(sizes)]
-    return x.reshape(kept)
+    reduced = shapes.normalize_dims(dim, len(sizes))
+    return x.reshape([1 if i in reduced else size for i, size in enumerate(sizes)])
 
 
 def sum_backward(grad: Tensor, sizes: Sequence[int], dim: Any, keepdim: bool) -> Tensor:
@@ -42,31 +41,61 @@ def sum_backward(grad: Tensor, sizes: Sequence[int], dim: Any, keepdim: bool) ->
     return restore_reduced_dims(grad, sizes, dim, keepdim).expand(sizes)
 
 
-def as_strided_backward(
-    grad: Tensor,
-    sizes: Sequence[int],
-    strides: Sequence[int],
-    offset: int,
-    view_sizes: Sequence[int],
-    view_strides: Sequence[int],
-    view_offset: int,
+def mean_backward(grad: Tensor, sizes: Sequence[int], dim: Any, keepdim: bool) -> Tensor:
+    """The gradient of a mean: an equal part for every element."""
+    count = math.prod([sizes[i] for i in shapes.normalize_dims(dim, len(sizes))])
+    return (restore_reduced_dims(grad, sizes, dim, keepdim) / count).expand(sizes)
+
+
+def prod_backward(
+    grad: Tensor, self: Tensor, result: Tensor, dim: int | None, keepdim: bool
 ) -> Tensor:
-    """The gradient of the tensor with the first geometry from that of a view with the second.
-
-    Elements that the view shows more than once receive the sum.
-    """
-    start = min(offset, view_offset)
-    extent = max(
-        _last_element(sizes, strides, offset), _last_element(view_sizes, view_strides, view_offset)
-    )
-    flat = ops.zeros((extent + 1 - start,), dtype=grad.dtype, device=grad.device)
-    places = ops.arange(extent + 1 - start, device=grad.device)
-    shown = places.as_strided(view_sizes, view_strides, view_offset - start).reshape(-1)
-    flat = flat.index_add(0, shown, grad.reshape(-1))
-    return flat.as_strided(sizes, strides, offset - start)
+    """The gradient of a product: the product of all other elements."""
+    if not self._sizes:
+        return grad
+    grad = restore_reduced_dims(grad, self._sizes, dim, keepdim)
+    if bool((self == 0).any()):
+        if dim is None:
+            return grad * conj(_product_of_others(self.reshape(-1), 0).reshape(self._sizes))
+        return grad * conj(_product_of_others(self, dim))
+    result = restore_reduced_dims(result, self._sizes, dim, keepdim)
+    return grad * conj(result / self)
 
 
-def _last_element(sizes: Sequence[int], strides: Sequence[int], offset: int) -> int:
-    if 0 in sizes:
-        return offset - 1
-    return offset + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
+def _product_of_others(self: Tensor, dim: int) -> Tensor:
+    """For each element the product of the others along `dim`, without dividing."""
+    size = self._sizes[dim]
+    one = self.narrow(dim, 0, min(size, 1)).detach()
+    one = ops.ones_like(one)
+    before = ops.cat([one, self.narrow(dim, 0, size - 1)], dim).cumprod(dim)
+    behind = ops.cat([one, self.narrow(dim, 1, size - 1).flip(dim)], dim).cumprod(dim)
+    return before * behind.flip(dim)
+
+
+def amax_backward(grad: Tensor, self: Tensor, result: Tensor, dim: Any, keepdim: bool) -> Tensor:
+    """The gradient of amax and amin: shared equally by all elements that have the value."""
+    result = restore_reduced_dims(result, self._sizes, dim, keepdim)
+    grad = restore_reduced_dims(grad, self._sizes, dim, keepdim)
+    chosen = self == result
+    dims = list(shapes.normalize_dims(dim, len(self._sizes)))
+    return grad * chosen / chosen.sum(dims, keepdim=True) if dims else grad * chosen
+
+
+def evenly_distribute_backward(grad: Tensor, self: Tensor, value: Tensor) -> Tensor:
+    """The gradient of a 0-d `value` chosen from all elements: shared by all that have it."""
+    chosen = self == value
+    if self.dtype.is_floating_point:
+        chosen = chosen.logical_or(self.isnan().logical_and(value.isnan()))
+    return chosen * (grad / chosen.sum())
+
+
+max_backward = evenly_distribute_backward
+
+
+def value_selecting_reduction_backward(
+    grad: Tensor, dim: int, indices: Tensor, sizes: Sequence[int], keepdim: bool
+) -> Tensor:
+    """The gradient of an operator that picks elements along `dim`: it goes where they stood."""
+    if sizes and not keepdim:
+        grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
+    return grad.new_zeros(sizes).scatter(dim, indices, grad)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.autograd import formulas
 from runtime.autograd.node import Edge, Node
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
@@ -12,7 +11,7 @@ from runtime.dispatch import ops
 
 class AsStridedBackward0(Node):
     """as_strided
-    self: as_strided_backward(grad, base geometry, view geometry)
+    self: as_strided_backward(grad, sizes, strides and offset of the base, of the view)
     """
 
     __slots__ = ("base", "view")
@@ -23,7 +22,7 @@ class AsStridedBackward0(Node):
         self.view = view._sizes, view._strides, view._offset
 
     def apply(self, grad: Any) -> tuple[Any, ...]:
-        return (formulas.as_strided_backward(grad, *self.base, *self.view),)
+        return (ops.as_strided_backward(grad, *self.base, *self.view),)
 
 
 class CopySlices(Node):
