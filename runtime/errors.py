@@ -813,3 +813,21 @@ def hook_count(expected: int, got: int) -> RuntimeError:
     return RuntimeError(
         f"hook has returned an incorrect number of values (got {got}, but expected {expected})"
     )
+
+
+# Losses.
+
+
+def class_weights_do_not_fit(
+    operator: str, classes: int, shape: Sequence[int]
+) -> RuntimeError:
+    """A loss over classes got weights for another number of classes."""
+    return RuntimeError(
+        f"{operator}weight tensor should be defined either for all {classes} classes or no "
+        f"classes but got weight tensor of shape: {list(shape)}"
+    )
+
+
+def invalid_reduction(reduction: object) -> ValueError:
+    """A loss's reduction is none of 'none', 'mean' and 'sum'."""
+    return ValueError(f"{reduction} is not a valid value for reduction")

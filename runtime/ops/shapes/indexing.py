@@ -65,7 +65,10 @@ def index_select(self: Any, dim: int, index: Any) -> Answer:
 
 
 def take(self: Any, index: Any) -> Answer:
-    """The shape of `index`. Raises: RuntimeError unless it holds int64, IndexError if self is empty."""
+    """The shape of `index`.
+
+    Raises: RuntimeError unless `index` holds int64, IndexError if self is empty.
+    """
     if index.dtype is not dtypes.int64:
         raise errors.long_index_expected("take", index.dtype)
     if 0 in self.shape and 0 not in index.shape:
