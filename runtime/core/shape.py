@@ -14,8 +14,10 @@ __all__ = [
     "broadcast_strides",
     "channels_last_strides",
     "contiguous_strides",
+    "dense_strides",
     "infer_size",
     "is_contiguous",
+    "is_dense",
     "normalize_dim",
     "normalize_dims",
     "numel",
@@ -127,6 +129,52 @@ def is_contiguous(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     return True
 
 
+def is_dense(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    """Tell whether the elements fill their memory without gaps or overlaps, in any order of dims."""
+    if 0 in sizes:
+        return True
+    expected = 1
+    for stride, size in sorted(zip(strides, sizes, strict=True)):
+        if size != 1:
+            if stride != expected:
+                return False
+            expected *= size
+    return True
+
+
+def dense_strides(sizes: Sequence[int], strides: Sequence[int]) -> tuple[int, ...]:
+    """Return strides without gaps that keep the order in which `strides` lays out the dims.
+
+    Strides that are dense already are kept. A dim of stride 0 stays at its place.
+    """
+    if is_dense(sizes, strides):
+        return tuple(strides)
+    order = list(reversed(range(len(sizes))))  # innermost first
+    for start in range(1, len(order)):
+        moving = start
+        for place in reversed(range(start)):
+            outwards = _compare_order(sizes, strides, order[place], order[moving])
+            if outwards < 0:
+                break
+            if outwards > 0:
+                order[place], order[moving] = order[moving], order[place]
+                moving = place
+    result, step = [0] * len(sizes), 1
+    for dim in order:
+        result[dim] = step
+        step *= sizes[dim]
+    return tuple(result)
+
+
+def _compare_order(sizes: Sequence[int], strides: Sequence[int], inner: int, outer: int) -> int:
+    """1 if dim `inner` ought to lie outside `outer` in memory, -1 if not, 0 if nothing tells."""
+    if not strides[inner] or not strides[outer]:
+        return 0
+    if strides[inner] != strides[outer]:
+        return 1 if strides[inner] > strides[outer] else -1
+    return 1 if sizes[inner] > sizes[outer] else 0
+
+
 _CHANNELS_LAST_NDIM = {"channels_last": 4, "channels_last_3d": 5}
 
 
@@ -211,22 +259,6 @@ def _memory_chunks(sizes: Sequence[int], strides: Sequence[int]) -> list[tuple[i
             if dim:
                 chunk_numel, base_stride = 1, strides[dim - 1]
     return chunks
-
-
-def is_dense(sizes: Sequence[int], strides: Sequence[int]) -> bool:
-    """Return whether the elements fill a range of memory without gap or overlap, in any order."""
-    expected = 1
-    for stride, size in sorted(zip(strides, sizes, strict=True)):
-        if size == 1:
-            continue
-        if stride != expected:
-            return False
-        expected *= size
-    return True
-
-
-Placed = tuple[Sequence[int], Sequence[int], int]
-"""Sizes, strides and offset."""
 
 
 def partly_overlap(a: Placed, b: Placed) -> bool:
