@@ -831,3 +831,10 @@ def class_weights_do_not_fit(
 def invalid_reduction(reduction: object) -> ValueError:
     """A loss's reduction is none of 'none', 'mean' and 'sum'."""
     return ValueError(f"{reduction} is not a valid value for reduction")
+
+
+def slice_out_of_bounds(index: int, dim: int, size: int) -> IndexError:
+    """An index of `index_copy_` names a slice that is not there."""
+    return IndexError(
+        f"index_copy_(): index {index} is out of bounds for dimension {dim} with size {size}"
+    )

@@ -128,13 +128,9 @@ def _is_full_mask(self: Array, mask: Array | None) -> bool:
 
 def take(out: Array, self: Array, index: Array) -> None:
     """Write the elements at `index` of the flattened array."""
-    count = self.size
-    if index.size and (index.min() < -count or index.max() >= count):
-        outside = (index < -count) | (index >= count)
-        bad = int(index[outside].reshape(-1)[0])
-        raise errors.flat_index_out_of_range(bad, count)
-    negative = index.size and index.min() < 0
-    np.take(self.reshape(-1), index, out=out, mode="wrap" if negative else "clip")
+    slots = places.nonnegative_flat(index.reshape(-1), self.size).reshape(index.shape)
+    if out.size:
+        np.take(self.reshape(-1), slots, out=out, mode="clip")
 
 
 def masked_select(self: Array, mask: Array) -> Array:

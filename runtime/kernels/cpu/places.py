@@ -46,6 +46,20 @@ def nonnegative(index: Array, dim: int, size: int) -> Array:
     return np.where(index < 0, index + size, index) if low < 0 else index
 
 
+def nonnegative_flat(index: Array, count: int) -> Array:
+    """Return places in a flattened array of `count` elements, counted from the front.
+
+    Raises: IndexError if one is outside [-count, count).
+    """
+    if not index.size:
+        return index
+    low = index.min()
+    if low < -count or index.max() >= count:
+        outside = (index < -count) | (index >= count)
+        raise errors.flat_index_out_of_range(int(index[outside][0]), count)
+    return np.where(index < 0, index + count, index) if low < 0 else index
+
+
 def plain_indices(shape: Sequence[int], indices: Sequence[Array | None]) -> list[Array | None]:
     """Return one entry per indexed dim: None, or int64 indices that are checked and broadcast.
 
