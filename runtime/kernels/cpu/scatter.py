@@ -325,10 +325,7 @@ def _copy_slices(out, index, source):
 
 
 def _spread(values: Array, target: tuple[int, ...]) -> Array:
-    """Broadcast values to the places; leading dims of size 1 beyond them are dropped."""
-    extra = values.ndim - len(target)
-    if extra > 0 and all(size == 1 for size in values.shape[:extra]):
-        values = values.reshape(values.shape[extra:])
+    """Broadcast values to the places indexed."""
     try:
         return np.broadcast_to(values, target)
     except ValueError:
