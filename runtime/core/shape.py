@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod as numel
 from operator import index as _as_index
-from typing import SupportsIndex, cast
+from typing import SupportsIndex, TypeAlias, cast
 
 from runtime import errors
 
@@ -130,7 +130,7 @@ def is_contiguous(sizes: Sequence[int], strides: Sequence[int]) -> bool:
 
 
 def is_dense(sizes: Sequence[int], strides: Sequence[int]) -> bool:
-    """Tell whether the elements fill their memory without gaps or overlaps, in any order of dims."""
+    """Tell whether the elements fill their memory without gap or overlap, in any order of dims."""
     if 0 in sizes:
         return True
     expected = 1
@@ -259,6 +259,10 @@ def _memory_chunks(sizes: Sequence[int], strides: Sequence[int]) -> list[tuple[i
             if dim:
                 chunk_numel, base_stride = 1, strides[dim - 1]
     return chunks
+
+
+Placed: TypeAlias = tuple[Sequence[int], Sequence[int], int]
+"""Sizes, strides and storage offset."""
 
 
 def partly_overlap(a: Placed, b: Placed) -> bool:
