@@ -22,7 +22,8 @@ several outputs takes grad0, grad1 ... and result0 ... instead. The derived form
 again: `backward(backward(f, needs), ("grad", "self"), grad="grad_grad")`.
 
 **Names.** `name = expression` lines share nodes; printers use the name where the part survived. An
-argument named like a primitive or a keyword prints with an underscore: `parameter_name(name)`.
+argument or a kernel function named like a primitive or a keyword prints with an underscore, which
+`parameter_name(name)` tells: `python_function(f, "exp")` defines `exp_`, because it calls `exp`.
 
 **Kernel text** uses the globals T, the primitives by name, and the constants pi, inf, nan, eps.
 **Tensor text** uses the globals `ops`, `math` and, for eps, `finfo`. A tensor-typed argument must

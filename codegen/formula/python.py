@@ -18,10 +18,10 @@ from codegen.model.formula import (
 def python_function(formula: Formula, name: str) -> str:
     """Return the source of `name`: one line per shared part, then the result or their tuple.
 
-    **Names.** T converts a literal to the compute type; primitives are called by name. An argument
-    that is called like a primitive gets an underscore.
+    **Names.** T converts a literal to the compute type; primitives are called by name. A function
+    or an argument that is called like a primitive gets an underscore: exp_(self) calls exp(self).
     """
-    return _KernelPrinter(formula).function(name)
+    return _KernelPrinter(formula).function(parameter_name(name))
 
 
 class _KernelPrinter(Printer):

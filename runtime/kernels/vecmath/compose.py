@@ -1,0 +1,97 @@
+"""Puts together the sources of the primitives that a kernel's text uses."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+_MODULES = {
+    "float32": "float32",
+    "float64": "float64",
+    "complex64": "complex",
+    "complex128": "complex",
+    "bool": "boolean",
+    "uint8": "integer",
+    "int8": "integer",
+    "int16": "integer",
+    "int32": "integer",
+    "int64": "integer",
+}
+"""Which module serves a compute type."""
+
+_ALWAYS = "half"
+"""The module whose functions every type may use."""
+
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+_DEFINITION = re.compile(r"(?:def )?([A-Za-z_]\w*)")
+_DOCSTRING = re.compile(r'(?:\A|\n    )"""[\s\S]*?"""')
+_NOT_CODE = re.compile(r'"""[\s\S]*?"""|"[^"\n]*"|\'[^\'\n]*\'|#[^\n]*')
+_SKIPPED = ("from ", "import ", "T = ", "#", " ", ")", "]", "}")
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A function or a constant at the top level of a module."""
+
+    source: str
+    uses: tuple[str, ...]
+    """Names it may mean, in order of appearance."""
+
+
+@cache
+def compose(text: str, type_name: str) -> str:
+    """Return the sources of all primitives and constants that `text` names, and what those use.
+
+    text: source, or just names. type_name: a compute type such as "float32".
+    The functions stand in dependency order, undecorated, without docstrings.
+    Raises: KeyError for a type that no module serves.
+    """
+    index = definitions(_MODULES[type_name])
+    order: dict[str, str] = {}
+
+    def visit(name: str) -> None:
+        definition = index.get(name)
+        if definition is None or name in order:
+            return
+        order[name] = ""
+        for used in definition.uses:
+            visit(used)
+        del order[name]
+        order[name] = definition.source
+
+    for name in _NAME.findall(_NOT_CODE.sub("", text)):
+        visit(name)
+    return "".join(order.values())
+
+
+@cache
+def definitions(module: str) -> dict[str, Definition]:
+    """Return everything that a module (and the conversions of half types) defines, by name."""
+    found: dict[str, Definition] = {}
+    for part in (_ALWAYS, module):
+        source = Path(__file__).with_name(f"{part}.py").read_text(encoding="utf-8")
+        for chunk in _chunks(_DOCSTRING.sub("", source)):
+            match = _DEFINITION.match(chunk.lstrip())
+            assert match is not None
+            name = match.group(1)
+            uses = dict.fromkeys(_NAME.findall(_NOT_CODE.sub("", chunk)))
+            found[name] = Definition(chunk, tuple(used for used in uses if used != name))
+    return found
+
+
+def _chunks(source: str) -> list[str]:
+    """Cut a module at its top-level definitions; blank lines between them become one form."""
+    chunks: list[list[str]] = []
+    for line in source.splitlines():
+        if line and not line.startswith(_SKIPPED):
+            chunks.append([])
+        if chunks and (line.startswith((" ", ")", "]", "}")) or not chunks[-1]):
+            chunks[-1].append(line)
+    return [_chunk(lines) for lines in chunks]
+
+
+def _chunk(lines: list[str]) -> str:
+    text = "\n".join(lines) + "\n"
+    return f"\n\n{text}" if text.startswith("def ") else text

@@ -1,0 +1,136 @@
+"""The primitives for the integer types; arithmetic wraps around as in C.
+
+Division by zero raises RuntimeError("ZeroDivisionError"), as PyTorch does on CPU: integer division
+does not vectorise anyway, so the check is free, and no result would be right.
+"""
+
+import math
+
+import numpy as np
+
+T = np.int64
+pi = math.pi
+inf = math.inf
+nan = math.nan
+
+
+def pow(x, y):
+    """By squaring. A negative exponent gives 0 unless the base is 1 or -1, as PyTorch."""
+    exponent = np.int64(y)
+    if exponent < 0:
+        if x == 1:
+            return T(1)
+        if x == T(-1):
+            return T(-1) if exponent & 1 else T(1)
+        return T(0)
+    result = T(1)
+    base = T(x)
+    while exponent:
+        if exponent & 1:
+            result = T(result * base)
+        base = T(base * base)
+        exponent >>= 1
+    return result
+
+
+def floor_divide(x, y):
+    """Rounded down, as Python's //."""
+    if y == 0:
+        raise RuntimeError("ZeroDivisionError")
+    return T(x // y)
+
+
+def remainder(x, y):
+    """With the sign of y, as Python's %."""
+    if y == 0:
+        raise RuntimeError("ZeroDivisionError")
+    return T(x % y)
+
+
+def fmod(x, y):
+    """With the sign of x, as C's %."""
+    if y == 0:
+        raise RuntimeError("ZeroDivisionError")
+    r = x % y
+    return T(r - y) if (r != 0) & ((x < 0) != (y < 0)) else T(r)
+
+
+def abs(x):
+    """The smallest number stays itself."""
+    return T(-x) if x < 0 else x
+
+
+def sign(x):
+    return T(x > 0) - T(x < 0)
+
+
+def floor(x):
+    return x
+
+
+def ceil(x):
+    return x
+
+
+def round(x):
+    return x
+
+
+def trunc(x):
+    return x
+
+
+def min(x, y):
+    return x if x < y else y
+
+
+def max(x, y):
+    return x if x > y else y
+
+
+def fmin(x, y):
+    return x if x < y else y
+
+
+def fmax(x, y):
+    return x if x > y else y
+
+
+def where(condition, x, y):
+    return x if condition else y
+
+
+def isnan(x):
+    return False
+
+
+def isinf(x):
+    return False
+
+
+def isfinite(x):
+    return True
+
+
+def signbit(x):
+    return x < 0
+
+
+def conj(x):
+    return x
+
+
+def real(x):
+    return x
+
+
+def imag(x):
+    return T(0)
+
+
+def square(x):
+    return T(x * x)
+
+
+def reciprocal(x):
+    return 1.0 / x

@@ -1,0 +1,126 @@
+"""The primitives as NumPy and SciPy functions on float64 arrays: formulas run on them as they stand.
+
+`torchgen_out/kernels/pointwise.py` imports the names from here, so that a formula can be read and
+tested as plain Python. Kernels never use this module: their text is composed from the others. A
+formula with `a if c else b` takes numbers only; use `np.vectorize` for arrays.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+T = np.float64
+pi = math.pi
+inf = math.inf
+nan = math.nan
+eps = T(np.finfo(T).eps)
+
+exp = np.exp
+exp2 = np.exp2
+expm1 = np.expm1
+log = np.log
+log2 = np.log2
+log10 = np.log10
+log1p = np.log1p
+sqrt = np.sqrt
+cbrt = np.cbrt
+sin = np.sin
+cos = np.cos
+tan = np.tan
+asin = np.arcsin
+acos = np.arccos
+atan = np.arctan
+atan2 = np.arctan2
+sinh = np.sinh
+cosh = np.cosh
+tanh = np.tanh
+asinh = np.arcsinh
+acosh = np.arccosh
+atanh = np.arctanh
+pow = np.power
+abs = np.absolute
+floor = np.floor
+ceil = np.ceil
+round = np.rint
+trunc = np.trunc
+fmod = np.fmod
+remainder = np.remainder
+floor_divide = np.floor_divide
+min = np.minimum
+max = np.maximum
+fmin = np.fmin
+fmax = np.fmax
+where = np.where
+isnan = np.isnan
+isinf = np.isinf
+isfinite = np.isfinite
+signbit = np.signbit
+copysign = np.copysign
+nextafter = np.nextafter
+conj = np.conjugate
+real = np.real
+imag = np.imag
+square = np.square
+
+
+def rsqrt(x: Any) -> Any:
+    """1 / sqrt(x)."""
+    return 1.0 / np.sqrt(x)
+
+
+def reciprocal(x: Any) -> Any:
+    """1 / x, also of integers."""
+    return 1.0 / np.asarray(x)[()]
+
+
+def sign(x: Any) -> Any:
+    """-1, 0 or 1, and 0 for NaN, as PyTorch; x / |x| for complex numbers."""
+    if np.iscomplexobj(x):
+        return np.sign(x)
+    return np.nan_to_num(np.sign(x), nan=0.0)
+
+
+def sigmoid(x: Any) -> Any:
+    """The logistic function."""
+    if np.iscomplexobj(x):
+        return 1.0 / (1.0 + np.exp(-x))
+    return _special().expit(x)
+
+
+def erf(x: Any) -> Any:
+    """The error function."""
+    return _special().erf(x)
+
+
+def erfc(x: Any) -> Any:
+    """1 - erf(x)."""
+    return _special().erfc(x)
+
+
+def erfinv(x: Any) -> Any:
+    """The inverse of erf."""
+    return _special().erfinv(x)
+
+
+def lgamma(x: Any) -> Any:
+    """log |gamma(x)|."""
+    return _special().gammaln(x)
+
+
+def digamma(x: Any) -> Any:
+    """The derivative of lgamma."""
+    return _special().digamma(x)
+
+
+def trigamma(x: Any) -> Any:
+    """The derivative of digamma."""
+    return _special().polygamma(1, x)
+
+
+def _special() -> Any:
+    import scipy.special
+
+    return scipy.special
