@@ -1,15 +1,25 @@
-"""The rules that a program must keep; see `rules` for how one is written."""
+"""The rules that a program must keep, one module per subject; `check` runs them all."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from codegen.check import derivatives, expressions, families, kinds, samples, schemas, words
+from codegen.check.rules import Context, run_rules
 from codegen.errors import Diagnostic
 from codegen.model.program import Program
-from codegen.parse.functions import Signature
+from codegen.model.signature import Signature
+
+SUBJECTS = (schemas, words, kinds, samples, families, derivatives, expressions)
+"""The modules whose rules are registered by importing them."""
 
 
 def check(
-    program: Program, functions: Mapping[str, Signature], broken: Collection[str]
+    program: Program, functions: Mapping[str, Signature], broken: Collection[str] = ()
 ) -> list[Diagnostic]:
-    return []
+    """Return every violation of every rule.
+
+    `functions` are what derivative formulas may call besides operators; `broken` names operators
+    whose entries could not be read, so that nobody is told that these do not exist.
+    """
+    return run_rules(Context(program, functions, broken))

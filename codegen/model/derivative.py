@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from codegen.errors import SourceLocation
 from codegen.model.expression import Expression, SavedValue
 from codegen.model.operator import Places
+from codegen.model.schema import Schema
 
 
 class GradientKind(enum.Enum):
@@ -70,8 +71,8 @@ class Derivative:
     tangents: tuple[Tangent, ...] = ()
     output_differentiability: tuple[bool, ...] | None = None
     """Per result; None means every result that may be."""
-    schema_text: str | None = None
-    """The full schema, where `name:` gives one."""
+    schema: Schema | None = None
+    """The whole schema, where `name:` gives one; check/ compares it with the operator's."""
     where: SourceLocation = field(default=SourceLocation("", 0, 0), compare=False, repr=False)
     """The place of the name's text."""
     places: Places | None = field(default=None, compare=False, repr=False)

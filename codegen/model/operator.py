@@ -18,6 +18,9 @@ FUNCTION, METHOD, INPLACE, OUT = "function", "method", "inplace", "out"
 class Places(Protocol):
     """Where the parts of an entry stand in its file; worked out only when a diagnostic asks."""
 
+    def has(self, name: str) -> bool:
+        """Whether the entry has a key."""
+
     def key(self, name: str) -> SourceLocation:
         """Return the place of a key; of the entry when the key is absent."""
 
@@ -98,7 +101,9 @@ class Dispatch:
     backends: tuple[tuple[str, FunctionReference], ...]
     """(backend, kernel) in the order written."""
     meta: FunctionReference | None
-    """Shape function; None when the shape depends on data (`meta: dynamic`)."""
+    """Shape function; None when the shape depends on data, and `is_dynamic` says so."""
+    is_dynamic: bool = False
+    """Whether only the kernel knows the shape (`meta: dynamic`); then it returns its results."""
     half_is_raw: bool = False
     """Whether the kernel takes 16-bit floats as uint16 instead of through float32."""
     aliasing: tuple[str, ...] = ()
@@ -294,6 +299,11 @@ class Operator:
     def inplace_dunders(self) -> tuple[str, ...]:
         """Dunders that call the in-place variant."""
         return tuple(name for name in self.dunders if in_place_dunder(name))
+
+    @property
+    def is_internal(self) -> bool:
+        """Whether users do not see it: its name begins with `_`, or it carries the tag."""
+        return self.base_name.startswith("_") or "internal" in self.tags
 
     def has_tag(self, tag: str) -> bool:
         """Whether the entry carries `tag`."""

@@ -45,8 +45,9 @@ TAGS: dict[str, str] = {
     "factory": "creates a tensor: the binding takes requires_grad=",
     "nondeterministic": "draws random numbers: equal calls may differ",
     "data_dependent": "the result's shape depends on values",
+    "inplace_flag": "in nn.functional, a last parameter inplace=False calls the in-place variant",
     "property": "an attribute of Tensor, read without a call",
-    "varargs": "the list after self may be given as several arguments",
+    "varargs": "the first list may be given as several arguments",
     "reinterpret": "the result has another dtype over the same memory",
     "internal": "called by generated or runtime code; not shown to users",
 }
@@ -90,3 +91,47 @@ SAMPLE_CONSTRUCTORS: dict[str, str] = {
     "permuted": "permuted(x, dims)",
     "distinct": "distinct(*shape)",
 }
+
+EXPRESSION_BUILTINS = frozenset(
+    ("len", "int", "float", "bool", "tuple", "list", "range", "zip", "enumerate", "isinstance")
+)
+"""Python functions that expressions may call."""
+
+EXPRESSION_CONSTANTS = frozenset(("inf", "nan", "pi", "math", *DTYPE_SETS["all"]))
+"""Names that expressions may read besides arguments: numbers, Python's math, dtypes."""
+
+EXCEPTIONS = frozenset(
+    (
+        "ArithmeticError", "AttributeError", "IndexError", "KeyError", "LinAlgError",
+        "NotImplementedError", "OverflowError", "RuntimeError", "TypeError", "ValueError",
+        "ZeroDivisionError",
+    )
+)  # fmt: skip
+"""What a sample may say that a call raises."""
+
+# fmt: off
+RECORD_METHODS = frozenset((
+    "bfloat16", "bool", "clone", "contiguous", "cpu", "cuda", "data_ptr", "dim", "double",
+    "element_size", "float", "half", "int", "is_complex", "is_contiguous", "is_floating_point",
+    "is_signed", "item", "long", "ndimension", "nelement", "new_empty", "new_full", "new_ones",
+    "new_tensor", "new_zeros", "numel", "requires_grad_", "short", "size", "storage_offset",
+    "stride", "to", "to_complex", "to_real", "tolist", "type", "type_as", "untyped_storage",
+))
+"""Methods of tensors, dtypes and devices that are written by hand, not operators."""
+
+RECORD_PROPERTIES = frozenset((
+    "T", "H", "mT", "mH", "data", "device", "dtype", "grad", "grad_fn", "imag", "index",
+    "is_complex", "is_cuda", "is_floating_point", "is_leaf", "is_signed", "is_sparse",
+    "itemsize", "layout",
+    "ndim", "real", "requires_grad", "shape", "type",
+))
+"""Attributes of tensors, dtypes and devices."""
+# fmt: on
+
+SAMPLE_NAMES = frozenset(
+    (
+        "torch", "slice", "complex", "Generator", "device", "cpu", "contiguous_format",
+        "preserve_format", "channels_last", "channels_last_3d", "strided",
+    )
+)  # fmt: skip
+"""Names that sample values may read besides the constructors."""

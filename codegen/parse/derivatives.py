@@ -16,7 +16,7 @@ from codegen.parse.expressions import Scope, read_expression
 from codegen.parse.keys import DERIVATIVE_KEYS
 from codegen.parse.places import NodePlaces
 from codegen.parse.report import Report
-from codegen.parse.schema import base_name_of
+from codegen.parse.schema import base_name_of, parse_schema
 from codegen.parse.scopes import argument_scope, result_scope
 from codegen.parse.values import described, text_of
 from codegen.parse.yaml_nodes import AnyNode, Mapping, Scalar, Sequence
@@ -85,7 +85,7 @@ class _DerivativeReader:
             gradients=gradients,
             tangents=tangents,
             output_differentiability=self.flags(flags) if flags else None,
-            schema_text=name.text.strip() if "(" in name.text else None,
+            schema=self.schema(name),
             where=name.where,
             places=NodePlaces(node),
         )
@@ -137,6 +137,16 @@ class _DerivativeReader:
             hint = did_you_mean(text, [operator.name for operator in self.program.operators])
         message = f"derivative for unknown operator '{text}'"
         self.report.add("E403", name.where, message, hint=hint, width=len(text))
+
+    def schema(self, name: Scalar) -> Schema | None:
+        """Read the whole schema, if `name` gives one."""
+        if "(" not in name.text:
+            return None
+        try:
+            return parse_schema(name.text, name.where)
+        except CodegenError as error:
+            self.report.extend(error.diagnostics)
+            return None
 
     # The formulas
 

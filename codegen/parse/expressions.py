@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from codegen.errors import CodegenError, Diagnostic, SourceLocation
 from codegen.model.expression import Call, Expression, Save, SavedValue, Use
+from codegen.model.vocabulary import EXPRESSION_BUILTINS
 from codegen.parse.brackets import unbalanced
 from codegen.parse.parts import PARTS, Part
 
@@ -114,7 +115,9 @@ class _Reader:
             calls=tuple(self.calls),
             where=where,
             functions=tuple(name for name in functions if name in known),
-            operators=tuple(name for name in functions if name not in known),
+            operators=tuple(
+                name for name in functions if name not in known and name not in EXPRESSION_BUILTINS
+            ),
             gradients=tuple(sorted(self.gradients)),
             uses_grads=self.uses_grads,
         )

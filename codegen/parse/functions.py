@@ -5,31 +5,9 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """What a call of a function must look like."""
-
-    positional: tuple[str, ...]
-    """Parameters that may be given by position."""
-    required: frozenset[str]
-    keywords: frozenset[str]
-    """Parameters that may be given by keyword."""
-    is_open: bool = False
-    """Whether it has `*args`."""
-    takes_any_keyword: bool = False
-
-    def accepts(self, positional: int, keywords: tuple[str, ...]) -> bool:
-        """Whether a call with so many positional arguments and these keywords is right."""
-        if positional > len(self.positional) and not self.is_open:
-            return False
-        given = {*self.positional[:positional], *keywords}
-        if not self.takes_any_keyword and not self.keywords.issuperset(keywords):
-            return False
-        return self.required <= given and not set(self.positional[:positional]) & set(keywords)
+from codegen.model.signature import Signature
 
 
 def read_functions(path: str | os.PathLike[str] | None) -> dict[str, Signature]:

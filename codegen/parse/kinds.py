@@ -152,10 +152,21 @@ def _dispatch(node: AnyNode, entry: Mapping, report: Report) -> Dispatch | None:
     ]
     meta = entry.get("meta")
     is_dynamic = isinstance(meta, Scalar) and meta.text.strip() == "dynamic"
-    half = text_of(entry.get("half"), "'half'", report)
     return Dispatch(
         tuple((backend, kernel) for backend, kernel in kernels if kernel),
         None if is_dynamic else function_reference(meta, "meta", report),
-        half is not None and half.text.strip() == "raw",
+        is_dynamic,
+        _is_raw(entry.get("half"), report),
         words_of(entry.get("aliasing"), "'aliasing'", report) or (),
     )
+
+
+def _is_raw(node: AnyNode | None, report: Report) -> bool:
+    """Read `half`, whose only word is `raw`."""
+    scalar = text_of(node, "'half'", report)
+    if scalar is None:
+        return False
+    if scalar.text.strip() != "raw":
+        message = f"'half' can only be raw, got '{scalar.text}'"
+        report.add("E312", scalar.where, message, hint="leave it out to compute in float32")
+    return True

@@ -16,6 +16,10 @@ class NodePlaces:
     def __init__(self, node: Mapping) -> None:
         self.node = node
 
+    def has(self, name: str) -> bool:
+        """Whether the entry has a key."""
+        return name in self.node.keys
+
     def key(self, name: str) -> SourceLocation:
         """Return the place of a key; of the entry when the key is absent."""
         key = self.node.keys.get(name)

@@ -1,0 +1,159 @@
+"""Rules that span entries: nothing is defined twice, every overload can be reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from codegen.check.rules import Context, Problem, program_rule
+from codegen.errors import Related
+from codegen.model.operator import Operator
+from codegen.model.schema import Argument, Schema, Type
+
+_ACCEPTS: dict[str, tuple[str, ...]] = {
+    "int": ("int",),
+    "SymInt": ("int",),
+    "DeviceIndex": ("int",),
+    "float": ("int", "float"),
+    "SymFloat": ("int", "float"),
+    "complex": ("int", "float", "complex"),
+    "Scalar": ("int", "float", "complex", "bool"),
+    "bool": ("bool",),
+    "SymBool": ("bool",),
+}
+"""What a Python value may be for a schema type; other types accept values of their own."""
+
+
+def _first(operator: Operator, message: str = "first defined here") -> tuple[Related, ...]:
+    return (Related(operator.where, message),)
+
+
+@program_rule("E501")
+def names_are_unique(context: Context) -> Iterator[Problem]:
+    """No two entries define one operator."""
+    first: dict[str, Operator] = {}
+    for operator in context.program.operators:
+        earlier = first.setdefault(operator.name, operator)
+        if earlier is not operator:
+            message = f"operator '{operator.name}' is defined twice"
+            hint = "another overload needs another name after the dot"
+            width = len(operator.name)
+            yield Problem(operator.where, message, hint, _first(earlier), width)
+
+
+@program_rule("E502")
+def overloads_are_reachable(context: Context) -> Iterator[Problem]:
+    """No call of an overload is always taken by an earlier one."""
+    for family in context.program.families.values():
+        for i, later in enumerate(family):
+            for earlier in family[:i]:
+                if earlier.name != later.name and _hides(earlier, later):
+                    message = (
+                        f"{later.name} is never reached: {earlier.name} accepts the same calls"
+                    )
+                    related = _first(earlier, "the earlier overload")
+                    hint = "put the more specific overload first, or unite the two"
+                    yield Problem(later.where, message, hint, related, len(later.name))
+
+
+def _hides(earlier: Operator, later: Operator) -> bool:
+    ways = [later.has_function and not earlier.has_function]
+    ways.append(later.has_method and not earlier.has_method)
+    if any(ways) or later.python_module != earlier.python_module:
+        return False
+    return accepts_all_calls(earlier.schema, later.schema)
+
+
+def accepts_all_calls(wide: Schema, narrow: Schema) -> bool:
+    """Whether every call that fits `narrow` fits `wide`, too."""
+    positional = narrow.positional
+    if len(positional) > len(wide.positional):
+        return False
+    pairs = list(zip(wide.positional, positional, strict=False))
+    by_name = {argument.name: argument for argument in wide.arguments}
+    for argument in narrow.keyword_only:
+        if argument.name not in by_name:
+            return False
+        pairs.append((by_name[argument.name], argument))
+    given = {w.name for w, n in pairs if n.is_required}
+    if any(a.is_required and not a.is_out and a.name not in given for a in wide.arguments):
+        return False
+    return all(_accepts(w.type, n.type) for w, n in pairs) and _same_names(pairs)
+
+
+def _same_names(pairs: list[tuple[Argument, Argument]]) -> bool:
+    """Whether optional arguments agree in name: else keywords tell the overloads apart."""
+    return all(wide.name == narrow.name for wide, narrow in pairs if not narrow.is_required)
+
+
+def _accepts(wide: Type, narrow: Type) -> bool:
+    return _values(wide) >= _values(narrow)
+
+
+def _values(type_: Type) -> set[str]:
+    """Return the kinds of Python value that a type accepts."""
+    elements = {value for name in type_.names for value in _ACCEPTS.get(name, (name,))}
+    values = set(elements)
+    if type_.is_list:
+        values = {f"{value}[]" for value in elements}
+        values |= elements if type_.list_size is not None else set()
+    return values | {"None"} if type_.is_optional else values
+
+
+@program_rule("E503")
+def public_names_are_unique(context: Context) -> Iterator[Problem]:
+    """An alias, or a derived in-place name, is no other operator's name."""
+    owners: dict[str, Operator] = {}
+    for operator in context.program.operators:
+        owners.setdefault(operator.base_name, operator)
+    for operator in context.program.operators:
+        for name, key in _derived_names(operator):
+            owner = owners.setdefault(name, operator)
+            if owner.base_name != operator.base_name:
+                message = f"{operator.name}: the name '{name}' is taken by '{owner.name}'"
+                where = operator.places.word("inplace" if key == "variants" else name, key)
+                yield Problem(where, message, None, _first(owner, "taken here"), len(name))
+
+
+def _derived_names(operator: Operator) -> Iterator[tuple[str, str]]:
+    for alias in operator.aliases:
+        yield alias, "aliases"
+    if operator.has_inplace:
+        yield f"{operator.base_name}_", "variants"
+
+
+@program_rule("E504")
+def identifiers_are_unique(context: Context) -> Iterator[Problem]:
+    """`a.b_c` and `a_b.c` would be one name in generated code."""
+    first: dict[str, Operator] = {}
+    for operator in context.program.operators:
+        earlier = first.setdefault(operator.identifier, operator)
+        if earlier.name != operator.name:
+            message = f"'{operator.name}' and '{earlier.name}' are one name in generated code"
+            yield Problem(operator.where, message, None, _first(earlier), len(operator.name))
+
+
+@program_rule("E505")
+def base_operators_stay(context: Context) -> Iterator[Problem]:
+    """A package outside the tree does not define an operator of the base package again."""
+    base = context.program.base
+    for operator in context.program.operators if base else ():
+        taken = base.overloads(operator.base_name) if base else ()
+        if taken:
+            message = f"operator '{operator.base_name}' is the base package's"
+            related = _first(taken[0], "defined here")
+            yield Problem(operator.where, message, "choose another name", related,
+                          len(operator.base_name))  # fmt: skip
+
+
+@program_rule("E507")
+def dunders_are_unique(context: Context) -> Iterator[Problem]:
+    """A Python operator belongs to one family."""
+    first: dict[str, Operator] = {}
+    for operator in context.program.operators:
+        for dunder in operator.dunders:
+            earlier = first.setdefault(dunder, operator)
+            if earlier.base_name != operator.base_name:
+                message = f"{operator.name}: {dunder} is taken by '{earlier.name}'"
+                where = operator.places.word(dunder, "operators")
+                related = (Related(earlier.places.word(dunder, "operators"), "taken here"),)
+                yield Problem(where, message, None, related, len(dunder))

@@ -1,0 +1,137 @@
+"""Rules about how an operator runs, and whether its variants make sense for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from codegen.check.rules import Context, Problem, operator_rule
+from codegen.check.schemas import place_of
+from codegen.errors import did_you_mean
+from codegen.model.formula import Formula
+from codegen.model.operator import INPLACE, OUT, Dispatch, Operator, Pointwise, Reduction, View
+
+
+@operator_rule("E311")
+def dispatch_has_meta(operator: Operator, context: Context) -> Iterator[Problem]:
+    """A dispatch entry names its shape function, or says `meta: dynamic`."""
+    kind = operator.kind
+    if isinstance(kind, Dispatch) and kind.meta is None and not kind.is_dynamic:
+        message = f"{operator.name}: a dispatch entry needs 'meta'"
+        hint = "meta: module.function in runtime/ops/shapes, or dynamic"
+        yield Problem(operator.places.key("dispatch"), message, hint, width=len("dispatch"))
+
+
+@operator_rule("E314")
+def method_has_self(operator: Operator, context: Context) -> Iterator[Problem]:
+    """What is offered as a method has a tensor argument called self."""
+    if not (operator.has_method or operator.has_inplace):
+        return
+    self = operator.schema.argument("self")
+    if self is None or not self.type.is_tensor:
+        what = "has no argument 'self'" if self is None else f"takes {self.type} as self"
+        message = f"{operator.name}: a method needs a tensor 'self', the schema {what}"
+        names = [argument.name for argument in operator.arguments]
+        hint = did_you_mean("self", names) or "write 'variants: function'"
+        where = operator.places.word("method", "variants")
+        yield Problem(where, message, hint)
+
+
+@operator_rule("E315")
+def out_has_tensor_results(operator: Operator, context: Context) -> Iterator[Problem]:
+    """What is offered with out= returns tensors that own their memory."""
+    if not operator.has_out:
+        return
+    where = operator.places.word(OUT, "variants")
+    if not operator.returns_tensors:
+        message = f"{operator.name}: out= needs results that are tensors"
+        yield Problem(where, message, width=len(OUT))
+    elif operator.schema.is_view and not isinstance(operator.kind, View):
+        message = f"{operator.name}: out= makes no sense for a result that shares memory"
+        yield Problem(where, message, width=len(OUT))
+
+
+@operator_rule("E316")
+def inplace_writes_one_tensor(operator: Operator, context: Context) -> Iterator[Problem]:
+    """What is offered in place takes a plain `Tensor self` and returns one tensor."""
+    if not operator.has_inplace:
+        return
+    where = operator.places.word(INPLACE, "variants")
+    self = operator.schema.argument("self")
+    if operator.is_inplace:
+        message = f"{operator.name}: the entry is in-place already"
+        yield Problem(where, message, "delete 'inplace'", width=len(INPLACE))
+    elif self is not None and "Tensor" not in self.type.names:
+        message = f"{operator.name}: in place needs a tensor self, not {self.type}"
+        yield Problem(where, message, width=len(INPLACE))
+    elif [str(result.type) for result in operator.schema.returns] != ["Tensor"]:
+        message = f"{operator.name}: in place needs exactly one result of type Tensor"
+        yield Problem(where, message, width=len(INPLACE))
+
+
+@operator_rule("E318")
+def formula_uses_every_argument(operator: Operator, context: Context) -> Iterator[Problem]:
+    """A pointwise formula reads every argument of the schema."""
+    kind = operator.kind
+    if not isinstance(kind, Pointwise) or not kind.formula.outputs:
+        return
+    readable = {argument.name for argument in kind.formula.arguments}
+    used = kind.formula.used
+    for argument in operator.arguments:
+        if argument.name in used:
+            continue
+        where = place_of(argument, operator)
+        message = f"{operator.name}: the formula does not use '{argument.name}'"
+        if argument.name not in readable:
+            message = f"{operator.name}: a formula cannot read '{argument}'"
+        yield Problem(where, message, width=len(str(argument)))
+
+
+@operator_rule("E319")
+def pointwise_returns_a_tensor(operator: Operator, context: Context) -> Iterator[Problem]:
+    """A pointwise operator takes tensors and returns one."""
+    if not isinstance(operator.kind, Pointwise):
+        return
+    results = [result.type for result in operator.schema.returns]
+    if len(results) != 1 or not results[0].is_tensor:
+        message = f"{operator.name}: a pointwise operator returns one Tensor"
+        yield Problem(operator.where, message, width=len(operator.name))
+    if not operator.tensor_arguments:
+        message = f"{operator.name}: a pointwise operator needs a tensor argument"
+        yield Problem(operator.where, message, width=len(operator.name))
+
+
+@operator_rule("E321")
+def reduction_parts_use_their_names(operator: Operator, context: Context) -> Iterator[Problem]:
+    """`reduce` reads acc and the tensor, `combine` reads acc and other."""
+    kind = operator.kind
+    if not isinstance(kind, Reduction):
+        return
+    tensors = [argument.name for argument in operator.tensor_arguments]
+    if len(tensors) != 1:
+        message = f"{operator.name}: a reduction takes exactly one tensor, got {len(tensors)}"
+        yield Problem(operator.where, message, width=len(operator.name))
+        return
+    yield from _reads(operator, "reduce", kind.reduce, ("acc", tensors[0]))
+    yield from _reads(operator, "combine", kind.combine, ("acc", "other"))
+
+
+def _reads(
+    operator: Operator, part: str, formula: Formula, names: tuple[str, ...]
+) -> Iterator[Problem]:
+    for name in names if formula.outputs else ():
+        if name not in formula.used:
+            where = operator.places.value("reduction", part)
+            message = f"{operator.name}: '{part}' does not use '{name}'"
+            yield Problem(where, message, width=len(formula.text))
+
+
+@operator_rule("E323")
+def view_has_no_copying_variants(operator: Operator, context: Context) -> Iterator[Problem]:
+    """A view offers neither in-place nor out= variants."""
+    if not isinstance(operator.kind, View):
+        return
+    for variant in (INPLACE, OUT):
+        if variant in operator.variants:
+            where = operator.places.word(variant, "variants")
+            message = f"{operator.name}: a view has no variant '{variant}'"
+            yield Problem(where, message, width=len(variant))

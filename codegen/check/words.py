@@ -1,0 +1,92 @@
+"""Rules about closed vocabularies: every word of an entry is a known one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from codegen.check.rules import Context, Problem, operator_rule
+from codegen.errors import did_you_mean
+from codegen.model import vocabulary
+from codegen.model.operator import Dispatch, Operator
+
+
+def _unknown(
+    operator: Operator, key: str, what: str, words: Collection[str], known: Collection[str]
+) -> Iterator[Problem]:
+    for word in words:
+        if word in known:
+            continue
+        hint = did_you_mean(word, known)
+        if hint is None and len(known) <= 12:
+            hint = "known: " + ", ".join(known)
+        where = operator.places.word(word, key)
+        message = f"{operator.name}: unknown {what} '{word}'"
+        yield Problem(where, message, hint, width=len(word))
+
+
+@operator_rule("E301")
+def variants_are_known(operator: Operator, context: Context) -> Iterator[Problem]:
+    """A variant is function, method, inplace or out."""
+    return _unknown(operator, "variants", "variant", operator.variants, vocabulary.VARIANTS)
+
+
+@operator_rule("E302")
+def python_module_is_known(operator: Operator, context: Context) -> Iterator[Problem]:
+    """python_module is one of the library's namespaces."""
+    words = (operator.python_module,)
+    return _unknown(operator, "python_module", "module", words, vocabulary.PYTHON_MODULES)
+
+
+@operator_rule("E303")
+def dunders_are_known(operator: Operator, context: Context) -> Iterator[Problem]:
+    """`operators` are special methods of Python."""
+    return _unknown(operator, "operators", "operator", operator.dunders, vocabulary.DUNDERS)
+
+
+@operator_rule("E304")
+def dtype_set_is_known(operator: Operator, context: Context) -> Iterator[Problem]:
+    """`dtypes` names one of the dtype sets."""
+    return _unknown(operator, "dtypes", "dtype set", (operator.dtypes,), vocabulary.DTYPE_SETS)
+
+
+@operator_rule("E305")
+def promotion_is_known(operator: Operator, context: Context) -> Iterator[Problem]:
+    """`promotion` names a rule; in parentheses stand arguments that hold tensors or Scalars."""
+    promotion = operator.promotion
+    known = vocabulary.PROMOTIONS
+    yield from _unknown(operator, "promotion", "promotion rule", (promotion.rule,), known)
+    names = [a.name for a in operator.arguments if a.type.holds_tensors or "Scalar" in a.type.names]
+    yield from _unknown(operator, "promotion", "argument", promotion.arguments or (), names)
+
+
+@operator_rule("E306")
+def tags_are_known(operator: Operator, context: Context) -> Iterator[Problem]:
+    """A tag is one of the documented ones."""
+    return _unknown(operator, "tags", "tag", operator.tags, vocabulary.TAGS)
+
+
+@operator_rule("E307")
+def backends_are_known(operator: Operator, context: Context) -> Iterator[Problem]:
+    """`dispatch` maps backends to kernels."""
+    if isinstance(operator.kind, Dispatch):
+        words = [backend for backend, _ in operator.kind.backends]
+        yield from _unknown(operator, "dispatch", "backend", words, vocabulary.BACKENDS)
+
+
+@operator_rule("E308")
+def aliases_are_names(operator: Operator, context: Context) -> Iterator[Problem]:
+    """An alias is one Python name."""
+    for alias in operator.aliases:
+        if not alias.isidentifier():
+            where = operator.places.word(alias, "aliases")
+            message = f"{operator.name}: alias '{alias}' is no name"
+            yield Problem(where, message, "separate aliases by commas", width=len(alias))
+
+
+@operator_rule("E313")
+def aliasing_names_arguments(operator: Operator, context: Context) -> Iterator[Problem]:
+    """`aliasing` names tensor arguments."""
+    if isinstance(operator.kind, Dispatch):
+        names = [argument.name for argument in operator.differentiable_arguments]
+        words = operator.kind.aliasing
+        yield from _unknown(operator, "aliasing", "tensor argument", words, names)
