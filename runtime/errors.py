@@ -64,9 +64,9 @@ def invalid_shape_dim(size: int, index: int, shape: Sequence[int]) -> RuntimeErr
     return RuntimeError(f"invalid shape dimension {size} at index {index} of shape {list(shape)}")
 
 
-def negative_size(size: int, shape: Sequence[int]) -> RuntimeError:
+def negative_size(size: int, sizes: Sequence[int]) -> RuntimeError:
     """A tensor is to be created with a negative size."""
-    return RuntimeError(f"Trying to create tensor with negative dimension {size}: {list(shape)}")
+    return RuntimeError(f"Trying to create tensor with negative dimension {size}: {list(sizes)}")
 
 
 # Dtypes and devices.
@@ -818,9 +818,7 @@ def hook_count(expected: int, got: int) -> RuntimeError:
 # Losses.
 
 
-def class_weights_do_not_fit(
-    operator: str, classes: int, shape: Sequence[int]
-) -> RuntimeError:
+def class_weights_do_not_fit(operator: str, classes: int, shape: Sequence[int]) -> RuntimeError:
     """A loss over classes got weights for another number of classes."""
     return RuntimeError(
         f"{operator}weight tensor should be defined either for all {classes} classes or no "
@@ -838,3 +836,133 @@ def slice_out_of_bounds(index: int, dim: int, size: int) -> IndexError:
     return IndexError(
         f"index_copy_(): index {index} is out of bounds for dimension {dim} with size {size}"
     )
+
+
+# Copies and fills.
+
+
+def number_overflows(dtype: object) -> RuntimeError:
+    """A Python number is out of a dtype's range."""
+    name = repr(dtype).removeprefix("torch.")
+    return RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
+def fill_value_not_scalar(ndim: int) -> RuntimeError:
+    """fill_ was given a tensor with dims."""
+    return RuntimeError(
+        f"fill_ only supports 0-dimension value tensor but got tensor with {ndim} dimensions."
+    )
+
+
+def no_data_on_meta() -> NotImplementedError:
+    """The elements of a meta tensor were asked for."""
+    return NotImplementedError("Cannot copy out of meta tensor; no data!")
+
+
+def complex_of(real: object, imag: object) -> RuntimeError:
+    """complex: a part is not of a floating-point dtype."""
+    return RuntimeError(
+        "Expected both inputs to be Half, Float or Double tensors but got "
+        f"{scalar_type_name(real)} and {scalar_type_name(imag)}"
+    )
+
+
+def complex_parts_differ(real: object, imag: object) -> RuntimeError:
+    """complex: the parts have two dtypes."""
+    return RuntimeError(
+        f"Expected object of scalar type {scalar_type_name(real)} but got scalar type "
+        f"{scalar_type_name(imag)} for second argument"
+    )
+
+
+def format_needs_rank(format_name: str, ndim: int) -> RuntimeError:
+    """A memory format suits another number of dims."""
+    return RuntimeError(f"required rank {ndim} tensor to use {format_name} format")
+
+
+# Factories.
+
+
+def dtype_expected(got: object) -> TypeError:
+    """The dtype= of a factory is no dtype."""
+    return TypeError(f"argument 'dtype' must be torch.dtype, not {type(got).__name__}")
+
+
+def size_not_int(got: object) -> TypeError:
+    """The sizes of a new tensor hold something else than ints."""
+    return TypeError(f"argument 'size' must be tuple of ints, not {type(got).__name__}")
+
+
+def layout_not_strided(layout: object) -> NotImplementedError:
+    """A factory was asked for a sparse tensor."""
+    return NotImplementedError(f"factories make strided tensors, got layout={layout!r}")
+
+
+def strides_do_not_match(sizes: Sequence[int], strides: Sequence[int]) -> RuntimeError:
+    """empty_strided: as many strides as sizes are needed."""
+    return RuntimeError(
+        f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides "
+        f"({len(strides)})"
+    )
+
+
+def range_not_finite(start: object, end: object) -> RuntimeError:
+    """A bound of a range is infinite or NaN."""
+    return RuntimeError(f"unsupported range: {start} -> {end}")
+
+
+def hook_without_grad() -> RuntimeError:
+    """A hook is registered where no gradient will come."""
+    return RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+
+
+def post_hook_on_non_leaf() -> RuntimeError:
+    """A hook for after accumulation is registered where nothing accumulates."""
+    return RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+
+
+def retain_without_grad() -> RuntimeError:
+    """A gradient is to be kept that will not come."""
+    return RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+
+
+def assigned_grad_type(got: object) -> TypeError:
+    """Something that is no tensor is assigned to .grad."""
+    return TypeError(
+        f"assigned grad expected to be a Tensor or None but got grad of type {type(got).__name__}"
+    )
+
+
+def own_grad() -> RuntimeError:
+    """A tensor is assigned to its own .grad."""
+    return RuntimeError("can't assign Variable as its own grad")
+
+
+def assigned_grad_size(got: Sequence[int], expected: Sequence[int]) -> RuntimeError:
+    """A gradient of another shape is assigned to .grad."""
+    return RuntimeError(
+        f"attempting to assign a gradient of size '{list(got)}' to a tensor of size "
+        f"'{list(expected)}'. Please ensure that the gradient and the tensor are the same size"
+    )
+
+
+def assigned_grad_dtype(got: object, expected: object) -> RuntimeError:
+    """A gradient of another dtype is assigned to .grad."""
+    return RuntimeError(
+        f"attempting to assign a gradient with dtype '{got!r}' to a tensor with dtype "
+        f"'{expected!r}'. The gradient must match the tensor's dtype"
+    )
+
+
+def assigned_grad_device(got: object, expected: object) -> RuntimeError:
+    """A gradient on another device is assigned to .grad."""
+    return RuntimeError(
+        f"attempting to assign a gradient located on device '{got}' to a tensor located on "
+        f"device '{expected}'. Please ensure that the gradient and the tensor are on the same "
+        "device"
+    )
+
+
+def data_type(got: object) -> TypeError:
+    """Something that is no tensor is assigned to .data."""
+    return TypeError(f"Variable data has to be a tensor, but got {type(got).__name__}")

@@ -98,9 +98,7 @@ def tensordot_pair(self: Any, other: Any, dims: Any) -> Any:
     return tensordot(self, other, dims_self, dims_other)
 
 
-def tensordot(
-    self: Any, other: Any, dims_self: Sequence[int], dims_other: Sequence[int]
-) -> Any:
+def tensordot(self: Any, other: Any, dims_self: Sequence[int], dims_other: Sequence[int]) -> Any:
     """Contract dims_self[i] with dims_other[i], as one matrix product.
 
     A contracted dim of size 1 on one side broadcasts: the other side is summed over it.
@@ -145,9 +143,7 @@ def kron(self: Any, other: Any) -> Any:
 def multi_dot(tensors: Sequence[Any]) -> Any:
     """Product of a chain, in the order that costs least; vectors are allowed at the ends."""
     if len(tensors) < 2:
-        raise RuntimeError(
-            f"multi_dot(): expected at least 2 tensors but got {len(tensors)}"
-        )
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
     chain = list(tensors)
     starts_flat, ends_flat = chain[0].ndim == 1, chain[-1].ndim == 1
     if starts_flat:
@@ -164,9 +160,7 @@ def chain_product(chain: list[Any]) -> Any:
     """Product of two or more matrices, parenthesised by dynamic programming."""
     for index, matrix in enumerate(chain):
         if matrix.ndim != 2:
-            raise RuntimeError(
-                f"multi_dot(): tensor {index} must be 2D but got {matrix.ndim}D"
-            )
+            raise RuntimeError(f"multi_dot(): tensor {index} must be 2D but got {matrix.ndim}D")
     sizes = [matrix.shape[0] for matrix in chain] + [chain[-1].shape[1]]
     n = len(chain)
     cost = [[0] * n for _ in range(n)]
@@ -228,5 +222,3 @@ def _check_bilinear(input1: Any, input2: Any, weight: Any, bias: Any) -> None:
             f"bilinear(): bias size does not match weight size: got {bias.shape[0]} "
             f"but expected {weight.shape[0]}"
         )
-
-

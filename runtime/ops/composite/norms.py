@@ -11,7 +11,7 @@ from runtime.dispatch import ops
 
 
 def norm(
-    self: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+    self: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
 ) -> Any:
     """The p-norm of the elements, whatever the number of dims; 'fro' is the 2-norm."""
     if p == "fro" or p is None:
@@ -23,7 +23,7 @@ def norm(
 
 
 def linalg_norm(
-    self: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+    self: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, dtype: Any = None
 ) -> Any:
     """A vector norm over one dim or a matrix norm over two."""
     dims = dim if dim is None or not isinstance(dim, int) else [dim]
@@ -31,12 +31,12 @@ def linalg_norm(
         raise RuntimeError(
             f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}"
         )
-    if dims is None and ord is not None and self.ndim not in (1, 2):
-        if not isinstance(ord, str) or self.ndim > 2:
-            raise RuntimeError(
-                "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. "
-                f"Got {self.ndim}D."
-            )
+    whole = dims is None and ord is not None
+    if whole and (self.ndim > 2 or (self.ndim == 0 and not isinstance(ord, str))):
+        raise RuntimeError(
+            "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. "
+            f"Got {self.ndim}D."
+        )
     is_matrix = (len(dims) if dims is not None else self.ndim) == 2
     if ord is not None and (is_matrix or isinstance(ord, str)):
         return ops.linalg_matrix_norm(
@@ -50,7 +50,6 @@ def matrix_norm(
     ord: Any = "fro",
     dim: Any = (-2, -1),
     keepdim: bool = False,
-    *,
     dtype: Any = None,
 ) -> Any:
     """A norm of the matrices in the two dims of `dim`."""
@@ -60,10 +59,8 @@ def matrix_norm(
     if ord in (1, -1, inf, -inf):
         summed, compared = (row, column) if abs(ord) == 1 else (column, row)
         sums = ops.linalg_vector_norm(self, 1, summed, True, dtype=dtype)
-        extreme = sums.amax((summed, compared), keepdim) if ord > 0 else sums.amin(
-            (summed, compared), keepdim
-        )
-        return extreme
+        dims = (summed, compared)
+        return sums.amax(dims, keepdim) if ord > 0 else sums.amin(dims, keepdim)
     if ord not in (2, -2, "nuc"):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     return _singular_value_norm(self, ord, row, column, keepdim, dtype)
@@ -81,9 +78,7 @@ def _matrix_dims(self: Any, dim: Any) -> tuple[int, int]:
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {shown}")
     row, column = (normalize_dim(d, self.ndim) for d in dim)
     if row == column:
-        raise RuntimeError(
-            f"linalg.matrix_norm: dims must be different. Got ({dim[0]}, {dim[1]})"
-        )
+        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dim[0]}, {dim[1]})")
     return row, column
 
 
@@ -94,10 +89,8 @@ def _singular_value_norm(
     matrices = self if dtype is None else self.to(dtype)
     matrices = matrices.movedim((row, column), (-2, -1))
     values = ops.linalg_svdvals(matrices)
-    if ord == "nuc":
-        result = values.sum(-1)
-    else:
-        result = values.amax(-1) if ord == 2 else values.amin(-1)
+    fold = {"nuc": values.sum, 2: values.amax, -2: values.amin}[ord]
+    result = fold(-1)
     if keepdim:
         for dim in sorted((row, column)):
             result = result.unsqueeze(dim)

@@ -1,0 +1,111 @@
+"""The negative log likelihood loss over (batch, classes, places) arrays, and its gradient.
+
+`reduction` is 0 for none, 1 for the weighted mean, 2 for the sum. Sums accumulate in float64.
+"""
+
+# ruff: noqa: F821 - T is a name of the compiled text.
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from runtime.kernels.typed import typed
+
+Array = Any
+NONE, MEAN, SUM = 0, 1, 2
+
+
+def nll_loss_forward(
+    output: Array,
+    total_weight: Array,
+    self: Array,
+    target: Array,
+    weight: Array | None,
+    reduction: int,
+    ignore_index: int,
+) -> None:
+    """Write -weight[t] * self[:, t] for each target t, or its sum or weighted mean.
+
+    Raises: IndexError if a target that is not `ignore_index` is no class.
+    """
+    scores, labels, weights = _arguments(self, target, weight)
+    each = output.reshape(labels.shape) if reduction == NONE else np.empty((0, 0), self.dtype)
+    bad, total, sum_of_weights = nll_forward(each, scores, labels, weights, ignore_index)
+    if bad >= 0:
+        raise IndexError(f"Target {labels.flat[bad]} is out of bounds.")
+    total_weight[...] = sum_of_weights
+    if reduction == SUM:
+        output[...] = total
+    elif reduction == MEAN:
+        output[...] = total / sum_of_weights if sum_of_weights else np.nan
+
+
+def nll_loss_backward(
+    out: Array,
+    grad_output: Array,
+    target: Array,
+    weight: Array | None,
+    total_weight: Array,
+    sizes: Any,
+    reduction: int,
+    ignore_index: int,
+) -> None:
+    """Write -weight[t] * grad at each target's place, 0 elsewhere."""
+    out.fill(0)
+    scores, labels, weights = _arguments(out, target, weight)
+    grad = grad_output.astype(out.dtype, copy=False)
+    if reduction == NONE:
+        each, scale = np.ascontiguousarray(grad).reshape(labels.shape), 1.0
+    else:
+        each = np.ones((1, 1), out.dtype)
+        scale = float(grad)
+        if reduction == MEAN:
+            divisor = float(total_weight)
+            scale = scale / divisor if divisor else 0.0
+    nll_backward(scores, each, labels, weights, ignore_index, scale)
+
+
+def _arguments(scores: Array, target: Array, weight: Array | None) -> tuple[Array, Array, Array]:
+    """(batch, classes, places), (batch, places) and weights, contiguous; no weights is empty."""
+    if scores.ndim == 1:
+        scores = scores[None]
+    batch, classes = scores.shape[:2]
+    places = target.size // batch if batch else 0
+    flat = np.ascontiguousarray(scores).reshape(batch, classes, places)
+    labels = np.ascontiguousarray(target, np.int64).reshape(batch, places)
+    weights = np.empty(0, scores.dtype) if weight is None else np.ascontiguousarray(weight)
+    return flat, labels, weights
+
+
+@typed
+def nll_forward(each, scores, labels, weights, ignore_index):
+    """Fills `each` unless it is empty; returns (place of a bad target or -1, sum, weights)."""
+    total, total_weight = 0.0, 0.0
+    for b in range(labels.shape[0]):
+        for p in range(labels.shape[1]):
+            label = labels[b, p]
+            loss, weight = T(0), T(0)
+            if label != ignore_index:
+                if label < 0 or label >= scores.shape[1]:
+                    return b * labels.shape[1] + p, 0.0, 0.0
+                weight = weights[label] if weights.size else T(1)
+                loss = -weight * scores[b, label, p]
+            if each.size:
+                each[b, p] = loss
+            total += loss
+            total_weight += weight
+    return -1, total, total_weight
+
+
+@typed
+def nll_backward(grad_input, grad, labels, weights, ignore_index, scale):
+    """grad_input[b, t, p] = -weight[t] * grad * scale; `grad` may be one number for all."""
+    for b in range(labels.shape[0]):
+        for p in range(labels.shape[1]):
+            label = labels[b, p]
+            if label != ignore_index:
+                weight = weights[label] if weights.size else T(1)
+                upstream = grad[b, p] if grad.size == labels.size else grad[0, 0]
+                grad_input[b, label, p] = -weight * upstream * T(scale)

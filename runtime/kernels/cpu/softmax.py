@@ -1,0 +1,265 @@
+"""softmax, log_softmax and logsumexp: exponentials with the largest element subtracted first.
+
+Rows are contiguous along the dim; where the dim is not innermost, `inner` neighbouring columns of
+an (outer, n, inner) array advance together, so that both forms vectorise.
+"""
+
+# ruff: noqa: F821 - T and the primitives are names of the compiled text.
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from runtime.kernels.typed import typed, typed_sum
+
+Array = Any
+LANES = 16
+
+
+def softmax(out: Array, self: Array, dim: int, dtype: Any) -> None:
+    """Write exp(x - max) / sum of exp(x - max) over `dim`."""
+    _run(softmax_rows, softmax_columns, dim, out, self.astype(out.dtype, copy=False))
+
+
+def log_softmax(out: Array, self: Array, dim: int, dtype: Any) -> None:
+    """Write x - max - log(sum of exp(x - max)) over `dim`."""
+    _run(log_softmax_rows, log_softmax_columns, dim, out, self.astype(out.dtype, copy=False))
+
+
+def softmax_backward_data(
+    out: Array, grad_output: Array, output: Array, dim: int, input_dtype: Any
+) -> None:
+    """Write output * (grad - sum of grad * output over `dim`)."""
+    _run(softmax_backward_rows, softmax_backward_columns, dim, out, grad_output, output)
+
+
+def log_softmax_backward_data(
+    out: Array, grad_output: Array, output: Array, dim: int, input_dtype: Any
+) -> None:
+    """Write grad - exp(output) * sum of grad over `dim`."""
+    _run(log_softmax_backward_rows, log_softmax_backward_columns, dim, out, grad_output, output)
+
+
+def logsumexp(out: Array, self: Array, dim: Any, keepdim: bool) -> None:
+    """Write log(sum of exp(x)) over the dims of `dim`."""
+    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    ndim = self.ndim
+    reduced = tuple(sorted(d % ndim for d in dims)) if ndim else ()
+    if not dims:
+        reduced = tuple(range(ndim))
+    kept = tuple(d for d in range(ndim) if d not in reduced)
+    length = prod(self.shape[d] for d in reduced)
+    rows = np.ascontiguousarray(self.transpose(kept + reduced)).reshape(out.size, length)
+    if self.dtype.kind == "c":
+        _logsumexp_complex(out.reshape(-1), rows)
+    else:
+        logsumexp_rows(out.reshape(-1), rows)
+
+
+def _logsumexp_complex(out: Array, rows: Array) -> None:
+    with np.errstate(all="ignore"):
+        top = rows.real.max(axis=1, initial=-np.inf)
+        top[~np.isfinite(top)] = 0
+        out[...] = np.log(np.exp(rows - top[:, None]).sum(axis=1)) + top
+
+
+def _run(rows_kernel: Any, columns_kernel: Any, dim: int, out: Array, *inputs: Array) -> None:
+    """Call the kernel of the layout, on contiguous arrays folded around `dim`."""
+    sizes = out.shape
+    if not out.size:
+        return
+    if not sizes or dim == -1 or dim == len(sizes) - 1:
+        shape = (-1, sizes[-1]) if sizes else (1, 1)
+        rows_kernel(*[np.ascontiguousarray(a).reshape(shape) for a in (out, *inputs)])
+        return
+    dim %= len(sizes)
+    shape = (-1, sizes[dim], prod(sizes[dim + 1 :]))
+    columns_kernel(*[np.ascontiguousarray(a).reshape(shape) for a in (out, *inputs)])
+
+
+# Rows.
+
+
+@typed
+def row_max(row):
+    """The largest element; NaN loses every comparison and shows in the sum of exponentials."""
+    n = row.size
+    top = T(-np.inf)
+    whole = n - n % LANES
+    if whole:
+        lanes = row[:LANES].copy()
+        for start in range(LANES, whole, LANES):
+            block = row[start : start + LANES]
+            for lane in range(LANES):
+                lanes[lane] = block[lane] if block[lane] > lanes[lane] else lanes[lane]
+        for lane in range(LANES):
+            top = lanes[lane] if lanes[lane] > top else top
+    for i in range(whole, n):
+        top = row[i] if row[i] > top else top
+    return top
+
+
+@typed_sum
+def softmax_rows(out, x):
+    """Three passes over a row: the maximum; exponentials and their sum; the scaling."""
+    n = x.shape[1]
+    for r in range(x.shape[0]):
+        row, result = x[r], out[r]
+        top = row_max(row)
+        total = T(0)
+        for i in range(n):
+            value = exp(row[i] - top)
+            result[i] = value
+            total += value
+        scale = T(1) / total
+        for i in range(n):
+            result[i] *= scale
+
+
+@typed_sum
+def log_softmax_rows(out, x):
+    """Three passes over a row: the maximum; the sum of exponentials; the differences."""
+    n = x.shape[1]
+    for r in range(x.shape[0]):
+        row, result = x[r], out[r]
+        top = row_max(row)
+        total = T(0)
+        for i in range(n):
+            total += exp(row[i] - top)
+        logarithm = log(total)
+        for i in range(n):
+            result[i] = (row[i] - top) - logarithm
+
+
+@typed_sum
+def logsumexp_rows(out, x):
+    """As log_softmax; an infinite maximum is not subtracted, for inf - inf is NaN."""
+    n = x.shape[1]
+    for r in range(x.shape[0]):
+        row = x[r]
+        top = row_max(row)
+        if abs(top) == T(np.inf):
+            top = T(0)
+        total = T(0)
+        for i in range(n):
+            total += exp(row[i] - top)
+        out[r] = log(total) + top
+
+
+@typed_sum
+def softmax_backward_rows(grad_input, grad, y):
+    """y * (grad - dot(grad, y)) row by row."""
+    n = y.shape[1]
+    for r in range(y.shape[0]):
+        g, p, result = grad[r], y[r], grad_input[r]
+        total = T(0)
+        for i in range(n):
+            total += g[i] * p[i]
+        for i in range(n):
+            result[i] = p[i] * (g[i] - total)
+
+
+@typed_sum
+def log_softmax_backward_rows(grad_input, grad, y):
+    """grad - exp(y) * sum(grad) row by row."""
+    n = y.shape[1]
+    for r in range(y.shape[0]):
+        g, p, result = grad[r], y[r], grad_input[r]
+        total = T(0)
+        for i in range(n):
+            total += g[i]
+        for i in range(n):
+            result[i] = g[i] - exp(p[i]) * total
+
+
+# Columns.
+
+
+@typed
+def column_max(top, block):
+    """top[j] = the largest of block[:, j]."""
+    for j in range(top.size):
+        top[j] = T(-np.inf)
+    for i in range(block.shape[0]):
+        row = block[i]
+        for j in range(top.size):
+            top[j] = row[j] if row[j] > top[j] else top[j]
+
+
+@typed
+def softmax_columns(out, x):
+    """As softmax_rows, on `inner` columns at a time."""
+    n, inner = x.shape[1], x.shape[2]
+    top, total = np.empty(inner, x.dtype), np.empty(inner, x.dtype)
+    for o in range(x.shape[0]):
+        column_max(top, x[o])
+        total[:] = T(0)
+        for i in range(n):
+            row, result = x[o, i], out[o, i]
+            for j in range(inner):
+                value = exp(row[j] - top[j])
+                result[j] = value
+                total[j] += value
+        for j in range(inner):
+            total[j] = T(1) / total[j]
+        for i in range(n):
+            result = out[o, i]
+            for j in range(inner):
+                result[j] *= total[j]
+
+
+@typed
+def log_softmax_columns(out, x):
+    """As log_softmax_rows, on `inner` columns at a time."""
+    n, inner = x.shape[1], x.shape[2]
+    top, total = np.empty(inner, x.dtype), np.empty(inner, x.dtype)
+    for o in range(x.shape[0]):
+        column_max(top, x[o])
+        total[:] = T(0)
+        for i in range(n):
+            row = x[o, i]
+            for j in range(inner):
+                total[j] += exp(row[j] - top[j])
+        for j in range(inner):
+            total[j] = log(total[j])
+        for i in range(n):
+            row, result = x[o, i], out[o, i]
+            for j in range(inner):
+                result[j] = (row[j] - top[j]) - total[j]
+
+
+@typed
+def softmax_backward_columns(grad_input, grad, y):
+    """As softmax_backward_rows, on `inner` columns at a time."""
+    n, inner = y.shape[1], y.shape[2]
+    total = np.empty(inner, y.dtype)
+    for o in range(y.shape[0]):
+        total[:] = T(0)
+        for i in range(n):
+            g, p = grad[o, i], y[o, i]
+            for j in range(inner):
+                total[j] += g[j] * p[j]
+        for i in range(n):
+            g, p, result = grad[o, i], y[o, i], grad_input[o, i]
+            for j in range(inner):
+                result[j] = p[j] * (g[j] - total[j])
+
+
+@typed
+def log_softmax_backward_columns(grad_input, grad, y):
+    """As log_softmax_backward_rows, on `inner` columns at a time."""
+    n, inner = y.shape[1], y.shape[2]
+    total = np.empty(inner, y.dtype)
+    for o in range(y.shape[0]):
+        total[:] = T(0)
+        for i in range(n):
+            g = grad[o, i]
+            for j in range(inner):
+                total[j] += g[j]
+        for i in range(n):
+            g, p, result = grad[o, i], y[o, i], grad_input[o, i]
+            for j in range(inner):
+                result[j] = g[j] - exp(p[j]) * total[j]

@@ -1,0 +1,93 @@
+"""Kernels written once and compiled per element type, with the vector mathematics at hand.
+
+A typed kernel may use `T`, the constructor of its element type, and the primitives of
+`runtime.kernels.vecmath` (exp, log, sqrt ...) by name, besides what every kernel may use.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from runtime.kernels import build
+from runtime.kernels.vecmath import compose
+
+STRICT = '"fastmath": {"contract"}'
+REASSOCIATED = '"fastmath": {"reassoc", "nsz", "contract"}'
+
+
+class TypedKernel:
+    """A family of compiled kernels, one per dtype of the first argument."""
+
+    def __init__(self, function: FunctionType, reassociate: bool) -> None:
+        self.function = function
+        self.reassociate = reassociate
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+        self._compiled: dict[Any, Callable[..., Any]] = {}
+
+    def __call__(self, first: Any, *args: Any) -> Any:
+        compiled = self._compiled.get(first.dtype)
+        if compiled is None:
+            compiled = self._compiled[first.dtype] = self.compiled(first.dtype.name)
+        return compiled(first, *args)
+
+    def compiled(self, type_name: str) -> Any:
+        """The compiled function for elements of one NumPy type."""
+        name = f"{self.__name__}_{type_name}"
+        return build.compile_text(name, typed_text(self.function, type_name, self.reassociate))
+
+
+def typed(function: FunctionType) -> TypedKernel:
+    """Mark a function as a kernel that is compiled per dtype of its first argument."""
+    return TypedKernel(function, reassociate=False)
+
+
+def typed_sum(function: FunctionType) -> TypedKernel:
+    """As `typed`; its own additions may be reordered, so that loops that sum vectorise.
+
+    The vector mathematics it calls is compiled without that freedom.
+    """
+    return TypedKernel(function, reassociate=True)
+
+
+def typed_text(function: FunctionType, type_name: str, reassociate: bool) -> str:
+    """The self-contained text of a typed kernel for one element type."""
+    helpers: dict[str, str] = {}
+    body = _collect(function, helpers)
+    library = compose.compose("\n".join(helpers.values()) + body, type_name)
+    library = re.sub(r"^def ", "@inner\ndef ", library, flags=re.MULTILINE)
+    header = build.HEADER.format(title=f"{function.__name__}: {type_name}.")
+    options = (
+        f"options = {{**options, {REASSOCIATED}}}\n"
+        "entry = njit(cache=True, **options)\ninner = njit(**options)\n"
+        if reassociate
+        else ""
+    )
+    parts = [
+        header,
+        f"T = np.{type_name}\n",
+        library,
+        options,
+        *helpers.values(),
+        "@entry\n" + body,
+        f"kernel = {function.__name__}\n",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _collect(function: FunctionType, helpers: dict[str, str]) -> str:
+    """The source of `function`; typed kernels and numbers it uses join `helpers` first."""
+    source = build.plain_source(function)
+    for name in build.names_used(source):
+        value = function.__globals__.get(name)
+        if name in helpers or name == function.__name__:
+            continue
+        if isinstance(value, (TypedKernel, build.Kernel)):
+            text = _collect(value.function, helpers)
+            helpers[name] = "@inner\n" + text
+        elif isinstance(value, (bool, int, float)):
+            helpers[name] = f"{name} = {value!r}\n"
+    return source
