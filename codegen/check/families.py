@@ -106,19 +106,22 @@ def public_names_are_unique(context: Context) -> Iterator[Problem]:
     for operator in context.program.operators:
         owners.setdefault(operator.base_name, operator)
     for operator in context.program.operators:
-        for name, key in _derived_names(operator):
+        for name, key, word in _derived_names(operator):
             owner = owners.setdefault(name, operator)
             if owner.base_name != operator.base_name:
                 message = f"{operator.name}: the name '{name}' is taken by '{owner.name}'"
-                where = operator.places.word("inplace" if key == "variants" else name, key)
-                yield Problem(where, message, None, _first(owner, "taken here"), len(name))
+                where = operator.places.word(word, key)
+                yield Problem(where, message, None, _first(owner, "taken here"), len(word))
 
 
-def _derived_names(operator: Operator) -> Iterator[tuple[str, str]]:
+def _derived_names(operator: Operator) -> Iterator[tuple[str, str, str]]:
+    """Yield (name, key that makes it, word of that key)."""
     for alias in operator.aliases:
-        yield alias, "aliases"
+        for name in operator.flat_names[1:]:
+            if name.endswith(alias.rpartition(".")[2]):
+                yield name, "aliases", alias
     if operator.has_inplace:
-        yield f"{operator.base_name}_", "variants"
+        yield f"{operator.base_name}_", "variants", "inplace"
 
 
 @program_rule("E504")

@@ -45,7 +45,7 @@ class Context:
         table: dict[str, list[Signature]] = {}
         for operator in self._all():
             signature = schema_signature(operator.schema, has_out=operator.has_out)
-            for name in (operator.base_name, *operator.aliases):
+            for name in operator.flat_names:
                 table.setdefault(name, []).append(signature)
                 if operator.has_inplace:
                     table.setdefault(f"{name}_", []).append(signature)
@@ -59,7 +59,7 @@ class Context:
             if not (operator.has_method or operator.has_inplace):
                 continue
             signature = schema_signature(operator.schema, as_method=True)
-            for name in (operator.base_name, *operator.aliases):
+            for name in operator.flat_names:
                 if operator.has_method:
                     table.setdefault(name, []).append(signature)
                 if operator.has_inplace:

@@ -75,12 +75,16 @@ def backends_are_known(operator: Operator, context: Context) -> Iterator[Problem
 
 @operator_rule("E308")
 def aliases_are_names(operator: Operator, context: Context) -> Iterator[Problem]:
-    """An alias is one Python name."""
-    for alias in operator.aliases:
-        if not alias.isidentifier():
-            where = operator.places.word(alias, "aliases")
+    """An alias is a Python name, perhaps in another module: `special.expit`."""
+    for alias, (module, name) in zip(operator.aliases, operator.public_aliases, strict=True):
+        where = operator.places.word(alias, "aliases")
+        if not name.isidentifier():
             message = f"{operator.name}: alias '{alias}' is no name"
             yield Problem(where, message, "separate aliases by commas", width=len(alias))
+        elif module not in vocabulary.PYTHON_MODULES:
+            message = f"{operator.name}: unknown module '{module}'"
+            hint = did_you_mean(module, vocabulary.PYTHON_MODULES)
+            yield Problem(where, message, hint, width=len(alias))
 
 
 @operator_rule("E313")

@@ -171,7 +171,7 @@ class Operator:
     dunders: tuple[str, ...]
     """Python operators it implements (key `operators`), in-place ones included."""
     aliases: tuple[str, ...]
-    """Further public names, with the same variants."""
+    """Further public names, with the same variants: `multiply`, or elsewhere `special.expit`."""
     dtypes: str
     """Name of the dtype set accepted after promotion, a key of vocabulary.DTYPE_SETS."""
     promotion: Promotion
@@ -210,6 +210,18 @@ class Operator:
     def public_name(self) -> str:
         """The name inside its python_module: `inv` of `linalg_inv`."""
         return public_name(self.base_name, self.python_module)
+
+    @property
+    def public_aliases(self) -> tuple[tuple[str, str], ...]:
+        """(module, name) of each alias; without a module it is the operator's own."""
+        pairs = (alias.rpartition(".") for alias in self.aliases)
+        return tuple((module or self.python_module, name) for module, _, name in pairs)
+
+    @property
+    def flat_names(self) -> tuple[str, ...]:
+        """Names in the flat table of operators, without in-place ones: `expit`, `special_expit`."""
+        names = (f"{SCHEMA_PREFIXES.get(module, '')}{name}" for module, name in self.public_aliases)
+        return tuple(dict.fromkeys((self.base_name, *names)))
 
     @property
     def arguments(self) -> tuple[Argument, ...]:

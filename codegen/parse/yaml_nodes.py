@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import accumulate
 
 from codegen.errors import SourceLocation
 
@@ -24,8 +25,8 @@ class Source:
         """Return (line, column), from 1, of a character of the file."""
         starts = self._line_starts
         if starts is None:
-            starts = [0] + [i + 1 for i, char in enumerate(self.text) if char == "\n"]
-            self._line_starts = starts
+            lengths = (len(line) + 1 for line in self.text.split("\n"))
+            starts = self._line_starts = [0, *accumulate(lengths)][:-1]
         line = bisect_right(starts, index)
         return line, index - starts[line - 1] + 1
 
@@ -72,8 +73,11 @@ class Scalar(Node):
 
     def position(self, offset: int) -> tuple[int, int]:
         """Return (line, column) in the file of character `offset` of the text."""
-        if self.style == _PLAIN and self.is_one_line:
-            return self.line, self.column + offset
+        if self.is_one_line:
+            if self.style == _PLAIN:
+                return self.line, self.column + offset
+            if self.end - self.start == len(self.text) + 2:  # quotes without escapes
+                return self.line, self.column + 1 + offset
         if self._positions is None:
             self._positions = _align(self.source.text, self.start, self.end, self.text, self.style)
         return self.source.position(self._positions[max(0, min(offset, len(self.text)))])
