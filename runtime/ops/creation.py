@@ -1,0 +1,367 @@
+"""Bodies of the factories: tensors from sizes, ranges and fill values (data: `from_data`).
+
+The arguments stand in schema order. `dtype`, `layout`, `device` and `pin_memory` mean the default
+dtype, strided, the default device and ordinary memory where they are None.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from runtime import errors
+from runtime.backends.cpu import memory
+from runtime.core import device as devices
+from runtime.core import dtype as dtypes
+from runtime.core import layout as layouts
+from runtime.core import memory_format as formats
+from runtime.core import number, promotion
+from runtime.core import shape as shapes
+from runtime.core.device import device
+from runtime.core.dtype import dtype
+from runtime.core.layout import layout
+from runtime.core.memory_format import memory_format
+from runtime.core.size import Size, make_size
+from runtime.core.tensor import Tensor, build, make_tensor
+from runtime.dispatch.operator import backend_of
+from runtime.kernels.cpu import half
+
+Number = bool | int | float | complex
+Options = Any
+
+_PYTHON_DTYPES = {
+    builtins.float: dtypes.float64,
+    builtins.int: dtypes.int64,
+    builtins.bool: dtypes.bool,
+    builtins.complex: dtypes.complex128,
+}
+
+
+# Arguments.
+
+
+def dtype_or(given: dtype | type | None, default: dtype) -> dtype:
+    """Return the dtype asked for; Python's float, int, bool and complex name one too."""
+    if given is None:
+        return default
+    if isinstance(given, dtype):
+        return given
+    if given in _PYTHON_DTYPES:
+        return _PYTHON_DTYPES[given]
+    raise errors.dtype_expected(given)
+
+
+def device_or_default(given: device | str | int | None) -> device:
+    """Return the device asked for, or the default device."""
+    return devices.default_device() if given is None else devices.device(given)
+
+
+def sizes_of(size: int | Sequence[SupportsIndex]) -> Size:
+    """Return the sizes asked for.
+
+    Raises: TypeError if one is no int, RuntimeError if one is negative.
+    """
+    if isinstance(size, (tuple, list)):
+        sizes = make_size([each if each.__class__ is int else _index(each) for each in size])
+    else:
+        sizes = make_size((_index(size),))
+    for each in sizes:
+        if each < 0:
+            raise errors.negative_size(each, sizes)
+    return sizes
+
+
+def _index(size: SupportsIndex) -> int:
+    if not hasattr(size, "__index__"):
+        raise errors.size_not_int(size)
+    return size.__index__()
+
+
+def number_of(value: Any) -> Number:
+    """Return a Python number, also from a 0-d tensor."""
+    return value.item() if isinstance(value, Tensor) else value
+
+
+# Memory.
+
+
+def allocate(sizes: Size, dtype: dtype, on: device) -> Tensor:
+    """Return a contiguous tensor of undefined values."""
+    if on.type_index == devices.CPU:
+        return memory.empty(sizes, dtype)
+    if on.type_index == devices.META:
+        return make_tensor(None, sizes, dtype, devices.meta)
+    return backend_of(on.type_index).empty(sizes, dtype, on)  # type: ignore[no-any-return]
+
+
+def from_values(values: np.ndarray, dtype: dtype, on: device) -> Tensor:
+    """Return a tensor holding an array's values, cast to `dtype` and brought to a device.
+
+    The array becomes the tensor's memory where its dtype allows.
+    """
+    if on.type_index == devices.META:
+        return make_tensor(None, Size(values.shape), dtype, devices.meta)
+    flat = values.reshape(-1)
+    if dtype.numpy == np.uint16:
+        buffer = half.from_float32(flat.astype(np.float32), dtype)
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):
+            buffer = flat.astype(dtype.numpy, copy=False)
+    made = make_tensor(buffer, Size(values.shape), dtype)
+    return made if on.type_index == devices.CPU else made.to(on)  # type: ignore[attr-defined]
+
+
+def _check_layout(wanted: layout | None) -> None:
+    if wanted is not None and wanted is not layouts.strided:
+        raise errors.layout_not_strided(wanted)
+
+
+# Constant values.
+
+
+def empty(
+    size: Sequence[int],
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    memory_format: memory_format | None = None,
+) -> Tensor:
+    """A tensor of undefined values."""
+    _check_layout(layout)
+    made = allocate(
+        sizes_of(size), dtype_or(dtype, dtypes.default_dtype()), device_or_default(device)
+    )
+    if memory_format in (None, formats.contiguous_format):
+        return made
+    strides = shapes.channels_last_strides(made._sizes, memory_format.name)
+    if strides is None:
+        raise errors.format_needs_rank(memory_format.name, 5 if "3d" in memory_format.name else 4)
+    return with_strides(made, strides)
+
+
+def with_strides(made: Tensor, strides: Sequence[int]) -> Tensor:
+    """Return a new tensor's memory in another order of dims."""
+    return build(made._key, made._sizes, tuple(strides), 0, made._storage)
+
+
+def zeros(size: Sequence[int], *options: Options) -> Tensor:
+    """A tensor of zeros."""
+    return fill_new(empty(size, *options), 0)
+
+
+def ones(size: Sequence[int], *options: Options) -> Tensor:
+    """A tensor of ones."""
+    return fill_new(empty(size, *options), 1)
+
+
+def full(
+    size: Sequence[int], fill_value: Any, dtype: dtype | None = None, *options: Options
+) -> Tensor:
+    """A tensor of one value, whose type tells the dtype unless it is given."""
+    value = number_of(fill_value)
+    chosen = dtype_or(dtype, promotion.number_dtype(value))
+    number.check_fits(value, chosen)
+    return fill_new(empty(size, chosen, *options), value)
+
+
+def fill_new(made: Tensor, value: Number) -> Tensor:
+    """Set all elements of a new tensor, which no graph knows yet."""
+    if made._storage.buffer is None:
+        return made
+    if not made.is_cpu:
+        return made.fill_(value)  # type: ignore[attr-defined, no-any-return]
+    if value and made.dtype.numpy == np.uint16:
+        value = int(half.from_float32(np.array([value], np.float32), made.dtype)[0])
+    elif value.__class__ is int:
+        value = np.asarray(value).astype(made.dtype.numpy)[()]
+    made._storage.buffer.fill(value)
+    return made
+
+
+def empty_strided(
+    size: Sequence[int],
+    stride: Sequence[int],
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
+    """A tensor of undefined values with the given strides, in as much memory as they need."""
+    sizes, strides = sizes_of(size), tuple(stride)
+    if len(sizes) != len(strides):
+        raise errors.strides_do_not_match(sizes, strides)
+    extent = sum((n - 1) * step for n, step in zip(sizes, strides, strict=True)) + 1
+    memory_sizes = make_size((0 if 0 in sizes else extent,))
+    chosen, on = dtype_or(dtype, dtypes.default_dtype()), device_or_default(device)
+    storage = allocate(memory_sizes, chosen, on)._storage
+    key = allocate(make_size([0] * len(sizes)), chosen, on)._key
+    return build(key, sizes, strides, 0, storage)
+
+
+# Ranges.
+
+
+def arange_to(end: Any, *options: Options) -> Tensor:
+    """0, 1, 2 ... below `end`."""
+    return arange(0, end, 1, *options)
+
+
+def arange_from(start: Any, end: Any, *options: Options) -> Tensor:
+    """start, start + 1 ... below `end`."""
+    return arange(start, end, 1, *options)
+
+
+def arange(
+    start: Any,
+    end: Any,
+    step: Any = 1,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
+    """start, start + step ... up to but not including `end`; int64 if all three are ints."""
+    start, end, step = _range_numbers(start, end, step, dtype)
+    is_integral = all(isinstance(each, int) for each in (start, end, step))
+    chosen = dtype_or(dtype, dtypes.int64 if is_integral else dtypes.default_dtype())
+    if chosen.kind in "bc":
+        raise errors.dtype_not_supported("arange_cpu", chosen, "integers and floats")
+    count = -((start - end) // step) if is_integral else int(np.ceil((end - start) / step))
+    return from_values(_steps(start, step, count), chosen, device_or_default(device))
+
+
+def _range_numbers(start: Any, end: Any, step: Any, wanted: Any) -> tuple[Any, Any, Any]:
+    """The bounds, checked; an integer dtype makes integers of them.
+
+    Raises: RuntimeError for a step of zero or away from the end, or bounds that are not finite.
+    """
+    start, end, step = number_of(start), number_of(end), number_of(step)
+    if wanted is not None and dtype_or(wanted, dtypes.int64).kind == "i":
+        start, end, step = int(start), int(end), int(step)
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not np.isfinite(start) or not np.isfinite(end):
+        raise errors.range_not_finite(start, end)
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    return start, end, step
+
+
+def _steps(start: Any, step: Any, count: int) -> np.ndarray:
+    if isinstance(start, int) and isinstance(step, int):
+        return np.arange(start, start + count * step, step, dtype=np.int64)
+    return start + np.arange(count, dtype=np.float64) * step
+
+
+def range_to(
+    start: Any,
+    end: Any,
+    step: Any = 1,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
+    """start, start + step ... up to and including `end`."""
+    start, end, step = _range_numbers(start, end, step, dtype)
+    count = int((end - start) / step) + 1
+    chosen = dtype_or(dtype, dtypes.default_dtype())
+    return from_values(_steps(start, step, count), chosen, device_or_default(device))
+
+
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
+    """`steps` numbers at equal distances, both ends included."""
+    start, end = number_of(start), number_of(end)
+    default = promotion.number_dtype(1j if isinstance(start + end, complex) else 1.0)
+    chosen = dtype_or(dtype, default)
+    return from_values(_spaced(start, end, steps, chosen), chosen, device_or_default(device))
+
+
+def _spaced(start: Any, end: Any, steps: int, chosen: dtype) -> np.ndarray:
+    """Counted from the nearer end, so that both ends are met exactly."""
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    if chosen.kind == "i":
+        start, end = int(start), int(end)
+    step = (end - start) / max(steps - 1, 1)
+    positions = np.arange(steps, dtype=np.float64)
+    first = positions < (steps // 2 or steps)
+    return np.where(first, start + step * positions, end - step * (steps - 1 - positions))
+
+
+def logspace(
+    start: Any, end: Any, steps: int, base: float = 10.0, dtype: dtype | None = None, *rest: Options
+) -> Tensor:
+    """`base` to the power of `steps` exponents at equal distances."""
+    start, end = number_of(start), number_of(end)
+    default = promotion.number_dtype(1j if isinstance(start + end, complex) else 1.0)
+    chosen = dtype_or(dtype, default)
+    exponents = _spaced(start, end, steps, dtypes.default_dtype())
+    on = device_or_default(rest[1] if len(rest) > 1 else None)
+    with np.errstate(over="ignore"):
+        return from_values(np.power(base, exponents), chosen, on)
+
+
+# Matrices.
+
+
+def eye(n: int, *options: Options) -> Tensor:
+    """The identity matrix."""
+    return eye_rectangular(n, n, *options)
+
+
+def eye_rectangular(
+    n: int,
+    m: int,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
+    """Ones on the main diagonal, zeros elsewhere."""
+    for name, size in (("n", n), ("m", m)):
+        if size < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
+    made = zeros((n, m), dtype, layout, device, pin_memory)
+    if made._storage.buffer is not None:
+        made.diagonal().fill_(1)  # type: ignore[attr-defined]
+    return made
+
+
+def tril_indices(row: int, col: int, offset: int = 0, *options: Options) -> Tensor:
+    """The positions on and below a diagonal: a row of row numbers, a row of column numbers."""
+    return _triangle(np.tril_indices, row, col, offset, *options)
+
+
+def triu_indices(row: int, col: int, offset: int = 0, *options: Options) -> Tensor:
+    """The positions on and above a diagonal: a row of row numbers, a row of column numbers."""
+    return _triangle(np.triu_indices, row, col, offset, *options)
+
+
+def _triangle(
+    positions: Any,
+    row: int,
+    col: int,
+    offset: int,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
+    for name, size in (("row", row), ("col", col)):
+        if size < 0:
+            raise RuntimeError(f"{name} must be non-negative, got{size}")
+    found = np.stack(positions(row, offset, col))
+    return from_values(found, dtype_or(dtype, dtypes.int64), device_or_default(device))
