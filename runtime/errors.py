@@ -966,3 +966,95 @@ def assigned_grad_device(got: object, expected: object) -> RuntimeError:
 def data_type(got: object) -> TypeError:
     """Something that is no tensor is assigned to .data."""
     return TypeError(f"Variable data has to be a tensor, but got {type(got).__name__}")
+
+
+# Data from elsewhere.
+
+
+def no_dtype_for(data: object) -> RuntimeError:
+    """`tensor` was given something that is no number, sequence or array."""
+    return RuntimeError(f"Could not infer dtype of {type(data).__name__}")
+
+
+def real_number_expected() -> TypeError:
+    """A complex number was given for a real dtype."""
+    return TypeError("must be real number, not complex")
+
+
+def negative_numpy_stride() -> ValueError:
+    """An array that is read backwards cannot be shared."""
+    return ValueError(
+        "At least one stride in the given numpy array is negative, and tensors with negative "
+        "strides are not currently supported. (You can probably work around this by making a copy "
+        "of your array with array.copy().)"
+    )
+
+
+def fractional_numpy_stride() -> ValueError:
+    """An array's strides do not count whole elements."""
+    return ValueError(
+        "given numpy array strides not a multiple of the element byte size. "
+        "Copy the numpy array to reallocate the memory."
+    )
+
+
+def buffer_offset(offset: int, size: int) -> ValueError:
+    """frombuffer: the first byte lies outside."""
+    return ValueError(
+        f"offset ({offset} bytes) must be non-negative and no greater than buffer length "
+        f"({size} bytes) minus 1"
+    )
+
+
+def buffer_remainder(size: int, itemsize: int) -> ValueError:
+    """frombuffer: the bytes do not divide into elements."""
+    return ValueError(
+        f"buffer length ({size} bytes) after offset must be a multiple of element size ({itemsize})"
+    )
+
+
+def buffer_too_short(count: int, size: int) -> ValueError:
+    """frombuffer: fewer elements than asked for."""
+    return ValueError(
+        f"requested buffer length ({count} elements) must not be greater than actual buffer "
+        f"length ({size} bytes)"
+    )
+
+
+def saved_is_no_tensor(got: object) -> TypeError:
+    """save_for_backward got something that is no tensor."""
+    return TypeError(
+        f"save_for_backward can only save variables, but got {type(got).__name__}; keep other "
+        "values as attributes of ctx"
+    )
+
+
+def backward_and_vjp() -> RuntimeError:
+    """A custom Function has both spellings of one method."""
+    return RuntimeError(
+        "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should "
+        "only implement one of them."
+    )
+
+
+def dirty_not_returned() -> RuntimeError:
+    """A custom Function marked an argument as written to, and does not return it."""
+    return RuntimeError(
+        "Some elements marked as dirty during the forward method were not returned as output. The "
+        "inputs that are modified inplace must all be outputs of the Function."
+    )
+
+
+def dirty_not_argument() -> RuntimeError:
+    """A custom Function marked a tensor as written to that is none of its arguments."""
+    return RuntimeError(
+        "A tensor marked as dirty is not an input of the Function; mark only inputs with mark_dirty"
+    )
+
+
+def dirty_view_among_others() -> RuntimeError:
+    """A custom Function writes to a view and has several results."""
+    return RuntimeError(
+        "If your Function modifies inplace an input that is a view of another tensor, it must "
+        "return only that input: give it one output, or clone the view first."
+    )

@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 from runtime.autograd import grad_mode, hooks
+from runtime.autograd.twin import TwinStorage
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
@@ -63,6 +64,7 @@ def into_leaf(leaf: Tensor, grad: Tensor, references: int) -> None:
             _references(grad) > references
             or grad._strides != leaf._strides
             or _references(grad._storage) > 2
+            or grad._storage.__class__ is TwinStorage
             or grad_mode.state.enabled
         ):
             grad = _own_copy(leaf, grad)

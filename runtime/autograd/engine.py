@@ -193,16 +193,17 @@ def _run(
         node = ready
         edges = node.edges
         if careful or node.extras is not None:
-            results = _run_carefully(node, inputs, pending, wanted, captured)
-        elif inputs.__class__ is list:
-            results = node.apply(*inputs)
-        elif inputs is None and not node.takes_undefined:
-            results = (None,) * len(edges)
+            results = _run_carefully(node, inputs, pending, keep_graph, wanted, captured)
         else:
-            results = node.apply(inputs)
+            if inputs.__class__ is list:
+                results = node.apply(*inputs)
+            elif inputs is None and not node.takes_undefined:
+                results = (None,) * len(edges)
+            else:
+                results = node.apply(inputs)
+            if not keep_graph:
+                node.release()
         inputs = grad = None
-        if not keep_graph:
-            node.release()
 
 
 def _gather(node: Any, arrived: dict[Any, Any]) -> list[Any] | None:
@@ -249,6 +250,7 @@ def _run_carefully(
     node: Any,
     inputs: Any,
     pending: Pending,
+    keep_graph: bool,
     wanted: Wanted,
     captured: list[Any] | None,
 ) -> tuple[Any, ...]:
@@ -270,6 +272,8 @@ def _run_carefully(
         results = anomaly.apply(node, inputs)
     else:
         results = node.apply(*inputs)
+    if not keep_graph:
+        node.release()
     return results if node.extras is None else hooks.after_node(node.extras, results, inputs)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from runtime import errors
-from runtime.autograd import anomaly, grad_mode, view_history
+from runtime.autograd import anomaly, grad_mode, hooks, view_history
 from runtime.autograd.node import LEAF, Edge, MultiOutputNode, Node, next_sequence_nr
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
@@ -212,18 +212,26 @@ def rebase_history(tensor: Tensor, node: Node) -> None:
     view gets a new history as a view of the base.
     """
     base = base_of(tensor)
+    retained = tensor._meta is not None and tensor._meta.retains_grad
+    if retained:
+        hooks.extras_of(tensor._edge[0]).retains.pop(tensor._edge[1], None)
     if base is None:
         known = tensor._key & _GRAD
         attach(tensor, node)
         if not known:
             _awaken_views(tensor, tensor)
+        elif retained:
+            hooks.extras_of(node).retains[0] = weakref.ref(tensor)
         return
     node.sequence_nr = next_sequence_nr()
     node.extras = None
     known = base._key & _GRAD
     attach(base, view_history.copy_slices(base, tensor, node, gradient_edge(base)))
     tensor._key |= _GRAD
-    node.stand_in = weakref.ref(_refresh_view(tensor)[0])
+    refreshed = _refresh_view(tensor)[0]
+    node.stand_in = weakref.ref(refreshed)
+    if retained:
+        hooks.extras_of(refreshed).retains[0] = weakref.ref(tensor)
     if not known:
         _awaken_views(base, tensor)
 

@@ -76,6 +76,14 @@ class Extras:
         self.post_hooks: OrderedDict[int, Any] = OrderedDict()
 
 
+def extras_of(node: Any) -> Extras:
+    """Return a node's extras, made if it has none."""
+    if node.extras is None:
+        node.extras = Extras()
+    extras: Extras = node.extras
+    return extras
+
+
 def pass_through(hooks: OrderedDict[int, Any], grad: Any) -> Any:
     """Return the gradient after `hooks`, each of which may replace it."""
     for hook in list(hooks.values()):
@@ -131,4 +139,4 @@ def _replacement(returned: Any, before: tuple[Any, ...]) -> tuple[Any, ...]:
 def keep_gradient(tensor: Any, grad: Any) -> None:
     """Store the gradient of a non-leaf that retains it, adding to one from before."""
     meta = meta_of(tensor)
-    meta.grad = grad if meta.grad is None else meta.grad + grad
+    meta.grad = grad.clone() if meta.grad is None else meta.grad + grad

@@ -65,15 +65,15 @@ class Node:
     @property
     def metadata(self) -> dict[Any, Any]:
         """A dictionary for the user."""
-        return self._more().metadata
+        return hooks.extras_of(self).metadata
 
     def register_hook(self, hook: Callable[[Any, Any], Any]) -> hooks.RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after the node; it may replace grad_inputs."""
-        return hooks.add_hook(self._more().post_hooks, hook)
+        return hooks.add_hook(hooks.extras_of(self).post_hooks, hook)
 
     def register_prehook(self, hook: Callable[[Any], Any]) -> hooks.RemovableHandle:
         """Call `hook(grad_outputs)` before the node; it may replace grad_outputs."""
-        return hooks.add_hook(self._more().pre_hooks, hook)
+        return hooks.add_hook(hooks.extras_of(self).pre_hooks, hook)
 
     def __call__(self, *grads: Any) -> Any:
         results = self.apply(*grads)
@@ -84,12 +84,6 @@ class Node:
 
     def _input_metadata(self) -> list[Any]:
         return [None] * self.num_outputs
-
-    def _more(self) -> hooks.Extras:
-        """The node's extras, made if it has none."""
-        if self.extras is None:
-            self.extras = hooks.Extras()
-        return self.extras
 
     def __repr__(self) -> str:
         return f"<{self.name()} object at {id(self):#x}>"
