@@ -1,0 +1,160 @@
+"""Cumulative operators. Sums and products of floats accumulate in double precision, as PyTorch's.
+
+Every kernel takes folded arrays; rows run along the last dim, columns side by side otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from runtime.kernels.build import kernel
+from runtime.kernels.cpu.folding import buffer_of, fold, folded_shape, settle
+
+Array = Any
+
+# The type in which a scan accumulates.
+_ACCUMULATE = {"f": np.float64, "c": np.complex128, "i": np.int64, "u": np.int64, "b": np.int64}
+
+
+def cumsum(out: Array, self: Array, dim: int, dtype: Any = None) -> None:
+    """Write the sums of what stands up to each place."""
+    _scan(out, self, dim, _sum_rows, _sum_columns, 0)
+
+
+def cumprod(out: Array, self: Array, dim: int, dtype: Any = None) -> None:
+    """Write the products of what stands up to each place."""
+    _scan(out, self, dim, _multiply_rows, _multiply_columns, 1)
+
+
+def _scan(out: Array, self: Array, dim: int, rows: Any, columns: Any, start: int) -> None:
+    if not out.size:
+        return
+    source = fold(self.astype(out.dtype, copy=False), dim)
+    buffer = buffer_of(out)
+    target = buffer.reshape(source.shape)
+    accumulate = _ACCUMULATE[out.dtype.kind]
+    if source.shape[2] == 1:
+        rows(target[:, :, 0], source[:, :, 0], accumulate(start))
+    else:
+        carry = np.empty(source.shape[2], accumulate)
+        columns(target, source, carry, start)
+    settle(out, buffer)
+
+
+@kernel
+def _sum_rows(out, self, start):
+    for row in range(self.shape[0]):
+        acc = start
+        for i in range(self.shape[1]):
+            acc += self[row, i]
+            out[row, i] = acc
+
+
+@kernel
+def _multiply_rows(out, self, start):
+    for row in range(self.shape[0]):
+        acc = start
+        for i in range(self.shape[1]):
+            acc *= self[row, i]
+            out[row, i] = acc
+
+
+@kernel
+def _sum_columns(out, self, carry, start):
+    """`carry` holds a sum for each column: the inner loop vectorises."""
+    for o in range(self.shape[0]):
+        carry[:] = start
+        for j in range(self.shape[1]):
+            for i in range(self.shape[2]):
+                carry[i] += self[o, j, i]
+                out[o, j, i] = carry[i]
+
+
+@kernel
+def _multiply_columns(out, self, carry, start):
+    """The same for products."""
+    for o in range(self.shape[0]):
+        carry[:] = start
+        for j in range(self.shape[1]):
+            for i in range(self.shape[2]):
+                carry[i] *= self[o, j, i]
+                out[o, j, i] = carry[i]
+
+
+def logcumsumexp(out: Array, self: Array, dim: int) -> None:
+    """Write the logarithm of the sums of exponentials up to each place."""
+    if not out.size:
+        return
+    buffer = buffer_of(out)
+    _log_sum_exp(buffer.reshape(folded_shape(out.shape, dim)), fold(self, dim))
+    settle(out, buffer)
+
+
+@kernel
+def _log_sum_exp(out, self):
+    """log(e^a + e^b) = max + log1p(e^(min - max)): the exponent is never positive."""
+    for o in range(self.shape[0]):
+        for i in range(self.shape[2]):
+            acc = np.float64(self[o, 0, i])
+            out[o, 0, i] = acc
+            for j in range(1, self.shape[1]):
+                x = np.float64(self[o, j, i])
+                if x != x or acc != acc:
+                    acc = x + acc
+                else:
+                    high, low = (x, acc) if x > acc else (acc, x)
+                    if high != low or not math.isinf(high):
+                        high += math.log1p(math.exp(low - high))
+                    acc = high
+                out[o, j, i] = acc
+
+
+def cummax(values: Array, indices: Array, self: Array, dim: int) -> None:
+    """Write the greatest value so far and its latest place."""
+    _best(values, indices, self, dim, _max_so_far)
+
+
+def cummin(values: Array, indices: Array, self: Array, dim: int) -> None:
+    """Write the smallest value so far and its latest place."""
+    _best(values, indices, self, dim, _min_so_far)
+
+
+def _best(values: Array, indices: Array, self: Array, dim: int, scan: Any) -> None:
+    if not values.size:
+        return
+    folded = fold(self, dim)
+    value_buffer, index_buffer = buffer_of(values), buffer_of(indices)
+    scan(value_buffer.reshape(folded.shape), index_buffer.reshape(folded.shape), folded)
+    settle(values, value_buffer)
+    settle(indices, index_buffer)
+
+
+@kernel
+def _max_so_far(values, indices, self):
+    """Once a NaN has come, only another NaN takes its place."""
+    for o in range(self.shape[0]):
+        for i in range(self.shape[2]):
+            best, place = self[o, 0, i], 0
+            for j in range(self.shape[1]):
+                value = self[o, j, i]
+                if value != value or (best == best and value >= best):
+                    best, place = value, j
+                values[o, j, i] = best
+                indices[o, j, i] = place
+
+
+@kernel
+def _min_so_far(values, indices, self):
+    """Once a NaN has come, only another NaN takes its place."""
+    for o in range(self.shape[0]):
+        for i in range(self.shape[2]):
+            best, place = self[o, 0, i], 0
+            for j in range(self.shape[1]):
+                value = self[o, j, i]
+                if value != value or (best == best and value <= best):
+                    best, place = value, j
+                values[o, j, i] = best
+                indices[o, j, i] = place
