@@ -32,10 +32,10 @@ def _exponential(node: Call) -> Expression | None:
 
 
 def _cancel(node: Call) -> Expression | None:
-    """Drop factors that stand above and below the line."""
+    """Drop factors that stand above and below the line; divide by no quotient."""
     above, below = _factors(node)
     common = [factor for factor in below if factor in above and factor != ONE]
-    if not common:
+    if not common and not (is_call(node, "div") and is_call(node.operands[1], "div")):
         return None
     for factor in common:
         if factor in above and factor in below:

@@ -297,7 +297,14 @@ _SPECIAL = (
 )
 
 _PIECEWISE = (
-    _function("abs", "sign(x)", r"\left|{0}\right|", "abs({0})", cost=1, adjoint="grad * sign(x)"),
+    _function(
+        "abs",
+        "sign(x)",
+        r"\left|{0}\right|",
+        "abs({0})",
+        cost=1,
+        adjoint="real(grad) * sign(x)",
+    ),
     _function(
         "sign",
         "0",

@@ -55,6 +55,10 @@ class _TensorPrinter(Printer):
         self._like = self._argument(arguments[0]) if arguments else "ops"
 
     def result(self, node: Expression) -> str:
+        is_open = isinstance(node, Select) and node not in self.names
+        if is_open and node.condition not in self._tensors:
+            then, otherwise = self.result(node.then), self.result(node.otherwise)
+            return f"{then} if {self.text(node.condition, 2)} else {otherwise}"
         if node in self._tensors:
             return self.text(node, 0)
         return f"ops.full_like({self._like}, {self.text(node, 0)})"
