@@ -55,13 +55,11 @@ class _TensorPrinter(Printer):
         self._like = self._argument(arguments[0]) if arguments else "ops"
 
     def result(self, node: Expression) -> str:
-        is_open = isinstance(node, Select) and node not in self.names
-        if is_open and node.condition not in self._tensors:
-            then, otherwise = self.result(node.then), self.result(node.otherwise)
-            return f"{then} if {self.text(node.condition, 2)} else {otherwise}"
-        if node in self._tensors:
-            return self.text(node, 0)
-        return f"ops.full_like({self._like}, {self.text(node, 0)})"
+        if not isinstance(node, Select) or node in self.names or node.condition in self._tensors:
+            text = self.text(node, 0)
+            return text if node in self._tensors else f"ops.full_like({self._like}, {text})"
+        then, otherwise = self.result(node.then), self.result(node.otherwise)
+        return f"{then} if {self.text(node.condition, 2)} else {otherwise}"
 
     def text(self, node: Expression, strength: int) -> str:
         if node in self.names:

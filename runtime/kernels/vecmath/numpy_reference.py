@@ -1,4 +1,4 @@
-"""The primitives as NumPy and SciPy functions on float64 arrays: formulas run on them as they stand.
+"""The primitives as NumPy and SciPy functions on float64: formulas run on them as they stand.
 
 `torchgen_out/kernels/pointwise.py` imports the names from here, so that a formula can be read and
 tested as plain Python. Kernels never use this module: their text is composed from the others. A
