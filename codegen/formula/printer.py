@@ -107,11 +107,11 @@ def _docstring(text: str) -> list[str]:
     text = text.replace("\\", "\\\\").replace('"""', "'''")
     if "\n" not in text and len(text) + len(_INDENT) + 6 <= LINE_LENGTH:
         return [f'{_INDENT}"""{text}"""']
-    width = LINE_LENGTH - len(_INDENT) - 3
+    width = LINE_LENGTH - len(_INDENT) - 6
     lines = [
         part
         for line in text.split("\n")
-        for part in textwrap.wrap(line, width, subsequent_indent=_INDENT, break_long_words=False)
+        for part in textwrap.wrap(line, width, break_long_words=False)
     ]
     return [f'{_INDENT}"""{lines[0]}', *(_INDENT + line for line in lines[1:]), f'{_INDENT}"""']
 
