@@ -1,0 +1,179 @@
+"""Turns cases into calls: tensors of one library, ours or PyTorch's, and that library's operator.
+
+Both libraries get equal bits in an equal layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from codegen.model.operator import Operator
+from tests.harness import COMPLEX, FLOATING, Case, DtypeName, Input, is_input
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A tensor library under test: torchgen_out, or torch."""
+
+    library: ModuleType
+    hidden: Any = None
+    """Where operators with the tag `internal` are found."""
+
+    def dtype(self, name: str) -> Any:
+        """The library's dtype of that name."""
+        return getattr(self.library, name)
+
+    def tensor(self, value: Input, dtype: str, requires_grad: bool = False) -> Any:
+        """Make the tensor of an input, in `dtype` if its kind allows."""
+        target = storage_dtype(value, dtype)
+        stored = np.ascontiguousarray(value.stored()).reshape(value.stored().shape)
+        if target in ("float16", "bfloat16"):
+            tensor = self.library.from_numpy(stored.astype(np.float32)).to(self.dtype(target))
+        else:
+            tensor = self.library.from_numpy(cast(stored, target))
+        if requires_grad and (tensor.is_floating_point() or tensor.is_complex()):
+            tensor.requires_grad_(True)
+        return tensor
+
+    def view(self, tensor: Any, value: Input) -> Any:
+        """Lay a tensor of `self.tensor` out as its input asks."""
+        return tensor if value.dims is None else tensor.permute(value.dims)
+
+    def arguments(
+        self,
+        case: Case,
+        dtype: str,
+        requires_grad: bool = False,
+        leaves: Sequence[Any] | None = None,
+    ) -> Call:
+        """Make all tensors of a case, or lay out the ones given."""
+        given = iter(leaves) if leaves is not None else None
+        used: list[Any] = []
+
+        def convert(value: Any) -> Any:
+            if is_input(value):
+                used.append(next(given) if given else self.tensor(value, dtype, requires_grad))
+                return self.view(used[-1], value)
+            if isinstance(value, list):
+                return [convert(each) for each in value]
+            return self.dtype(value.name) if isinstance(value, DtypeName) else value
+
+        values = {name: convert(value) for name, value in case.arguments.items()}
+        return Call(self, case.operator, values, used)
+
+    def function(self, operator: Operator) -> Callable[..., Any] | None:
+        """The operator's public function, or None when the library has none."""
+        if operator.has_tag("internal"):
+            return getattr(self.hidden, operator.base_name, None)
+        return self.named(operator, operator.public_name)
+
+    def named(self, operator: Operator, name: str) -> Callable[..., Any] | None:
+        """A function beside the operator's, or None."""
+        module: Any = self.library
+        if operator.python_module not in ("torch", "Tensor"):
+            for part in operator.python_module.split("."):
+                module = getattr(module, part)
+        return getattr(module, name, None)
+
+
+def storage_dtype(value: Input, dtype: str) -> str:
+    """Return the dtype that an input takes when `dtype` is under test."""
+    if value.kind == "same":
+        return str(value.data.dtype)
+    is_float = dtype in FLOATING or dtype in COMPLEX
+    if value.kind == "float" and not is_float:
+        return "float32"
+    if np.iscomplexobj(value.data) and dtype not in COMPLEX:
+        return "complex128" if dtype == "float64" else "complex64"
+    return dtype
+
+
+def cast(data: np.ndarray, dtype: str) -> np.ndarray:
+    """Cast, keeping 0-d arrays arrays; unsigned targets take absolute values."""
+    if dtype == "uint8" and data.dtype.kind == "f":
+        data = np.abs(data)
+    if dtype == "bool" and data.dtype.kind == "f":
+        data = data > 0
+    return np.array(data, dtype=dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An operator's arguments as tensors of one library; `leaves` are those without a view."""
+
+    session: Session
+    operator: Operator
+    values: Mapping[str, Any]
+    leaves: Sequence[Any]
+
+    def __call__(self, **keywords: Any) -> Any:
+        """Call the function, or the method where there is no function."""
+        function = self.session.function(self.operator) if self.operator.has_function else None
+        if function is None:
+            return self.method(self.operator.public_name, **keywords)
+        return self.apply(function, **keywords)
+
+    def named(self, name: str) -> Any:
+        """Call another function of the operator's module with these arguments."""
+        function = self.session.named(self.operator, name)
+        assert function is not None, f"no function '{name}'"
+        return self.apply(function)
+
+    def apply(self, function: Callable[..., Any], **keywords: Any) -> Any:
+        """Call a function with these arguments."""
+        values = dict(self.values)
+        positional = self._positional(values)
+        if self.operator.has_tag("varargs") and isinstance(positional[0], list):
+            positional[:1] = positional[0]
+        return function(*positional, **values, **keywords)
+
+    def method(self, name: str, **keywords: Any) -> Any:
+        """Call a method of the tensor `self`, or read the property."""
+        values = dict(self.values)
+        receiver = values.pop("self")
+        if self.operator.has_tag("property"):
+            return getattr(receiver, name)
+        return getattr(receiver, name)(*self._positional(values), **values, **keywords)
+
+    def _positional(self, values: dict[str, Any]) -> list[Any]:
+        """Take the leading positional arguments out of `values`; a gap ends them."""
+        taken = []
+        for argument in self.operator.schema.positional:
+            if argument.name == "self" and "self" not in values:
+                continue
+            if argument.name not in values:
+                break
+            taken.append(values.pop(argument.name))
+        return taken
+
+
+def results(value: Any) -> list[Any]:
+    """The results of a call as a flat list."""
+    if isinstance(value, tuple | list):
+        return [result for each in value for result in results(each)]
+    return [value]
+
+
+def array(tensor: Any) -> np.ndarray:
+    """The values of a tensor of either library; 16-bit floats as float32."""
+    tensor = tensor.detach()
+    if hasattr(tensor, "_is_zerotensor") and tensor._is_zerotensor():
+        tensor = tensor.clone()  # PyTorch's zeros without storage
+    if str(tensor.dtype) in ("torch.float16", "torch.bfloat16"):
+        tensor = tensor.float()
+    return np.array(tensor.resolve_conj().resolve_neg().numpy())
+
+
+def values(result: Any) -> np.ndarray:
+    """The values of one result, a tensor or a Python number."""
+    return array(result) if hasattr(result, "detach") else np.asarray(result)
+
+
+def name_of(dtype: Any) -> str:
+    """The name of a dtype of either library: `float32`."""
+    return str(dtype).removeprefix("torch.")

@@ -1,0 +1,83 @@
+"""Reads a scalar formula with NumPy: what a pointwise operator should compute, in double precision.
+
+The kernels' vector mathematics is not used, so that the two can be compared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from codegen.formula.parse import parse_formula
+from codegen.formula.python import python_function
+from codegen.formula.specialize import specialize
+from codegen.model.formula import Argument, Formula
+from codegen.model.operator import Operator, Pointwise
+
+_KINDS = {"Scalar": "scalar", "float": "scalar", "int": "int", "bool": "bool"}
+
+# fmt: off
+_SAME_NAME = (
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "sin", "cos", "tan",
+    "sinh", "cosh", "tanh", "floor", "ceil", "trunc", "fmod", "remainder", "floor_divide", "fmin",
+    "fmax", "isnan", "isinf", "isfinite", "signbit", "copysign", "nextafter", "conj", "real",
+    "imag", "square", "reciprocal", "abs",
+)
+# fmt: on
+
+PRIMITIVES: dict[str, Callable[..., Any]] = {
+    **{name: getattr(np, name) for name in _SAME_NAME},
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "atan2": np.arctan2,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "pow": lambda x, y: np.power(-x if np.isneginf(x) and y % 1 else x, y),  # NumPy says nan
+    "min": np.minimum,
+    "max": np.maximum,
+    "round": np.rint,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "sign": lambda x: np.sign(x) if x == x else type(x)(0),
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "erf": scipy.special.erf,
+    "erfc": scipy.special.erfc,
+    "erfinv": scipy.special.erfinv,
+    "lgamma": lambda x: scipy.special.gammaln(abs(x) if np.isinf(x) else x),  # SciPy says -inf
+    "digamma": scipy.special.digamma,
+    "trigamma": lambda x: np.float64(scipy.special.polygamma(1, x)),
+}
+
+
+def formula_of(operator: Operator, absent: tuple[str, ...] = ()) -> Formula:
+    """Parse the operator's formula and decide which optional arguments are None."""
+    assert isinstance(operator.kind, Pointwise)
+    arguments = []
+    for argument in operator.arguments:
+        kind: Any = "tensor" if argument.type.holds_tensors else _KINDS[argument.type.base]
+        arguments.append(Argument(argument.name, kind, argument.type.is_optional))
+    return specialize(parse_formula(operator.kind.formula.text, arguments=arguments), absent)
+
+
+def evaluate_formula(operator: Operator, values: Mapping[str, Any], dtype: type) -> np.ndarray:
+    """Evaluate a pointwise operator element by element; `dtype` is the compute type."""
+    absent = tuple(name for name, value in values.items() if value is None)
+    formula = formula_of(operator, absent)
+    namespace = {**PRIMITIVES, "T": dtype, "pi": math.pi, "inf": math.inf, "nan": math.nan}
+    namespace["eps"] = np.finfo(dtype).eps if np.issubdtype(dtype, np.inexact) else 0
+    exec(python_function(formula, "formula"), namespace)
+    function = namespace["formula"]
+    arrays = [_operand(values[argument.name], argument, dtype) for argument in formula.arguments]
+    broadcast = np.broadcast_arrays(*arrays)
+    with np.errstate(all="ignore"):
+        flat = [function(*each) for each in zip(*[a.ravel() for a in broadcast], strict=True)]
+    return np.array(flat).reshape(broadcast[0].shape)
+
+
+def _operand(value: Any, argument: Argument, dtype: type) -> np.ndarray:
+    return np.asarray(value, bool if argument.kind == "bool" else dtype)

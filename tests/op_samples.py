@@ -1,0 +1,98 @@
+"""Samples that the YAML files cannot hold, and the table of known gaps.
+
+EXTRA adds calls to an operator whose YAML samples are domains: mostly errors. GAPS says which tests
+fail today and why; they are run, and a gap that has closed fails the suite until it is taken out.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+EXTRA: dict[str, list[dict[str, str]]] = {
+    "add.Tensor": [
+        {"self": "bools(3)", "other": "bools(3)"},
+        {"self": "ints([1, 2])", "other": "0.5"},
+        {"self": "ints([1])", "other": "ints([2])", "alpha": "2.5", "raises": "RuntimeError"},
+    ],
+    "addcdiv": [
+        {
+            "self": "ints([1])",
+            "tensor1": "ints([1])",
+            "tensor2": "ints([1])",
+            "raises": "RuntimeError",
+        }
+    ],
+    "abs": [{"self": "bools(3)", "raises": "NotImplementedError"}],
+    "bitwise_and.Tensor": [
+        {"self": "randn(3)", "other": "randn(3)", "raises": "NotImplementedError"}
+    ],
+    "clamp": [
+        {"self": "floats([1, nan, 3])", "min": "2.0", "max": "1.0"},
+        {"self": "floats([1, nan, 3])", "min": "nan"},
+        {"self": "ints([1, 2, 3])", "min": "1.5"},
+        {"self": "randn(3)", "raises": "RuntimeError"},
+    ],
+    "eq.Tensor": [{"self": "ints([1, 2])", "other": "1.5"}],
+    "exp": [{"self": "ints([0, 1, 2])"}, {"self": "bools(3)"}],
+    "floor_divide": [{"self": "ints([7])", "other": "ints([0])", "raises": "RuntimeError"}],
+    "lt.Tensor": [{"self": "randn(3) * 1j", "other": "randn(3)", "raises": "NotImplementedError"}],
+    "mean.dim": [{"self": "ints([1, 2])", "raises": "RuntimeError"}],
+    "mul.Tensor": [{"self": "ints([1, 2])", "other": "True"}],
+    "neg": [{"self": "bools(3)", "raises": "RuntimeError"}],
+    "pow.Tensor_Tensor": [
+        {"self": "floats([0, 0, 2])", "exponent": "floats([0, 1, 0])"},
+        {"self": "ints([1, -1, 2, -3])", "exponent": "ints([-1, -3, -1, 3])"},
+        {"self": "ints([1, 2])", "exponent": "-1", "raises": "RuntimeError"},
+    ],
+    "remainder.Tensor": [
+        {"self": "ints([7, -7, 7, -7])", "other": "ints([3, 3, -3, -3])"},
+        {"self": "floats([7, -7, 7, -7])", "other": "floats([3, 3, -3, -3])"},
+        {"self": "ints([7])", "other": "ints([0])", "raises": "RuntimeError"},
+    ],
+    "round": [{"self": "floats([0.5, 1.5, 2.5, -0.5, -1.5])"}],
+    "sub.Tensor": [{"self": "bools(3)", "other": "bools(3)", "raises": "RuntimeError"}],
+    "sum.dim_IntList": [
+        {"self": "bools(3, 4)"},
+        {"self": "ints([1, 2])", "dtype": "float64"},
+        {"self": "randn(3, 4)", "dim": "[0, 0]", "raises": "RuntimeError"},
+        {"self": "randn(3, 4)", "dim": "()"},
+    ],
+    "where.self": [
+        {
+            "condition": "ints([1, 0])",
+            "self": "randn(2)",
+            "other": "randn(2)",
+            "raises": "RuntimeError",
+        },
+        {"condition": "bools(3)", "self": "1", "other": "2.5"},
+    ],
+}
+
+
+class Gap(NamedTuple):
+    """Tests that are known to fail; each part is a pattern with `*`."""
+
+    test: str
+    """Function of the test, `parity.test_value`."""
+    operator: str
+    label: str
+    """Label of the case."""
+    dtype: str
+    reason: str
+
+
+GAPS: tuple[Gap, ...] = ()
+
+NOT_UNIQUE: dict[str, str] = {}
+"""Operator -> why its values may rightly differ from PyTorch's: shape and dtype are compared."""
+
+
+def gap(test: str, operator: str, label: str = "", dtype: str = "") -> str | None:
+    """Return the reason why a test is expected to fail, or None."""
+    for known in GAPS:
+        parts = ((test, known.test), (operator, known.operator))
+        parts += ((label, known.label), (dtype, known.dtype))
+        if all(fnmatchcase(value, pattern) for value, pattern in parts):
+            return known.reason
+    return None

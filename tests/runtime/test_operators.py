@@ -1,0 +1,381 @@
+"""Every operator from the table of samples: values, gradients, variants, layouts, dtypes, errors.
+
+PyTorch is not needed: the references are NumPy, SciPy and the formula itself read in double
+precision. tests/parity compares with PyTorch.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import warnings
+import zlib
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pytest
+import torchgen_out
+from torchgen_out.autograd import gradcheck, gradgradcheck
+
+from codegen.model.derivative import GradientKind
+from codegen.model.operator import Operator, Reduction
+from runtime import dispatch
+from tests import calls, harness, op_samples, tolerances
+from tests.harness import Case, is_input, is_pointwise
+from tests.numpy_formula import evaluate_formula
+
+OURS = calls.Session(torchgen_out, dispatch.ops)
+OPERATORS = harness.program().operators
+SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 3.0, 1e-40, 1e30, np.inf, -np.inf, np.nan)
+
+
+def base_dtype(operator: Operator) -> str:
+    """The dtype in which an operator is tested when dtypes are not the subject."""
+    for name in ("float64", "int64", "complex128", "bool"):
+        if name in operator.dtype_names:
+            return name
+    raise AssertionError(f"{operator.name} accepts no dtype")
+
+
+def parameters(test: str, cases: Iterable[Any], dtype: str = "") -> list[Any]:
+    """Make the parameters of a test from cases or operators; known gaps are expected to fail."""
+    made = []
+    for each in cases:
+        operator, label = (each.operator, each.label) if isinstance(each, Case) else (each, "")
+        reason = op_samples.gap(f"runtime.{test}", operator.name, label, dtype)
+        marks = [pytest.mark.xfail(strict=True, reason=reason)] if reason else []
+        made.append(pytest.param(each, id=str(each if label else operator.name), marks=marks))
+    return made
+
+
+def all_cases(select: Callable[[Case], bool]) -> list[Case]:
+    """All cases of all operators that `select` accepts."""
+    return [case for op in OPERATORS for case in harness.cases(op) if select(case)]
+
+
+def first_case(operator: Operator) -> Case | None:
+    """The usual case of an operator."""
+    return next((case for case in harness.cases(operator) if not case.raises), None)
+
+
+def is_extra(case: Case) -> bool:
+    """Whether a case is of op_samples.py: of other dtypes, or at a kink."""
+    return case.label.startswith("extra")
+
+
+def is_random(operator: Operator) -> bool:
+    """Whether equal calls may differ."""
+    return operator.has_tag("nondeterministic")
+
+
+# ----------------------------------------------------------------------------------------------
+# Values
+
+
+@pytest.mark.parametrize("operator", parameters("test_has_samples", OPERATORS))
+def test_has_samples(operator: Operator) -> None:
+    assert harness.cases(operator), f"{operator.name} has no samples"
+
+
+def expected_values(case: Case, dtype: str) -> np.ndarray | None:
+    """What NumPy says of a case, or None where there is no independent reference."""
+    plain = {
+        name: value.data if is_input(value) else value for name, value in case.arguments.items()
+    }
+    if isinstance(case.operator.kind, Reduction):
+        return reduced(case, plain)
+    plain = {name: in_dtype(value, dtype) for name, value in plain.items()}
+    if case.operator.reference and all(is_input(value) for value in case.arguments.values()):
+        with np.errstate(all="ignore"):
+            return np.asarray(named(case.operator.reference)(*plain.values()))
+    if not is_pointwise(case.operator):
+        return None
+    return evaluate_formula(case.operator, {**defaults(case.operator), **plain}, COMPUTE[dtype])
+
+
+COMPUTE: dict[str, Any] = {
+    **dict.fromkeys(("float32", "float64"), np.float64),
+    "complex128": np.complex128,
+    "int64": np.int64,
+    "bool": np.bool_,
+}
+
+
+def in_dtype(value: Any, dtype: str) -> Any:
+    """Convert data to the dtype under test; conditions and numbers stay."""
+    is_data = isinstance(value, np.ndarray) and value.dtype.kind in "fc"
+    return calls.cast(value, dtype) if is_data else value
+
+
+def defaults(operator: Operator) -> dict[str, Any]:
+    """The default values of an operator's arguments."""
+    return {a.name: a.default.value for a in operator.arguments if a.default is not None}
+
+
+def named(dotted: str) -> Callable[..., Any]:
+    """Import the function of a dotted name."""
+    module, _, name = dotted.rpartition(".")
+    return getattr(importlib.import_module(module), name)
+
+
+def reduced(case: Case, plain: dict[str, Any]) -> np.ndarray | None:
+    """The NumPy reduction of a case."""
+    if case.operator.reference is None or "dtype" in plain:
+        return None
+    dim = plain.get("dim")
+    axis = (tuple(dim) or None) if isinstance(dim, list | tuple) else dim
+    keywords = {"keepdims": True} if plain.get("keepdim") else {}
+    data = plain[case.operator.tensor_arguments[0].name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy warns of the mean of nothing
+        return np.asarray(named(case.operator.reference)(data, axis=axis, **keywords))
+
+
+GOOD = all_cases(lambda case: case.raises is None)
+
+
+@pytest.mark.parametrize("case", parameters("test_value", GOOD))
+def test_value(case: Case) -> None:
+    dtype = base_dtype(case.operator)
+    case = harness.at_dtype(case, dtype)
+    result = OURS.arguments(case, dtype)()
+    floats = all(each.kind != "same" for each in case.inputs)
+    expected = expected_values(case, dtype) if floats or not is_extra(case) else None
+    if expected is not None:
+        allowed = tolerances.tolerance(tolerances.VALUE, case.operator.name, "float64")
+        tolerances.assert_close(calls.values(result), expected, allowed, str(case))
+
+
+SINGLE = [
+    case
+    for op in OPERATORS
+    if is_pointwise(op) and "float32" in op.dtype_names and (case := first_case(op))
+]
+
+
+@pytest.mark.parametrize("case", parameters("test_value_in_single_precision", SINGLE))
+def test_value_in_single_precision(case: Case) -> None:
+    result = OURS.arguments(case, "float32")()
+    expected = expected_values(case, "float32")
+    allowed = tolerances.tolerance(tolerances.VALUE, case.operator.name, "float32")
+    tolerances.assert_close(calls.values(result), expected, allowed, str(case))
+
+
+REAL = [
+    op
+    for op in OPERATORS
+    if is_pointwise(op) and op.tensor_arguments and "float64" in op.dtype_names
+]
+
+
+@pytest.mark.parametrize("operator", parameters("test_special_values", REAL))
+def test_special_values(operator: Operator) -> None:
+    usual = first_case(operator)
+    assert usual is not None
+    case = harness.on_grid(usual, "special", SPECIAL)
+    for dtype in ("float64", "float32"):
+        result = OURS.arguments(case, dtype)()
+        with np.errstate(all="ignore"):
+            expected = np.asarray(expected_values(case, dtype)).astype(result_kind(result))
+        allowed = tolerances.tolerance(tolerances.VALUE, operator.name, dtype)
+        tolerances.assert_close(calls.values(result), expected, allowed, f"{case} {dtype}")
+
+
+def result_kind(result: Any) -> Any:
+    """The NumPy dtype of a result, in which a reference overflows as it does."""
+    return calls.values(result).dtype
+
+
+# ----------------------------------------------------------------------------------------------
+# Gradients
+
+
+def is_differentiable(operator: Operator) -> bool:
+    """Whether gradcheck applies: a derivative entry that gives gradients, or a composite."""
+    if is_random(operator) or operator.is_inplace or not operator.returns_tensors:
+        return False
+    if "float64" not in operator.dtype_names:
+        return False
+    entry = harness.program().derivative(operator)
+    if entry is None:
+        return type(operator.kind).__name__ == "Composite"
+    wanted = (GradientKind.AUTO, GradientKind.FORMULA)
+    return any(gradient.kind in wanted for gradient in entry.gradients)
+
+
+def gradient_function(case: Case) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
+    """A function of the case's floating-point leaves, and these; None if nothing requires grad."""
+    call = OURS.arguments(case, "float64", requires_grad=True)
+    wanted = [i for i, leaf in enumerate(call.leaves) if leaf.requires_grad]
+    if not wanted:
+        return None
+
+    def function(*leaves: Any) -> Any:
+        replaced = list(call.leaves)
+        for i, leaf in zip(wanted, leaves, strict=True):
+            replaced[i] = leaf
+        found = calls.results(OURS.arguments(case, "float64", leaves=replaced)())
+        return tuple(each for each in found if hasattr(each, "grad_fn") and each.requires_grad)
+
+    leaves = tuple(call.leaves[i] for i in wanted)
+    return (function, leaves) if function(*leaves) else None
+
+
+def is_smooth(case: Case) -> bool:
+    """Whether finite differences say something: an inner, finite point."""
+    finite = all(np.isfinite(each.data).all() for each in case.inputs)
+    return is_differentiable(case.operator) and finite and not case.is_empty and not is_extra(case)
+
+
+DIFFERENTIABLE = [case for case in GOOD if is_smooth(case)]
+
+
+@pytest.mark.parametrize("case", parameters("test_gradient", DIFFERENTIABLE))
+def test_gradient(case: Case) -> None:
+    made = gradient_function(case)
+    if made is not None:
+        assert gradcheck(*made)
+
+
+TWICE = [case for op in OPERATORS if (case := first_case(op)) and is_smooth(case)]
+
+
+@pytest.mark.parametrize("case", parameters("test_second_gradient", TWICE))
+def test_second_gradient(case: Case) -> None:
+    made = gradient_function(case)
+    if made is not None:
+        assert gradgradcheck(*made)
+
+
+# ----------------------------------------------------------------------------------------------
+# Variants
+
+
+WITH_OUT = [case for op in OPERATORS if op.has_out and (case := first_case(op))]
+
+
+@pytest.mark.parametrize("case", parameters("test_out", WITH_OUT))
+def test_out(case: Case) -> None:
+    dtype = base_dtype(case.operator)
+    if is_random(case.operator) or len(case.operator.schema.returns) != 1:
+        pytest.skip("random, or with several results")
+    expected = OURS.arguments(case, dtype)()
+    out = torchgen_out.empty(0, dtype=expected.dtype)
+    returned = OURS.arguments(case, dtype)(out=out)
+    assert returned is out
+    assert out.shape == expected.shape
+    tolerances.assert_close(calls.values(out), calls.values(expected), tolerances.EXACT, str(case))
+
+
+IN_PLACE = [case for op in OPERATORS if op.has_inplace and (case := first_case(op))]
+
+
+@pytest.mark.parametrize("case", parameters("test_in_place", IN_PLACE))
+def test_in_place(case: Case) -> None:
+    dtype = base_dtype(case.operator)
+    if is_random(case.operator):
+        pytest.skip("random")
+    expected = OURS.arguments(case, dtype)()
+    call = OURS.arguments(case, dtype)
+    target = call.values["self"]
+    name = f"{case.operator.public_name}_"
+    returned = call.method(name) if case.operator.has_method else call.named(name)
+    assert returned is target
+    wanted = calls.values(expected).astype(calls.values(target).dtype)
+    tolerances.assert_close(calls.values(target), wanted, tolerances.EXACT, str(case))
+
+
+# ----------------------------------------------------------------------------------------------
+# Dtypes
+
+
+def promised(operator: Operator, dtype: str) -> str:
+    """The result's dtype, by the entry's promotion rule."""
+    is_integer = dtype in harness.INTEGRAL or dtype == "bool"
+    match operator.promotion.rule:
+        case "always_bool":
+            return "bool"
+        case "int_to_float" if is_integer:
+            return "float32"
+        case "complex_to_float" if dtype in harness.COMPLEX:
+            return "float32" if dtype == "complex64" else "float64"
+        case "bool_to_long" if dtype == "bool" or (
+            is_integer and isinstance(operator.kind, Reduction)
+        ):
+            return "int64"
+    return dtype
+
+
+def accepted(operator: Operator) -> list[str]:
+    """The dtypes of inputs that an element-wise operator declares; integers may become float32."""
+    names = list(operator.dtype_names)
+    if operator.promotion.rule == "int_to_float":
+        names += [name for name in ("bool", *harness.INTEGRAL) if name not in names]
+    return names
+
+
+def some_dtypes(operator: Operator, count: int = 2) -> list[str]:
+    """A few of an operator's dtypes, others for every operator: a kernel takes time to compile."""
+    names = [name for name in accepted(operator) if name not in ("float32", "float64")]
+    start = zlib.crc32(operator.name.encode())
+    return [names[(start + i * 3) % len(names)] for i in range(min(count, len(names)))]
+
+
+def element_wise(operator: Operator) -> bool:
+    """Whether the promotion rule tells the result's dtype."""
+    return is_pointwise(operator) or isinstance(operator.kind, Reduction)
+
+
+def check_dtype(operator: Operator, dtype: str) -> None:
+    """Run the usual case in a dtype; its result has the promised one and comes close."""
+    case = first_case(operator)
+    assert case is not None
+    case = harness.at_dtype(case, dtype)
+    result = OURS.arguments(case, dtype)()
+    assert calls.name_of(result.dtype) == promised(operator, dtype)
+    if dtype in harness.FLOATING and result.dtype.is_floating_point:
+        wide = calls.values(OURS.arguments(case, "float64")())
+        allowed = tolerances.tolerance(tolerances.VALUE, operator.name, dtype)
+        tolerances.assert_close(calls.values(result), wide, allowed, f"{case} {dtype}")
+
+
+ELEMENT_WISE = [op for op in OPERATORS if element_wise(op) and op.tensor_arguments]
+SOME = [(op, dtype) for op in ELEMENT_WISE for dtype in some_dtypes(op)]
+ALL = [(op, dtype) for op in ELEMENT_WISE for dtype in accepted(op)]
+
+
+def dtype_parameters(pairs: Iterable[tuple[Operator, str]]) -> list[Any]:
+    """Parameters (operator, dtype) of a test; known gaps are expected to fail."""
+    return [
+        pytest.param(operator, dtype, id=f"{operator.name}-{dtype}", marks=marks)
+        for operator, dtype in pairs
+        for marks in [parameters("test_dtype", [operator], dtype)[0].marks]
+    ]
+
+
+@pytest.mark.parametrize(("operator", "dtype"), dtype_parameters(SOME))
+def test_dtype(operator: Operator, dtype: str) -> None:
+    check_dtype(operator, dtype)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("operator", "dtype"), dtype_parameters(ALL))
+def test_every_dtype(operator: Operator, dtype: str) -> None:
+    check_dtype(operator, dtype)
+
+
+# ----------------------------------------------------------------------------------------------
+# Errors
+
+
+BAD = all_cases(lambda case: case.raises is not None)
+
+
+@pytest.mark.parametrize("case", parameters("test_error", BAD))
+def test_error(case: Case) -> None:
+    expected = getattr(builtins, str(case.raises))
+    call = OURS.arguments(case, base_dtype(case.operator))
+    with pytest.raises(expected) as caught:
+        call()
+    assert str(caught.value).strip(), "an error says what is wrong"

@@ -1,0 +1,62 @@
+"""How far a result may be from its reference: one table per dtype, wider ones with a reason."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Tolerance(NamedTuple):
+    """|result - reference| <= absolute + relative * |reference|."""
+
+    relative: float
+    absolute: float
+
+
+VALUE: dict[str, Tolerance] = {
+    "float16": Tolerance(1e-3, 1e-4),
+    "bfloat16": Tolerance(8e-3, 1e-3),
+    "float32": Tolerance(1e-6, 1e-6),
+    "float64": Tolerance(1e-13, 1e-13),
+    "complex64": Tolerance(2e-6, 2e-6),
+    "complex128": Tolerance(1e-13, 1e-13),
+}
+
+GRADIENT: dict[str, Tolerance] = {
+    "float16": Tolerance(4e-3, 1e-3),
+    "bfloat16": Tolerance(2e-2, 1e-2),
+    "float32": Tolerance(1e-5, 1e-5),
+    "float64": Tolerance(1e-11, 1e-11),
+    "complex64": Tolerance(2e-5, 2e-5),
+    "complex128": Tolerance(1e-11, 1e-11),
+}
+
+EXACT = Tolerance(0.0, 0.0)
+
+WIDER: dict[str, tuple[float, str]] = {}
+"""Operator -> (factor on both tables, reason)."""
+
+
+def tolerance(table: dict[str, Tolerance], operator: str, dtype: str) -> Tolerance:
+    """Return the tolerance of an operator; integers and bool are exact."""
+    if dtype not in table:
+        return EXACT
+    factor = WIDER[operator][0] if operator in WIDER else 1.0
+    return Tolerance(table[dtype].relative * factor, table[dtype].absolute * factor)
+
+
+def assert_close(got: Any, expected: Any, allowed: Tolerance, what: str = "") -> None:
+    """Fail unless shapes are equal and elements agree; nan agrees with nan, inf with inf."""
+    got, expected = np.asarray(got), np.asarray(expected)
+    assert got.shape == expected.shape, f"{what}: shape {got.shape}, expected {expected.shape}"
+    wide = np.result_type(got, expected, np.float64)
+    got, expected = got.astype(wide), expected.astype(wide)
+    with np.errstate(all="ignore"):
+        bound = allowed.absolute + allowed.relative * np.abs(expected)
+        close = (got == expected) | (np.isnan(got) & np.isnan(expected))
+        close |= np.isfinite(expected) & (np.abs(got - expected) <= bound)
+    if not close.all():
+        worst = np.argwhere(~close)[:5].tolist()
+        pairs = [f"{i}: {got[tuple(i)]!r}, expected {expected[tuple(i)]!r}" for i in worst]
+        raise AssertionError(f"{what}: {(~close).sum()} of {close.size} differ: {'; '.join(pairs)}")
