@@ -53,8 +53,8 @@ def into_leaf(leaf: Tensor, grad: Tensor, references: int) -> None:
     references: how many references `grad` has if nobody but the engine knows it.
     """
     meta = leaf._meta
-    if meta is None or meta.__class__ is not AutogradMeta:
-        meta = hooks.meta_of(leaf)
+    if meta is None:
+        meta = leaf._meta = AutogradMeta()
     if meta.hooks or meta.accumulator is not None:
         _through_hooks(leaf, grad, meta)
         return

@@ -285,7 +285,7 @@ def _wrap(
             for result in results
         )
     wrapped = []
-    views = sum(isinstance(r, Tensor) and graph.base_of(r) is not None for r in results)
+    views = sum(isinstance(r, Tensor) and r._base is not None for r in results)
     for nr, result in enumerate(results):
         if isinstance(result, Tensor):
             is_constant = id(result) in constant or not graph.is_differentiable(result)
@@ -309,7 +309,7 @@ def _wrap_written(
     if node is None:
         return result
     graph.check_inplace(result)
-    if graph.base_of(result) is not None and node.num_outputs > 1:
+    if result._base is not None and node.num_outputs > 1:
         raise errors.dirty_view_among_others()
     graph.rebase_history(result, node)
     if nr:
@@ -327,7 +327,7 @@ def _same_again(tensor: Tensor) -> Tensor:
 def _attach(node: BackwardFunction, nr: int, result: Tensor, several_views: Any) -> Tensor:
     if result._edge is not None or result._key & keys.GRAD:
         result = alias(result, result._sizes, result._strides, result._offset)
-    base = graph.base_of(result)
+    base = result._base
     version = None
     if base is not None:
         creation = graph.MULTI_OUTPUT if several_views else graph.CUSTOM_FUNCTION

@@ -17,7 +17,7 @@ from runtime.autograd import anomaly, grad_mode, hooks, view_history
 from runtime.autograd.node import LEAF, Edge, MultiOutputNode, Node, next_sequence_nr
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
-from runtime.core.tensor import AutogradMeta, Tensor
+from runtime.core.tensor import Tensor
 
 _GRAD = keys.GRAD
 
@@ -27,29 +27,6 @@ _DIFFERENTIABLE = [
 
 # Why a view may not be written to while recording.
 NO_GRAD, MULTI_OUTPUT, CUSTOM_FUNCTION = "no_grad", "multi_output", "custom_function"
-
-
-class ViewMeta:
-    """The autograd record of a plain view: its base, and how it came to be.
-
-    It stands in for an `AutogradMeta`, reads like one, and becomes one when a field is written
-    that only that has (`node.meta_of`).
-    """
-
-    __slots__ = ("base", "creation")
-
-    base: Tensor
-    creation: str | None
-
-    accumulator = grad = hooks = name = post_hooks = None
-    retains_grad = False
-
-    def completed(self) -> AutogradMeta:
-        """The same as a full record."""
-        full = AutogradMeta()
-        full.base = self.base
-        full.creation = self.creation
-        return full
 
 
 # -- edges ------------------------------------------------------------------------------------
@@ -120,18 +97,19 @@ def attach_outputs(
 
 
 def record_view(result: Tensor, viewed: Tensor, creation: str | None = None) -> None:
-    """Remember that `result` looks into `viewed`, without history."""
-    meta = viewed._meta
-    record = ViewMeta()
-    if meta is None or meta.base is None:
-        record.base = viewed
+    """Remember that `result` looks into `viewed`, and what forbids to write to it if anything."""
+    base = viewed._base
+    if base is None:
+        result._base = viewed
     else:
-        record.base = meta.base
-        creation = creation or meta.creation
+        result._base = base
+        meta = viewed._meta
+        if creation is None and meta is not None:
+            creation = meta.creation
     if creation is None and not grad_mode.state.enabled:
         creation = NO_GRAD
-    record.creation = creation
-    result._meta = record
+    if creation is not None:
+        hooks.meta_of(result).creation = creation
 
 
 def attach_view(result: Tensor, viewed: Tensor, node: Node) -> None:
@@ -156,20 +134,18 @@ def attach_views(results: Sequence[Tensor], viewed: Tensor, node: MultiOutputNod
             result._edge = (*result._edge[:4], result._storage.version)
 
 
-def base_of(tensor: Tensor) -> Tensor | None:
-    """Return the tensor that `tensor` is a view of, or None."""
-    meta = tensor._meta
-    return None if meta is None else meta.base
+def _creation_of(view: Tensor) -> str | None:
+    return None if view._meta is None else view._meta.creation
 
 
 def _refresh_view(view: Tensor) -> Edge:
     """Give a view a new history after its base, or another view of it, was written to."""
-    meta = view._meta
-    if meta.creation is not None:
+    base = view._base
+    if _creation_of(view) is not None:
         raise _forbidden_write(view, indirect=True)
     node = view_history.AsStridedBackward0()
-    node.look_into(meta.base, view)
-    node.edges = (gradient_edge(meta.base),)
+    node.look_into(base, view)
+    node.edges = (gradient_edge(base),)
     attach(view, node)
     edge = view._edge = (*view._edge[:4], view._storage.version)
     return edge
@@ -189,11 +165,11 @@ def check_inplace(tensor: Tensor) -> None:
     Raises: RuntimeError for a leaf that requires grad, a view of one, and views that came from
     several-output functions or from no_grad.
     """
-    meta = tensor._meta
-    if meta is not None and meta.base is not None:
-        if meta.creation is not None:
+    base = tensor._base
+    if base is not None:
+        if _creation_of(tensor) is not None:
             raise _forbidden_write(tensor)
-        if tensor._key & _GRAD and meta.base._edge is None:
+        if tensor._key & _GRAD and base._edge is None:
             raise errors.inplace_on_leaf("a view of a leaf Variable")
     if tensor._key & _GRAD and tensor._edge is None:
         raise errors.inplace_on_leaf("a leaf Variable")
@@ -202,7 +178,7 @@ def check_inplace(tensor: Tensor) -> None:
 def _forbidden_write(view: Tensor, indirect: bool = False) -> RuntimeError:
     node, nr = view._edge[:2] if view._edge is not None else (None, 0)
     name = None if node is None else node.name().rstrip("0123456789").removesuffix("Backward")
-    return errors.forbidden_view_write(name, nr, view._meta.creation, indirect)
+    return errors.forbidden_view_write(name, nr, _creation_of(view), indirect)
 
 
 def rebase_history(tensor: Tensor, node: Node) -> None:
@@ -211,7 +187,7 @@ def rebase_history(tensor: Tensor, node: Node) -> None:
     A view's write is a write to its base: the base takes the node through `CopySlices`, and the
     view gets a new history as a view of the base.
     """
-    base = base_of(tensor)
+    base = tensor._base
     retained = tensor._meta is not None and tensor._meta.retains_grad
     if retained:
         hooks.extras_of(tensor._edge[0]).retains.pop(tensor._edge[1], None)
@@ -246,6 +222,6 @@ def _awaken_views(base: Tensor, written: Tensor) -> None:
     if sys.getrefcount(storage) <= 4:
         return
     for view in gc.get_referrers(storage):
-        if isinstance(view, Tensor) and view is not written and base_of(view) is base:
+        if isinstance(view, Tensor) and view is not written and view._base is base:
             view._key |= _GRAD
             _refresh_view(view)

@@ -49,12 +49,10 @@ def add_hook(table: OrderedDict[int, Any], hook: Callable[..., Any]) -> Removabl
 
 
 def meta_of(tensor: Any) -> AutogradMeta:
-    """Return the tensor's autograd record for writing, made or completed if need be."""
-    meta = tensor._meta
-    if meta is None:
-        meta = tensor._meta = AutogradMeta()
-    elif meta.__class__ is not AutogradMeta:
-        meta = tensor._meta = meta.completed()
+    """Return the tensor's autograd record, made if it has none."""
+    if tensor._meta is None:
+        tensor._meta = AutogradMeta()
+    meta: AutogradMeta = tensor._meta
     return meta
 
 

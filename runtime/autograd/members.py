@@ -56,14 +56,9 @@ def _output_nr(self: Tensor) -> int:
     return 0 if self._edge is None else max(self._edge[1], 0)
 
 
-def _base(self: Tensor) -> Tensor | None:
-    """The tensor that this one is a view of, or None."""
-    return graph.base_of(self)
-
-
 def _is_view(self: Tensor) -> bool:
     """Return whether this tensor is a view that autograd knows of."""
-    return graph.base_of(self) is not None
+    return self._base is not None
 
 
 # -- the gradient -------------------------------------------------------------------------------
@@ -223,5 +218,4 @@ Tensor.retains_grad = property(_retains_grad)
 Tensor.data = property(_data, _set_data)
 Tensor.is_inference = _is_inference
 Tensor.name = property(_name)
-Tensor._base = property(_base)
 Tensor._is_view = _is_view

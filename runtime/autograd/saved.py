@@ -2,7 +2,7 @@
 
 A saved input is `(tensor, version)`, a saved result `(detached alias, version, output number)`: the
 alias has no history, so that a node does not keep itself alive; unpacking while recording gives
-it back. With hooks active, and for an absent tensor, it is a `Packed`.
+it back. A number is itself. With hooks active, and for an absent tensor, it is a `Packed`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from runtime.autograd import grad_mode, graph
 from runtime.autograd.node import Edge, Node
 from runtime.core import key as keys
 from runtime.core.tensor import Tensor, alias
+from runtime.dispatch import ops
 
 
 class _Hooks(threading.local):
@@ -53,6 +54,16 @@ def save(tensor: Tensor | None) -> Any:
     return (tensor, tensor._storage.version)
 
 
+def save_operand(value: Tensor | Any) -> Any:
+    """Keep an argument that may be a number."""
+    return save(value) if value is None or isinstance(value, Tensor) else value
+
+
+def save_original(tensor: Tensor) -> Any:
+    """Keep an argument which the recorded call is about to overwrite: a copy of it."""
+    return save(ops.clone(tensor))
+
+
 def save_all(tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
     """Keep a list of arguments."""
     return tuple([save(tensor) for tensor in tensors])
@@ -82,7 +93,7 @@ def unpack(saved: Any, node: Node) -> Any:
         return tensor
     if saved is None:
         raise errors.saved_tensors_released()
-    return _unpack_packed(saved, node)
+    return _unpack_packed(saved, node) if saved.__class__ is Packed else saved
 
 
 def unpack_all(saved: Any, node: Node) -> list[Any]:
