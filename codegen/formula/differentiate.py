@@ -145,8 +145,8 @@ class _Reverse:
     ) -> list[tuple[Expression, Expression]]:
         if isinstance(node, Select):
             return [
-                (node.then, select(node.condition, adjoint, ZERO)),
-                (node.otherwise, select(node.condition, ZERO, adjoint)),
+                (node.then, _masked(node.condition, adjoint, True)),
+                (node.otherwise, _masked(node.condition, adjoint, False)),
             ]
         if not isinstance(node, Call):
             return []
@@ -187,6 +187,17 @@ def _over_leaves(node: Expression) -> Expression:
     return node if node in (ZERO, ONE, _MINUS_ONE) else call("conj", node)
 
 
+def _masked(condition: Expression, adjoint: Expression, keep: bool) -> Expression:
+    """Return the adjoint where `condition` is `keep`, else 0; masks nest as in the formula."""
+    if isinstance(adjoint, Select) and adjoint.then == ZERO:
+        inner = _masked(condition, adjoint.otherwise, keep)
+        return select(adjoint.condition, ZERO, inner)
+    if isinstance(adjoint, Select) and adjoint.otherwise == ZERO:
+        inner = _masked(condition, adjoint.then, keep)
+        return select(adjoint.condition, inner, ZERO)
+    return select(condition, adjoint, ZERO) if keep else select(condition, ZERO, adjoint)
+
+
 def scale(adjoint: Expression, factor: Expression) -> Expression:
     """Multiply, keeping every zero that a condition chose a zero."""
     if ZERO in (adjoint, factor):
@@ -212,6 +223,17 @@ def _sum(x: Expression, y: Expression) -> Expression:
     """Add two contributions; those of the two branches of one condition become one choice."""
     if ZERO in (x, y):
         return y if x == ZERO else x
+    return _merged(x, y) or call("add", x, y)
+
+
+def _merged(x: Expression, y: Expression) -> Expression | None:
+    """Add choices by the same condition branch by branch; x may be a sum that holds one."""
     if isinstance(x, Select) and isinstance(y, Select) and x.condition == y.condition:
         return select(x.condition, _sum(x.then, y.then), _sum(x.otherwise, y.otherwise))
-    return call("add", x, y)
+    if is_call(x, "add"):
+        first, second = children(x)
+        if (merged := _merged(first, y)) is not None:
+            return call("add", merged, second)
+        if (merged := _merged(second, y)) is not None:
+            return call("add", first, merged)
+    return None

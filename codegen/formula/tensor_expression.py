@@ -173,14 +173,16 @@ def _without_choices_of_numbers(formula: Formula) -> Formula:
 
 
 def _multiplied_in(node: Expression) -> Expression:
-    if is_call(node, "mul"):
-        for one, other in (children(node), children(node)[::-1]):
-            if isinstance(one, Select) and not isinstance(other, Constant):
-                numbers = isinstance(one.then, Constant) and isinstance(one.otherwise, Constant)
-                if numbers:
-                    then, otherwise = (
-                        call("mul", one.then, other),
-                        call("mul", one.otherwise, other),
-                    )
-                    return select(one.condition, then, otherwise)
+    if not is_call(node, "mul"):
+        return node
+    for one, other in (children(node), children(node)[::-1]):
+        is_choice = isinstance(one, Select) and _is_number(one.then) and _is_number(one.otherwise)
+        if is_choice and not isinstance(other, Constant):
+            condition, then, otherwise = children(one)
+            return select(condition, call("mul", then, other), call("mul", otherwise, other))
     return node
+
+
+def _is_number(node: Expression) -> bool:
+    """Whether no tensor takes part in `node`."""
+    return not any(isinstance(part, Argument) and part.kind == "tensor" for part in walk((node,)))
