@@ -173,7 +173,7 @@ class _Reverse:
             where = self.formula.where or _NOWHERE
             message = f"the derivative of '{primitive.name}' is not known"
             hint = f"add a rule to codegen/formula/primitives.py ({len(PRIMITIVES)} primitives)"
-            raise CodegenError([Diagnostic("formula-derivative", where, message, hint)])
+            raise CodegenError([Diagnostic("E713", where, message, hint)])
         return _rule(text)
 
     def _conj(self, factor: Expression) -> Expression:

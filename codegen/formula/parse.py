@@ -94,7 +94,7 @@ class _Parser:
         column = max(0, (problem.offset or 1) - 1)
         place = self.where.at(self.offset(problem.lineno or 1, column))
         message = f"this is not a formula: {problem.msg}"
-        self.diagnostics.append(Diagnostic("formula-syntax", place, message))
+        self.diagnostics.append(Diagnostic("E701", place, message))
         return ZERO
 
     # Statements
@@ -103,7 +103,7 @@ class _Parser:
         source = self.text[self.indent :].rstrip()
         if not source:
             where = self.where
-            self.diagnostics.append(Diagnostic("formula-empty", where, "the formula is empty"))
+            self.diagnostics.append(Diagnostic("E702", where, "the formula is empty"))
             return ZERO
         try:
             body = ast.parse(source).body
@@ -113,26 +113,26 @@ class _Parser:
             self.binding(statement)
         last = body[-1]
         if not isinstance(last, ast.Expr):
-            return self.error("formula-result", last, "the last line must be the result expression")
+            return self.error("E703", last, "the last line must be the result expression")
         result = self.expression(last.value)
         for name, target in self.targets.items():
             if name not in self.read:
-                self.error("formula-unused-name", target, f"'{name}' is never used")
+                self.error("E706", target, f"'{name}' is never used")
         return result
 
     def binding(self, statement: ast.stmt) -> None:
         if not isinstance(statement, ast.Assign):
             what = "only `name = expression` lines may come before the result"
-            self.error("formula-statement", statement, what)
+            self.error("E704", statement, what)
             return
         target = statement.targets[0]
         if len(statement.targets) != 1 or not isinstance(target, ast.Name):
-            self.error("formula-statement", statement, "the left side must be one name")
+            self.error("E704", statement, "the left side must be one name")
             return
         value = self.expression(statement.value)
         if target.id in self.arguments or target.id in self.names:
             what = "an argument" if target.id in self.arguments else "defined above"
-            self.error("formula-redefined", target, f"'{target.id}' is already {what}")
+            self.error("E705", target, f"'{target.id}' is already {what}")
             return
         self.names[target.id] = value
         self.targets[target.id] = target
@@ -160,15 +160,15 @@ class _Parser:
                 return self.call(node)
         kind = type(node).__name__.lower()
         hint = "a formula has arguments, numbers, operators, conditionals and primitives"
-        return self.error("formula-syntax", node, f"{kind} has no meaning in a formula", hint)
+        return self.error("E701", node, f"{kind} has no meaning in a formula", hint)
 
     def literal(self, node: ast.Constant) -> Expression:
         if isinstance(node.value, bool | int | float | complex):
             return Constant(node.value)
         if node.value is None:
             hint = "compare with `is None` or `is not None`"
-            return self.error("formula-none", node, "None is not a value", hint)
-        return self.error("formula-literal", node, f"{node.value!r} is not a number")
+            return self.error("E711", node, "None is not a value", hint)
+        return self.error("E712", node, f"{node.value!r} is not a number")
 
     def name(self, node: ast.Name) -> Expression:
         if node.id in self.names:
@@ -180,16 +180,16 @@ class _Parser:
             return Named(node.id)
         if node.id in FUNCTIONS:
             hint = f"call it: {node.id}(...)"
-            return self.error("formula-name", node, f"'{node.id}' is a function", hint)
+            return self.error("E707", node, f"'{node.id}' is a function", hint)
         known = [*self.names, *self.arguments, *CONSTANTS]
         hint_text = did_you_mean(node.id, known) or "known here: " + ", ".join(known)
-        return self.error("formula-name", node, f"unknown name '{node.id}'", hint_text)
+        return self.error("E707", node, f"unknown name '{node.id}'", hint_text)
 
     def binary(self, node: ast.BinOp) -> Expression:
         operands = (self.expression(node.left), self.expression(node.right))
         name = _BINARY.get(type(node.op))
         if name is None:
-            return self.error("formula-syntax", node, "this operator has no meaning in a formula")
+            return self.error("E701", node, "this operator has no meaning in a formula")
         if all(type_of(operand) == "bool" for operand in operands):
             name = _ON_TRUTH_VALUES.get(name, name)
         return call(name, *operands)
@@ -218,24 +218,24 @@ class _Parser:
             for part in (node.left, *node.comparators):
                 self.expression(part)
             hint = "write `a < b and b < c`"
-            return self.error("formula-chained", node, "a comparison cannot be chained", hint)
+            return self.error("E710", node, "a comparison cannot be chained", hint)
         if isinstance(node.ops[0], ast.Is | ast.IsNot):
             return self.identity(node, isinstance(node.ops[0], ast.IsNot))
         operands = (self.expression(node.left), self.expression(node.comparators[0]))
         name = _COMPARISON.get(type(node.ops[0]))
         if name is None:
-            return self.error("formula-syntax", node, "this comparison has no meaning in a formula")
+            return self.error("E701", node, "this comparison has no meaning in a formula")
         return call(name, *operands)
 
     def identity(self, node: ast.Compare, negated: bool) -> Expression:
         right = node.comparators[0]
         if not (isinstance(right, ast.Constant) and right.value is None):
             hint = "use == for values"
-            return self.error("formula-none", node, "`is` compares with None only", hint)
+            return self.error("E711", node, "`is` compares with None only", hint)
         operand = self.expression(node.left)
         if not (isinstance(operand, Argument) and operand.optional):
             message = "only an optional argument may be compared with None"
-            return self.error("formula-none", node.left, message)
+            return self.error("E711", node.left, message)
         test = IsNone(operand)
         return call("logical_not", test) if negated else test
 
@@ -243,17 +243,15 @@ class _Parser:
         operands = [self.expression(argument) for argument in node.args]
         if not isinstance(node.func, ast.Name):
             hint = "primitives are called by name: exp(x), not x.exp()"
-            return self.error("formula-syntax", node.func, "only primitives may be called", hint)
+            return self.error("E701", node.func, "only primitives may be called", hint)
         name = node.func.id
         if name not in FUNCTIONS:
             hint_text = did_you_mean(name, FUNCTIONS)
-            return self.error(
-                "formula-function", node.func, f"unknown function '{name}'", hint_text
-            )
+            return self.error("E708", node.func, f"unknown function '{name}'", hint_text)
         if node.keywords:
-            return self.error("formula-arity", node, f"'{name}' takes no keyword arguments")
+            return self.error("E709", node, f"'{name}' takes no keyword arguments")
         arity = 3 if name == "where" else PRIMITIVES[name].arity
         if len(operands) != arity:
             count = f"{arity} argument" + ("s" if arity > 1 else "")
-            return self.error("formula-arity", node, f"'{name}' takes {count}, got {len(operands)}")
+            return self.error("E709", node, f"'{name}' takes {count}, got {len(operands)}")
         return select(*operands) if name == "where" else call(name, *operands)
