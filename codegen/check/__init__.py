@@ -15,11 +15,15 @@ SUBJECTS = (schemas, words, kinds, samples, families, derivatives, expressions)
 
 
 def check(
-    program: Program, functions: Mapping[str, Signature], broken: Collection[str] = ()
+    program: Program,
+    functions: Mapping[str, Signature],
+    broken: Collection[str] = (),
+    unread: Collection[str] = (),
 ) -> list[Diagnostic]:
     """Return every violation of every rule.
 
     `functions` are what derivative formulas may call besides operators; `broken` names operators
-    whose entries could not be read, so that nobody is told that these do not exist.
+    whose entries could not be read, so that nobody is told that these do not exist; `unread` names
+    those whose derivative entries could not be read.
     """
-    return run_rules(Context(program, functions, broken))
+    return run_rules(Context(program, functions, broken, unread))

@@ -12,16 +12,18 @@ from codegen.model.operator import Composite, Operator, Pointwise
 _OWN_NAMES = ("grad", "grads", "grad_input_mask")
 
 
-def _key_place(derivative: Derivative, name: str) -> SourceLocation:
-    """Return the place of a name in the key that gives it."""
-    places = derivative.places
+def _keys(derivative: Derivative) -> list[tuple[str, ...]]:
+    """Return the names of every key, in file order of gradients and then of tangents."""
     keys = [gradient.inputs for gradient in derivative.gradients]
-    keys += [tangent.results for tangent in derivative.tangents]
-    for names in keys:
-        if name in names and places is not None:
-            for key in (", ".join(names), ",".join(names)):
-                if places.has(key):
-                    return places.key(key).at(key.find(name))
+    return keys + [tangent.results for tangent in derivative.tangents]
+
+
+def _key_place(derivative: Derivative, names: tuple[str, ...], name: str) -> SourceLocation:
+    """Return the place of `name` in the key made of `names`."""
+    places = derivative.places
+    for key in (", ".join(names), ",".join(names)):
+        if places is not None and places.has(key):
+            return places.key(key).at(key.find(name))
     return derivative.where
 
 
@@ -58,7 +60,8 @@ def every_tensor_is_spoken_of(
 def differentiable_operators_have_derivatives(context: Context) -> Iterator[Problem]:
     """An operator on floating-point tensors has a derivative entry, unless it is a composite."""
     for operator in context.program.operators:
-        if context.program.derivative(operator) is None and _needs_derivative(operator):
+        is_known = operator.base_name in context.unread or context.program.derivative(operator)
+        if not is_known and _needs_derivative(operator):
             message = f"{operator.name} has no derivative"
             names = ", ".join(a.name for a in operator.differentiable_arguments)
             hint = f"add an entry that speaks of {names}; each may be non_differentiable"
@@ -115,11 +118,14 @@ def one_key_per_name(
     derivative: Derivative, operator: Operator, context: Context
 ) -> Iterator[Problem]:
     """No argument and no result stands in two keys."""
-    names = [*derivative.inputs, *(n for t in derivative.tangents for n in t.results)]
-    for name in dict.fromkeys(names):
-        if names.count(name) > 1:
-            message = f"{operator.name}: '{name}' is given twice"
-            yield Problem(_key_place(derivative, name), message, width=len(name))
+    seen: set[str] = set()
+    for names in _keys(derivative):
+        for name in names:
+            if name in seen:
+                message = f"{operator.name}: '{name}' is given twice"
+                where = _key_place(derivative, names, name)
+                yield Problem(where, message, width=len(name))
+            seen.add(name)
 
 
 @derivative_rule("E410")
@@ -127,12 +133,13 @@ def gradients_are_of_tensors(
     derivative: Derivative, operator: Operator, context: Context
 ) -> Iterator[Problem]:
     """A gradient is asked of arguments that hold tensors."""
-    for name in derivative.inputs:
-        argument = operator.schema.argument(name)
-        if argument is not None and not argument.type.holds_tensors:
-            message = f"{operator.name}: '{name}' is {argument.type}, no tensor"
-            where = _key_place(derivative, name)
-            yield Problem(where, message, "delete this key", width=len(name))
+    for names in _keys(derivative):
+        for name in names:
+            argument = operator.schema.argument(name)
+            if argument is not None and not argument.type.holds_tensors:
+                message = f"{operator.name}: '{name}' is {argument.type}, no tensor"
+                where = _key_place(derivative, names, name)
+                yield Problem(where, message, "delete this key", width=len(name))
 
 
 @derivative_rule("E411")

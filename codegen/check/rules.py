@@ -38,6 +38,8 @@ class Context:
     """Functions of runtime/autograd/formulas.py."""
     broken: Collection[str] = field(default=())
     """Base names of entries that could not be read, and were reported."""
+    unread: Collection[str] = field(default=())
+    """Base names of operators whose derivative entries could not be read."""
 
     @cached_property
     def operators(self) -> dict[str, list[Signature]]:

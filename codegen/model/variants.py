@@ -28,9 +28,10 @@ def out_schema(schema: Schema) -> Schema:
     (`out0, out1`). The overload is PyTorch's where its naming is regular.
     """
     names = out_names(schema)
+    taken = {s for a in schema.arguments if a.type.alias for s in a.type.alias.before}
+    sets = (letter for letter in _SETS if letter not in taken)
     types = tuple(
-        replace(r.type, alias=Alias((_SETS[i],), is_write=True))
-        for i, r in enumerate(schema.returns)
+        replace(r.type, alias=Alias((next(sets),), is_write=True)) for r in schema.returns
     )
     outs = tuple(
         Argument(name, type_, is_keyword_only=True)

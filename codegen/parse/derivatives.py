@@ -22,6 +22,7 @@ from codegen.parse.values import described, text_of
 from codegen.parse.yaml_nodes import AnyNode, Mapping, Scalar, Sequence
 
 _NOT_IMPLEMENTED = re.compile(r"""not_implemented\(\s*(?:"([^"]*)"|'([^']*)')\s*\)""")
+_NAME = re.compile(r"""\bname: *["']?(?:\w+::)?(\w+)""")
 _OWN_KEYS = frozenset(key.name for key in DERIVATIVE_KEYS)
 _FLAGS = {"true": True, "false": False}
 _PLAIN_GRADIENTS = {
@@ -40,10 +41,15 @@ def read_derivatives(
     functions: Collection[str],
     broken: Collection[str],
     report: Report,
-) -> tuple[Derivative, ...]:
-    """Read all entries; `broken` are base names of operators that were already reported."""
+) -> tuple[tuple[Derivative, ...], frozenset[str]]:
+    """Read all entries; `broken` are base names of operators that were already reported.
+
+    Returns the derivatives, and base names of operators whose entries are no YAML.
+    """
     reader = _DerivativeReader(program, functions, broken, report)
-    return tuple(entry for node in nodes if (entry := reader.entry(node)))
+    derivatives = tuple(entry for node in nodes if (entry := reader.entry(node)))
+    unread = frozenset(name for text in report.unreadable for name in _NAME.findall(text))
+    return derivatives, unread
 
 
 class _DerivativeReader:
@@ -167,11 +173,9 @@ class _DerivativeReader:
             if not self.check_names(key, names, schema, results) or value is None:
                 continue
             if schema.argument(names[0]):
-                gradient = self.gradient(names, value, scope)
-                gradients += [gradient] if gradient else []
+                gradients.append(self.gradient(names, value, scope))
             else:
-                tangent = self.tangent(names, value, scope)
-                tangents += [tangent] if tangent else []
+                tangents.append(self.tangent(names, value, scope))
         return tuple(gradients), tuple(tangents)
 
     def check_names(
@@ -198,8 +202,8 @@ class _DerivativeReader:
             return False
         return is_good
 
-    def gradient(self, names: tuple[str, ...], value: Scalar, scope: Scope) -> Gradient | None:
-        """Read the gradient of one key."""
+    def gradient(self, names: tuple[str, ...], value: Scalar, scope: Scope) -> Gradient:
+        """Read the gradient of one key; without an expression if the formula is wrong."""
         text = value.text.strip()
         if text in _PLAIN_GRADIENTS:
             return Gradient(names, _PLAIN_GRADIENTS[text], where=value.where)
@@ -209,11 +213,9 @@ class _DerivativeReader:
             kind = GradientKind.NOT_IMPLEMENTED
             return Gradient(names, kind, message=message, where=value.where)
         expression = self.expression(value, scope)
-        if expression is None:
-            return None
         return Gradient(names, GradientKind.FORMULA, expression, where=value.where)
 
-    def tangent(self, names: tuple[str, ...], value: Scalar, scope: Scope) -> Tangent | None:
+    def tangent(self, names: tuple[str, ...], value: Scalar, scope: Scope) -> Tangent:
         """Read the forward-mode derivative of one key."""
         text = value.text.strip()
         if text in _PLAIN_TANGENTS:
@@ -224,8 +226,6 @@ class _DerivativeReader:
             kind = TangentKind.NOT_IMPLEMENTED
             return Tangent(names, kind, message=message, where=value.where)
         expression = self.expression(value, scope)
-        if expression is None:
-            return None
         return Tangent(names, TangentKind.FORMULA, expression, where=value.where)
 
     def expression(self, value: Scalar, scope: Scope) -> Expression | None:

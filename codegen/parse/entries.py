@@ -17,6 +17,7 @@ from codegen.parse.values import check_keys, described, text_of, words_of
 from codegen.parse.yaml_nodes import AnyNode, Mapping
 
 _PROMOTION = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*")
+_FUNC = re.compile(r"""\bfunc: *["']?(?:\w+::)?(\w+)""")
 _KIND_OF = {"meta": "dispatch", "half": "dispatch", "aliasing": "dispatch"}
 
 
@@ -40,6 +41,7 @@ def read_operators(
         else:
             func = text_of(node.get("func"), "'func'", Report())
             broken.append(base_name_of(func.text).split(".")[0] if func else "")
+    broken += [name for text in report.unreadable for name in _FUNC.findall(text)]
     return tuple(operators), frozenset(broken)
 
 

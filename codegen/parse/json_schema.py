@@ -24,7 +24,7 @@ _SAMPLE_VALUE: Json = {"type": ["string", "number", "boolean", "null", "array"]}
 
 def operator_schema() -> Json:
     """Describe native_functions.yaml."""
-    properties = {key.name: _value(key) for key in OPERATOR_KEYS}
+    properties: Json = {key.name: _value(key) for key in OPERATOR_KEYS}
     properties["promotion"] = {
         "type": "string",
         "pattern": rf"^\s*({_choice(tuple(PROMOTIONS))})\s*(\([^()]*\))?\s*$",
@@ -38,7 +38,7 @@ def operator_schema() -> Json:
 
 def derivative_schema() -> Json:
     """Describe derivatives.yaml."""
-    properties = {key.name: _value(key) for key in DERIVATIVE_KEYS}
+    properties: Json = {key.name: _value(key) for key in DERIVATIVE_KEYS}
     entry = _object(properties, DERIVATIVE_KEYS)
     entry["additionalProperties"] = {
         **_SCALAR,

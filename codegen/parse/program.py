@@ -37,9 +37,9 @@ def read_program(
     functions = read_functions(formulas_path)
     operators, broken = read_operators(nodes, report)
     program = Program(operators, base=base)
-    derivatives = read_derivatives(derivative_nodes, program, functions, broken, report)
+    derivatives, unread = read_derivatives(derivative_nodes, program, functions, broken, report)
     program = replace(program, derivatives=derivatives)
-    report.extend(check(program, functions, broken))
+    report.extend(check(program, functions, broken, unread))
     report.raise_if_any()
     return program
 

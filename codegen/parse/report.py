@@ -10,11 +10,13 @@ from codegen.errors import CodegenError, Diagnostic, Related, SourceLocation
 class Report:
     """What went wrong so far, and the texts that the carets point into."""
 
-    __slots__ = ("diagnostics", "sources")
+    __slots__ = ("diagnostics", "sources", "unreadable")
 
     def __init__(self) -> None:
         self.diagnostics: list[Diagnostic] = []
         self.sources: dict[str, str] = {}
+        self.unreadable: list[str] = []
+        """Texts of entries that are no YAML: what they would have defined does exist."""
 
     def add(
         self,

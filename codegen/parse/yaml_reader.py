@@ -69,6 +69,7 @@ def _read_entries(source: Source, report: Report) -> list[AnyNode]:
             root = _Composer(text).get_single_node()
         except yaml.YAMLError as error:
             _report_syntax(error, source, report)
+            report.unreadable.append(source.text[start:stop])
         else:
             items.extend(_items(root, source, report))
     return items
@@ -100,20 +101,27 @@ _SYNTAX_HINTS = (
 
 
 def _report_syntax(error: yaml.YAMLError, source: Source, report: Report) -> None:
-    """Report a syntax error where the parser stopped, and where what it was reading began."""
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-    problem = str(getattr(error, "problem", None) or error)
+    """Report a syntax error where the parser stopped; an unclosed quote or bracket where it opens.
+
+    The other of the two places is told as related.
+    """
     context = str(getattr(error, "context", None) or "")
-    whole = f"{context} {problem}"
-    hint = next((hint for key, hint in _SYNTAX_HINTS if key in whole), None)
+    problem = str(getattr(error, "problem", None) or error)
+    hint = next((hint for key, hint in _SYNTAX_HINTS if key in f"{context} {problem}"), None)
+    stopped = _place(getattr(error, "problem_mark", None), source)
+    opened = _place(getattr(error, "context_mark", None), source)
+    where = stopped or opened or SourceLocation(source.file, 1, 1)
     related: tuple[Related, ...] = ()
-    opened = getattr(error, "context_mark", None)
-    if context and opened is not None and (opened.line, opened.column) != (line - 1, column - 1):
-        where = SourceLocation(source.file, opened.line + 1, opened.column + 1)
-        related = (Related(where, context),)
-    place = SourceLocation(source.file, line, column)
-    report.add("E101", place, f"not YAML: {problem}", hint=hint, related=related)
+    if opened and stopped and opened != stopped:
+        if "quoted scalar" in context or "flow" in context:
+            where, related = opened, (Related(stopped, "read as far as this"),)
+        else:
+            related = (Related(opened, context),)
+    report.add("E101", where, f"not YAML: {problem}", hint=hint, related=related)
+
+
+def _place(mark: Any, source: Source) -> SourceLocation | None:
+    return SourceLocation(source.file, mark.line + 1, mark.column + 1) if mark else None
 
 
 class _Converter:
