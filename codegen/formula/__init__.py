@@ -29,9 +29,9 @@ argument or a kernel function named like a primitive or a keyword prints with an
 **Tensor text** uses the globals `ops`, `math` and, for eps, `finfo`. A tensor-typed argument must
 be a tensor there: use `with_scalars` first for one that is a number.
 
-**Diagnostics.** E701 syntax, E702 empty, E703 no result, E704 statement, E705 name given twice, E706
-name unused, E707 unknown name, E708 unknown function, E709 arity, E710 chained comparison, E711 None,
-E712 not a number, E713 derivative not known.
+**Diagnostics.** E701 syntax, E702 empty, E703 no result, E704 statement, E705 name given twice,
+E706 name unused, E707 unknown name, E708 unknown function, E709 arity, E710 chained comparison,
+E711 None, E712 not a number, E713 derivative not known.
 
 **Reductions** use the same parser with the arguments acc, other, count, the tensor's name and the
 operator's scalars, all of kind "tensor" or "scalar".
