@@ -64,12 +64,14 @@ class Tensor:
     `_key` chooses the code (`runtime.core.key`). `_sizes`, `_strides` and `_offset` (in elements)
     place the elements in `_storage`. `_flat` is the one-dimensional array of just these elements
     once it is known that they lie densely in row-major order; None says unknown or not.
-    `_edge` is None or (node, output number); `_meta` is None or an `AutogradMeta`.
+    `_edge` is None or an edge of the graph; `_meta` is None or an `AutogradMeta`. `_base` is, for
+    a view that autograd follows, the tensor whose memory it looks into.
     """
 
     __slots__ = (
         "__dict__",
         "__weakref__",
+        "_base",
         "_edge",
         "_flat",
         "_key",
@@ -80,6 +82,7 @@ class Tensor:
         "_strides",
     )
 
+    _base: Tensor | None
     _edge: Any
     _flat: Any
     _key: int
@@ -273,6 +276,7 @@ def build(
     self._offset = offset
     self._storage = storage
     self._flat = flat
+    self._base = None
     self._edge = None
     self._meta = None
     return self

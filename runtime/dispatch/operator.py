@@ -136,7 +136,7 @@ class Operator:
     def signature(self, args: tuple[Any, ...]) -> Any:
         """The signature of arguments given in the order of `operands`."""
         entries = [
-            signatures.list_of(arg) if kind == "tensors" else signatures.kind_of(arg)
+            signatures.list_of(arg) if kind == "tensors" else signatures.optional_kind_of(arg)
             for arg, kind in zip(args, self.operands.values(), strict=True)
         ]
         return entries[0] if self.arity == 1 else tuple(entries)
@@ -159,7 +159,7 @@ def _fits(value: Any, kind: str) -> bool:
     if kind == "tensors":
         return isinstance(value, (list, tuple)) and all(_fits(v, "tensor?") for v in value)
     try:
-        entry = signatures.kind_of(value)
+        entry = signatures.optional_kind_of(value)
     except AttributeError:
         return False
     if entry is None:
@@ -280,13 +280,9 @@ class View(Operator):
         self.function = function
         self.several = several
 
-    def resolve(self, signature: tuple[Any, ...], variant: str) -> Call:
-        """The view itself, with its record: also outside autograd a view knows its base."""
-        below = self.make_call(None, signature, variant)
-        return self.record(below, signatures.needs_grad(signature[0])) if self.record else below
-
     def make_call(self, backend: Any, signature: tuple[Any, ...], variant: str) -> Call:
-        return make_view_call(self.function, signature[0], self.several)
+        tracked = self.record is not None
+        return make_view_call(self.function, signature[0], self.several, tracked)
 
 
 class Dispatch(Operator):

@@ -30,12 +30,10 @@ NUMBER_DTYPES = {
 
 
 def kind_of(value: Any) -> Entry:
-    """The entry of an argument that is a tensor (of any class), a number or None.
+    """The entry of an argument that is a tensor (of any class) or a number.
 
     Raises: AttributeError for anything else; bindings turn it into their own TypeError.
     """
-    if value is None:
-        return None
     cls = value.__class__
     if cls in NUMBERS:
         return cls
@@ -49,6 +47,11 @@ def kind_of(value: Any) -> Entry:
     if cls.__module__ == "numpy" and getattr(value, "ndim", 1) == 0:
         return {"b": builtins.bool, "c": builtins.complex}.get(value.dtype.kind, builtins.float)
     raise AttributeError(f"{cls.__name__} is no tensor and no number")
+
+
+def optional_kind_of(value: Any) -> Entry:
+    """The entry of a tensor, a number or None."""
+    return None if value is None else kind_of(value)
 
 
 def list_of(values: Iterable[Any]) -> Entry:
@@ -78,7 +81,9 @@ def without_grad(entry: Entry) -> Entry:
 
 
 def needs_grad(entry: Entry) -> Any:
-    """Whether the argument takes part in autograd; for a list, one flag per member."""
+    """Whether the argument takes part in autograd; None if absent; for a list, a flag a member."""
+    if entry is None:
+        return None
     if entry.__class__ is tuple:
         return tuple([needs_grad(each) for each in entry])
     return entry.__class__ is int and bool(entry & keys.GRAD)

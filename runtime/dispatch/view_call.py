@@ -11,8 +11,11 @@ from runtime.core.tensor import Tensor
 _new = object.__new__
 
 
-def make_view_call(function: Any, key: int, several: bool) -> Any:
-    """The call of a view function for tensors of one key, outside autograd."""
+def make_view_call(function: Any, key: int, several: bool, tracked: bool) -> Any:
+    """The call of a view function for tensors of one key.
+
+    tracked: whether the view knows its base, so that a write to either reaches the other's graph.
+    """
     base_key = key & ~(keys.GRAD | keys.ZERO_DIM)
 
     def call(self: Tensor, *args: Any) -> Tensor:
@@ -25,6 +28,7 @@ def make_view_call(function: Any, key: int, several: bool) -> Any:
         result._offset = geometry[2]
         result._storage = self._storage
         result._flat = None
+        result._base = (self if self._base is None else self._base) if tracked else None
         result._edge = None
         result._meta = None
         if len(geometry) == 4:
@@ -41,6 +45,7 @@ def make_view_call(function: Any, key: int, several: bool) -> Any:
             result._offset = offset
             result._storage = self._storage
             result._flat = None
+            result._base = (self if self._base is None else self._base) if tracked else None
             result._edge = None
             result._meta = None
             results.append(result)

@@ -187,6 +187,7 @@ def make_unary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
         result._offset = 0
         result._storage = storage
         result._flat = buffer
+        result._base = None
         result._edge = None
         result._meta = None
         return result
@@ -221,6 +222,7 @@ def make_unary_scalars_call(kernels: PointwiseKernels, general: Call, key: int) 
         result._offset = 0
         result._storage = storage
         result._flat = buffer
+        result._base = None
         result._edge = None
         result._meta = None
         return result
@@ -261,6 +263,7 @@ def make_binary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call
         result._offset = 0
         result._storage = storage
         result._flat = buffer
+        result._base = None
         result._edge = None
         result._meta = None
         return result

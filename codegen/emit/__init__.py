@@ -1,0 +1,37 @@
+"""From a program to files: one module per artifact, each with one function `emit`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from codegen.emit import (
+    functions,
+    kernels,
+    methods,
+    namespaces,
+    nodes,
+    operators,
+    overloads,
+    package,
+    vocabulary_files,
+)
+from codegen.model.program import Program
+from codegen.write import File
+
+ARTIFACTS = (
+    vocabulary_files,
+    kernels,
+    operators,
+    nodes,
+    functions,
+    overloads,
+    methods,
+    namespaces,
+    package,
+)
+
+
+def emit(program: Program) -> Iterable[File]:
+    """Emit every file of the generated package."""
+    for artifact in ARTIFACTS:
+        yield from artifact.emit(program)

@@ -1,0 +1,92 @@
+"""Fused backward kernels of `auto` derivatives: one formula per set of inputs that need it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+from codegen import formula as formulas
+from codegen.emit import naming, translate
+from codegen.model.derivative import Derivative, GradientKind
+from codegen.model.formula import Formula
+from codegen.model.operator import Operator, Pointwise
+from codegen.model.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class BackwardCase:
+    """The gradients of `needs` when the optional operands in `absent` are None."""
+
+    name: str
+    """Name of the kernel, `mul_Tensor_backward_self_other`."""
+    needs: tuple[str, ...]
+    absent: tuple[str, ...]
+    formula: Formula
+    """Of `grad`, the arguments and the result that it reads."""
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """What must be saved: arguments, and `result`."""
+        return tuple(a.name for a in self.formula.arguments if a.name != "grad")
+
+
+def auto_inputs(derivative: Derivative) -> tuple[str, ...]:
+    """The inputs whose gradient comes from the formula."""
+    return tuple(
+        name
+        for gradient in derivative.gradients
+        if gradient.kind is GradientKind.AUTO
+        for name in gradient.inputs
+    )
+
+
+def optional_operands(operator: Operator) -> tuple[str, ...]:
+    """Operands that a call may leave out."""
+    return tuple(
+        a.name
+        for i, a in enumerate(operator.arguments)
+        if translate.is_operand(a, i) and a.type.is_optional
+    )
+
+
+def absent_sets(operator: Operator) -> Iterator[tuple[str, ...]]:
+    """Every set of optional operands that may be missing, in schema order."""
+    names = optional_operands(operator)
+    for count in range(len(names) + 1):
+        yield from combinations(names, count)
+
+
+@lru_cache(maxsize=None)
+def _case(
+    operator: Operator, needs: tuple[str, ...], absent: tuple[str, ...]
+) -> BackwardCase:
+    assert isinstance(operator.kind, Pointwise)
+    formula = formulas.specialize(operator.kind.formula, absent)
+    gradient = formulas.backward(formula, needs, is_complex=_is_complex(operator))
+    suffix = "".join(f"_without_{name}" for name in absent)
+    return BackwardCase(
+        naming.backward_name(operator, needs) + suffix,
+        needs,
+        absent,
+        gradient,
+    )
+
+
+def _is_complex(operator: Operator) -> bool:
+    return any(name.startswith("complex") for name in operator.dtype_names)
+
+
+def backward_cases(program: Program, operator: Operator) -> tuple[BackwardCase, ...]:
+    """All cases of an operator's `auto` gradients, those of many needs first."""
+    derivative = program.derivative(operator)
+    if derivative is None or not derivative.is_auto:
+        return ()
+    inputs = auto_inputs(derivative)
+    cases = []
+    for absent in absent_sets(operator):
+        present = [name for name in inputs if name not in absent]
+        for count in range(len(present), 0, -1):
+            for needs in combinations(present, count):
+                cases.append(_case(operator, needs, absent))
+    return tuple(cases)

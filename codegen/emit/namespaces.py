@@ -1,0 +1,152 @@
+"""Emits where users find functions: torch, nn.functional, linalg, fft, special; and `ops`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from codegen.emit import functions, naming
+from codegen.emit.environment import render
+from codegen.model.operator import Operator, public_name
+from codegen.model.program import Program
+from codegen.write import File
+
+MODULES = ("torch", "nn.functional", "linalg", "fft", "special")
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A public name and the function behind it."""
+
+    name: str
+    module: str
+    """Module below torchgen_out.functions."""
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flagged:
+    """A function of nn.functional with a last parameter `inplace`."""
+
+    name: str
+    module: str
+    function: str
+    parameters: str
+    arguments: str
+    doc: str
+
+
+def emit(program: Program) -> Iterable[File]:
+    """Emit the namespaces and the table of operators."""
+    exports = {module: list(_exports(program, module)) for module in MODULES}
+    flagged = list(_flagged(program))
+    flagged_names = {item.name for item in flagged}
+    functional = [e for e in exports["nn.functional"] if e.name not in flagged_names]
+    yield render(
+        "nn/functional.py",
+        "functional.py.jinja",
+        exports=functional,
+        flagged=flagged,
+        modules=sorted({e.module for e in functional} | {f.module for f in flagged}),
+        uses_any=any("Any" in f.parameters for f in flagged),
+    )
+    for module in ("linalg", "fft", "special"):
+        items = exports[module]
+        yield render(
+            f"{module}.py",
+            "namespace.py.jinja",
+            module=module,
+            exports=items,
+            modules=sorted({e.module for e in items}),
+        )
+    table = list(_table(program))
+    yield render(
+        "registrations.py",
+        "registrations.py.jinja",
+        exports=table,
+        modules=sorted({e.module for e in table}),
+    )
+    yield render(
+        "functions/torch.py",
+        "namespace.py.jinja",
+        module="torch",
+        exports=exports["torch"],
+        modules=sorted({e.module for e in exports["torch"]}),
+    )
+
+
+def home(program: Program, operator: Operator) -> str:
+    """The functions module in which users' calls of the operator begin."""
+    return "overloads" if naming.is_overloaded(program, operator) else naming.kind_of(operator)
+
+
+def _exports(program: Program, module: str) -> Iterator[Export]:
+    seen = set()
+    for operator in program.operators:
+        if not operator.has_function or operator.has_tag("internal"):
+            continue
+        source = home(program, operator)
+        for name in _public_names(operator, module):
+            if name not in seen:
+                seen.add(name)
+                yield Export(name, source, operator.base_name)
+        if operator.has_inplace:
+            for name in _public_names(operator, module):
+                if "." not in name and f"{name}_" not in seen and module in ("torch", "nn.functional"):
+                    seen.add(f"{name}_")
+                    target = home_inplace(program, operator)
+                    yield Export(f"{name}_", target, f"{operator.base_name}_")
+
+
+def home_inplace(program: Program, operator: Operator) -> str:
+    """The functions module of the in-place variant."""
+    return home(program, operator)
+
+
+def _public_names(operator: Operator, module: str) -> Iterator[str]:
+    if operator.python_module == module:
+        yield operator.public_name
+        for alias in operator.aliases:
+            if "." not in alias:
+                yield public_name(alias, module)
+    for alias in operator.aliases:
+        place, _, name = alias.rpartition(".")
+        if place == module:
+            yield name
+
+
+def _flagged(program: Program) -> Iterator[Flagged]:
+    for operator in program.operators:
+        if not operator.has_tag("inplace_flag"):
+            continue
+        names = [*_public_names(operator, "nn.functional")] or [operator.base_name]
+        parameters = functions.parameters(
+            operator, {a.name: _name(a.name) for a in operator.arguments}, "", False
+        )
+        arguments = ", ".join(_name(a.name) for a in operator.arguments)
+        for name in names:
+            yield Flagged(
+                name,
+                home(program, operator),
+                operator.base_name,
+                parameters,
+                arguments,
+                (operator.doc or "").split("\n")[0],
+            )
+
+
+def _name(name: str) -> str:
+    return "input" if name == "self" else name
+
+
+def _table(program: Program) -> Iterator[Export]:
+    seen = set()
+    for operator in program.operators:
+        source = home(program, operator)
+        if operator.base_name not in seen:
+            seen.add(operator.base_name)
+            yield Export(operator.base_name, source, operator.base_name)
+        inplace = f"{operator.base_name}_"
+        if operator.has_inplace and inplace not in seen:
+            seen.add(inplace)
+            yield Export(inplace, source, inplace)

@@ -1,0 +1,79 @@
+"""Names inside the generated package: which module holds what, and what it is called there."""
+
+from __future__ import annotations
+
+from codegen.formula import parameter_name
+from codegen.model.operator import (
+    Composite,
+    Dispatch,
+    Operator,
+    Pointwise,
+    Reduction,
+    View,
+)
+from codegen.model.program import Program
+
+KINDS = {
+    Pointwise: "pointwise",
+    Reduction: "reduction",
+    View: "view",
+    Composite: "composite",
+    Dispatch: "dispatch",
+}
+
+KIND_NAMES = ("pointwise", "reduction", "view", "composite", "dispatch")
+TABLED = ("pointwise", "reduction", "view", "dispatch")
+"""Kinds whose operators have tables; a composite calls others."""
+
+
+def kind_of(operator: Operator) -> str:
+    """The kind's name, which is also its module's."""
+    return KINDS[type(operator.kind)]
+
+
+def of_kind(program: Program, kind: str) -> list[Operator]:
+    """The operators of one kind, in file order."""
+    return [operator for operator in program.operators if kind_of(operator) == kind]
+
+
+def is_overloaded(program: Program, operator: Operator) -> bool:
+    """Whether several entries share the base name."""
+    return len(program.families[operator.base_name]) > 1
+
+
+def function_name(program: Program, operator: Operator) -> str:
+    """The binding of one entry: the base name, or for one of several `max__dim`."""
+    if not is_overloaded(program, operator):
+        return operator.base_name
+    return f"{operator.base_name}__{operator.overload or 'default'}"
+
+
+def inplace_name(program: Program, operator: Operator) -> str:
+    """The binding of the derived in-place variant."""
+    if not is_overloaded(program, operator):
+        return f"{operator.base_name}_"
+    return f"{operator.base_name}___{operator.overload or 'default'}"
+
+
+def named_tuple(operator: Operator) -> str | None:
+    """The class of several named results, `max_dim_result`."""
+    returns = operator.schema.returns
+    if len(returns) > 1 and all(r.name for r in returns):
+        return f"{operator.identifier}_result"
+    return None
+
+
+def record_name(operator: Operator) -> str:
+    """The maker of the recording wrapper."""
+    return f"record_{operator.identifier}"
+
+
+def backward_name(operator: Operator, needs: tuple[str, ...]) -> str:
+    """The fused backward kernel for the inputs in `needs`."""
+    return f"{operator.identifier}_backward_{'_'.join(needs)}"
+
+
+def kernel_name(operator: Operator, absent: tuple[str, ...] = ()) -> str:
+    """The scalar formula; one that is called like a primitive gets an underscore."""
+    suffix = "".join(f"_without_{name}" for name in absent)
+    return parameter_name(operator.identifier + suffix)

@@ -1,0 +1,231 @@
+"""Emits torchgen_out/operators/: each operator as the dispatcher sees it, with its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from codegen.emit import automatic, naming, translate
+from codegen.emit.environment import render
+from codegen.model.operator import Composite, Dispatch, Operator, Pointwise, View
+from codegen.model.program import Program
+from codegen.write import File
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One keyword of a constructor call."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One operator: `name = Class("...", "schema", {...}, field=value, ...)`."""
+
+    name: str
+    cls: str
+    full_name: str
+    schema: str
+    operands: str
+    fields: tuple[Field, ...]
+
+
+def emit(program: Program) -> Iterable[File]:
+    """Emit one module per kind that has tables."""
+    for kind in naming.TABLED:
+        items = [
+            _item(program, operator) for operator in naming.of_kind(program, kind)
+        ]
+        yield render(
+            f"operators/{kind}.py",
+            "operators.py.jinja",
+            kind=kind,
+            cls=kind.capitalize(),
+            items=items,
+            uses_nodes=any(f.name == "record" for item in items for f in item.fields),
+            uses_kernels=kind in ("pointwise", "reduction") and bool(items),
+            uses_results=any(f.name == "wrap" for item in items for f in item.fields),
+            shape_modules=sorted(_shape_modules(program)) if kind == "dispatch" else [],
+            uses_views=kind == "view" and bool(items),
+        )
+    backward = [
+        _backward_item(operator, case)
+        for operator in naming.of_kind(program, "pointwise")
+        for case in automatic.backward_cases(program, operator)
+    ]
+    yield render(
+        "operators/backward.py",
+        "operators.py.jinja",
+        kind="backward",
+        cls="Pointwise",
+        items=backward,
+        uses_nodes=False,
+        uses_kernels=bool(backward),
+        uses_results=False,
+        shape_modules=[],
+        uses_views=False,
+    )
+    yield render("operators/__init__.py", "package.py.jinja", summary="The operators' tables.")
+
+
+def _shape_modules(program: Program) -> set[str]:
+    return {
+        operator.kind.meta.module
+        for operator in program.operators
+        if isinstance(operator.kind, Dispatch)
+        and operator.kind.meta is not None
+        and not operator.kind.meta.is_absolute
+    }
+
+
+def _item(program: Program, operator: Operator) -> Item:
+    assert not isinstance(operator.kind, Composite)
+    kind = naming.kind_of(operator)
+    fields = [*_kind_fields(operator, kind), *_autograd_fields(program, operator)]
+    return Item(
+        operator.identifier,
+        kind.capitalize(),
+        operator.name,
+        str(operator.schema),
+        _operands(operator),
+        tuple(fields),
+    )
+
+
+def _quoted(names: Iterable[str]) -> str:
+    items = [f'"{name}"' for name in names]
+    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+
+
+def _mapping(pairs: Iterable[tuple[str, str]]) -> str:
+    return "{" + ", ".join(f'"{key}": "{value}"' for key, value in pairs) + "}"
+
+
+def _operands(operator: Operator) -> str:
+    return _mapping(
+        (a.name, translate.operand_kind(a))
+        for i, a in enumerate(operator.arguments)
+        if translate.is_operand(a, i)
+    )
+
+
+def _arguments(operator: Operator) -> str:
+    return _mapping(
+        (a.name, _pointwise_kind(operator, a.name, i)) for i, a in enumerate(operator.arguments)
+    )
+
+
+def _pointwise_kind(operator: Operator, name: str, position: int) -> str:
+    argument = operator.arguments[position]
+    return translate.argument_kind(argument, position)
+
+
+def _promoted(operator: Operator) -> tuple[str, ...]:
+    if operator.promotion.arguments is not None:
+        return operator.promotion.arguments
+    return tuple(
+        a.name for i, a in enumerate(operator.arguments) if translate.is_operand(a, i)
+    )
+
+
+def _kind_fields(operator: Operator, kind: str) -> Iterator[Field]:
+    if kind == "view":
+        assert isinstance(operator.kind, View)
+        yield Field("function", f"views.{operator.kind.function.name}")
+        if operator.schema.returns[0].type.is_list:
+            yield Field("several", "True")
+        return
+    yield Field("arguments", _arguments(operator))
+    yield Field("promotion", f'"{operator.promotion.rule}"')
+    if kind != "reduction":
+        yield Field("promoted", _quoted(_promoted(operator)))
+    yield Field("dtypes", f"dtype_sets.{operator.dtypes.upper()}")
+    if kind == "pointwise":
+        yield Field("formulas", _formulas(operator))
+    elif kind == "reduction":
+        yield Field("parts", f"kernels.{operator.identifier}")
+    else:
+        yield from _dispatch_fields(operator)
+
+
+def _formulas(operator: Operator) -> str:
+    assert isinstance(operator.kind, Pointwise)
+    items = []
+    for absent in automatic.absent_sets(operator):
+        items.append(f"{_quoted(absent)}: kernels.{naming.kernel_name(operator, absent)}")
+    return "{" + ", ".join(items) + "}"
+
+
+def _dispatch_fields(operator: Operator) -> Iterator[Field]:
+    kind = operator.kind
+    assert isinstance(kind, Dispatch)
+    yield Field("kernel_names", _mapping((name, str(ref)) for name, ref in kind.backends))
+    yield Field("meta", "None" if kind.meta is None else _reference(kind.meta))
+    if kind.half_is_raw:
+        yield Field("half_is_raw", "True")
+    if kind.aliasing:
+        yield Field("aliasing", "True")
+    if operator.is_inplace:
+        yield Field("mutates", "True")
+    if len(operator.schema.returns) != 1:
+        yield Field("outputs", str(len(operator.schema.returns)))
+    result = naming.named_tuple(operator)
+    if result:
+        yield Field("wrap", f"results.{result}")
+
+
+def _reference(reference: object) -> str:
+    module, name = getattr(reference, "module"), getattr(reference, "name")  # noqa: B009
+    return f"{module}_shapes.{name}"
+
+
+def _autograd_fields(program: Program, operator: Operator) -> Iterator[Field]:
+    derivative = program.derivative(operator)
+    if derivative is None or not derivative.is_differentiable:
+        return
+    names = [a.name for a in operator.arguments if a.name in derivative.differentiable_inputs]
+    yield Field("differentiable", _quoted(names))
+    record = f"nodes.{naming.record_name(operator)}"
+    if operator.is_inplace:
+        yield Field("record", f"{record}_")
+        return
+    yield Field("record", record)
+    if operator.has_inplace:
+        yield Field("record_inplace", f"{record}_")
+
+
+def _backward_item(operator: Operator, case: automatic.BackwardCase) -> Item:
+    """A fused backward kernel: a pointwise operator outside autograd."""
+    kinds = {"grad": "tensor", "result": "tensor"}
+    arguments = {"grad": "operand", "result": "operand"}
+    for i, argument in enumerate(operator.arguments):
+        arguments[argument.name] = translate.argument_kind(argument, i)
+        kinds[argument.name] = translate.operand_kind(argument).rstrip("?")
+    read = [a.name for a in case.formula.arguments]
+    operands = [name for name in read if arguments[name] == "operand"]
+    signature = ", ".join(f"Tensor {name}" for name in operands)
+    fields = (
+        Field("arguments", _mapping((name, arguments[name]) for name in read)),
+        Field("promotion", '"default"'),
+        Field("promoted", _quoted(_floating(operator, operands))),
+        Field("dtypes", "dtype_sets.FLOATING_AND_COMPLEX"),
+        Field("formulas", "{(): kernels." + case.name + "}"),
+        Field("outputs", str(len(case.needs))),
+    )
+    return Item(
+        case.name,
+        "Pointwise",
+        case.name,
+        f"{case.name}({signature}) -> {', '.join(case.needs)}",
+        _mapping((name, kinds[name]) for name in operands),
+        fields,
+    )
+
+
+def _floating(operator: Operator, operands: list[str]) -> list[str]:
+    """Operands whose dtype counts: not a condition that the operator itself leaves out."""
+    promoted = set(_promoted(operator)) | {"grad", "result"}
+    return [name for name in operands if name in promoted]
+

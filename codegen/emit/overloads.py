@@ -1,0 +1,284 @@
+"""Emits torchgen_out/functions/overloads.py: for each family of several entries, which one a call means.
+
+A call is told apart by which parameters it gives and by their types. The tests of a family stand in
+the order of its entries; each tests only what some other entry would not accept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from codegen.emit import functions, naming, translate
+from codegen.emit.environment import render
+from codegen.model.operator import Operator
+from codegen.model.program import Program
+from codegen.model.schema import Argument
+from codegen.write import File
+
+_TESTS = {
+    "int": "is_int",
+    "SymInt": "is_int",
+    "float": "is_number",
+    "Scalar": "is_number",
+    "bool": "is_bool",
+    "str": "is_str",
+    "ScalarType": "is_dtype",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One entry of the family: when it is meant, and its call."""
+
+    condition: str
+    call: str
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The function users call."""
+
+    name: str
+    schemas: tuple[str, ...]
+    parameters: str
+    varargs: str
+    branches: tuple[Branch, ...]
+    tested: str
+    """All parameters, for the error."""
+
+
+def emit(program: Program) -> Iterable[File]:
+    """Emit one function per overloaded family, and per overloaded in-place family."""
+    families = []
+    for name, operators in program.families.items():
+        if len(operators) > 1:
+            families.append(_family(program, name, operators, inplace=False))
+            with_inplace = tuple(o for o in operators if o.has_inplace)
+            if with_inplace:
+                families.append(_family(program, f"{name}_", with_inplace, inplace=True))
+    imports = {
+        kind: sorted(
+            name
+            for operators in program.families.values()
+            if len(operators) > 1
+            for operator in operators
+            if naming.kind_of(operator) == kind
+            for name in _bound_names(program, operator)
+        )
+        for kind in naming.KIND_NAMES
+    }
+    text = " ".join(b.condition for f in families for b in f.branches)
+    used = [f"is_{n}" for n in _TEST_NAMES if f"is_{n}(" in text]
+    yield render(
+        "functions/overloads.py",
+        "overloads.py.jinja",
+        families=families,
+        imports={kind: names for kind, names in imports.items() if names},
+        tests=sorted({*used, "no_overload", "MISSING"} | (
+            {"as_list"} if any(f.varargs for f in families) else set()
+        )) if families else [],
+    )
+
+
+_TEST_NAMES = (
+    "bool", "dtype", "given", "int", "int_or_ints", "ints", "number", "number_or_tensor", "str", "tensor", "tensors",
+)
+
+
+def _bound_names(program: Program, operator: Operator) -> Iterator[str]:
+    yield naming.function_name(program, operator)
+    if operator.has_inplace:
+        yield naming.inplace_name(program, operator)
+
+
+def positional_names(operators: tuple[Operator, ...]) -> list[str]:
+    """The positional parameters of the family: those of its longest entry."""
+    longest = max(operators, key=lambda o: len(o.schema.positional))
+    return [translate.parameter(a) for a in longest.schema.positional]
+
+
+def _family(
+    program: Program, name: str, operators: tuple[Operator, ...], inplace: bool
+) -> Family:
+    slots = positional_names(operators)
+    first = "input" if any(o.has_function for o in operators) else "self"
+    if slots[0] == "self":
+        slots[0] = first
+    varargs = _varargs(operators, slots)
+    keyword = []
+    for operator in operators:
+        for argument in operator.arguments:
+            parameter = _local(argument, first)
+            if parameter not in slots and parameter not in keyword:
+                keyword.append(parameter)
+    has_out = not inplace and any(o.has_out for o in operators)
+    is_factory = any(o.has_tag("factory") for o in operators)
+    branches = [
+        _branch(program, operator, operators, slots, keyword, first, inplace)
+        for operator in operators
+    ]
+    required = slots[0] if slots[0] != varargs and all(_local(o.arguments[0], first) == slots[0] for o in operators) else ""
+    return Family(
+        name,
+        tuple(str(o.inplace_schema if inplace else o.schema) for o in operators),
+        _parameters(slots, keyword, varargs, required, has_out, is_factory),
+        varargs,
+        tuple(branches),
+        ", ".join([*slots, *keyword]),
+    )
+
+
+def _varargs(operators: tuple[Operator, ...], slots: list[str]) -> str:
+    """The slot that takes several positional arguments, if an entry allows it."""
+    for operator in operators:
+        name = functions.varargs_parameter(operator)
+        if not name:
+            continue
+        positions = [translate.parameter(a) for a in operator.schema.positional]
+        if positions.index(name) == len(slots) - 1:
+            return slots[-1]
+    return ""
+
+
+def _local(argument: Argument, first: str) -> str:
+    return first if argument.name == "self" else translate.parameter(argument)
+
+
+def _parameters(
+    slots: list[str],
+    keyword: list[str],
+    varargs: str,
+    required: str,
+    has_out: bool,
+    is_factory: bool,
+) -> str:
+    parts = [
+        "*args: Any"
+        if slot == varargs
+        else (f"{slot}: Any" if slot == required else f"{slot}: Any = MISSING")
+        for slot in slots
+    ]
+    extra = ([f"{varargs}: Any = MISSING"] if varargs else []) + [
+        f"{name}: Any = MISSING" for name in keyword
+    ]
+    if has_out:
+        extra.append("out: Any = None")
+    if is_factory:
+        extra.append("requires_grad: bool = False")
+    if extra and not varargs:
+        parts.append("*")
+    return ", ".join(parts + extra)
+
+
+def _branch(
+    program: Program,
+    operator: Operator,
+    family: tuple[Operator, ...],
+    slots: list[str],
+    keyword: list[str],
+    first: str,
+    inplace: bool,
+) -> Branch:
+    """The tests that tell this entry's calls from the others'."""
+    own: dict[str, list[str]] = {}
+    tests = []
+    used = set()
+    for position, argument in enumerate(operator.arguments):
+        local = _local(argument, first)
+        places = [local]
+        if not argument.is_keyword_only and slots[position] != local:
+            places.insert(0, slots[position])
+        own[argument.name] = places
+        used.update(places)
+    for position, argument in enumerate(operator.arguments):
+        if position == 0 and argument.name == "self" and argument.type.names == ("Tensor",):
+            continue
+        if not _discriminates(argument, position, operator, family):
+            continue
+        tests.append(_given_test(argument, own[argument.name], slots, position))
+    unused = [name for name in [*slots, *keyword] if name not in used]
+    tests += [f"{name} is MISSING" for name in unused]
+    arguments = [_pass(argument, own[argument.name]) for argument in operator.arguments]
+    if not inplace and any(o.has_out for o in family) and operator.has_out:
+        arguments.append("out=out")
+    if any(o.has_tag("factory") for o in family) and operator.has_tag("factory"):
+        arguments.append("requires_grad=requires_grad")
+    name = (
+        naming.inplace_name(program, operator)
+        if inplace
+        else naming.function_name(program, operator)
+    )
+    return Branch(" and ".join(tests) or "True", f"{name}({', '.join(arguments)})")
+
+
+def _discriminates(
+    argument: Argument, position: int, operator: Operator, family: tuple[Operator, ...]
+) -> bool:
+    """Whether an entry of the family lacks the argument or gives it another type."""
+    for other in family:
+        if other is operator:
+            continue
+        if argument.is_keyword_only:
+            twin = other.schema.argument(argument.name)
+        else:
+            twin = (
+                other.schema.positional[position]
+                if position < len(other.schema.positional)
+                else None
+            )
+        if twin is None or twin.type != argument.type or twin.name != argument.name:
+            return True
+        if (twin.default is None) != (argument.default is None):
+            return True
+    return False
+
+
+def _given_test(argument: Argument, places: list[str], slots: list[str], position: int) -> str:
+    value = _value(places)
+    test = f"{type_test(argument)}({value})"
+    if argument.type.is_optional:
+        test = f"({value} is None or {test})"
+    if argument.default is not None:
+        missing = " and ".join(f"{place} is MISSING" for place in places)
+        return f"({missing} or {test})" if len(places) == 1 else f"(({missing}) or {test})"
+    if len(places) == 1:
+        return test
+    return test
+
+
+def _value(places: list[str]) -> str:
+    if len(places) == 1:
+        return places[0]
+    return f"({places[1]} if {places[0]} is MISSING else {places[0]})"
+
+
+def type_test(argument: Argument) -> str:
+    """The predicate of a schema type."""
+    type_ = argument.type
+    if type_.is_list:
+        if type_.base == "Tensor":
+            return "is_tensors"
+        if type_.list_size == 1:
+            return "is_int_or_ints"
+        return "is_ints"
+    if type_.is_union:
+        return "is_number_or_tensor"
+    if type_.base == "Tensor":
+        return "is_tensor"
+    return _TESTS.get(type_.base, "is_given")
+
+
+def _pass(argument: Argument, places: list[str]) -> str:
+    """The value handed on, by keyword where the schema says so."""
+    value = _value(places)
+    if argument.default is not None:
+        fallback = translate.default(argument.default)
+        value = f"{fallback} if {_all_missing(places)} else {value}"
+    if argument.is_keyword_only:
+        return f"{translate.parameter(argument)}={value}"
+    return value
+
+
+def _all_missing(places: list[str]) -> str:
+    return " and ".join(f"{place} is MISSING" for place in places)

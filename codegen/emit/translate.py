@@ -1,0 +1,138 @@
+"""How schema types, defaults and names are spelled in Python: the one place that knows."""
+
+from __future__ import annotations
+
+import keyword
+
+from codegen.model.operator import Operator
+from codegen.model.schema import Argument, Default, Return, Symbol, Type
+
+_SCALARS = {
+    "Tensor": "Tensor",
+    "Scalar": "Number",
+    "int": "int",
+    "SymInt": "int",
+    "float": "float",
+    "bool": "bool",
+    "str": "str",
+    "ScalarType": "dtype",
+    "Layout": "layout",
+    "Device": "device",
+    "MemoryFormat": "memory_format",
+    "Generator": "Generator",
+}
+
+_SYMBOLS = {
+    "contiguous_format": "contiguous_format",
+    "preserve_format": "preserve_format",
+    "channels_last": "channels_last",
+    "long": "int64",
+    "Mean": "'mean'",
+    "Sum": "'sum'",
+}
+
+
+def annotation(type_: Type, is_result: bool = False) -> str:
+    """The Python annotation of a schema type, over the names that the generated modules import."""
+    element = type_.element
+    text = " | ".join(_SCALARS.get(name, "Any") for name in element.names)
+    if element.is_optional:
+        text += " | None"
+    if type_.is_list:
+        if is_result:
+            text = f"tuple[{text}, ...]"
+        elif type_.list_size is not None and element.base in ("int", "SymInt", "float"):
+            text = f"{text} | Sequence[{text}]"
+        else:
+            text = f"Sequence[{text}]"
+    return f"{text} | None" if type_.is_optional else text
+
+
+def result_annotation(returns: tuple[Return, ...], named_tuple: str | None = None) -> str:
+    """The annotation of what a schema returns."""
+    if not returns:
+        return "None"
+    if len(returns) == 1:
+        return annotation(returns[0].type, is_result=True)
+    if named_tuple:
+        return named_tuple
+    return f"tuple[{', '.join(annotation(r.type, is_result=True) for r in returns)}]"
+
+
+def default(value: Default) -> str:
+    """A default as a Python expression."""
+    return literal(value.value)
+
+
+def literal(value: object) -> str:
+    """A schema literal as a Python expression."""
+    if isinstance(value, Symbol):
+        return _SYMBOLS.get(value.name, value.name)
+    if isinstance(value, tuple):
+        inner = ", ".join(literal(each) for each in value)
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return f'float("{value}")'
+    return repr(value)
+
+
+def parameter(argument: Argument) -> str:
+    """The name of an argument as a Python parameter of a public function."""
+    name = argument.name
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+def first_parameter(operator: Operator) -> str:
+    """What users call the argument `self`: `input` where there is a function."""
+    return "input" if operator.has_function else "self"
+
+
+def is_operand(argument: Argument, position: int) -> bool:
+    """Whether an argument takes part in choosing the code of a call.
+
+    Tensors do; and a Scalar in the place of the first operand (`pow(2, x)`).
+    """
+    if argument.is_out:
+        return False
+    return argument.type.holds_tensors or (position == 0 and argument.type.names == ("Scalar",))
+
+
+def operand_kind(argument: Argument) -> str:
+    """'tensor', 'number' (a tensor or a number) or 'tensors', with '?' if it may be absent."""
+    type_ = argument.type
+    if type_.is_list:
+        return "tensors"
+    kind = "number" if "Scalar" in type_.names else "tensor"
+    return kind + "?" if type_.is_optional else kind
+
+
+def argument_kind(argument: Argument, position: int) -> str:
+    """What a backend makes of an argument: operand, scalar, generator or raw value."""
+    if is_operand(argument, position):
+        return "operand"
+    if argument.type.base == "Generator":
+        return "generator"
+    if argument.type.base in ("Scalar", "float") and not argument.type.is_list:
+        return "scalar"
+    return "raw"
+
+
+def indent(text: str, spaces: int = 4) -> str:
+    """Every line but the first indented, for text inside a docstring."""
+    lines = text.rstrip().split("\n")
+    pad = " " * spaces
+    return "\n".join(
+        line if i == 0 or not line.strip() else pad + line for i, line in enumerate(lines)
+    )
+
+
+def docstring(text: str) -> str:
+    """Text that may stand between triple quotes."""
+    return text.replace("\\", "\\\\").replace('"""', "'''")
+
+
+def parameter_text(name: str) -> str:
+    """A schema name as a Python variable."""
+    return name + "_" if keyword.iskeyword(name) else name

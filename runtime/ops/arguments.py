@@ -1,0 +1,148 @@
+"""What bindings do with arguments: varargs, missing ones, numbers, and results given as out=."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime import errors
+from runtime.autograd import grad_mode
+from runtime.backends.cpu import memory
+from runtime.core import dtype as dtypes
+from runtime.core import key as keys
+from runtime.core import promotion
+from runtime.core.tensor import Tensor
+from runtime.dispatch import ops
+from runtime.dispatch import signature as signatures
+from runtime.dispatch.operator import CallTable
+
+
+class _Missing:
+    """The default of a parameter whose absence chooses an overload."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+    def __bool__(self) -> bool:
+        return False
+
+
+MISSING: Any = _Missing()
+
+
+def as_list(value: Any) -> Any:
+    """The one argument given in the place of several: a sequence, or a single item."""
+    return value if isinstance(value, (tuple, list)) or hasattr(value, "__iter__") else (value,)
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether an argument is a tensor."""
+    return isinstance(value, Tensor)
+
+
+def is_tensors(value: Any) -> bool:
+    """Whether an argument is a list of tensors."""
+    return isinstance(value, (tuple, list)) and all(isinstance(each, Tensor) for each in value)
+
+
+def is_bool(value: Any) -> bool:
+    """Whether an argument is a flag."""
+    return value.__class__ is bool
+
+
+def is_int(value: Any) -> bool:
+    """Whether an argument is an integer (a flag is none)."""
+    return value.__class__ is int or (
+        hasattr(value, "__index__") and not isinstance(value, (bool, Tensor))
+    )
+
+
+def is_ints(value: Any) -> bool:
+    """Whether an argument is a list of integers."""
+    return isinstance(value, (tuple, list)) and all(is_int(each) for each in value)
+
+
+def is_int_or_ints(value: Any) -> bool:
+    """Whether an argument is an integer or a list of them."""
+    return is_int(value) or is_ints(value)
+
+
+def is_given(value: Any) -> bool:
+    """Whether an argument was given at all."""
+    return value is not MISSING
+
+
+def is_number(value: Any) -> bool:
+    """Whether an argument is a Python number."""
+    return isinstance(value, (int, float, complex)) or (
+        hasattr(value, "__float__") and not isinstance(value, Tensor)
+    )
+
+
+def is_number_or_tensor(value: Any) -> bool:
+    """Whether an argument is a Python number or a tensor."""
+    return isinstance(value, Tensor) or is_number(value)
+
+
+def is_str(value: Any) -> bool:
+    """Whether an argument is a string."""
+    return value.__class__ is str
+
+
+def is_dtype(value: Any) -> bool:
+    """Whether an argument is a dtype."""
+    return isinstance(value, dtypes.dtype)
+
+
+def no_overload(name: str, schemas: tuple[str, ...], args: tuple[Any, ...]) -> TypeError:
+    """The error for arguments that fit none of several schemas."""
+    got = ", ".join(type(arg).__name__ for arg in args if arg is not MISSING)
+    listed = "".join(f"\n * {schema}" for schema in schemas)
+    return TypeError(
+        f"{name}() received an invalid combination of arguments - got ({got}), "
+        f"but expected one of:{listed}"
+    )
+
+
+def as_tensor_of(value: Any, grad: Tensor) -> Tensor:
+    """A number as a zero-dimensional tensor of the gradient's dtype, for public operators."""
+    if isinstance(value, Tensor):
+        return value
+    return ops.scalar_tensor(value, dtype=grad.dtype, device=grad.device)  # type: ignore[no-any-return]
+
+
+def call_out(table: CallTable, out: Any, *args: Any) -> Any:
+    """Call an operator's out= variant.
+
+    Raises: RuntimeError if gradients would be lost; TypeError for an argument of a wrong type.
+    """
+    operator = table.operator
+    names = tuple(operator.arguments)
+    operands = tuple([args[names.index(name)] for name in operator.operands])
+    try:
+        signature = operator.signature(operands)
+    except AttributeError:
+        raise operator.wrong_arguments(operands) from None
+    refuse_grad(operator.base_name, out, signature if operator.arity != 1 else (signature,))
+    return table[signature](out, *args)
+
+
+def refuse_grad(name: str, out: Any, signature: tuple[Any, ...]) -> None:
+    """Raises: RuntimeError if recording, and an argument or the result requires grad."""
+    if not grad_mode.state.enabled:
+        return
+    outs = out if isinstance(out, (tuple, list)) else (out,)
+    given = [*signatures.tensor_keys(signature), *(each._key for each in outs)]
+    if any(key & keys.GRAD for key in given):
+        raise errors.out_with_grad(name)
+
+
+def store_out(name: str, out: Any, result: Any) -> Any:
+    """Put the result of a composite into `out`."""
+    if isinstance(result, Tensor):
+        refuse_grad(name, out, (result._key,))
+        promotion.check_out(result.dtype, out.dtype)
+        if tuple(out._sizes) != tuple(result._sizes):
+            memory.resize_out(name, out, result._sizes)
+        return ops.copy_(out, result)
+    stored = [store_out(name, each, value) for each, value in zip(out, result, strict=True)]
+    return type(result)(*stored) if hasattr(result, "_fields") else tuple(stored)
