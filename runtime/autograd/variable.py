@@ -1,0 +1,33 @@
+"""`Variable`: the old name of a tensor that takes part in autograd."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime.autograd import engine
+from runtime.core.tensor import Tensor
+
+
+class _Engine:
+    """What old code reaches through `Variable._execution_engine`."""
+
+    queue_callback = staticmethod(engine.queue_callback)
+
+
+class _VariableMeta(type):
+    """Every tensor is a Variable."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tensor)
+
+
+class Variable(metaclass=_VariableMeta):
+    """`Variable(tensor, requires_grad=False)` is a tensor that shares its data with `tensor`.
+
+    `volatile` has no effect any more: use `no_grad`.
+    """
+
+    _execution_engine = _Engine
+
+    def __new__(cls, data: Any, requires_grad: bool = False, volatile: bool = False) -> Any:
+        return data.detach().requires_grad_(requires_grad)
