@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from codegen.errors import SourceLocation
 
-_PLAIN, _BLOCK = "", "|>"
+_PLAIN, _BLOCK = "", ("|", ">")
 _ESCAPE_LENGTHS = {"x": 4, "u": 6, "U": 10}
 
 

@@ -8,10 +8,10 @@ import re
 from dataclasses import dataclass
 
 import pytest
+from small_program import DERIVATIVES, FUNCTIONS, read_pair, write_pair
 
 from codegen.check.rules import DERIVATIVE_RULES, OPERATOR_RULES, PROGRAM_RULES
 from codegen.errors import CodegenError
-from tests.codegen.small_program import DERIVATIVES, FUNCTIONS, read_pair, write_pair
 
 CARET = "‸"
 
@@ -268,21 +268,21 @@ MISTAKES = [
         "name in a formula",
         "pointwise: self * other",
         "pointwise: self * ‸othr",
-        "formula-name",
+        "E707",
         "othr",
     ),
     wrong(
         "function in a block",
         "log1p(exp(t)) / beta",
         "log1p(‸expp(t)) / beta",
-        "formula-function",
+        "E708",
         "expp",
     ),
     wrong(
         "arity in a block",
         "log1p(exp(t)) / beta",
         "log1p(‸exp(t, 1)) / beta",
-        "formula-arity",
+        "E709",
         "exp",
     ),
     # Composites
