@@ -1058,3 +1058,125 @@ def dirty_view_among_others() -> RuntimeError:
         "If your Function modifies inplace an input that is a view of another tensor, it must "
         "return only that input: give it one output, or clone the view first."
     )
+
+
+# Elements as Python numbers and arrays.
+
+
+def item_of_many(count: int) -> RuntimeError:
+    """item() needs one element."""
+    return RuntimeError(f"a Tensor with {count} elements cannot be converted to Scalar")
+
+
+def item_on_meta() -> RuntimeError:
+    """A meta tensor has no elements."""
+    return RuntimeError("Tensor.item() cannot be called on meta tensors")
+
+
+def one_element_expected() -> ValueError:
+    """int(), float() and complex() need one element."""
+    return ValueError("only one element tensors can be converted to Python scalars")
+
+
+def ambiguous_bool(count: int) -> RuntimeError:
+    """bool() needs one element."""
+    which = "more than one value" if count else "no values"
+    return RuntimeError(f"Boolean value of Tensor with {which} is ambiguous")
+
+
+def not_an_index() -> TypeError:
+    """A tensor was used as an index of a Python sequence."""
+    return TypeError("only integer tensors of a single element can be converted to an index")
+
+
+def numpy_of_grad() -> RuntimeError:
+    """An array would lose the tensor's history."""
+    return RuntimeError(
+        "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+    )
+
+
+def numpy_of_device(device: object) -> TypeError:
+    """An array lives in host memory."""
+    return TypeError(
+        f"can't convert {device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor "
+        "to host memory first."
+    )
+
+
+def bfloat16_needs_package() -> TypeError:
+    """NumPy has no bfloat16 of its own."""
+    return TypeError(
+        "Got unsupported ScalarType BFloat16: install ml_dtypes, or convert with .float() first"
+    )
+
+
+def array_needs_copy(own: object, wanted: object) -> ValueError:
+    """__array__ was asked for another dtype without a copy."""
+    return ValueError(f"Unable to avoid copy: the tensor is {own}, an array of {wanted} was asked")
+
+
+def exporter_cannot_copy(exporter: object) -> BufferError:
+    """An exporter of an old DLPack version does not know `copy`."""
+    return BufferError(f"{type(exporter).__name__}.__dlpack__ does not take copy=")
+
+
+def deepcopy_of_non_leaf() -> RuntimeError:
+    """A computed tensor cannot be copied together with its graph."""
+    return RuntimeError(
+        "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol "
+        "at the moment. Use .detach().clone() for a computed tensor."
+    )
+
+
+def length_of_zero_dim() -> TypeError:
+    """A 0-d tensor has no length."""
+    return TypeError("len() of a 0-d tensor")
+
+
+def iteration_of_zero_dim() -> TypeError:
+    """A 0-d tensor is no sequence."""
+    return TypeError("iteration over a 0-d tensor")
+
+
+# Indexing.
+
+
+def index_out_of_bounds(index: int, dim: int, size: int) -> IndexError:
+    """An int index lies outside its dim."""
+    return IndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
+
+
+def index_of_zero_dim() -> IndexError:
+    """A 0-d tensor was indexed."""
+    return IndexError(
+        "invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim tensor to a number"
+    )
+
+
+def too_many_indices(ndim: int) -> IndexError:
+    """More indices than dims."""
+    return IndexError(f"too many indices for tensor of dimension {ndim}")
+
+
+def invalid_index(item: object) -> IndexError:
+    """Something that is no index."""
+    return IndexError(
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
+        f"indices (got {type(item).__name__})"
+    )
+
+
+def cannot_assign(value: object, dtype: object) -> TypeError:
+    """tensor[index] = value: the value is neither a number nor a tensor."""
+    got = type(value)
+    name = got.__name__ if got.__module__ == "builtins" else f"{got.__module__}.{got.__name__}"
+    return TypeError(f"can't assign a {name} to a torch.{scalar_type_name(dtype)}Tensor")
+
+
+def not_contained(element: object) -> RuntimeError:
+    """`element in tensor`: the element is neither a number nor a tensor."""
+    return RuntimeError(
+        "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+        f"{type(element)}."
+    )

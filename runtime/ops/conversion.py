@@ -100,6 +100,40 @@ def to_dtype(self: Tensor, dtype: dtype, memory_format: memory_format | None = N
     return to(self, dtype, memory_format=memory_format)
 
 
+def to_of_dtype(
+    self: Tensor,
+    dtype: dtype,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: memory_format | None = None,
+) -> Tensor:
+    """`to` with a dtype first."""
+    return to(self, dtype, None, non_blocking, copy, memory_format)
+
+
+def to_on_device(
+    self: Tensor,
+    device: device | None = None,
+    dtype: dtype | None = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: memory_format | None = None,
+) -> Tensor:
+    """`to` with a device first."""
+    return to(self, dtype, device, non_blocking, copy, memory_format)
+
+
+def to_like(
+    self: Tensor,
+    other: Tensor,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: memory_format | None = None,
+) -> Tensor:
+    """`to` with the dtype and device of another tensor."""
+    return to(self, other.dtype, other.device, non_blocking, copy, memory_format)
+
+
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """The tensor in the dtype and on the device of another."""
     return to(self, other.dtype, other.device)

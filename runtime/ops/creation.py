@@ -168,6 +168,11 @@ def full(
     return fill_new(empty(size, chosen, *options), value)
 
 
+def scalar_tensor(s: Any, dtype: dtype | None = None, *options: Options) -> Tensor:
+    """A 0-d tensor of the default dtype unless another is given."""
+    return full((), s, dtype_or(dtype, dtypes.default_dtype()), *options)
+
+
 def fill_new(made: Tensor, value: Number) -> Tensor:
     """Set all elements of a new tensor, which no graph knows yet."""
     if made._storage.buffer is None:

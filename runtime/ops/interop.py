@@ -1,11 +1,20 @@
-"""Exchange with Python and other libraries: item, tolist, NumPy, buffers; see also `dlpack.py`."""
+"""Elements as Python numbers and as NumPy arrays. See `dlpack` for other libraries."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from runtime import errors
+from runtime.core import device as devices
+from runtime.core import dtype as dtypes
+from runtime.core import key as keys
 from runtime.core.tensor import Tensor
 from runtime.kernels.cpu import half
+
+_DEVICE_BITS = keys.DEVICE_MASK << keys.DEVICE_SHIFT
+_HALF_INDICES = (dtypes.float16.index, dtypes.bfloat16.index)
 
 
 def host_values(tensor: Tensor) -> np.ndarray:
@@ -13,8 +22,130 @@ def host_values(tensor: Tensor) -> np.ndarray:
 
     It shares memory where that is possible: not to be written to.
     """
+    if tensor.is_meta:
+        raise errors.no_data_on_meta()
     if not tensor.is_cpu:
-        tensor = tensor.cpu()
-    values = tensor._array()
+        tensor = tensor.cpu()  # type: ignore[attr-defined]
+    values: np.ndarray = tensor._array()
     dtype = tensor.dtype
-    return half.to_float32(values, dtype) if dtype.numpy == np.uint16 else values
+    return half.to_float32(values, dtype) if dtype.index in _HALF_INDICES else values
+
+
+def item(self: Tensor) -> Any:
+    """Return the only element as a Python number.
+
+    **Raises** RuntimeError if there are no or several elements.
+    """
+    flat = self._flat
+    if flat is not None and not self._key & _DEVICE_BITS and flat.size == 1:
+        key = self._key & keys.DTYPE_MASK
+        if key not in _HALF_INDICES:
+            return flat.item()
+    count = self.numel()
+    if count != 1:
+        raise errors.item_of_many(count)
+    if self.is_meta:
+        raise errors.item_on_meta()
+    return host_values(self).item()
+
+
+def tolist(self: Tensor) -> Any:
+    """Return the elements as nested lists of Python numbers; a 0-d tensor gives a number."""
+    return host_values(self).tolist()
+
+
+def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
+    """Return the elements as an ndarray over the same memory.
+
+    bfloat16 needs the package ml_dtypes. force: detach and bring to the CPU if need be, copying.
+
+    **Raises** RuntimeError if the tensor requires grad, TypeError if it is not in host memory.
+    """
+    if self.is_meta and force:
+        raise errors.no_data_on_meta()
+    if not self.is_cpu:
+        if not force:
+            raise errors.numpy_of_device(self.device)
+        self = self.cpu()  # type: ignore[attr-defined]
+    if self._key & keys.GRAD and not force:
+        raise errors.numpy_of_grad()
+    values: np.ndarray = self._array()
+    index = self._key & keys.DTYPE_MASK
+    if index not in _HALF_INDICES:
+        return values
+    return values.view(np.float16 if index == dtypes.float16.index else bfloat16_of_numpy())
+
+
+def bfloat16_of_numpy() -> Any:
+    """Return NumPy's bfloat16 dtype, which the optional package ml_dtypes brings.
+
+    **Raises** TypeError without that package.
+    """
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise errors.bfloat16_needs_package() from None
+    return ml_dtypes.bfloat16
+
+
+def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    """Return an ndarray for NumPy's functions (`__array__`).
+
+    **Raises** ValueError if a copy is needed and `copy=False`.
+    """
+    values = numpy(self)
+    if dtype is None or values.dtype == dtype:
+        return values.copy() if copy else values
+    if copy is False:
+        raise errors.array_needs_copy(values.dtype, dtype)
+    return values.astype(dtype)
+
+
+# Python's conversions. Each takes a tensor of one element.
+
+
+def as_bool(self: Tensor) -> bool:
+    """`bool(tensor)`."""
+    if self.numel() != 1:
+        raise errors.ambiguous_bool(self.numel())
+    return bool(item(self))
+
+
+def as_number(self: Tensor) -> Any:
+    """The element, for `int(tensor)` and the like."""
+    if self.numel() != 1:
+        raise errors.one_element_expected()
+    return item(self)
+
+
+def as_int(self: Tensor) -> int:
+    """`int(tensor)`."""
+    value = as_number(self)
+    return int(_without_imag(value, dtypes.int64))
+
+
+def as_float(self: Tensor) -> float:
+    """`float(tensor)`."""
+    return float(_without_imag(as_number(self), dtypes.float64))
+
+
+def _without_imag(value: Any, target: dtypes.dtype) -> Any:
+    if isinstance(value, complex):
+        if value.imag:
+            raise errors.number_overflows(target)
+        return value.real
+    return value
+
+
+def as_index(self: Tensor) -> int:
+    """`operator.index(tensor)`: integers and bool only."""
+    if self.numel() != 1 or self.dtype.kind not in "bi":
+        raise errors.not_an_index()
+    return int(item(self))
+
+
+def get_device(self: Tensor) -> int:
+    """Return the index of the device; -1 for the CPU."""
+    if self._key & _DEVICE_BITS == devices.CPU:
+        return -1
+    return self.device.index or 0

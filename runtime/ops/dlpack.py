@@ -1,0 +1,234 @@
+"""DLPack: tensors handed to, and taken from, other libraries without a copy.
+
+NumPy makes the capsules that go out; those that come in are read here, since NumPy would refuse
+bfloat16 and give older exporters' memory back read-only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+import weakref
+from typing import Any
+
+import numpy as np
+
+from runtime import errors
+from runtime.core import device as devices
+from runtime.core import dtype as dtypes
+from runtime.core import key as keys
+from runtime.core.dtype import dtype
+from runtime.core.size import Size
+from runtime.core.storage import Storage
+from runtime.core.tensor import Tensor, build
+from runtime.ops import conversion
+
+
+class DLDeviceType(enum.IntEnum):
+    """Kinds of devices, by the numbers that DLPack gives them."""
+
+    kDLCPU = 1
+    kDLCUDA = 2
+    kDLCUDAHost = 3
+    kDLCUDAManaged = 13
+
+
+_INT, _UINT, _FLOAT, _BFLOAT, _COMPLEX, _BOOL = 0, 1, 2, 4, 5, 6
+_CODES = {"b": _BOOL, "f": _FLOAT, "c": _COMPLEX}
+
+
+def _type_code(of: dtype) -> tuple[int, int]:
+    """(code, bits) of a dtype."""
+    if of is dtypes.bfloat16:
+        return _BFLOAT, 16
+    code = _CODES.get(of.kind) if of.kind != "i" else (_INT if of.is_signed else _UINT)
+    assert code is not None
+    return code, of.itemsize * 8
+
+
+_BY_CODE = {_type_code(each): each for each in dtypes.ALL}
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    )
+
+
+_Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class _Managed(ctypes.Structure):
+    _fields_ = (
+        ("tensor", _Tensor),
+        ("context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+    )
+
+
+class _Versioned(ctypes.Structure):
+    _fields_ = (
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("tensor", _Tensor),
+    )
+
+
+# Name of a fresh capsule, its content, and its name once somebody owns the content. The names are
+# kept here because a capsule does not copy its name.
+_KINDS = (
+    (b"dltensor_versioned", _Versioned, b"used_dltensor_versioned"),
+    (b"dltensor", _Managed, b"used_dltensor"),
+)
+
+
+def _python_function(name: str, result: Any, *arguments: Any) -> Any:
+    return ctypes.PYFUNCTYPE(result, ctypes.py_object, *arguments)((name, ctypes.pythonapi))
+
+
+_is_valid = _python_function("PyCapsule_IsValid", ctypes.c_int, ctypes.c_char_p)
+_get_pointer = _python_function("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.c_char_p)
+_set_name = _python_function("PyCapsule_SetName", ctypes.c_int, ctypes.c_char_p)
+
+
+def _open(capsule: Any) -> tuple[Any, bytes]:
+    """The content of a fresh capsule, and the name that marks it as taken."""
+    for name, structure, used in _KINDS:
+        if _is_valid(capsule, name):
+            return structure.from_address(_get_pointer(capsule, name)), used
+    raise RuntimeError(
+        "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only "
+        "once, so you might have already constructed a tensor from it once."
+    )
+
+
+# Out.
+
+
+def dlpack_device(self: Tensor) -> tuple[DLDeviceType, int]:
+    """Return (device type, device index) in DLPack's numbers.
+
+    **Raises** ValueError for a device that DLPack does not know.
+    """
+    if self.is_cpu:
+        return DLDeviceType.kDLCPU, 0
+    if self.is_cuda:
+        return DLDeviceType.kDLCUDA, self.device.index or 0
+    raise ValueError(f"Unknown device type {self.device.type} for Dlpack")
+
+
+def to_dlpack(
+    self: Tensor,
+    *,
+    stream: Any = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    """Return a DLPack capsule over the memory of this tensor, which lives until it is released.
+
+    **Raises** BufferError if the tensor requires grad.
+    """
+    if self._key & keys.GRAD:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if not self.is_cpu:
+        raise BufferError(f"no DLPack export from device {self.device} without its backend")
+    if stream not in (None, -1):
+        raise AssertionError("stream must be None on cpu.")
+    values = self._array()
+    if self.dtype is dtypes.float16:
+        values = values.view(np.float16)
+    capsule = values.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
+    if self.dtype is dtypes.bfloat16:
+        _open(capsule)[0].tensor.code = _BFLOAT
+    return capsule
+
+
+# In.
+
+
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
+    """Return a tensor over the memory of another library's array, or of a DLPack capsule.
+
+    copy: True copies, False raises if the exporter would have to.
+
+    **Example** `torch.from_dlpack(numpy.arange(3))`
+    """
+    wanted = None if device is None else devices.device(device)
+    if hasattr(ext_tensor, "__dlpack__"):
+        capsule = _ask(ext_tensor, copy)
+    else:
+        capsule = ext_tensor
+    made = _take(capsule)
+    if copy and not hasattr(ext_tensor, "__dlpack__"):
+        return conversion.clone(made)
+    return made if wanted is None else conversion.to(made, device=wanted)
+
+
+def _ask(exporter: Any, copy: bool | None) -> Any:
+    """A capsule, of the newest version that the exporter speaks."""
+    options = {} if copy is None else {"copy": copy}
+    try:
+        return exporter.__dlpack__(max_version=(1, 0), **options)
+    except TypeError:
+        if copy is not None:
+            raise errors.exporter_cannot_copy(exporter) from None
+        return exporter.__dlpack__()
+
+
+def _take(capsule: Any) -> Tensor:
+    """Own the content of a capsule: its memory is released with the last tensor over it."""
+    content, used = _open(capsule)
+    described = content.tensor
+    if described.device_type not in (DLDeviceType.kDLCPU, DLDeviceType.kDLCUDAHost):
+        raise BufferError(f"from_dlpack: device type {described.device_type} has no backend here")
+    own = _BY_CODE.get((described.code, described.bits))
+    if own is None or described.lanes != 1:
+        raise BufferError(f"Unsupported DLPack type: code {described.code}, {described.bits} bits")
+    sizes = Size(described.shape[: described.ndim])
+    strides = _strides_of(described, sizes)
+    buffer = _buffer_of(content, own, sizes, strides)
+    _set_name(capsule, used)
+    key = keys.pack(own.index, devices.CPU, 0, not sizes)
+    return build(key, sizes, strides, 0, Storage(buffer))
+
+
+def _strides_of(described: Any, sizes: Size) -> tuple[int, ...]:
+    if described.strides:
+        return tuple(described.strides[: described.ndim])
+    strides, step = [], 1
+    for size in reversed(sizes):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+def _buffer_of(content: Any, own: dtype, sizes: Size, strides: tuple[int, ...]) -> np.ndarray:
+    """The memory as a 1-d array that releases it."""
+    described = content.tensor
+    extent = sum((n - 1) * step for n, step in zip(sizes, strides, strict=True)) + 1
+    if 0 in sizes or not described.data:
+        _release(content.deleter, ctypes.addressof(content))
+        return np.empty(0, own.numpy)
+    address = described.data + described.byte_offset
+    memory = (ctypes.c_ubyte * (extent * own.itemsize)).from_address(address)
+    finalizer = weakref.finalize(memory, _release, content.deleter, ctypes.addressof(content))
+    finalizer.atexit = False
+    return np.frombuffer(memory, own.numpy)
+
+
+def _release(deleter: int | None, address: int) -> None:
+    if deleter:
+        _Deleter(deleter)(address)

@@ -1,0 +1,351 @@
+"""Tensors from Python data and from arrays: tensor, as_tensor, asarray, from_numpy, frombuffer."""
+
+from __future__ import annotations
+
+import builtins
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from runtime import errors
+from runtime.core import device as devices
+from runtime.core import dtype as dtypes
+from runtime.core import key as keys
+from runtime.core import number, promotion
+from runtime.core.device import device
+from runtime.core.dtype import dtype
+from runtime.core.size import Size
+from runtime.core.storage import Storage
+from runtime.core.tensor import Tensor, build, make_tensor
+from runtime.dispatch import ops
+from runtime.ops import conversion, creation
+
+_NUMBERS = (builtins.int, builtins.float, builtins.complex)
+
+
+def tensor(
+    data: Any,
+    *,
+    dtype: dtype | None = None,
+    device: device | str | int | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Return a new tensor with a copy of `data`: numbers, nested sequences, arrays, tensors.
+
+    dtype: by default that of an array, bool, int64, the default dtype or its complex counterpart
+    for Python's bool, int, float and complex, the highest of those that occur.
+
+    **Raises** ValueError if sequences at one depth differ in length, RuntimeError if a number does
+    not fit the dtype, TypeError for other data.
+
+    **Example** `torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)`
+    """
+    chosen = None if dtype is None else creation.dtype_or(dtype, dtypes.float32)
+    if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use "
+            "sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), "
+            "rather than torch.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+        made = copied(data, chosen, device)
+    else:
+        made = from_data(data, chosen, creation.device_or_default(device))
+    return require_grad(made) if requires_grad else made
+
+
+def require_grad(made: Tensor) -> Tensor:
+    """Make a new tensor take part in autograd.
+
+    Raises: RuntimeError if its dtype is integer or bool.
+    """
+    if made.dtype.kind not in "fc":
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    made._key |= keys.GRAD
+    return made
+
+
+def copied(data: Tensor, wanted: dtype | None, device: Any) -> Tensor:
+    """Return a copy of a tensor outside its graph."""
+    on = None if device is None else devices.device(device)
+    detached: Tensor = ops.detach(data)
+    return conversion.to(detached, wanted, on, copy=True)
+
+
+def from_data(data: Any, wanted: dtype | None, on: device) -> Tensor:
+    """Return a new tensor with a copy of numbers, sequences or an array."""
+    if isinstance(data, np.ndarray):
+        own = dtypes.from_numpy(data.dtype)
+        return conversion.to(_copy_of_array(data, own), wanted, on)
+    if isinstance(data, (*_NUMBERS, np.generic)):
+        return _from_number(data, wanted, on)
+    if isinstance(data, str) or not hasattr(data, "__len__") or not hasattr(data, "__getitem__"):
+        return _from_foreign(data, wanted, on)
+    if isinstance(data, dict):
+        raise errors.no_dtype_for(data)
+    return _from_sequence(data, wanted, on)
+
+
+def _copy_of_array(data: np.ndarray, own: dtype) -> Tensor:
+    values = np.array(data, order="C", copy=True)
+    return make_tensor(values.reshape(-1).view(own.numpy), Size(data.shape), own)
+
+
+def _from_number(data: Any, wanted: dtype | None, on: device) -> Tensor:
+    if isinstance(data, np.generic):
+        own = dtypes.from_numpy(data.dtype)
+        return creation.from_values(np.asarray(data), wanted or own, on)
+    chosen = wanted or promotion.number_dtype(data)
+    _check_number(data, chosen)
+    return creation.full((), data, chosen, None, on)
+
+
+def _check_number(data: Any, chosen: dtype) -> None:
+    if isinstance(data, builtins.complex) and chosen.kind in "if":
+        raise errors.real_number_expected()
+    if isinstance(data, builtins.int) and not -(2**63) <= data < 2**63:
+        raise ValueError("Overflow when unpacking long long")
+    if chosen.kind == "i":
+        number.check_fits(data, chosen)
+
+
+def _from_foreign(data: Any, wanted: dtype | None, on: device) -> Tensor:
+    """Data that describes itself as an array, by one of the protocols."""
+    if isinstance(data, str):
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+    if hasattr(data, "__array_interface__") or hasattr(data, "__array__"):
+        return from_data(np.array(data), wanted, on)
+    raise errors.no_dtype_for(data)
+
+
+# Nested sequences.
+
+
+def _from_sequence(data: Sequence[Any], wanted: dtype | None, on: device) -> Tensor:
+    leaf = _first_leaf(data)
+    if isinstance(leaf, Tensor):
+        data, leaf, wanted = *_unwrapped(data), wanted or _dtype_of_tensors(data)
+    if isinstance(leaf, str):
+        raise ValueError(f"too many dimensions '{type(leaf).__name__}'")
+    values = _array_of(data)
+    own = dtypes.from_numpy(values.dtype)
+    if own is dtypes.float64 and not isinstance(leaf, (np.ndarray, np.generic)):
+        own = dtypes.default_dtype()
+    elif own is dtypes.complex128 and not isinstance(leaf, (np.ndarray, np.generic)):
+        own = dtypes.default_dtype().to_complex()
+    chosen = wanted or own
+    if wanted is not None and values.size:
+        _check_values(values, chosen)
+    return creation.from_values(values, chosen, on)
+
+
+def _first_leaf(data: Any) -> Any:
+    while isinstance(data, (list, tuple, range)):
+        if not len(data):
+            return None
+        data = data[0]
+    return data
+
+
+def _array_of(data: Sequence[Any]) -> np.ndarray:
+    """The numbers as an array; NumPy says in one call whether that is possible."""
+    try:
+        values = np.array(data)
+    except ValueError:
+        _check_lengths(data)
+        raise
+    if values.dtype.kind == "O" or values.dtype == np.uint64:
+        _check_items(data)
+        raise errors.unsupported_numpy_dtype(values.dtype)
+    if values.dtype.kind in "US":
+        raise TypeError("expected numbers, got 'str' among them")
+    return values
+
+
+def _check_lengths(data: Any) -> None:
+    """Find the place where nested sequences do not form a box.
+
+    Raises: ValueError or TypeError naming it.
+    """
+    shape: list[int] = []
+    head = data
+    while isinstance(head, (list, tuple)):
+        shape.append(len(head))
+        head = head[0] if len(head) else None
+
+    def check(part: Any, dim: int) -> None:
+        if dim == len(shape):
+            if isinstance(part, (list, tuple)):
+                kind = "a real number" if isinstance(head, float) else "an integer"
+                raise TypeError(f"'{type(part).__name__}' object cannot be interpreted as {kind}")
+            return
+        if not isinstance(part, (list, tuple)):
+            raise TypeError("not a sequence")
+        if len(part) != shape[dim]:
+            raise ValueError(
+                f"expected sequence of length {shape[dim]} at dim {dim} (got {len(part)})"
+            )
+        for item in part:
+            check(item, dim + 1)
+
+    check(data, 0)
+
+
+def _check_items(data: Any) -> None:
+    """Find the item that is no number.
+
+    Raises: RuntimeError or ValueError naming it.
+    """
+    if isinstance(data, (list, tuple)):
+        for item in data:
+            _check_items(item)
+    elif isinstance(data, builtins.int):
+        _check_number(data, dtypes.int64)
+    elif not isinstance(data, (*_NUMBERS, np.generic, np.ndarray)):
+        raise errors.no_dtype_for(data)
+
+
+def _check_values(values: np.ndarray, chosen: dtype) -> None:
+    """Numbers must fit the dtype that was asked for, rounding aside."""
+    if values.dtype.kind == "c" and chosen.kind in "if":
+        raise errors.real_number_expected()
+    if chosen.kind == "i" and chosen is not dtypes.int64:
+        number.check_fits(values.max().item(), chosen)
+        number.check_fits(values.min().item(), chosen)
+
+
+def _unwrapped(data: Any) -> tuple[list[Any], Any]:
+    """The same nested lists with every 0-d tensor replaced by its number, and the first number."""
+
+    def unwrap(part: Any) -> Any:
+        if isinstance(part, Tensor):
+            return part.item()
+        return [unwrap(item) for item in part] if isinstance(part, (list, tuple)) else part
+
+    unwrapped = unwrap(data)
+    return unwrapped, _first_leaf(unwrapped)
+
+
+def _dtype_of_tensors(data: Any) -> dtype:
+    """The common dtype of the tensors and numbers in nested lists."""
+    if isinstance(data, Tensor):
+        return data.dtype
+    if isinstance(data, (list, tuple)):
+        found = [_dtype_of_tensors(item) for item in data]
+        common = found[0]
+        for each in found[1:]:
+            common = promotion.promote_types(common, each)
+        return common
+    return promotion.number_dtype(data)
+
+
+# Shared memory.
+
+
+def from_numpy(ndarray: np.ndarray, /) -> Tensor:
+    """Return a tensor over the memory of an array: writing to one writes to the other.
+
+    **Raises** TypeError if it is no array or of a dtype without counterpart, ValueError if its
+    strides are negative or do not count whole elements.
+    """
+    if not isinstance(ndarray, np.ndarray):
+        got = type(ndarray)
+        name = got.__name__ if got.__module__ == "builtins" else f"{got.__module__}.{got.__name__}"
+        raise TypeError(f"expected np.ndarray (got {name})")
+    if not ndarray.flags.writeable:
+        warnings.warn(
+            "The given NumPy array is not writable, and tensors do not know that: writing to the "
+            "tensor is undefined behavior. Copy the array to protect its data.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return over_array(ndarray)
+
+
+def over_array(array: np.ndarray) -> Tensor:
+    """Return a tensor over the memory of an array."""
+    own = dtypes.from_numpy(array.dtype)
+    strides = []
+    for size, stride in zip(array.shape, array.strides, strict=True):
+        if stride < 0 and size > 1:
+            raise errors.negative_numpy_stride()
+        if stride % own.itemsize:
+            raise errors.fractional_numpy_stride()
+        strides.append(stride // own.itemsize)
+    if array.flags.c_contiguous:
+        return make_tensor(array.reshape(-1).view(own.numpy), Size(array.shape), own)
+    extent = sum((n - 1) * step for n, step in zip(array.shape, strides, strict=True)) + 1
+    window = np.lib.stride_tricks.as_strided(array, (extent,), (own.itemsize,))
+    key = keys.pack(own.index, devices.CPU, 0, not array.ndim)
+    buffer = window.view(own.numpy)
+    return build(key, Size(array.shape), tuple(strides), 0, Storage(buffer))
+
+
+def as_tensor(
+    data: Any, dtype: dtype | None = None, device: device | str | int | None = None
+) -> Tensor:
+    """Return `data` as a tensor, without a copy where dtype and device allow.
+
+    A tensor stays in its graph; an array shares its memory.
+    """
+    on = None if device is None else devices.device(device)
+    chosen = None if dtype is None else creation.dtype_or(dtype, dtypes.float32)
+    if isinstance(data, Tensor):
+        return conversion.to(data, chosen, on)
+    if isinstance(data, np.ndarray):
+        return conversion.to(over_array(data), chosen, on or devices.default_device())
+    return from_data(data, chosen, creation.device_or_default(on))
+
+
+def frombuffer(
+    buffer: Any,
+    *,
+    dtype: dtype,
+    count: int = -1,
+    offset: int = 0,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a 1-d tensor over the memory of an object with the buffer protocol.
+
+    **Raises** ValueError if the buffer does not hold `count` elements from byte `offset` on.
+    """
+    size = memoryview(buffer).nbytes
+    if not size or not count:
+        raise ValueError(f"both buffer length ({size}) and count ({count}) must not be 0")
+    if not 0 <= offset < size:
+        raise errors.buffer_offset(offset, size)
+    if count < 0 and (size - offset) % dtype.itemsize:
+        raise errors.buffer_remainder(size - offset, dtype.itemsize)
+    if count > 0 and offset + count * dtype.itemsize > size:
+        raise errors.buffer_too_short(count, size - offset)
+    values = np.frombuffer(buffer, dtype.numpy, count, offset)
+    made = make_tensor(values, values.shape, dtype)
+    return require_grad(made) if requires_grad else made
+
+
+def asarray(
+    obj: Any,
+    *,
+    dtype: dtype | None = None,
+    device: device | str | int | None = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return `obj` as a tensor: tensors, arrays, DLPack exporters and buffers share memory.
+
+    copy: True always copies, False raises where memory cannot be shared, None copies if need be.
+    """
+    made = as_tensor(obj, dtype, device)
+    shares = isinstance(obj, Tensor) and made._storage is obj._storage
+    shares = shares or (isinstance(obj, np.ndarray) and np.shares_memory(made._array(), obj))
+    if copy is False and not shares:
+        raise ValueError("asarray: cannot alias the memory of the input, and copy=False")
+    if copy and shares:
+        made = copied(made, None, None)
+    made = ops.detach(made) if made is obj and not requires_grad and made._edge else made
+    return require_grad(made) if requires_grad and not made._key & keys.GRAD else made
