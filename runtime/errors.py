@@ -1142,7 +1142,7 @@ def iteration_of_zero_dim() -> TypeError:
 # Indexing.
 
 
-def index_out_of_bounds(index: int, dim: int, size: int) -> IndexError:
+def int_out_of_bounds(index: int, dim: int, size: int) -> IndexError:
     """An int index lies outside its dim."""
     return IndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
 
@@ -1152,11 +1152,6 @@ def index_of_zero_dim() -> IndexError:
     return IndexError(
         "invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim tensor to a number"
     )
-
-
-def too_many_indices(ndim: int) -> IndexError:
-    """More indices than dims."""
-    return IndexError(f"too many indices for tensor of dimension {ndim}")
 
 
 def invalid_index(item: object) -> IndexError:

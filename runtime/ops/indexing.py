@@ -125,7 +125,7 @@ def _resolve(self: Tensor, items: tuple[Any, ...]) -> tuple[Tensor, _Collected]:
             raise errors.index_of_zero_dim()
         if not self.ndim:
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-        raise errors.too_many_indices(self.ndim)
+        raise errors.too_many_indices(self.ndim, given)
     viewed, dim = self, 0
     collected: _Collected = []
     for position, item in enumerate(items):
@@ -206,7 +206,7 @@ def _select(viewed: Tensor, dim: int, index: int, position: int) -> Tensor:
 def _out_of_bounds(viewed: Tensor, index: int, dim: int, position: int) -> IndexError:
     if not viewed._sizes:
         return errors.index_of_zero_dim()
-    return errors.index_out_of_bounds(index, position, viewed._sizes[dim])
+    return errors.int_out_of_bounds(index, position, viewed._sizes[dim])
 
 
 def _cut(viewed: Tensor, dim: int, item: _slice, alone: bool) -> Tensor:
