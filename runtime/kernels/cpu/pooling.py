@@ -1,0 +1,383 @@
+"""Pooling on the CPU over (planes, depth, height, width) arrays; missing dims have size 1.
+
+A window is the part of a plane that one result sees. Loops run over planes, then results, then the
+window; sums accumulate in float64.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from runtime.kernels.build import kernel
+
+Array = Any
+Triple = tuple[int, int, int]
+
+
+def triple(value: Any, count: int, missing: int) -> Triple:
+    """Three numbers of one or `count`; `missing` for the dims in front."""
+    values = (value,) if isinstance(value, int) else tuple(value)
+    if len(values) == 1:
+        values *= count
+    return (missing,) * (3 - count) + values  # type: ignore[return-value]
+
+
+def planes(array: Array, count: int) -> Array:
+    """The array as contiguous planes with three spatial dims."""
+    sizes = array.shape
+    split = len(sizes) - count
+    shape = (prod(sizes[:split]), *(1,) * (3 - count), *sizes[split:])
+    return np.ascontiguousarray(array).reshape(shape)
+
+
+def _windows(count: int, kernel_size: Any, stride: Any, padding: Any) -> tuple[Any, Any, Any]:
+    size = triple(kernel_size, count, 1)
+    step = size if stride is None or stride == [] or stride == () else triple(stride, count, 1)
+    return size, step, triple(padding, count, 0)
+
+
+# Maximum.
+
+
+def max_pool2d_with_indices(
+    out: Array,
+    indices: Array,
+    self: Array,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+) -> None:
+    """Write the largest element of each window and where in its plane it stands."""
+    size, step, pad = _windows(2, kernel_size, stride, padding)
+    spread = triple(dilation, 2, 1)
+    max_windows(planes(out, 2), planes(indices, 2), planes(self, 2), size, step, pad, spread)
+
+
+def max_pool3d_with_indices(
+    out: Array,
+    indices: Array,
+    self: Array,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+) -> None:
+    """Write the largest element of each window and where in its volume it stands."""
+    size, step, pad = _windows(3, kernel_size, stride, padding)
+    spread = triple(dilation, 3, 1)
+    max_windows(planes(out, 3), planes(indices, 3), planes(self, 3), size, step, pad, spread)
+
+
+def adaptive_max_pool2d(out: Array, indices: Array, self: Array, output_size: Any) -> None:
+    """Write the largest element of each of `output_size` windows and where it stands."""
+    adaptive_max_windows(planes(out, 2), planes(indices, 2), planes(self, 2))
+
+
+def adaptive_max_pool3d(out: Array, indices: Array, self: Array, output_size: Any) -> None:
+    """Write the largest element of each of `output_size` windows and where it stands."""
+    adaptive_max_windows(planes(out, 3), planes(indices, 3), planes(self, 3))
+
+
+def max_pool_backward(
+    out: Array, grad_output: Array, indices: Array, sizes: Any, count: int
+) -> None:
+    """Add each gradient at the place that its window chose; `count` dims are spatial."""
+    out.fill(0)
+    split = len(sizes) - count
+    lead = prod(sizes[:split])
+    shape = (lead, prod(grad_output.shape[split:]))
+    scatter_windows(
+        out.reshape(lead, prod(sizes[split:])),
+        np.ascontiguousarray(grad_output).reshape(shape),
+        np.ascontiguousarray(indices).reshape(shape),
+    )
+
+
+@kernel
+def max_windows(out, indices, x, size, step, pad, spread):
+    """out[p, od, oh, ow] = the largest of its window; NaN wins. Padding is never chosen."""
+    depth, height, width = x.shape[1], x.shape[2], x.shape[3]
+    for p in range(out.shape[0]):
+        plane = x[p]
+        for od in range(out.shape[1]):
+            d0 = od * step[0] - pad[0]
+            for oh in range(out.shape[2]):
+                h0 = oh * step[1] - pad[1]
+                for ow in range(out.shape[3]):
+                    w0 = ow * step[2] - pad[2]
+                    place = -1
+                    best = out.dtype.type(0)
+                    for kd in range(size[0]):
+                        d = d0 + kd * spread[0]
+                        if d < 0 or d >= depth:
+                            continue
+                        for kh in range(size[1]):
+                            h = h0 + kh * spread[1]
+                            if h < 0 or h >= height:
+                                continue
+                            for kw in range(size[2]):
+                                w = w0 + kw * spread[2]
+                                if w < 0 or w >= width:
+                                    continue
+                                value = plane[d, h, w]
+                                if place < 0 or value > best or value != value:
+                                    best = value
+                                    place = (d * height + h) * width + w
+                    out[p, od, oh, ow] = best
+                    indices[p, od, oh, ow] = place
+
+
+@kernel
+def adaptive_max_windows(out, indices, x):
+    """As max_windows; window i of n goes from floor(i * size / n) to ceil((i + 1) * size / n)."""
+    depth, height, width = x.shape[1], x.shape[2], x.shape[3]
+    for p in range(out.shape[0]):
+        for od in range(out.shape[1]):
+            d0, d1 = window_start(od, out.shape[1], depth), window_end(od, out.shape[1], depth)
+            for oh in range(out.shape[2]):
+                h0 = window_start(oh, out.shape[2], height)
+                h1 = window_end(oh, out.shape[2], height)
+                for ow in range(out.shape[3]):
+                    w0 = window_start(ow, out.shape[3], width)
+                    w1 = window_end(ow, out.shape[3], width)
+                    best = x[p, d0, h0, w0]
+                    place = (d0 * height + h0) * width + w0
+                    for d in range(d0, d1):
+                        for h in range(h0, h1):
+                            for w in range(w0, w1):
+                                value = x[p, d, h, w]
+                                if value > best or value != value:
+                                    best = value
+                                    place = (d * height + h) * width + w
+                    out[p, od, oh, ow] = best
+                    indices[p, od, oh, ow] = place
+
+
+@kernel
+def window_start(i, count, size):
+    """Where window i of `count` over `size` places starts."""
+    return (i * size) // count
+
+
+@kernel
+def window_end(i, count, size):
+    """Where window i of `count` over `size` places ends."""
+    return ((i + 1) * size + count - 1) // count
+
+
+@kernel
+def scatter_windows(grad_input, grad, indices):
+    """grad_input[p, indices[p, i]] += grad[p, i]."""
+    for p in range(grad.shape[0]):
+        for i in range(grad.shape[1]):
+            grad_input[p, indices[p, i]] += grad[p, i]
+
+
+# Mean.
+
+
+def avg_pool2d(
+    out: Array,
+    self: Array,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> None:
+    """Write the mean of each window."""
+    _avg_pool(2, out, self, kernel_size, stride, padding, count_include_pad, divisor_override)
+
+
+def avg_pool3d(
+    out: Array,
+    self: Array,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> None:
+    """Write the mean of each window."""
+    _avg_pool(3, out, self, kernel_size, stride, padding, count_include_pad, divisor_override)
+
+
+def _avg_pool(
+    count: int,
+    out: Array,
+    self: Array,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> None:
+    size, step, pad = _windows(count, kernel_size, stride, padding)
+    divisor = divisor_override or 0
+    x, y = planes(self, count), planes(out, count)
+    if out.dtype.kind == "i":
+        _sum_integers(y, x, size, step, pad, count_include_pad, divisor)
+    else:
+        mean_windows(y, x, size, step, pad, count_include_pad, divisor)
+
+
+def avg_pool_backward(
+    out: Array,
+    grad_output: Array,
+    sizes: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+    count: int,
+) -> None:
+    """Add to every element of a window its part of the window's gradient."""
+    size, step, pad = _windows(count, kernel_size, stride, padding)
+    out.fill(0)
+    spread_windows(
+        planes(out, count),
+        planes(grad_output, count),
+        size,
+        step,
+        pad,
+        count_include_pad,
+        divisor_override or 0,
+    )
+
+
+def adaptive_avg_pool2d(out: Array, self: Array, output_size: Any) -> None:
+    """Write the mean of each of `output_size` windows."""
+    adaptive_mean_windows(planes(out, 2), planes(self, 2))
+
+
+def adaptive_avg_pool3d(out: Array, self: Array, output_size: Any) -> None:
+    """Write the mean of each of `output_size` windows."""
+    adaptive_mean_windows(planes(out, 3), planes(self, 3))
+
+
+def adaptive_avg_pool_backward(out: Array, grad_output: Array, sizes: Any, count: int) -> None:
+    """Add to every element of a window its part of the window's gradient."""
+    out.fill(0)
+    adaptive_spread_windows(planes(out, count), planes(grad_output, count))
+
+
+@kernel
+def divisor_of(start, size, pad, lengths, include_pad):
+    """What a window's sum is divided by: its places inside the (padded) plane."""
+    count = 1
+    for dim in range(3):
+        end = min(start[dim] + size[dim], lengths[dim] + pad[dim])
+        if include_pad:
+            count *= end - start[dim]
+        else:
+            count *= min(end, lengths[dim]) - max(start[dim], 0)
+    return count
+
+
+@kernel
+def mean_windows(out, x, size, step, pad, include_pad, divisor):
+    """out[p, od, oh, ow] = the sum of its window over `divisor`, or over its size if that is 0."""
+    lengths = (x.shape[1], x.shape[2], x.shape[3])
+    for p in range(out.shape[0]):
+        for od in range(out.shape[1]):
+            d0 = od * step[0] - pad[0]
+            for oh in range(out.shape[2]):
+                h0 = oh * step[1] - pad[1]
+                for ow in range(out.shape[3]):
+                    w0 = ow * step[2] - pad[2]
+                    total = 0.0
+                    for d in range(max(d0, 0), min(d0 + size[0], lengths[0])):
+                        for h in range(max(h0, 0), min(h0 + size[1], lengths[1])):
+                            for w in range(max(w0, 0), min(w0 + size[2], lengths[2])):
+                                total += x[p, d, h, w]
+                    count = divisor
+                    if count == 0:
+                        count = divisor_of((d0, h0, w0), size, pad, lengths, include_pad)
+                    out[p, od, oh, ow] = total / count
+
+
+def _sum_integers(
+    out: Array, x: Array, size: Triple, step: Triple, pad: Triple, include_pad: bool, divisor: int
+) -> None:
+    """Integers are summed exactly and divided towards zero."""
+    sums = np.empty(out.shape, np.float64)
+    counts = np.empty(out.shape, np.float64)
+    mean_windows(sums, x, size, step, pad, include_pad, 1)
+    ones = np.ones(x.shape, np.float64)
+    mean_windows(counts, ones, size, step, pad, include_pad, divisor)
+    inside = np.empty(out.shape, np.float64)
+    mean_windows(inside, ones, size, step, pad, include_pad, 1)
+    out[...] = np.trunc(sums * counts / inside)
+
+
+@kernel
+def spread_windows(grad_input, grad, size, step, pad, include_pad, divisor):
+    """The transpose of mean_windows."""
+    lengths = (grad_input.shape[1], grad_input.shape[2], grad_input.shape[3])
+    for p in range(grad.shape[0]):
+        for od in range(grad.shape[1]):
+            d0 = od * step[0] - pad[0]
+            for oh in range(grad.shape[2]):
+                h0 = oh * step[1] - pad[1]
+                for ow in range(grad.shape[3]):
+                    w0 = ow * step[2] - pad[2]
+                    count = divisor
+                    if count == 0:
+                        count = divisor_of((d0, h0, w0), size, pad, lengths, include_pad)
+                    part = grad.dtype.type(grad[p, od, oh, ow] / count)
+                    for d in range(max(d0, 0), min(d0 + size[0], lengths[0])):
+                        for h in range(max(h0, 0), min(h0 + size[1], lengths[1])):
+                            for w in range(max(w0, 0), min(w0 + size[2], lengths[2])):
+                                grad_input[p, d, h, w] += part
+
+
+@kernel
+def adaptive_mean_windows(out, x):
+    """As mean_windows; window i of n goes from floor(i * size / n) to ceil((i + 1) * size / n)."""
+    depth, height, width = x.shape[1], x.shape[2], x.shape[3]
+    for p in range(out.shape[0]):
+        for od in range(out.shape[1]):
+            d0, d1 = window_start(od, out.shape[1], depth), window_end(od, out.shape[1], depth)
+            for oh in range(out.shape[2]):
+                h0 = window_start(oh, out.shape[2], height)
+                h1 = window_end(oh, out.shape[2], height)
+                for ow in range(out.shape[3]):
+                    w0 = window_start(ow, out.shape[3], width)
+                    w1 = window_end(ow, out.shape[3], width)
+                    total = 0.0
+                    for d in range(d0, d1):
+                        for h in range(h0, h1):
+                            for w in range(w0, w1):
+                                total += x[p, d, h, w]
+                    out[p, od, oh, ow] = total / ((d1 - d0) * (h1 - h0) * (w1 - w0))
+
+
+@kernel
+def adaptive_spread_windows(grad_input, grad):
+    """The transpose of adaptive_mean_windows."""
+    depth, height, width = grad_input.shape[1], grad_input.shape[2], grad_input.shape[3]
+    for p in range(grad.shape[0]):
+        for od in range(grad.shape[1]):
+            d0, d1 = window_start(od, grad.shape[1], depth), window_end(od, grad.shape[1], depth)
+            for oh in range(grad.shape[2]):
+                h0 = window_start(oh, grad.shape[2], height)
+                h1 = window_end(oh, grad.shape[2], height)
+                for ow in range(grad.shape[3]):
+                    w0 = window_start(ow, grad.shape[3], width)
+                    w1 = window_end(ow, grad.shape[3], width)
+                    count = (d1 - d0) * (h1 - h0) * (w1 - w0)
+                    part = grad.dtype.type(grad[p, od, oh, ow] / count)
+                    for d in range(d0, d1):
+                        for h in range(h0, h1):
+                            for w in range(w0, w1):
+                                grad_input[p, d, h, w] += part

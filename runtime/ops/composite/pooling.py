@@ -1,0 +1,166 @@
+"""Pooling as users call it, over the operators with indices and over one dim fewer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime.dispatch import ops
+from runtime.ops.shapes.pooling import window_count
+
+
+def max_pool1d(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """max_pool2d of an image of height 1."""
+    size, step, pad, spread = _max_pool1d_numbers(input, kernel_size, stride, padding, dilation)
+    count = window_count(input.shape[-1], size, step, pad, spread, ceil_mode)
+    if count < 1:
+        raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
+    pooled, indices = ops.max_pool2d_with_indices(
+        input.unsqueeze(-2), (1, size), (1, step), (0, pad), (1, spread), ceil_mode
+    )
+    pooled = pooled.squeeze(-2)
+    return (pooled, indices.squeeze(-2)) if return_indices else pooled
+
+
+def _max_pool1d_numbers(
+    input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any
+) -> tuple[int, int, int, int]:
+    """The four numbers, checked."""
+    if input.ndim not in (2, 3) or input.shape[-1] == 0:
+        raise RuntimeError(
+            "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size "
+            f"for input, but got:{list(input.shape)}"
+        )
+    size, pad, spread = (_single(value) for value in (kernel_size, padding, dilation))
+    step = size if _is_absent(stride) else _single(stride)
+    for name, value in (("kernel_size", size), ("stride", step), ("dilation", spread)):
+        if value <= 0:
+            raise RuntimeError(f"max_pool1d() {name} must be greater than zero, but got {value}")
+    if pad < 0:
+        raise RuntimeError(f"max_pool1d() padding must be non-negative, but got {pad}")
+    if pad > size // 2:
+        raise RuntimeError(
+            "max_pool1d() padding should be at most half of kernel size, but got "
+            f"padding={pad} and kernel_size={size}"
+        )
+    return size, step, pad, spread
+
+
+def _single(value: Any) -> int:
+    return value if isinstance(value, int) else int(value[0])
+
+
+def _is_absent(stride: Any) -> bool:
+    return stride is None or (not isinstance(stride, int) and not len(stride))
+
+
+def max_pool2d(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The maximum, with its places if asked for."""
+    step = () if stride is None else stride
+    found = ops.max_pool2d_with_indices(input, kernel_size, step, padding, dilation, ceil_mode)
+    return found if return_indices else found[0]
+
+
+def max_pool3d(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The maximum, with its places if asked for."""
+    step = () if stride is None else stride
+    found = ops.max_pool3d_with_indices(input, kernel_size, step, padding, dilation, ceil_mode)
+    return found if return_indices else found[0]
+
+
+def avg_pool1d(
+    self: Any,
+    kernel_size: Any,
+    stride: Any = (),
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Any:
+    """avg_pool2d of an image of height 1."""
+    _check_1d("avg_pool1d", self)
+    size, pad = _single(kernel_size), _single(padding)
+    step = size if _is_absent(stride) else _single(stride)
+    return ops.avg_pool2d(
+        self.unsqueeze(-2), (1, size), (1, step), (0, pad), ceil_mode, count_include_pad
+    ).squeeze(-2)
+
+
+def _check_1d(name: str, self: Any) -> None:
+    if self.ndim not in (2, 3):
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {self.ndim}-dimensional tensor for argument #1 "
+            f"'self' (while checking arguments for {name})"
+        )
+
+
+def adaptive_avg_pool1d(self: Any, output_size: Any) -> Any:
+    """adaptive_avg_pool2d of an image of height 1."""
+    _check_1d("adaptive_avg_pool1d", self)
+    return ops._adaptive_avg_pool2d(self.unsqueeze(-2), (1, _single(output_size))).squeeze(-2)
+
+
+def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
+    """None in `output_size` keeps the input's size."""
+    return ops._adaptive_avg_pool2d(input, filled(output_size, input, 2))
+
+
+def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
+    """None in `output_size` keeps the input's size."""
+    return ops._adaptive_avg_pool3d(input, filled(output_size, input, 3))
+
+
+def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """adaptive_max_pool2d of an image of height 1."""
+    _check_1d("adaptive_max_pool1d", input)
+    found = ops._adaptive_max_pool2d(input.unsqueeze(-2), (1, _single(output_size)))
+    pooled = found[0].squeeze(-2)
+    return (pooled, found[1].squeeze(-2)) if return_indices else pooled
+
+
+def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """The maximum, with its places if asked for."""
+    found = ops._adaptive_max_pool2d(input, filled(output_size, input, 2))
+    return found if return_indices else found[0]
+
+
+def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """The maximum, with its places if asked for."""
+    found = ops._adaptive_max_pool3d(input, filled(output_size, input, 3))
+    return found if return_indices else found[0]
+
+
+def filled(output_size: Any, input: Any, count: int) -> Any:
+    """`output_size` as one number per spatial dim, None replaced by the input's size."""
+    if isinstance(output_size, int):
+        return (output_size,) * count
+    if output_size is None:
+        output_size = (None,) * count
+    if None not in output_size:
+        return output_size
+    own = input.shape[-count:]
+    return tuple(
+        [size if wanted is None else wanted for wanted, size in zip(output_size, own, strict=True)]
+    )
