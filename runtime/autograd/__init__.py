@@ -27,7 +27,7 @@ What an emitted wrapper does, per form of the result:
 
     attach(result, node)                            # one tensor
     attach_outputs(results, node, differentiable)   # several: node is a MultiOutputNode
-    attach_view(result, self, node)                 # a view; unrecorded: record_view(result, self)
+    attach_view(result, self, node)                 # a view; unrecorded: track_view(result, self)
     attach_views(results, self, node)               # several views of one tensor
     check_inplace(self) first, the node, below, then rebase_history(self, node)   # in-place
 

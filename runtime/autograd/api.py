@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from runtime import errors
 from runtime.autograd import engine, graph
 from runtime.autograd.node import LEAF, AccumulateGrad, Edge, MultiOutputNode, Node, accumulator
-from runtime.core.tensor import Tensor
+from runtime.core import key as keys
+from runtime.core.shape import contiguous_strides
+from runtime.core.storage import Storage
+from runtime.core.tensor import Tensor, build
 from runtime.dispatch import ops
 
 
@@ -46,6 +50,13 @@ def backward(
     the graph for another backward (default: create_graph). create_graph: record backward itself.
     inputs: the tensors to accumulate into, instead of all leaves.
     """
+    keep_graph = create_graph if retain_graph is None else retain_graph
+    if grad_tensors is None and inputs is None and isinstance(tensors, Tensor):
+        edge = graph.gradient_edge(tensors)
+        if edge is None:
+            raise errors.nothing_to_differentiate(0)
+        engine.run_backward((edge,), (_implicit_gradient(tensors),), keep_graph, create_graph)
+        return
     if grad_tensors is None:
         grad_tensors = grad_variables
     elif grad_variables is not None:
@@ -60,7 +71,6 @@ def backward(
         for tensor in _listed(inputs):
             if isinstance(tensor, Tensor) and tensor._edge is not None:
                 tensor.retain_grad()
-    keep_graph = create_graph if retain_graph is None else retain_graph
     engine.run_backward(roots, grads, keep_graph, create_graph, targets)
 
 
@@ -166,12 +176,24 @@ def _check_gradient(position: int, gradient: Any, output: Any) -> None:
         raise errors.gradient_complexity(position, gradient.dtype, output.dtype)
 
 
+_ones: dict[int, Any] = {}  # by the key of a number on the CPU, a buffer holding 1
+
+
 def _implicit_gradient(output: Any) -> Tensor:
-    """The gradient of a number with respect to itself."""
+    """The gradient of a number with respect to itself, for the caller alone."""
     if isinstance(output, GradientEdge):
         raise errors.edge_needs_gradient()
-    if output.numel() != 1:
-        raise errors.implicit_gradient(output._sizes)
+    sizes = output._sizes
+    if sizes and math.prod(sizes) != 1:
+        raise errors.implicit_gradient(sizes)
     if output.dtype.is_complex:
         raise errors.implicit_gradient_complex(output.dtype)
-    return ops.ones_like(output.detach())
+    key = output._key & ~keys.GRAD
+    one = _ones.get(key)
+    if one is None:
+        made: Tensor = ops.ones_like(output.detach())
+        if made.is_cpu:
+            _ones[key] = made._dense().copy()
+        return made
+    buffer = one.copy()
+    return build(key, sizes, contiguous_strides(sizes), 0, Storage(buffer), buffer)

@@ -320,7 +320,7 @@ def _wrap_written(
 def _same_again(tensor: Tensor) -> Tensor:
     """An argument returned as it is: another tensor over the same data."""
     result = alias(tensor, tensor._sizes, tensor._strides, tensor._offset)
-    graph.record_view(result, tensor, graph.CUSTOM_FUNCTION)
+    graph.track_view(result, tensor, graph.CUSTOM_FUNCTION)
     return result
 
 
@@ -331,7 +331,7 @@ def _attach(node: BackwardFunction, nr: int, result: Tensor, several_views: Any)
     version = None
     if base is not None:
         creation = graph.MULTI_OUTPUT if several_views else graph.CUSTOM_FUNCTION
-        graph.record_view(result, base, creation)
+        graph.track_view(result, base, creation)
         version = result._storage.version
     result._edge = (node, nr, result._sizes, result._key, version)
     result._key |= keys.GRAD

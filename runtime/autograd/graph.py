@@ -1,6 +1,6 @@
 """Where tensors meet nodes: edges, views and their bases, in-place writes.
 
-Recorded calls go through here. `gradient_edge`, `attach`, `attach_view` and `record_view` are on
+Recorded calls go through here. `gradient_edge`, `attach`, `attach_view` and `track_view` are on
 the way of every call: 30 to 150 ns each.
 """
 
@@ -96,7 +96,7 @@ def attach_outputs(
 # -- views ------------------------------------------------------------------------------------
 
 
-def record_view(result: Tensor, viewed: Tensor, creation: str | None = None) -> None:
+def track_view(result: Tensor, viewed: Tensor, creation: str | None = None) -> None:
     """Remember that `result` looks into `viewed`, and what forbids to write to it if anything."""
     base = viewed._base
     if base is None:
@@ -112,9 +112,12 @@ def record_view(result: Tensor, viewed: Tensor, creation: str | None = None) -> 
         hooks.meta_of(result).creation = creation
 
 
+record_view = track_view
+
+
 def attach_view(result: Tensor, viewed: Tensor, node: Node) -> None:
     """Make `node` the history of `result`, which is a view of `viewed`."""
-    record_view(result, viewed)
+    track_view(result, viewed)
     node.sequence_nr = next_sequence_nr()
     node.extras = None
     if anomaly.is_on:
@@ -129,7 +132,7 @@ def attach_views(results: Sequence[Tensor], viewed: Tensor, node: MultiOutputNod
     """Make `node` the history of `results`, which are all views of `viewed`."""
     attach_outputs(results, node)
     for result in results:
-        record_view(result, viewed, MULTI_OUTPUT)
+        track_view(result, viewed, MULTI_OUTPUT)
         if result._edge is not None:
             result._edge = (*result._edge[:4], result._storage.version)
 
