@@ -12,7 +12,7 @@ from runtime.core.finfo import finfo, iinfo
 Answer = tuple[tuple[int, ...], dtypes.dtype]
 
 
-def uniform_(self: Any, from_: float = 0, to: float = 1, *, generator: Any = None) -> None:
+def uniform_(self: Any, from_: float = 0, to: float = 1, generator: Any = None) -> None:
     """Raises: RuntimeError unless from <= to and the dtype holds both."""
     limit = finfo(self.dtype).max
     for name, bound in (("from", from_), ("to", to)):
@@ -24,22 +24,22 @@ def uniform_(self: Any, from_: float = 0, to: float = 1, *, generator: Any = Non
         )
 
 
-def normal_(self: Any, mean: float = 0, std: float = 1, *, generator: Any = None) -> None:
+def normal_(self: Any, mean: float = 0, std: float = 1, generator: Any = None) -> None:
     """Raises: RuntimeError if std is negative."""
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
 
 
-def random_(self: Any, *, generator: Any = None) -> None:
+def random_(self: Any, generator: Any = None) -> None:
     """Every dtype of the operator will do."""
 
 
-def random_to_(self: Any, to: int, *, generator: Any = None) -> None:
+def random_to_(self: Any, to: int, generator: Any = None) -> None:
     """Raises: RuntimeError unless 0 < to and the dtype holds to - 1."""
     random_from_(self, 0, to)
 
 
-def random_from_(self: Any, from_: int, to: int | None, *, generator: Any = None) -> None:
+def random_from_(self: Any, from_: int, to: int | None, generator: Any = None) -> None:
     """Raises: RuntimeError unless from < to and the dtype holds from and to - 1."""
     low, high = _whole_numbers(self.dtype)
     if to is None:
@@ -65,13 +65,13 @@ def _whole_numbers(dtype: dtypes.dtype) -> tuple[int, int]:
     return max(-top, -(2**63)), min(top, 2**63 - 1)
 
 
-def bernoulli_(self: Any, p: float = 0.5, *, generator: Any = None) -> None:
+def bernoulli_(self: Any, p: float = 0.5, generator: Any = None) -> None:
     """Raises: RuntimeError unless p is a probability."""
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
 
 
-def bernoulli_tensor_(self: Any, p: Any, *, generator: Any = None) -> None:
+def bernoulli_tensor_(self: Any, p: Any, generator: Any = None) -> None:
     """Raises: RuntimeError unless `p` is floating and expands to self's shape."""
     if not p.dtype.is_floating_point:
         raise errors.dtype_not_supported("bernoulli_", p.dtype, "floating-point probabilities")
@@ -87,37 +87,37 @@ def check_expands(own: tuple[int, ...], target: tuple[int, ...]) -> None:
             raise errors.expand_mismatch(target[dim], own[dim], len(target) + dim, target, own)
 
 
-def bernoulli(self: Any, *, generator: Any = None) -> Answer:
+def bernoulli(self: Any, generator: Any = None) -> Answer:
     """The shape and dtype of self."""
     return self.shape, self.dtype
 
 
-def exponential_(self: Any, lambd: float = 1, *, generator: Any = None) -> None:
+def exponential_(self: Any, lambd: float = 1, generator: Any = None) -> None:
     """Raises: RuntimeError unless the rate is positive."""
     if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
 
 
-def geometric_(self: Any, p: float, *, generator: Any = None) -> None:
+def geometric_(self: Any, p: float, generator: Any = None) -> None:
     """Raises: RuntimeError unless 0 < p < 1."""
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
 
 
-def cauchy_(self: Any, median: float = 0, sigma: float = 1, *, generator: Any = None) -> None:
+def cauchy_(self: Any, median: float = 0, sigma: float = 1, generator: Any = None) -> None:
     """Raises: RuntimeError unless sigma is positive."""
     if not (sigma > 0 and isfinite(sigma)):
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
 
 
-def log_normal_(self: Any, mean: float = 1, std: float = 2, *, generator: Any = None) -> None:
+def log_normal_(self: Any, mean: float = 1, std: float = 2, generator: Any = None) -> None:
     """Raises: RuntimeError unless std is positive."""
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
 
 
 def multinomial(
-    self: Any, num_samples: int, replacement: bool = False, *, generator: Any = None
+    self: Any, num_samples: int, replacement: bool = False, generator: Any = None
 ) -> Answer:
     """int64, `num_samples` for each row. Raises: RuntimeError for ndim or `num_samples`."""
     if self.ndim not in (1, 2):
@@ -141,7 +141,7 @@ def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Answer, An
     return (input.shape, input.dtype), (input.shape, dtypes.bool)
 
 
-def randperm(n: int, *, generator: Any = None) -> Answer:
+def randperm(n: int, generator: Any = None) -> Answer:
     """int64 of size n. Raises: RuntimeError if n is negative."""
     if n < 0:
         raise errors.negative_size(n, (n,))

@@ -10,7 +10,7 @@ from runtime.core import shape as shapes
 Answer = tuple[tuple[int, ...], dtypes.dtype]
 
 
-def cumulative(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Answer:
+def cumulative(self: Any, dim: int, dtype: dtypes.dtype | None = None) -> Answer:
     """The shape of self; integers and bool become int64 unless `dtype` is given.
 
     Raises: IndexError for dim.

@@ -32,13 +32,13 @@ def scatter_value(self: Any, dim: int, index: Any, value: Any) -> Answer:
     return _check_places(self, dim, index, None)
 
 
-def scatter_combine(self: Any, dim: int, index: Any, src: Any, *, reduce: str) -> Answer:
+def scatter_combine(self: Any, dim: int, index: Any, src: Any, reduce: str) -> Answer:
     """The shape of self. Raises: as `scatter`, and RuntimeError for an unknown `reduce`."""
     _check_combine(reduce)
     return scatter(self, dim, index, src)
 
 
-def scatter_value_combine(self: Any, dim: int, index: Any, value: Any, *, reduce: str) -> Answer:
+def scatter_value_combine(self: Any, dim: int, index: Any, value: Any, reduce: str) -> Answer:
     """The shape of self. Raises: as `scatter_combine`."""
     _check_combine(reduce)
     return _check_places(self, dim, index, None)
@@ -50,7 +50,7 @@ def _check_combine(reduce: str) -> None:
 
 
 def scatter_reduce(
-    self: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
+    self: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool = True
 ) -> Answer:
     """The shape of self. Raises: as `scatter`, and RuntimeError for an unknown `reduce`."""
     if reduce not in REDUCE:
@@ -80,13 +80,13 @@ def _check_places(self: Any, dim: int, index: Any, src: Any) -> Answer:
     return self.shape, self.dtype
 
 
-def index_add(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Answer:
+def index_add(self: Any, dim: int, index: Any, source: Any, alpha: Any = 1) -> Answer:
     """The shape of self. Raises: IndexError or RuntimeError for dim, index or sizes."""
     return _check_slices("index_add_", self, dim, index, source)
 
 
 def index_reduce(
-    self: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
+    self: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool = True
 ) -> Answer:
     """The shape of self. Raises: as `index_add`, and RuntimeError for an unknown `reduce`."""
     if reduce not in INDEX_REDUCE:

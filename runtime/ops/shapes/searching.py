@@ -13,7 +13,6 @@ Answer = tuple[tuple[int, ...], dtypes.dtype]
 def searchsorted(
     sorted_sequence: Any,
     self: Any,
-    *,
     out_int32: bool = False,
     right: bool = False,
     side: str | None = None,
@@ -73,9 +72,7 @@ def _search(sequence: Any, values: tuple[int, ...] | None, out_int32: bool) -> A
     return values or (), dtype
 
 
-def bucketize(
-    self: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False
-) -> Answer:
+def bucketize(self: Any, boundaries: Any, out_int32: bool = False, right: bool = False) -> Answer:
     """The shape of self. Raises: RuntimeError unless `boundaries` is a vector."""
     if boundaries.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
@@ -83,7 +80,7 @@ def bucketize(
 
 
 def isin(
-    elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
+    elements: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False
 ) -> Answer:
     """Bool, of the shape of `elements`."""
     return getattr(elements, "shape", ()), dtypes.bool

@@ -18,7 +18,7 @@ def sort(self: Any, dim: int = -1, descending: bool = False) -> Pair:
     return (self.shape, self.dtype), (self.shape, dtypes.int64)
 
 
-def sort_stable(self: Any, *, stable: bool | None, dim: int = -1, descending: bool = False) -> Pair:
+def sort_stable(self: Any, stable: bool | None, dim: int = -1, descending: bool = False) -> Pair:
     """Values and int64 indices of self's shape. Raises: IndexError for dim."""
     return sort(self, dim, descending)
 

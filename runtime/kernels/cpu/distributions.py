@@ -1,0 +1,206 @@
+"""Loops that turn random words into numbers of a distribution, for `random.py`."""
+
+# ruff: noqa: F821 - T and the primitives are names of the compiled text.
+
+from __future__ import annotations
+
+import numpy as np
+
+from runtime.kernels.build import kernel
+from runtime.kernels.cpu.philox import CHUNK, fill_words
+from runtime.kernels.typed import typed
+
+TWO_PI = 6.283185307179586
+
+
+@typed
+def uniform_single(out, start, seed, low, width):
+    """24 random bits, as many as a float32 in [1/2, 1) holds."""
+    n = out.size
+    blocks = (n + 3) // 4
+    words = np.empty((4, CHUNK), np.uint32)
+    offset, scale = T(low), T(width * 2.0**-24)
+    for base in range(0, blocks, CHUNK):
+        count = CHUNK if blocks - base > CHUNK else blocks - base
+        fill_words(words, count, start + np.uint64(base), seed)
+        for w in range(4):
+            first = w * blocks + base
+            length = count if n - first > count else n - first
+            for i in range(length):
+                out[first + i] = offset + T(np.int32(words[w, i] >> np.uint32(8))) * scale
+
+
+@typed
+def uniform_double(out, start, seed, low, width):
+    """53 random bits from two words."""
+    n = out.size
+    blocks = (n + 1) // 2
+    words = np.empty((4, CHUNK), np.uint32)
+    scale = width * 2.0**-53
+    for base in range(0, blocks, CHUNK):
+        count = CHUNK if blocks - base > CHUNK else blocks - base
+        fill_words(words, count, start + np.uint64(base), seed)
+        for w in range(2):
+            first = w * blocks + base
+            length = count if n - first > count else n - first
+            for i in range(length):
+                high = T(np.int32(words[2 * w, i] >> np.uint32(5)))
+                low_bits = T(np.int32(words[2 * w + 1, i] >> np.uint32(6)))
+                out[first + i] = low + (high * T(67108864) + low_bits) * scale
+
+
+@typed
+def normal_single(out, start, seed, mean, std):
+    """Box and Muller: a pair of words gives a radius and an angle, and so two numbers."""
+    n = out.size
+    blocks = (n + 3) // 4
+    words = np.empty((4, CHUNK), np.uint32)
+    pair = np.empty((2, CHUNK), np.float32)
+    for base in range(0, blocks, CHUNK):
+        count = CHUNK if blocks - base > CHUNK else blocks - base
+        fill_words(words, count, start + np.uint64(base), seed)
+        for w in range(0, 4, 2):
+            for i in range(count):
+                u = (T(np.int32(words[w, i] >> np.uint32(1))) + T(0.5)) * T(2.0**-31)
+                angle = T(np.int32(words[w + 1, i] >> np.uint32(8))) * T(TWO_PI * 2.0**-24)
+                radius = T(std) * sqrt(T(-2) * log(u))
+                pair[0, i] = T(mean) + radius * cos(angle)
+                pair[1, i] = T(mean) + radius * sin(angle)
+            for half in range(2):
+                first = (w + half) * blocks + base
+                length = count if n - first > count else n - first
+                for i in range(length):
+                    out[first + i] = pair[half, i]
+
+
+@typed
+def normal_double(out, start, seed, mean, std):
+    """The same with two words for the radius and two for the angle."""
+    n = out.size
+    blocks = (n + 1) // 2
+    words = np.empty((4, CHUNK), np.uint32)
+    pair = np.empty((2, CHUNK), np.float64)
+    for base in range(0, blocks, CHUNK):
+        count = CHUNK if blocks - base > CHUNK else blocks - base
+        fill_words(words, count, start + np.uint64(base), seed)
+        for i in range(count):
+            high = T(np.int32(words[0, i] >> np.uint32(5))) * T(67108864)
+            u = (high + T(np.int32(words[1, i] >> np.uint32(6))) + T(0.5)) * T(2.0**-53)
+            high = T(np.int32(words[2, i] >> np.uint32(5))) * T(67108864)
+            turn = (high + T(np.int32(words[3, i] >> np.uint32(6)))) * T(2.0**-53)
+            radius = std * sqrt(T(-2) * log(u))
+            pair[0, i] = mean + radius * cos(turn * T(TWO_PI))
+            pair[1, i] = mean + radius * sin(turn * T(TWO_PI))
+        for half in range(2):
+            first = half * blocks + base
+            length = count if n - first > count else n - first
+            for i in range(length):
+                out[first + i] = pair[half, i]
+
+
+@typed
+def exponential_single(out, start, seed, scale):
+    """-log(u) * scale; where u rounds to 1, half of the machine epsilon stands for -log(u)."""
+    n = out.size
+    blocks = (n + 3) // 4
+    words = np.empty((4, CHUNK), np.uint32)
+    for base in range(0, blocks, CHUNK):
+        count = CHUNK if blocks - base > CHUNK else blocks - base
+        fill_words(words, count, start + np.uint64(base), seed)
+        for w in range(4):
+            first = w * blocks + base
+            length = count if n - first > count else n - first
+            for i in range(length):
+                u = (T(np.int32(words[w, i] >> np.uint32(1))) + T(0.5)) * T(2.0**-31)
+                wait = -log(u)
+                out[first + i] = (wait if wait > T(0) else T(2.0**-24)) * T(scale)
+
+
+@typed
+def exponential_double(out, start, seed, scale):
+    """The same with 53 random bits."""
+    n = out.size
+    blocks = (n + 1) // 2
+    words = np.empty((4, CHUNK), np.uint32)
+    for base in range(0, blocks, CHUNK):
+        count = CHUNK if blocks - base > CHUNK else blocks - base
+        fill_words(words, count, start + np.uint64(base), seed)
+        for w in range(2):
+            first = w * blocks + base
+            length = count if n - first > count else n - first
+            for i in range(length):
+                high = T(np.int32(words[2 * w, i] >> np.uint32(5))) * T(67108864)
+                u = high + T(np.int32(words[2 * w + 1, i] >> np.uint32(6))) + T(0.5)
+                wait = -log(u * T(2.0**-53))
+                out[first + i] = (wait if wait > T(0) else T(2.0**-53)) * scale
+
+
+@kernel
+def whole_narrow(out, start, seed, offset, span):
+    """offset + floor(word / 2**32 * span), for a span up to 2**32."""
+    n = out.size
+    blocks = (n + 3) // 4
+    words = np.empty((4, CHUNK), np.uint32)
+    for base in range(0, blocks, CHUNK):
+        count = min(CHUNK, blocks - base)
+        fill_words(words, count, start + np.uint64(base), seed)
+        for w in range(4):
+            first = w * blocks + base
+            for i in range(min(count, n - first)):
+                above = (np.uint64(words[w, i]) * span) >> np.uint64(32)
+                out[first + i] = np.int64(offset + above)
+
+
+@kernel
+def whole_wide(out, start, seed, offset, span):
+    """offset + two words modulo span; a span of 0 stands for 2**64."""
+    n = out.size
+    blocks = (n + 1) // 2
+    words = np.empty((4, CHUNK), np.uint32)
+    for base in range(0, blocks, CHUNK):
+        count = min(CHUNK, blocks - base)
+        fill_words(words, count, start + np.uint64(base), seed)
+        for w in range(2):
+            first = w * blocks + base
+            for i in range(min(count, n - first)):
+                high = np.uint64(words[2 * w, i]) << np.uint64(32)
+                drawn = high | np.uint64(words[2 * w + 1, i])
+                out[first + i] = np.int64(offset + (drawn % span if span else drawn))
+
+
+@kernel
+def below(out, start, seed, threshold):
+    """Whether a word is below the threshold, as 0 or 1."""
+    n = out.size
+    blocks = (n + 3) // 4
+    words = np.empty((4, CHUNK), np.uint32)
+    for base in range(0, blocks, CHUNK):
+        count = min(CHUNK, blocks - base)
+        fill_words(words, count, start + np.uint64(base), seed)
+        for w in range(4):
+            first = w * blocks + base
+            for i in range(min(count, n - first)):
+                out[first + i] = np.uint64(words[w, i]) < threshold
+
+
+@kernel
+def drop(out, mask, x, start, seed, threshold, scale):
+    """Keep an element and scale it where its word is not below the threshold, else zero."""
+    n = out.size
+    blocks = (n + 3) // 4
+    words = np.empty((4, CHUNK), np.uint32)
+    zero = x.dtype.type(0)
+    for base in range(0, blocks, CHUNK):
+        count = min(CHUNK, blocks - base)
+        fill_words(words, count, start + np.uint64(base), seed)
+        for w in range(4):
+            first = w * blocks + base
+            for i in range(min(count, n - first)):
+                keep = np.uint64(words[w, i]) >= threshold
+                mask[first + i] = keep
+                out[first + i] = x[first + i] * scale if keep else zero
+
+
+UNIFORM = {"float32": (1, uniform_single), "float64": (2, uniform_double)}
+NORMAL = {"float32": (1, normal_single), "float64": (2, normal_double)}
+EXPONENTIAL = {"float32": (1, exponential_single), "float64": (2, exponential_double)}

@@ -1,0 +1,239 @@
+"""Filling arrays with random numbers: words of `philox.py` turned into distributions.
+
+Loops over chunks of blocks: the words of a chunk, then for each run of numbers its part of the
+output, as far as it goes (the last run may be cut off).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from runtime.core.generator import default_generator
+from runtime.kernels.build import kernel
+from runtime.kernels.cpu import distributions
+from runtime.kernels.cpu.folding import buffer_of, settle
+from runtime.kernels.cpu.philox import draw_words, reserve
+
+Array = Any
+
+
+def uniform_(self: Array, from_: float, to: float, generator: Any) -> None:
+    """Fill evenly from [from, to); real and imaginary part of complex numbers alike."""
+    if self.dtype.kind == "c":
+        self[...] = _complex_of(self, generator, distributions.UNIFORM, from_, to - from_)
+    else:
+        _fill(self, generator, distributions.UNIFORM, from_, to - from_)
+
+
+def normal_(self: Array, mean: float, std: float, generator: Any) -> None:
+    """Fill normally. The variance of complex numbers is shared by their parts."""
+    if self.dtype.kind == "c":
+        std = std / math.sqrt(2)
+        self[...] = mean + _complex_of(self, generator, distributions.NORMAL, 0.0, std)
+    else:
+        _fill(self, generator, distributions.NORMAL, mean, std)
+
+
+def _complex_of(self: Array, generator: Any, kernels: Any, *parameters: float) -> Array:
+    """Complex numbers of self's shape, from twice as many real ones."""
+    parts = np.empty((*self.shape, 2), self.real.dtype)
+    _fill(parts, generator, kernels, *parameters)
+    return parts.view(self.dtype)[..., 0]
+
+
+def _fill(self: Array, generator: Any, kernels: Any, *parameters: float) -> None:
+    """Run the kernel of the precision; float64 takes twice the words."""
+    if not self.size:
+        return
+    words_each, fill = kernels[self.dtype.name]
+    buffer = buffer_of(self)
+    start, seed = reserve(self.size, words_each, generator)
+    fill(buffer.reshape(-1), start, seed, *map(float, parameters))
+    settle(self, buffer)
+
+
+def exponential_(self: Array, lambd: float, generator: Any) -> None:
+    """Fill from the exponential distribution: -log(u) / lambd, never zero."""
+    _fill(self, generator, distributions.EXPONENTIAL, 1.0 / lambd)
+
+
+def cauchy_(self: Array, median: float, sigma: float, generator: Any) -> None:
+    """Fill by the quantile function: median + sigma * tan(pi * (u - 1/2))."""
+    u = _uniform_like(self, generator)
+    self[...] = median + sigma * np.tan(np.pi * (u - 0.5))
+
+
+def log_normal_(self: Array, mean: float, std: float, generator: Any) -> None:
+    """Fill with exponentials of normal numbers."""
+    normal_(self, mean, std, generator)
+    np.exp(self, out=self)
+
+
+def geometric_(self: Array, p: float, generator: Any) -> None:
+    """Fill with trials until success: exponential numbers rounded up, in units of -log(1 - p)."""
+    waits = np.empty(self.shape)
+    exponential_(waits, -math.log1p(-p), generator)
+    np.ceil(waits, out=waits)
+    if self.dtype.kind in "iu":
+        waits = np.minimum(waits, np.iinfo(self.dtype).max)
+    self[...] = waits
+
+
+def _uniform_like(self: Array, generator: Any) -> Array:
+    drawn = np.empty(self.shape)
+    uniform_(drawn, 0.0, 1.0, generator)
+    return drawn
+
+
+# Integers.
+
+
+def random_(self: Array, generator: Any) -> None:
+    """Fill with whole numbers from 0 to the largest up to which the dtype holds all."""
+    _whole(self, 0, _largest(self) + 1, generator)
+
+
+def random_to_(self: Array, to: int, generator: Any) -> None:
+    """Fill with whole numbers from [0, to)."""
+    _whole(self, 0, to, generator)
+
+
+def random_from_(self: Array, from_: int, to: int | None, generator: Any) -> None:
+    """Fill with whole numbers from [from, to), or up to the largest."""
+    _whole(self, from_, _largest(self) + 1 if to is None else to, generator)
+
+
+def _largest(self: Array) -> int:
+    if self.dtype == np.bool_:
+        return 1
+    if self.dtype.kind == "f":
+        return 2 ** (np.finfo(self.dtype).nmant + 1)
+    return int(np.iinfo(self.dtype).max)
+
+
+def _whole(self: Array, low: int, high: int, generator: Any) -> None:
+    if not self.size:
+        return
+    span = high - low
+    buffer = buffer_of(self)
+    flat = buffer.reshape(-1)
+    wide = span > 2**32
+    start, seed = reserve(self.size, 2 if wide else 1, generator)
+    offset = np.uint64(low % 2**64)
+    fill = distributions.whole_wide if wide else distributions.whole_narrow
+    fill(flat, start, seed, offset, np.uint64(span % 2**64))
+    settle(self, buffer)
+
+
+def randperm(out: Array, n: int, generator: Any) -> None:
+    """Write 0 .. n - 1 in random order."""
+    order = np.arange(n)
+    if n > 1:
+        _shuffle(order, draw_words(n, generator))
+    out[...] = order
+
+
+@kernel
+def _shuffle(order, words):
+    """Fisher-Yates: place i gets one of what is left from i on."""
+    n = order.size
+    for i in range(n - 1):
+        j = i + np.int64((np.uint64(words[i]) * np.uint64(n - i)) >> np.uint64(32))
+        order[i], order[j] = order[j], order[i]
+
+
+# Zeros and ones.
+
+
+def bernoulli_(self: Array, p: float, generator: Any) -> None:
+    """Fill with ones of probability p."""
+    if not self.size:
+        return
+    buffer = buffer_of(self)
+    start, seed = reserve(self.size, 1, generator)
+    distributions.below(buffer.reshape(-1), start, seed, threshold(p))
+    settle(self, buffer)
+
+
+def threshold(p: float) -> Any:
+    """How many of the 2**32 words stand for an event of probability p."""
+    return np.uint64(round(float(p) * 2**32))
+
+
+def bernoulli_tensor_(self: Array, p: Array, generator: Any) -> None:
+    """Fill each element with one, of the probability at its place.
+
+    Raises: RuntimeError if one is no probability.
+    """
+    if p.size and not ((p >= 0) & (p <= 1)).all():
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+    if not self.size:
+        return
+    words = draw_words(self.size, generator).reshape(self.shape)
+    self[...] = words < p.astype(np.float64) * 2.0**32
+
+
+def bernoulli(out: Array, self: Array, generator: Any) -> None:
+    """Write ones and zeros with the probabilities in self."""
+    bernoulli_tensor_(out, self, generator)
+
+
+def native_dropout(out: Array, mask: Array, input: Array, p: float, train: bool | None) -> None:
+    """Write what is kept, scaled by 1 / (1 - p), and the mask of what is kept."""
+    if not input.size:
+        return
+    if train is False:
+        out[...], mask[...] = input, True
+        return
+    scale = 1 / (1 - p) if p < 1 else 0.0
+    buffer, kept = buffer_of(out), buffer_of(mask)
+    start, seed = reserve(out.size, 1, default_generator)
+    x = np.ascontiguousarray(input).reshape(-1)
+    factor = out.dtype.type(scale)
+    distributions.drop(buffer.reshape(-1), kept.reshape(-1), x, start, seed, threshold(p), factor)
+    settle(out, buffer)
+    settle(mask, kept)
+
+
+def multinomial(
+    out: Array, self: Array, num_samples: int, replacement: bool, generator: Any
+) -> None:
+    """Write indices drawn with the weights of each row.
+
+    Raises: RuntimeError for weights that are negative, not finite, or all zero.
+    """
+    if not self.size:
+        return
+    weights = np.ascontiguousarray(self, np.float64).reshape(-1, self.shape[-1])
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    totals = weights.sum(axis=1)
+    if not (totals > 0).all():
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    draw = _with_replacement if replacement else _without_replacement
+    out[...] = draw(weights, totals, num_samples, generator).reshape(out.shape)
+
+
+def _with_replacement(weights: Array, totals: Array, count: int, generator: Any) -> Array:
+    """Invert the cumulative distribution; the search ends before trailing zero weights."""
+    found = np.empty((len(weights), count), np.int64)
+    drawn = _uniform_like(found, generator) * totals[:, None]
+    for row, target in enumerate(found):
+        cumulative = np.cumsum(weights[row])
+        last = np.flatnonzero(weights[row])[-1]
+        target[...] = np.minimum(np.searchsorted(cumulative, drawn[row], "right"), last)
+    return found
+
+
+def _without_replacement(weights: Array, totals: Array, count: int, generator: Any) -> Array:
+    """Exponential clocks of these rates: the first `count` to ring."""
+    clocks = np.empty_like(weights)
+    exponential_(clocks, 1.0, generator)
+    with np.errstate(divide="ignore"):
+        np.divide(clocks, weights, out=clocks)
+    if count == 1:
+        return clocks.argmin(axis=1)
+    return np.argsort(clocks, axis=1)[:, :count]
