@@ -111,21 +111,19 @@ EXCEPTIONS = frozenset(
 
 # fmt: off
 RECORD_METHODS = frozenset((
-    "bfloat16", "bool", "clone", "contiguous", "cpu", "cuda", "data_ptr", "dim", "double",
-    "element_size", "float", "half", "int", "is_complex", "is_contiguous", "is_floating_point",
-    "is_signed", "item", "long", "ndimension", "nelement", "new_empty", "new_full", "new_ones",
-    "new_tensor", "new_zeros", "numel", "requires_grad_", "short", "size", "storage_offset",
-    "stride", "to", "to_complex", "to_real", "tolist", "type", "type_as", "untyped_storage",
+    "bfloat16", "bool", "cpu", "cuda", "data_ptr", "dim", "double", "element_size", "float", "half",
+    "int", "is_complex", "is_contiguous", "is_floating_point", "is_signed", "item", "long",
+    "ndimension", "nelement", "new_tensor", "numel", "requires_grad_", "short", "size",
+    "storage_offset", "stride", "to_complex", "to_real", "tolist", "type", "untyped_storage",
 ))
 """Methods of tensors, dtypes and devices that are written by hand, not operators."""
 
 RECORD_PROPERTIES = frozenset((
-    "T", "H", "mT", "mH", "data", "device", "dtype", "grad", "grad_fn", "imag", "index",
-    "is_complex", "is_cuda", "is_floating_point", "is_leaf", "is_signed", "is_sparse",
-    "itemsize", "layout",
-    "ndim", "real", "requires_grad", "shape", "type",
+    "data", "device", "dtype", "grad", "grad_fn", "index", "is_complex", "is_cuda",
+    "is_floating_point", "is_leaf", "is_signed", "is_sparse", "itemsize", "layout", "ndim",
+    "requires_grad", "shape", "type",
 ))
-"""Attributes of tensors, dtypes and devices."""
+"""Attributes of tensors, dtypes and devices that are no operators."""
 # fmt: on
 
 SAMPLE_NAMES = frozenset(
