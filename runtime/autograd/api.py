@@ -10,7 +10,6 @@ from runtime import errors
 from runtime.autograd import engine, graph
 from runtime.autograd.node import LEAF, AccumulateGrad, Edge, MultiOutputNode, Node, accumulator
 from runtime.core import key as keys
-from runtime.core.shape import contiguous_strides
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch import ops
@@ -51,7 +50,7 @@ def backward(
     inputs: the tensors to accumulate into, instead of all leaves.
     """
     keep_graph = create_graph if retain_graph is None else retain_graph
-    if grad_tensors is None and inputs is None and isinstance(tensors, Tensor):
+    if isinstance(tensors, Tensor) and grad_tensors is grad_variables is inputs is None:
         edge = graph.gradient_edge(tensors)
         if edge is None:
             raise errors.nothing_to_differentiate(0)
@@ -186,14 +185,18 @@ def _implicit_gradient(output: Any) -> Tensor:
     sizes = output._sizes
     if sizes and math.prod(sizes) != 1:
         raise errors.implicit_gradient(sizes)
-    if output.dtype.is_complex:
-        raise errors.implicit_gradient_complex(output.dtype)
     key = output._key & ~keys.GRAD
     one = _ones.get(key)
     if one is None:
-        made: Tensor = ops.ones_like(output.detach())
-        if made.is_cpu:
-            _ones[key] = made._dense().copy()
-        return made
+        return _first_one(output, key)
     buffer = one.copy()
-    return build(key, sizes, contiguous_strides(sizes), 0, Storage(buffer), buffer)
+    return build(key, sizes, (1,) * len(sizes), 0, Storage(buffer), buffer)
+
+
+def _first_one(output: Tensor, key: int) -> Tensor:
+    if output.dtype.is_complex:
+        raise errors.implicit_gradient_complex(output.dtype)
+    one: Tensor = ops.ones_like(output.detach())
+    if one.is_cpu:
+        _ones[key] = one._dense().copy()
+    return one
