@@ -1175,3 +1175,32 @@ def not_contained(element: object) -> RuntimeError:
         "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
         f"{type(element)}."
     )
+
+
+# Memory.
+
+
+def resize_of_grad() -> RuntimeError:
+    """A tensor that requires grad was to be resized."""
+    return RuntimeError("cannot resize variables that require grad")
+
+
+def python_write_to_grad(method: str) -> RuntimeError:
+    """A Python function was to rewrite a tensor that requires grad."""
+    return RuntimeError(
+        f"Can't call {method}() on Variable that requires grad. Use var.detach().{method}() "
+        "instead."
+    )
+
+
+def no_accelerator() -> RuntimeError:
+    """A device is needed, and there is none."""
+    return RuntimeError("Cannot access accelerator device when none is available.")
+
+
+# Normalisation.
+
+
+def one_value_per_channel(size: object) -> ValueError:
+    """A batch statistic would be taken over one value, whose variance is 0."""
+    return ValueError(f"Expected more than 1 value per channel when training, got input size {size}")

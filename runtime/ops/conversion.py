@@ -72,8 +72,10 @@ def to(
     memory_format: memory_format | None = None,
 ) -> Tensor:
     """The tensor itself if it is what is asked for, otherwise a converted copy."""
+    if device is not None and device.__class__ is not devices.device:
+        device = devices.device(device)
     same_dtype = dtype is None or self._key & keys.DTYPE_MASK == dtype.index
-    same_device = device is None or device == self.device or _is_this_device(self, device)
+    same_device = device is None or device is self.device or _is_this_device(self, device)
     if not same_device:
         return _to_device(self, dtype, device, non_blocking, memory_format)
     if copy or not same_dtype or not _is_in_format(self, memory_format):

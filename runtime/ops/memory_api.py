@@ -1,0 +1,86 @@
+"""Tensor methods that change which memory a tensor sees, or write to it element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from runtime import errors
+from runtime.backends.cpu import memory
+from runtime.core import key as keys
+from runtime.core import shape as shapes
+from runtime.core.size import Size
+from runtime.core.tensor import Tensor
+from runtime.dispatch import ops
+from runtime.ops import creation, from_data, interop
+
+
+def resize_(self: Tensor, *sizes: Any) -> Tensor:
+    """Give the tensor other sizes, contiguous over its own memory, which grows if need be.
+
+    **Raises** RuntimeError if it requires grad.
+    """
+    if self._key & keys.GRAD:
+        raise errors.resize_of_grad()
+    wanted = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
+    memory.resize(self, creation.sizes_of(wanted))
+    return self
+
+
+def set_(
+    self: Tensor,
+    source: Any = None,
+    storage_offset: int = 0,
+    size: Sequence[int] | None = None,
+    stride: Sequence[int] | None = None,
+) -> Tensor:
+    """Look into the memory of another tensor or storage from here on."""
+    if source is None:
+        source = creation.allocate(Size((0,)), self.dtype, self.device)
+    if isinstance(source, Tensor):
+        storage, offset = source._storage, source._offset
+        sizes, strides = source._sizes, source._strides
+        if size is not None:
+            offset = storage_offset
+    else:
+        storage, offset = source, storage_offset
+        count = 0 if source.buffer is None else source.nbytes() // self.dtype.itemsize
+        sizes, strides = Size((count,)), (1,)
+    if size is not None:
+        sizes = Size(size)
+        strides = shapes.contiguous_strides(sizes) if stride is None else tuple(stride)
+    self._storage, self._offset, self._sizes, self._strides = storage, offset, sizes, strides
+    self._key = self._key & ~keys.ZERO_DIM | (0 if sizes else keys.ZERO_DIM)
+    self._flat = None
+    return self
+
+
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Return whether both tensors see the same elements of the same memory."""
+    return (
+        self._storage is tensor._storage
+        and self._offset == tensor._offset
+        and self._sizes == tensor._sizes
+        and self._strides == tensor._strides
+    )
+
+
+def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    """Replace every element by what a Python function makes of it. Slow."""
+    return _rewrite(self, "apply_", callable, interop.tolist(self.detach().reshape(-1)))  # type: ignore[attr-defined]
+
+
+def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+    """Replace every element by what a Python function makes of it and of another tensor's. Slow."""
+    own = interop.tolist(self.detach().reshape(-1))  # type: ignore[attr-defined]
+    other = interop.tolist(ops.expand(tensor.detach(), self._sizes).reshape(-1))  # type: ignore[attr-defined]
+    return _rewrite(self, "map_", callable, own, other)
+
+
+def _rewrite(self: Tensor, method: str, callable: Any, *columns: list[Any]) -> Tensor:
+    if self._key & keys.GRAD:
+        raise errors.python_write_to_grad(method)
+    values = [callable(*elements) for elements in zip(*columns, strict=True)]
+    made = from_data.from_data(values, self.dtype, self.device)
+    ops.copy_(self, made.reshape(self._sizes))  # type: ignore[attr-defined]
+    return self
