@@ -39,6 +39,10 @@ def fill_(self: Tensor, value: Any) -> None:
         raise errors.fill_value_not_scalar(value.ndim)
 
 
+def zero_(self: Tensor) -> None:
+    """Nothing can be wrong."""
+
+
 def complex_(real: Tensor, imag: Tensor) -> Spec:
     """The broadcast sizes; the dtype with parts of the inputs' dtype."""
     if not real.dtype.is_floating_point or not imag.dtype.is_floating_point:
