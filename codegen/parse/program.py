@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,9 +32,23 @@ def read_program(
     not imported. `base` is the program whose operators a package outside the tree may call.
     Raises: CodegenError with every mistake of both files.
     """
+    with warnings.catch_warnings():
+        # What Python only warns of in an expression (`1or 2`) is a mistake here.
+        warnings.simplefilter("error", SyntaxWarning)
+        return _read_program(functions_path, derivatives_path, formulas_path, base)
+
+
+def _read_program(
+    functions_path: PathLike,
+    derivatives_path: PathLike | None,
+    formulas_path: PathLike | None,
+    base: Program | None,
+) -> Program:
     report = Report()
     nodes = _read(functions_path, report)
     derivative_nodes = _read(derivatives_path, report) if derivatives_path else []
+    if nodes is None or derivative_nodes is None:
+        raise report.error()
     functions = read_functions(formulas_path)
     operators, broken = read_operators(nodes, report)
     program = Program(operators, base=base)
@@ -44,11 +59,15 @@ def read_program(
     return program
 
 
-def _read(path: PathLike, report: Report) -> list[AnyNode]:
+def _read(path: PathLike, report: Report) -> list[AnyNode] | None:
+    """Return the entries of a file; None if it is so wrong that the other one cannot be checked."""
     file = os.fspath(path)
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         report.add("E100", SourceLocation(file, 1, 1), f"cannot read the file: {error.strerror}")
-        return []
+        return None
+    except UnicodeDecodeError as error:
+        report.add("E100", SourceLocation(file, 1, 1), f"the file is not UTF-8: {error.reason}")
+        return None
     return read_yaml(Source(file, text), report)

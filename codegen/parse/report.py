@@ -36,8 +36,12 @@ class Report:
         self.diagnostics.extend(diagnostics)
 
     def raise_if_any(self) -> None:
-        """Raise everything noted, in file order; files in the order in which they were read."""
+        """Raise everything noted."""
         if self.diagnostics:
-            order = {name: i for i, name in enumerate(self.sources)}
-            self.diagnostics.sort(key=lambda d: order.get(d.where.file, len(order)))
-            raise CodegenError(self.diagnostics, self.sources)
+            raise self.error()
+
+    def error(self) -> CodegenError:
+        """Return everything noted, in file order; files in the order in which they were read."""
+        order = {name: i for i, name in enumerate(self.sources)}
+        diagnostics = sorted(self.diagnostics, key=lambda d: order.get(d.where.file, len(order)))
+        return CodegenError(diagnostics, self.sources)

@@ -31,15 +31,15 @@ class _Composer(CParser):
         """There are no path resolvers."""
 
 
-def read_yaml(source: Source, report: Report) -> list[AnyNode]:
-    """Return the items of the top-level list.
+def read_yaml(source: Source, report: Report) -> list[AnyNode] | None:
+    """Return the items of the top-level list; None if there is no such list.
 
     After a syntax error the file is read entry by entry, so that every broken entry is reported
     and the others are still checked.
     """
     report.sources[source.file] = source.text
     if _has_tabs(source, report):
-        return []
+        return None
     try:
         root = _Composer(source.text).get_single_node()
     except yaml.YAMLError:
@@ -47,14 +47,14 @@ def read_yaml(source: Source, report: Report) -> list[AnyNode]:
     return _items(root, source, report)
 
 
-def _items(root: Any, source: Source, report: Report) -> list[AnyNode]:
+def _items(root: Any, source: Source, report: Report) -> list[AnyNode] | None:
     if root is None:
         return []
     node = _Converter(source, report).convert(root)
     if isinstance(node, Sequence):
         return node.items
     report.add("E105", node.where, "the file must be a list of entries", hint="begin with '- '")
-    return []
+    return None
 
 
 def _read_entries(source: Source, report: Report) -> list[AnyNode]:
@@ -71,7 +71,7 @@ def _read_entries(source: Source, report: Report) -> list[AnyNode]:
             _report_syntax(error, source, report)
             report.unreadable.append(source.text[start:stop])
         else:
-            items.extend(_items(root, source, report))
+            items.extend(_items(root, source, report) or ())
     return items
 
 

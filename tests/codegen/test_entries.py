@@ -119,7 +119,7 @@ def test_a_package_outside_the_tree_calls_base_operators(tmp_path):
 @pytest.mark.parametrize("text", ["on", "no", "1e-3", "012", "0x10", "~", "1_000", "2020-01-01"])
 def test_scalars_are_the_text_that_was_written(text):
     report = Report()
-    (node,) = read_yaml(Source("f.yaml", f"- key: {text}\n"), report)
+    (node,) = read_yaml(Source("f.yaml", f"- key: {text}\n"), report) or ()
     assert isinstance(node, Mapping)
     value = node.values["key"]
     assert isinstance(value, Scalar) and value.text == text and not report.diagnostics
@@ -142,7 +142,7 @@ def test_scalars_are_the_text_that_was_written(text):
     ],
 )
 def test_places_inside_scalars(yaml, word, place):
-    (node,) = read_yaml(Source("f.yaml", yaml), Report())
+    (node,) = read_yaml(Source("f.yaml", yaml), Report()) or ()
     assert isinstance(node, Mapping)
     (value,) = node.values.values()
     assert isinstance(value, Scalar)

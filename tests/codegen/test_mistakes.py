@@ -113,6 +113,13 @@ def test_a_missing_file_is_told(tmp_path):
         read_pair(tmp_path)
 
 
+def test_a_file_in_another_encoding_is_told(tmp_path):
+    write_pair(tmp_path)
+    (tmp_path / "derivatives.yaml").write_bytes("- name: \xfc\n".encode("latin-1"))
+    with pytest.raises(CodegenError, match=r"derivatives.yaml:1:1: error\[E100\].*UTF-8"):
+        read_pair(tmp_path)
+
+
 def test_every_rule_states_itself():
     tables = (OPERATOR_RULES, DERIVATIVE_RULES, PROGRAM_RULES)
     rules = [(code, rule) for table in tables for code, rule in table.items()]
