@@ -3,7 +3,6 @@
 # Do not edit.
 """The operators of fft."""
 
-
 __all__ = [
 ]
 

@@ -1109,3 +1109,130 @@ def _kl_div_log_target_backward_self(grad, target):
 def _kl_div_log_target_backward_target(grad, self, target):
     """d/dtarget: exp(target) * (target - self)"""
     return grad * (target.exp() * (1 + (target - self)))
+
+
+def _gru_candidate_backward_input_hidden_reset_gate(grad, hidden, reset_gate, result):
+    """d/dinput, d/dhidden, d/dreset_gate: tanh(input + sigmoid(reset_gate) * hidden)"""
+    t0 = 1 - result * result
+    t1 = reset_gate.sigmoid()
+    return grad * t0, grad * (t0 * t1), grad * (t0 * hidden * (t1 * (1 - t1)))
+
+
+def _gru_candidate_backward_input_hidden(grad, reset_gate, result):
+    """d/dinput, d/dhidden: tanh(input + sigmoid(reset_gate) * hidden)"""
+    t0 = 1 - result * result
+    return grad * t0, grad * (t0 * reset_gate.sigmoid())
+
+
+def _gru_candidate_backward_input_reset_gate(grad, hidden, reset_gate, result):
+    """d/dinput, d/dreset_gate: tanh(input + sigmoid(reset_gate) * hidden)"""
+    t0 = 1 - result * result
+    t1 = reset_gate.sigmoid()
+    return grad * t0, grad * (t0 * hidden * (t1 * (1 - t1)))
+
+
+def _gru_candidate_backward_hidden_reset_gate(grad, hidden, reset_gate, result):
+    """d/dhidden, d/dreset_gate: tanh(input + sigmoid(reset_gate) * hidden)"""
+    t0 = 1 - result * result
+    t1 = reset_gate.sigmoid()
+    return grad * (t0 * t1), grad * (t0 * hidden * (t1 * (1 - t1)))
+
+
+def _gru_candidate_backward_input(grad, result):
+    """d/dinput: tanh(input + sigmoid(reset_gate) * hidden)"""
+    return grad * (1 - result * result)
+
+
+def _gru_candidate_backward_hidden(grad, reset_gate, result):
+    """d/dhidden: tanh(input + sigmoid(reset_gate) * hidden)"""
+    return grad * ((1 - result * result) * reset_gate.sigmoid())
+
+
+def _gru_candidate_backward_reset_gate(grad, hidden, reset_gate, result):
+    """d/dreset_gate: tanh(input + sigmoid(reset_gate) * hidden)"""
+    t0 = reset_gate.sigmoid()
+    return grad * ((1 - result * result) * hidden * (t0 * (1 - t0)))
+
+
+def _gru_hidden_backward_candidate_update_gate_hidden(grad, candidate, update_gate, hidden):
+    """d/dcandidate, d/dupdate_gate, d/dhidden:
+    candidate + sigmoid(update_gate) * (hidden - candidate)
+    """
+    t0 = update_gate.sigmoid()
+    t1 = 1 - t0
+    return grad * t1, grad * ((hidden - candidate) * (t0 * t1)), grad * t0
+
+
+def _gru_hidden_backward_candidate_update_gate(grad, candidate, update_gate, hidden):
+    """d/dcandidate, d/dupdate_gate: candidate + sigmoid(update_gate) * (hidden - candidate)"""
+    t0 = update_gate.sigmoid()
+    t1 = 1 - t0
+    return grad * t1, grad * ((hidden - candidate) * (t0 * t1))
+
+
+def _gru_hidden_backward_candidate_hidden(grad, update_gate):
+    """d/dcandidate, d/dhidden: candidate + sigmoid(update_gate) * (hidden - candidate)"""
+    t0 = update_gate.sigmoid()
+    return grad * (1 - t0), grad * t0
+
+
+def _gru_hidden_backward_update_gate_hidden(grad, candidate, update_gate, hidden):
+    """d/dupdate_gate, d/dhidden: candidate + sigmoid(update_gate) * (hidden - candidate)"""
+    t0 = update_gate.sigmoid()
+    return grad * ((hidden - candidate) * (t0 * (1 - t0))), grad * t0
+
+
+def _gru_hidden_backward_candidate(grad, update_gate):
+    """d/dcandidate: candidate + sigmoid(update_gate) * (hidden - candidate)"""
+    return grad * (1 - update_gate.sigmoid())
+
+
+def _gru_hidden_backward_update_gate(grad, candidate, update_gate, hidden):
+    """d/dupdate_gate: candidate + sigmoid(update_gate) * (hidden - candidate)"""
+    t0 = update_gate.sigmoid()
+    return grad * ((hidden - candidate) * (t0 * (1 - t0)))
+
+
+def _gru_hidden_backward_hidden(grad, update_gate):
+    """d/dhidden: candidate + sigmoid(update_gate) * (hidden - candidate)"""
+    return grad * update_gate.sigmoid()
+
+
+def _lstm_cell_backward_in_gate_forget_gate_cell_gate_cell(
+    grad,
+    in_gate,
+    forget_gate,
+    cell_gate,
+    cell,
+):
+    """d/din_gate, d/dforget_gate, d/dcell_gate, d/dcell:
+    sigmoid(forget_gate) * cell + sigmoid(in_gate) * tanh(cell_gate)
+    """
+    t0 = cell_gate.tanh()
+    t1 = in_gate.sigmoid()
+    t2 = forget_gate.sigmoid()
+    return (
+        grad * (t0 * (t1 * (1 - t1))),
+        grad * (cell * (t2 * (1 - t2))),
+        grad * (t1 * (1 - t0 * t0)),
+        grad * t2,
+    )
+
+
+def _lstm_hidden_backward_out_gate_cell(grad, out_gate, cell):
+    """d/dout_gate, d/dcell: sigmoid(out_gate) * tanh(cell)"""
+    t0 = cell.tanh()
+    t1 = out_gate.sigmoid()
+    return grad * (t0 * (t1 * (1 - t1))), grad * (t1 * (1 - t0 * t0))
+
+
+def _lstm_hidden_backward_out_gate(grad, out_gate, cell):
+    """d/dout_gate: sigmoid(out_gate) * tanh(cell)"""
+    t0 = out_gate.sigmoid()
+    return grad * (cell.tanh() * (t0 * (1 - t0)))
+
+
+def _lstm_hidden_backward_cell(grad, out_gate, cell):
+    """d/dcell: sigmoid(out_gate) * tanh(cell)"""
+    t0 = cell.tanh()
+    return grad * (out_gate.sigmoid() * (1 - t0 * t0))

@@ -6,10 +6,10 @@
 from torchgen_out.functions import composite, dispatch, overloads
 
 __all__ = [
-    "multi_dot",
-    "vector_norm",
     "matrix_norm",
+    "multi_dot",
     "norm",
+    "vector_norm",
 ]
 
 multi_dot = composite.linalg_multi_dot

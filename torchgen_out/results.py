@@ -71,6 +71,13 @@ class min_dim_result(NamedTuple):
     indices: Tensor
 
 
+class aminmax_result(NamedTuple):
+    """What `aminmax` returns."""
+
+    min: Tensor
+    max: Tensor
+
+
 class cummax_result(NamedTuple):
     """What `cummax` returns."""
 

@@ -6,24 +6,24 @@
 from torchgen_out.functions import composite, overloads, pointwise
 
 __all__ = [
-    "round",
-    "exp2",
-    "expm1",
-    "log1p",
-    "xlogy",
-    "sinc",
     "digamma",
-    "psi",
+    "entr",
     "erf",
     "erfc",
     "erfinv",
-    "gammaln",
-    "logit",
-    "polygamma",
+    "exp2",
     "expit",
-    "entr",
+    "expm1",
+    "gammaln",
+    "log1p",
+    "logit",
     "ndtr",
+    "polygamma",
+    "psi",
+    "round",
+    "sinc",
     "xlog1py",
+    "xlogy",
 ]
 
 round = overloads.round

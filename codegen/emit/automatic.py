@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from itertools import combinations
 
 from codegen import formula as formulas
@@ -13,6 +13,9 @@ from codegen.model.derivative import Derivative, GradientKind
 from codegen.model.formula import Formula
 from codegen.model.operator import Operator, Pointwise
 from codegen.model.program import Program
+
+MOST_SUBSETS = 3
+"""Up to so many inputs every subset has a kernel; beyond, one kernel gives all gradients."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,7 @@ class BackwardCase:
     absent: tuple[str, ...]
     formula: Formula
     """Of `grad`, the arguments and the result that it reads."""
+
     @property
     def reads(self) -> tuple[str, ...]:
         """What must be saved: arguments, and `result`."""
@@ -57,10 +61,8 @@ def absent_sets(operator: Operator) -> Iterator[tuple[str, ...]]:
         yield from combinations(names, count)
 
 
-@lru_cache(maxsize=None)
-def _case(
-    operator: Operator, needs: tuple[str, ...], absent: tuple[str, ...]
-) -> BackwardCase:
+@cache
+def _case(operator: Operator, needs: tuple[str, ...], absent: tuple[str, ...]) -> BackwardCase:
     assert isinstance(operator.kind, Pointwise)
     formula = formulas.specialize(operator.kind.formula, absent)
     gradient = formulas.backward(formula, needs, is_complex=_is_complex(operator))
@@ -86,7 +88,8 @@ def backward_cases(program: Program, operator: Operator) -> tuple[BackwardCase, 
     cases = []
     for absent in absent_sets(operator):
         present = [name for name in inputs if name not in absent]
-        for count in range(len(present), 0, -1):
+        fewest = 1 if len(inputs) <= MOST_SUBSETS else len(present)
+        for count in range(len(present), fewest - 1, -1):
             for needs in combinations(present, count):
                 cases.append(_case(operator, needs, absent))
     return tuple(cases)

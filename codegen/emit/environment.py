@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
+from codegen.emit import imports, layout
 from codegen.write import File
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
@@ -27,4 +28,7 @@ def _environment():  # type: ignore[no-untyped-def]
 
 def render(path: str, template: str, **values: object) -> File:
     """The file at `path` from a template."""
-    return File(path, _environment().get_template(template).render(**values))
+    text = _environment().get_template(template).render(**values)
+    if path.endswith((".py", ".pyi")):
+        text = layout.fit(imports.tidy(text))
+    return File(path, text)

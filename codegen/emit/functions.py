@@ -15,7 +15,7 @@ from codegen.write import File
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """One function. `style` chooses its body: table, composite or copy (in place of a composite)."""
+    """One function. `style` chooses its body: table, composite, or copy (in place)."""
 
     name: str
     schema: str
@@ -65,11 +65,6 @@ def emit(program: Program) -> Iterable[File]:
     for kind in naming.KIND_NAMES:
         operators = naming.of_kind(program, kind)
         items = [_item(program, operator) for operator in operators]
-        text = " ".join(
-            part for item in items for b in item.bindings for part in (b.parameters, b.result)
-        )
-        keys = " ".join(b.key for item in items for b in item.bindings)
-        bodies = " ".join(b.body for item in items for b in item.bindings)
         composites = sorted(
             {
                 _module_of(operator.kind.function)
@@ -83,61 +78,11 @@ def emit(program: Program) -> Iterable[File]:
             kind=kind,
             items=items,
             composite_modules=composites,
-            uses_ops="ops." in bodies,
-            types=_type_names(text),
-            uses_sequence="Sequence[" in text,
-            argument_names=_argument_names(items),
-            signature_names=[
-                name
-                for name in ("kind_of", "list_of", "optional_kind_of")
-                if f" {name}(" in f" {keys}".replace("[", " ").replace("(", " ").replace(
-                    f" {name} ", f" {name}(")
-            ],
-            result_names=[
-                name
-                for operator in operators
-                if (name := naming.named_tuple(operator)) is not None
-            ],
-            uses_tensor_test="is Tensor" in keys,
+            result_names=sorted(
+                name for operator in operators if (name := naming.named_tuple(operator)) is not None
+            ),
         )
     yield render("functions/__init__.py", "package.py.jinja", summary="The operators' bindings.")
-
-
-_TYPE_HOMES = {
-    "dtype": "runtime.core.dtype",
-    "layout": "runtime.core.layout",
-    "device": "runtime.core.device",
-    "Generator": "runtime.core.generator",
-    "memory_format": "runtime.core.memory_format",
-}
-
-
-def _type_names(text: str) -> list[tuple[str, str]]:
-    import re
-
-    found = [
-        (module, name)
-        for name, module in _TYPE_HOMES.items()
-        if re.search(rf"\b{name}\b(?!=)(?!:)", text)
-    ]
-    if re.search(r"= (preserve_format|contiguous_format|channels_last)", text):
-        for name in ("preserve_format", "contiguous_format", "channels_last"):
-            if f"= {name}" in text:
-                found.append(("runtime.core.memory_format", name))
-    if "= int64" in text:
-        found.append(("runtime.core.dtype", "int64"))
-    return sorted(found)
-
-
-def _argument_names(items: list[Item]) -> list[str]:
-    names = set()
-    for item in items:
-        for binding in item.bindings:
-            if binding.varargs:
-                names.add("as_list")
-            if binding.has_out:
-                names.add("call_out" if binding.style == "table" else "store_out")
-    return sorted(names)
 
 
 # -- one entry --------------------------------------------------------------------------------
@@ -173,9 +118,7 @@ def _binding(program: Program, operator: Operator) -> Binding:
         schema=str(operator.schema),
         doc=_doc(operator),
         parameters=parameters(operator, names, varargs, operator.has_out),
-        result=translate.result_annotation(
-            operator.schema.returns, naming.named_tuple(operator)
-        ),
+        result=translate.result_annotation(operator.schema.returns, naming.named_tuple(operator)),
         style="composite" if is_composite else "table",
         table=f"_{operator.identifier}",
         key=_key(operator, names),
@@ -247,9 +190,7 @@ def varargs_parameter(operator: Operator) -> str:
     return translate.parameter(first)
 
 
-def parameters(
-    operator: Operator, names: dict[str, str], varargs: str, has_out: bool
-) -> str:
+def parameters(operator: Operator, names: dict[str, str], varargs: str, has_out: bool) -> str:
     """The parameter list of a binding, annotated."""
     parts = []
     keyword: list[str] = []

@@ -14,6 +14,8 @@ from codegen.model.operator import Operator, Pointwise, Reduction
 from codegen.model.program import Program
 from codegen.write import File
 
+PRIMITIVE_NAMES = sorted({*PRIMITIVES, *CONSTANTS, "T"})
+
 
 @dataclass(frozen=True, slots=True)
 class Fold:
@@ -31,27 +33,21 @@ def emit(program: Program) -> Iterable[File]:
         "kernels/pointwise.py",
         "kernels_pointwise.py.jinja",
         functions=sources,
-        primitives=_used("\n".join(sources)),
+        primitives=PRIMITIVE_NAMES,
     )
     folds = [_fold(operator) for operator in naming.of_kind(program, "reduction")]
-    text = "\n".join(source for fold in folds for source in fold.functions)
     yield render(
-        "kernels/reduction.py", "kernels_reduction.py.jinja", folds=folds, primitives=_used(text)
+        "kernels/reduction.py",
+        "kernels_reduction.py.jinja",
+        folds=folds,
+        primitives=PRIMITIVE_NAMES,
     )
     gradients = [
         formulas.tensor_function(case.formula, case.name)
         for operator in naming.of_kind(program, "pointwise")
         for case in automatic.backward_cases(program, operator)
     ]
-    text = "\n".join(gradients)
-    yield render(
-        "gradients.py",
-        "gradients.py.jinja",
-        functions=gradients,
-        uses_math=bool(re.search(r"\bmath\.", text)),
-        uses_ops=bool(re.search(r"\bops\.", text)),
-        uses_finfo=bool(re.search(r"\bfinfo\(", text)),
-    )
+    yield render("gradients.py", "gradients.py.jinja", functions=gradients)
     yield render("kernels/__init__.py", "package.py.jinja", summary="Scalar formulas of kernels.")
 
 
@@ -62,9 +58,11 @@ def _pointwise(program: Program) -> Iterator[str]:
             formula = operator.kind.formula
             if automatic.optional_operands(operator):
                 formula = formulas.specialize(formula, absent)
-            yield _with_all_parameters(operator, formulas.python_function(
-                formula, naming.kernel_name(operator, absent)
-            ), absent)
+            yield _with_all_parameters(
+                operator,
+                formulas.python_function(formula, naming.kernel_name(operator, absent)),
+                absent,
+            )
         for case in automatic.backward_cases(program, operator):
             yield formulas.python_function(case.formula, case.name)
 
@@ -92,10 +90,4 @@ def _fold(operator: Operator) -> Fold:
             source = re.sub(r"\(.*?\):", "():", source, count=1)
         functions.append(source)
         names.append(name)
-    return Fold(operator.identifier, tuple(functions), f"({', '.join(names)})")
-
-
-def _used(text: str) -> list[str]:
-    """Names of primitives and constants in kernel text, and T."""
-    words = set(re.findall(r"\b[a-zA-Z_]\w*\b", text))
-    return sorted(({*PRIMITIVES, *CONSTANTS, "T"}) & words)
+    return Fold(naming.kernel_name(operator), tuple(functions), f"({', '.join(names)})")

@@ -47,8 +47,6 @@ def emit(program: Program) -> Iterable[File]:
         "functional.py.jinja",
         exports=functional,
         flagged=flagged,
-        modules=sorted({e.module for e in functional} | {f.module for f in flagged}),
-        uses_any=any("Any" in f.parameters for f in flagged),
     )
     for module in ("linalg", "fft", "special"):
         items = exports[module]
@@ -57,21 +55,18 @@ def emit(program: Program) -> Iterable[File]:
             "namespace.py.jinja",
             module=module,
             exports=items,
-            modules=sorted({e.module for e in items}),
         )
     table = list(_table(program))
     yield render(
         "registrations.py",
         "registrations.py.jinja",
         exports=table,
-        modules=sorted({e.module for e in table}),
     )
     yield render(
         "functions/torch.py",
         "namespace.py.jinja",
         module="torch",
         exports=exports["torch"],
-        modules=sorted({e.module for e in exports["torch"]}),
     )
 
 
@@ -92,7 +87,11 @@ def _exports(program: Program, module: str) -> Iterator[Export]:
                 yield Export(name, source, operator.base_name)
         if operator.has_inplace:
             for name in _public_names(operator, module):
-                if "." not in name and f"{name}_" not in seen and module in ("torch", "nn.functional"):
+                if (
+                    "." not in name
+                    and f"{name}_" not in seen
+                    and module in ("torch", "nn.functional")
+                ):
                     seen.add(f"{name}_")
                     target = home_inplace(program, operator)
                     yield Export(f"{name}_", target, f"{operator.base_name}_")

@@ -65,7 +65,7 @@ def named_tuple(operator: Operator) -> str | None:
 
 def record_name(operator: Operator) -> str:
     """The maker of the recording wrapper."""
-    return f"record_{operator.identifier}"
+    return f"recording_{operator.identifier}"
 
 
 def backward_name(operator: Operator, needs: tuple[str, ...]) -> str:

@@ -98,6 +98,7 @@ class Item:
     cases: tuple[Case, ...]
     flags: tuple[Flag, ...]
     has_needs: bool
+    reads_edges: bool
     loads: tuple[str, ...]
     """What every gradient reads from the node."""
     release: str
@@ -122,69 +123,15 @@ def emit(program: Program) -> Iterable[File]:
             derivative = program.derivative(operator)
             if derivative is not None and derivative.is_differentiable:
                 items.append(_item(program, operator, derivative))
-        text = " ".join(
-            [step.value for item in items for step in item.steps]
-            + [saved.save + saved.load for item in items for saved in item.saved]
-        )
-        text += " ".join(load for item in items for case in item.cases for load in case.loads)
-        yield render(
-            f"nodes/{kind}.py",
-            "nodes.py.jinja",
-            kind=kind,
-            items=items,
-            **_imports(items, text),
-        )
+        yield render(f"nodes/{kind}.py", "nodes.py.jinja", kind=kind, items=items)
     yield render("nodes/__init__.py", "package.py.jinja", summary="The graph's nodes.")
-
-
-def _imports(items: list[Item], text: str) -> dict[str, object]:
-    styles = {item.style for item in items}
-    graph = {"gradient_edge"} if items else set()
-    if "single" in styles:
-        graph.add("attach")
-    if "several" in styles:
-        graph.add("attach_outputs")
-    if "view" in styles:
-        graph |= {"attach_view", "record_view"}
-    if "views" in styles:
-        graph |= {"attach_views", "record_view"}
-    if any("gradient_edges" in item.edges for item in items):
-        graph.add("gradient_edges")
-    if any(item.has_inplace for item in items):
-        graph |= {"check_inplace", "rebase_history"}
-    everything = text + " ".join(
-        saved.save_inplace for item in items if item.has_inplace for saved in item.saved
-    )
-    saved_names = [
-        name
-        for name in (
-            "save", "save_all", "save_operand", "save_original", "save_result", "unpack",
-            "unpack_all",
-        )
-        if re.search(rf"\b{name}\(", everything)
-    ]
-    bases = sorted({item.base for item in items})
-    return {
-        "graph_names": sorted(graph),
-        "saved_names": saved_names,
-        "bases": bases,
-        "uses_formulas": "formulas." in text,
-        "uses_ops": bool(re.search(r"\bops\.", text)),
-        "uses_errors": "errors." in text,
-        "uses_tables": any(item.cases for item in items),
-        "uses_numbers": any(case.numbers for item in items for case in item.cases),
-        "uses_kind_of": any("kind_of(" in c.key for item in items for c in item.cases),
-        "uses_math": bool(re.search(r"\bmath\.", text)),
-    }
 
 
 # -- one derivative ---------------------------------------------------------------------------
 
 
 def _item(program: Program, operator: Operator, derivative: Derivative) -> Item:
-    inputs = [
-        a for a in operator.arguments if a.name in derivative.differentiable_inputs
-    ]
+    inputs = [a for a in operator.arguments if a.name in derivative.differentiable_inputs]
     cases = automatic.backward_cases(program, operator)
     flags = tuple(_flags(operator, cases, inputs))
     saved = tuple(_saved(operator, derivative, cases))
@@ -211,6 +158,7 @@ def _item(program: Program, operator: Operator, derivative: Derivative) -> Item:
         cases=tuple(_case(operator, case, [a.name for a in inputs], saved) for case in cases),
         flags=flags,
         has_needs=len(cases) > 1,
+        reads_edges=any(step.condition or step.needs_mask for step in steps),
         loads=() if cases else tuple(f"{s.local} = {s.load}" for s in saved if not s.condition),
         release=" = ".join(f"node.{s.slot}" for s in saved if s.is_tensor),
         needs=", ".join(needs),
@@ -388,8 +336,14 @@ def _saved_value(
         return Saved(slot, value.local, condition, text, text, f"node.{slot}", True, False)
     if what is Save.TENSORS:
         return Saved(
-            slot, value.local, condition, f"save_all({variable})", f"save_all({variable})",
-            f"unpack_all(node.{slot}, node)", False, True,
+            slot,
+            value.local,
+            condition,
+            f"save_all({variable})",
+            f"save_all({variable})",
+            f"unpack_all(node.{slot}, node)",
+            False,
+            True,
         )
     if what is Save.TENSOR:
         is_number = _is_number(operator, name)
@@ -422,8 +376,14 @@ def _saved_by_cases(
         slot = f"saved_{name}"
         if name == "result":
             yield Saved(
-                slot, name, condition, "save_result(result)", "save_result(result)",
-                _unpack(slot), True, True,
+                slot,
+                name,
+                condition,
+                "save_result(result)",
+                "save_result(result)",
+                _unpack(slot),
+                True,
+                True,
             )
             continue
         variable = translate.parameter_text(name)
@@ -439,9 +399,7 @@ def _saved_by_cases(
 
 
 def _needs_value(case: automatic.BackwardCase, inputs: list[str]) -> str:
-    flags = [
-        "None" if name in case.absent else str(name in case.needs) for name in inputs
-    ]
+    flags = ["None" if name in case.absent else str(name in case.needs) for name in inputs]
     return f"({', '.join(flags)}{',' if len(flags) == 1 else ''})"
 
 
@@ -468,7 +426,10 @@ def _case(
     read = [a.name for a in case.formula.arguments]
     loads = tuple(f"{s.local} = {s.load}" for s in saved if s.local in read)
     numbers = tuple(
-        name for name in case.reads if name != "result" and _is_number(operator, name)
+        name
+        for name in case.reads
+        if name != "result"
+        and _is_number(operator, name)
         and any(s.local == name and s.is_tensor for s in saved)
     )
     keys = []
@@ -505,8 +466,7 @@ def _case_result(case: automatic.BackwardCase, inputs: list[str]) -> str:
         return "grads"
     else:
         parts = [
-            f"grads[{case.needs.index(name)}]" if name in case.needs else "None"
-            for name in inputs
+            f"grads[{case.needs.index(name)}]" if name in case.needs else "None" for name in inputs
         ]
     return f"({', '.join(parts)})"
 

@@ -35,20 +35,13 @@ class Item:
 def emit(program: Program) -> Iterable[File]:
     """Emit one module per kind that has tables."""
     for kind in naming.TABLED:
-        items = [
-            _item(program, operator) for operator in naming.of_kind(program, kind)
-        ]
+        items = [_item(program, operator) for operator in naming.of_kind(program, kind)]
         yield render(
             f"operators/{kind}.py",
             "operators.py.jinja",
             kind=kind,
-            cls=kind.capitalize(),
             items=items,
-            uses_nodes=any(f.name == "record" for item in items for f in item.fields),
-            uses_kernels=kind in ("pointwise", "reduction") and bool(items),
-            uses_results=any(f.name == "wrap" for item in items for f in item.fields),
             shape_modules=sorted(_shape_modules(program)) if kind == "dispatch" else [],
-            uses_views=kind == "view" and bool(items),
         )
     backward = [
         _backward_item(operator, case)
@@ -59,13 +52,8 @@ def emit(program: Program) -> Iterable[File]:
         "operators/backward.py",
         "operators.py.jinja",
         kind="backward",
-        cls="Pointwise",
         items=backward,
-        uses_nodes=False,
-        uses_kernels=bool(backward),
-        uses_results=False,
         shape_modules=[],
-        uses_views=False,
     )
     yield render("operators/__init__.py", "package.py.jinja", summary="The operators' tables.")
 
@@ -125,9 +113,7 @@ def _pointwise_kind(operator: Operator, name: str, position: int) -> str:
 def _promoted(operator: Operator) -> tuple[str, ...]:
     if operator.promotion.arguments is not None:
         return operator.promotion.arguments
-    return tuple(
-        a.name for i, a in enumerate(operator.arguments) if translate.is_operand(a, i)
-    )
+    return tuple(a.name for i, a in enumerate(operator.arguments) if translate.is_operand(a, i))
 
 
 def _kind_fields(operator: Operator, kind: str) -> Iterator[Field]:
@@ -145,7 +131,7 @@ def _kind_fields(operator: Operator, kind: str) -> Iterator[Field]:
     if kind == "pointwise":
         yield Field("formulas", _formulas(operator))
     elif kind == "reduction":
-        yield Field("parts", f"kernels.{operator.identifier}")
+        yield Field("parts", f"kernels.{naming.kernel_name(operator)}")
     else:
         yield from _dispatch_fields(operator)
 
@@ -228,4 +214,3 @@ def _floating(operator: Operator, operands: list[str]) -> list[str]:
     """Operands whose dtype counts: not a condition that the operator itself leaves out."""
     promoted = set(_promoted(operator)) | {"grad", "result"}
     return [name for name in operands if name in promoted]
-

@@ -1,4 +1,4 @@
-"""Emits torchgen_out/functions/overloads.py: for each family of several entries, which one a call means.
+"""Emits torchgen_out/functions/overloads.py: which of several entries of a family a call means.
 
 A call is told apart by which parameters it gives and by their types. The tests of a family stand in
 the order of its entries; each tests only what some other entry would not accept.
@@ -68,22 +68,12 @@ def emit(program: Program) -> Iterable[File]:
         )
         for kind in naming.KIND_NAMES
     }
-    text = " ".join(b.condition for f in families for b in f.branches)
-    used = [f"is_{n}" for n in _TEST_NAMES if f"is_{n}(" in text]
     yield render(
         "functions/overloads.py",
         "overloads.py.jinja",
         families=families,
         imports={kind: names for kind, names in imports.items() if names},
-        tests=sorted({*used, "no_overload", "MISSING"} | (
-            {"as_list"} if any(f.varargs for f in families) else set()
-        )) if families else [],
     )
-
-
-_TEST_NAMES = (
-    "bool", "dtype", "given", "int", "int_or_ints", "ints", "number", "number_or_tensor", "str", "tensor", "tensors",
-)
 
 
 def _bound_names(program: Program, operator: Operator) -> Iterator[str]:
@@ -98,9 +88,7 @@ def positional_names(operators: tuple[Operator, ...]) -> list[str]:
     return [translate.parameter(a) for a in longest.schema.positional]
 
 
-def _family(
-    program: Program, name: str, operators: tuple[Operator, ...], inplace: bool
-) -> Family:
+def _family(program: Program, name: str, operators: tuple[Operator, ...], inplace: bool) -> Family:
     slots = positional_names(operators)
     first = "input" if any(o.has_function for o in operators) else "self"
     if slots[0] == "self":
@@ -118,7 +106,11 @@ def _family(
         _branch(program, operator, operators, slots, keyword, first, inplace)
         for operator in operators
     ]
-    required = slots[0] if slots[0] != varargs and all(_local(o.arguments[0], first) == slots[0] for o in operators) else ""
+    required = (
+        slots[0]
+        if slots[0] != varargs and all(_local(o.arguments[0], first) == slots[0] for o in operators)
+        else ""
+    )
     return Family(
         name,
         tuple(str(o.inplace_schema if inplace else o.schema) for o in operators),
@@ -192,11 +184,9 @@ def _branch(
         own[argument.name] = places
         used.update(places)
     for position, argument in enumerate(operator.arguments):
-        if position == 0 and argument.name == "self" and argument.type.names == ("Tensor",):
-            continue
         if not _discriminates(argument, position, operator, family):
             continue
-        tests.append(_given_test(argument, own[argument.name], slots, position))
+        tests.append(_given_test(argument, own[argument.name]))
     unused = [name for name in [*slots, *keyword] if name not in used]
     tests += [f"{name} is MISSING" for name in unused]
     arguments = [_pass(argument, own[argument.name]) for argument in operator.arguments]
@@ -234,16 +224,14 @@ def _discriminates(
     return False
 
 
-def _given_test(argument: Argument, places: list[str], slots: list[str], position: int) -> str:
+def _given_test(argument: Argument, places: list[str]) -> str:
     value = _value(places)
-    test = f"{type_test(argument)}({value})"
+    test = f"{type_test(argument)}({value.removeprefix('(').removesuffix(')')})"
     if argument.type.is_optional:
         test = f"({value} is None or {test})"
     if argument.default is not None:
         missing = " and ".join(f"{place} is MISSING" for place in places)
         return f"({missing} or {test})" if len(places) == 1 else f"(({missing}) or {test})"
-    if len(places) == 1:
-        return test
     return test
 
 
@@ -277,7 +265,7 @@ def _pass(argument: Argument, places: list[str]) -> str:
         value = f"{fallback} if {_all_missing(places)} else {value}"
     if argument.is_keyword_only:
         return f"{translate.parameter(argument)}={value}"
-    return value
+    return value[1:-1] if value == _value(places) and len(places) > 1 else value
 
 
 def _all_missing(places: list[str]) -> str:

@@ -12,30 +12,36 @@ from runtime.core.device import device
 from runtime.core.dtype import dtype
 from runtime.core.generator import Generator
 from runtime.core.layout import layout
-from runtime.core.memory_format import contiguous_format
-from runtime.core.memory_format import memory_format
+from runtime.core.memory_format import contiguous_format, memory_format
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
-from runtime.dispatch.signature import kind_of, list_of
-from runtime.ops.arguments import as_list, store_out
+from runtime.dispatch.signature import kind_of
 from runtime.ops import conversion as conversion_bodies
 from runtime.ops import creation as creation_bodies
 from runtime.ops import creation_like as creation_like_bodies
 from runtime.ops import random_creation as random_creation_bodies
+from runtime.ops.arguments import as_list, store_out
 from runtime.ops.composite import broadcasting as broadcasting_bodies
 from runtime.ops.composite import class_losses as class_losses_bodies
 from runtime.ops.composite import complex_parts as complex_parts_bodies
 from runtime.ops.composite import convolutions as convolutions_bodies
 from runtime.ops.composite import einstein as einstein_bodies
 from runtime.ops.composite import elementwise as elementwise_bodies
+from runtime.ops.composite import indexing as indexing_bodies
 from runtime.ops.composite import inplace_views as inplace_views_bodies
 from runtime.ops.composite import linalg as linalg_bodies
 from runtime.ops.composite import losses as losses_bodies
 from runtime.ops.composite import margin_losses as margin_losses_bodies
 from runtime.ops.composite import norms as norms_bodies
+from runtime.ops.composite import pooling as pooling_bodies
+from runtime.ops.composite import random as random_bodies
 from runtime.ops.composite import reshaping as reshaping_bodies
+from runtime.ops.composite import selection as selection_bodies
+from runtime.ops.composite import shaping as shaping_bodies
+from runtime.ops.composite import sorting as sorting_bodies
 from runtime.ops.composite import splitting as splitting_bodies
 from runtime.ops.composite import view_backward as view_backward_bodies
+from torchgen_out.results import aminmax_result
 
 Number = bool | int | float | complex
 
@@ -50,8 +56,16 @@ def clone(input: Tensor, *, memory_format: memory_format | None = None) -> Tenso
     return conversion_bodies.clone(input, memory_format)
 
 
-def to__dtype(self: Tensor, dtype: dtype, non_blocking: bool = False, copy: bool = False, *, memory_format: memory_format | None = None) -> Tensor:
-    """to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)
+def to__dtype(
+    self: Tensor,
+    dtype: dtype,
+    non_blocking: bool = False,
+    copy: bool = False,
+    *,
+    memory_format: memory_format | None = None,
+) -> Tensor:
+    """to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, *,
+    MemoryFormat? memory_format=None) -> Tensor(a)
 
     Returns the tensor in another dtype; the tensor itself if it has that dtype already.
 
@@ -60,16 +74,33 @@ def to__dtype(self: Tensor, dtype: dtype, non_blocking: bool = False, copy: bool
     return conversion_bodies.to_of_dtype(self, dtype, non_blocking, copy, memory_format)
 
 
-def to__device(self: Tensor, device: device | None = None, dtype: dtype | None = None, non_blocking: bool = False, copy: bool = False, *, memory_format: memory_format | None = None) -> Tensor:
-    """to.device(Tensor(a) self, Device? device=None, ScalarType? dtype=None, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)
+def to__device(
+    self: Tensor,
+    device: device | None = None,
+    dtype: dtype | None = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    *,
+    memory_format: memory_format | None = None,
+) -> Tensor:
+    """to.device(Tensor(a) self, Device? device=None, ScalarType? dtype=None, bool
+    non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)
 
     Returns the tensor on another device, in another dtype if one is given.
     """
     return conversion_bodies.to_on_device(self, device, dtype, non_blocking, copy, memory_format)
 
 
-def to__other(self: Tensor, other: Tensor, non_blocking: bool = False, copy: bool = False, *, memory_format: memory_format | None = None) -> Tensor:
-    """to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)
+def to__other(
+    self: Tensor,
+    other: Tensor,
+    non_blocking: bool = False,
+    copy: bool = False,
+    *,
+    memory_format: memory_format | None = None,
+) -> Tensor:
+    """to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, *,
+    MemoryFormat? memory_format=None) -> Tensor(a)
 
     Returns the tensor in the dtype and on the device of another.
     """
@@ -94,34 +125,71 @@ def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     return ops.complex(abs * angle.cos(), abs * angle.sin())
 
 
-def empty(*args: Any, size: Any = None, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, memory_format: memory_format | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
-    """empty(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+def empty(
+    *args: Any,
+    size: Any = None,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    memory_format: memory_format | None = None,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """empty(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+    bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Returns a tensor of undefined values.
     """
     if size is None:
         size = args if len(args) != 1 else as_list(args[0])
     if out is not None:
-        return store_out("empty", out, creation_bodies.empty(size, dtype, layout, device, pin_memory, memory_format))
+        return store_out(
+            "empty",
+            out,
+            creation_bodies.empty(size, dtype, layout, device, pin_memory, memory_format),
+        )
     result = creation_bodies.empty(size, dtype, layout, device, pin_memory, memory_format)
     return result.requires_grad_() if requires_grad else result
 
 
-def zeros(*args: Any, size: Any = None, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
-    """zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def zeros(
+    *args: Any,
+    size: Any = None,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+    bool? pin_memory=None) -> Tensor
 
     Returns a tensor of zeros, of the default dtype unless `dtype` is given.
     """
     if size is None:
         size = args if len(args) != 1 else as_list(args[0])
     if out is not None:
-        return store_out("zeros", out, creation_bodies.zeros(size, dtype, layout, device, pin_memory))
+        return store_out(
+            "zeros", out, creation_bodies.zeros(size, dtype, layout, device, pin_memory)
+        )
     result = creation_bodies.zeros(size, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
-def ones(*args: Any, size: Any = None, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
-    """ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def ones(
+    *args: Any,
+    size: Any = None,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+    bool? pin_memory=None) -> Tensor
 
     Returns a tensor of ones, of the default dtype unless `dtype` is given.
     """
@@ -133,21 +201,45 @@ def ones(*args: Any, size: Any = None, dtype: dtype | None = None, layout: layou
     return result.requires_grad_() if requires_grad else result
 
 
-def full(size: Sequence[int], fill_value: Number, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
-    """full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def full(
+    size: Sequence[int],
+    fill_value: Number,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None,
+    Device? device=None, bool? pin_memory=None) -> Tensor
 
     Returns a tensor of one value.
 
-    The dtype follows the value unless given: bool, int64, the default dtype, or its complex counterpart.
+    The dtype follows the value unless given: bool, int64, the default dtype, or its complex
+        counterpart.
     """
     if out is not None:
-        return store_out("full", out, creation_bodies.full(size, fill_value, dtype, layout, device, pin_memory))
+        return store_out(
+            "full", out, creation_bodies.full(size, fill_value, dtype, layout, device, pin_memory)
+        )
     result = creation_bodies.full(size, fill_value, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
-def empty_strided(size: Sequence[int], stride: Sequence[int], *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, requires_grad: bool = False) -> Tensor:
-    """empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def empty_strided(
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None,
+    Device? device=None, bool? pin_memory=None) -> Tensor
 
     Returns a tensor of undefined values with the given strides, counted in elements.
     """
@@ -155,8 +247,17 @@ def empty_strided(size: Sequence[int], stride: Sequence[int], *, dtype: dtype | 
     return result.requires_grad_() if requires_grad else result
 
 
-def scalar_tensor(s: Number, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, requires_grad: bool = False) -> Tensor:
-    """scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def scalar_tensor(
+    s: Number,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+    bool? pin_memory=None) -> Tensor
 
     Returns a 0-d tensor of the default dtype unless `dtype` is given.
     """
@@ -164,26 +265,60 @@ def scalar_tensor(s: Number, *, dtype: dtype | None = None, layout: layout | Non
     return result.requires_grad_() if requires_grad else result
 
 
-def empty_like(input: Tensor, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, memory_format: memory_format | None = None, requires_grad: bool = False) -> Tensor:
-    """empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+def empty_like(
+    input: Tensor,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    memory_format: memory_format | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+    bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Returns a tensor of undefined values, of the sizes, dtype, device and memory order of another.
     """
-    result = creation_like_bodies.empty_like(input, dtype, layout, device, pin_memory, memory_format)
+    result = creation_like_bodies.empty_like(
+        input, dtype, layout, device, pin_memory, memory_format
+    )
     return result.requires_grad_() if requires_grad else result
 
 
-def zeros_like(input: Tensor, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, memory_format: memory_format | None = None, requires_grad: bool = False) -> Tensor:
-    """zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+def zeros_like(
+    input: Tensor,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    memory_format: memory_format | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+    bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Returns a tensor of zeros, of the sizes, dtype, device and memory order of another.
     """
-    result = creation_like_bodies.zeros_like(input, dtype, layout, device, pin_memory, memory_format)
+    result = creation_like_bodies.zeros_like(
+        input, dtype, layout, device, pin_memory, memory_format
+    )
     return result.requires_grad_() if requires_grad else result
 
 
-def ones_like(input: Tensor, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, memory_format: memory_format | None = None, requires_grad: bool = False) -> Tensor:
-    """ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+def ones_like(
+    input: Tensor,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    memory_format: memory_format | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+    bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Returns a tensor of ones, of the sizes, dtype, device and memory order of another.
     """
@@ -191,17 +326,40 @@ def ones_like(input: Tensor, *, dtype: dtype | None = None, layout: layout | Non
     return result.requires_grad_() if requires_grad else result
 
 
-def full_like(input: Tensor, fill_value: Number, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, memory_format: memory_format | None = None, requires_grad: bool = False) -> Tensor:
-    """full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+def full_like(
+    input: Tensor,
+    fill_value: Number,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    memory_format: memory_format | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None,
+    Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Returns a tensor of one value, of the sizes, dtype, device and memory order of another.
     """
-    result = creation_like_bodies.full_like(input, fill_value, dtype, layout, device, pin_memory, memory_format)
+    result = creation_like_bodies.full_like(
+        input, fill_value, dtype, layout, device, pin_memory, memory_format
+    )
     return result.requires_grad_() if requires_grad else result
 
 
-def new_empty(self: Tensor, *args: Any, size: Any = None, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, requires_grad: bool = False) -> Tensor:
-    """new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def new_empty(
+    self: Tensor,
+    *args: Any,
+    size: Any = None,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
+    device=None, bool? pin_memory=None) -> Tensor
 
     Returns a tensor of undefined values, of this tensor's dtype and device unless others are given.
     """
@@ -211,8 +369,18 @@ def new_empty(self: Tensor, *args: Any, size: Any = None, dtype: dtype | None = 
     return result.requires_grad_() if requires_grad else result
 
 
-def new_zeros(self: Tensor, *args: Any, size: Any = None, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, requires_grad: bool = False) -> Tensor:
-    """new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def new_zeros(
+    self: Tensor,
+    *args: Any,
+    size: Any = None,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
+    device=None, bool? pin_memory=None) -> Tensor
 
     Returns a tensor of zeros, of this tensor's dtype and device unless others are given.
     """
@@ -222,8 +390,18 @@ def new_zeros(self: Tensor, *args: Any, size: Any = None, dtype: dtype | None = 
     return result.requires_grad_() if requires_grad else result
 
 
-def new_ones(self: Tensor, *args: Any, size: Any = None, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, requires_grad: bool = False) -> Tensor:
-    """new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def new_ones(
+    self: Tensor,
+    *args: Any,
+    size: Any = None,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
+    device=None, bool? pin_memory=None) -> Tensor
 
     Returns a tensor of ones, of this tensor's dtype and device unless others are given.
     """
@@ -233,37 +411,85 @@ def new_ones(self: Tensor, *args: Any, size: Any = None, dtype: dtype | None = N
     return result.requires_grad_() if requires_grad else result
 
 
-def new_full(self: Tensor, size: Sequence[int], fill_value: Number, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, requires_grad: bool = False) -> Tensor:
-    """new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def new_full(
+    self: Tensor,
+    size: Sequence[int],
+    fill_value: Number,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout?
+    layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 
     Returns a tensor of one value, of this tensor's dtype and device unless others are given.
     """
-    result = creation_like_bodies.new_full(self, size, fill_value, dtype, layout, device, pin_memory)
+    result = creation_like_bodies.new_full(
+        self, size, fill_value, dtype, layout, device, pin_memory
+    )
     return result.requires_grad_() if requires_grad else result
 
 
-def new_empty_strided(self: Tensor, size: Sequence[int], stride: Sequence[int], *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, requires_grad: bool = False) -> Tensor:
-    """new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def new_empty_strided(
+    self: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None,
+    Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 
     Returns a tensor of undefined values with the given strides, of this tensor's dtype and device.
     """
-    result = creation_like_bodies.new_empty_strided(self, size, stride, dtype, layout, device, pin_memory)
+    result = creation_like_bodies.new_empty_strided(
+        self, size, stride, dtype, layout, device, pin_memory
+    )
     return result.requires_grad_() if requires_grad else result
 
 
-def arange__default(end: Number, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
-    """arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def arange__default(
+    end: Number,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+    pin_memory=None) -> Tensor
 
     Returns 0, 1, 2 ... below `end`: int64 for an int, otherwise of the default dtype.
     """
     if out is not None:
-        return store_out("arange", out, creation_bodies.arange_to(end, dtype, layout, device, pin_memory))
+        return store_out(
+            "arange", out, creation_bodies.arange_to(end, dtype, layout, device, pin_memory)
+        )
     result = creation_bodies.arange_to(end, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
-def arange__start(start: Number, end: Number, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, requires_grad: bool = False) -> Tensor:
-    """arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def arange__start(
+    start: Number,
+    end: Number,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None,
+    Device? device=None, bool? pin_memory=None) -> Tensor
 
     Returns start, start + 1 ... below `end`.
     """
@@ -271,52 +497,127 @@ def arange__start(start: Number, end: Number, *, dtype: dtype | None = None, lay
     return result.requires_grad_() if requires_grad else result
 
 
-def arange__start_step(start: Number, end: Number, step: Number = 1, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
-    """arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def arange__start_step(
+    start: Number,
+    end: Number,
+    step: Number = 1,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout?
+    layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 
     Returns start, start + step ... up to but not including `end`; `step` may be negative.
     """
     if out is not None:
-        return store_out("arange", out, creation_bodies.arange(start, end, step, dtype, layout, device, pin_memory))
+        return store_out(
+            "arange",
+            out,
+            creation_bodies.arange(start, end, step, dtype, layout, device, pin_memory),
+        )
     result = creation_bodies.arange(start, end, step, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
-def range(start: Number, end: Number, step: Number = 1, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
-    """range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def range(
+    start: Number,
+    end: Number,
+    step: Number = 1,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout?
+    layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 
     Returns start, start + step ... up to and including `end`. Prefer `arange`.
     """
     if out is not None:
-        return store_out("range", out, creation_bodies.range_to(start, end, step, dtype, layout, device, pin_memory))
+        return store_out(
+            "range",
+            out,
+            creation_bodies.range_to(start, end, step, dtype, layout, device, pin_memory),
+        )
     result = creation_bodies.range_to(start, end, step, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
-def linspace(start: Number, end: Number, steps: int, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
-    """linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def linspace(
+    start: Number,
+    end: Number,
+    steps: int,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None,
+    Device? device=None, bool? pin_memory=None) -> Tensor
 
     Returns `steps` numbers at equal distances from `start` to `end`, both included.
     """
     if out is not None:
-        return store_out("linspace", out, creation_bodies.linspace(start, end, steps, dtype, layout, device, pin_memory))
+        return store_out(
+            "linspace",
+            out,
+            creation_bodies.linspace(start, end, steps, dtype, layout, device, pin_memory),
+        )
     result = creation_bodies.linspace(start, end, steps, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
-def logspace(start: Number, end: Number, steps: int, base: float = 10.0, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
-    """logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def logspace(
+    start: Number,
+    end: Number,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None,
+    Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 
     Returns `base` to the power of `steps` exponents at equal distances from `start` to `end`.
     """
     if out is not None:
-        return store_out("logspace", out, creation_bodies.logspace(start, end, steps, base, dtype, layout, device, pin_memory))
+        return store_out(
+            "logspace",
+            out,
+            creation_bodies.logspace(start, end, steps, base, dtype, layout, device, pin_memory),
+        )
     result = creation_bodies.logspace(start, end, steps, base, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
-def eye__default(n: int, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
-    """eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def eye__default(
+    n: int,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+    pin_memory=None) -> Tensor
 
     Returns the identity matrix with `n` rows.
     """
@@ -326,19 +627,43 @@ def eye__default(n: int, *, dtype: dtype | None = None, layout: layout | None = 
     return result.requires_grad_() if requires_grad else result
 
 
-def eye__m(n: int, m: int, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
-    """eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def eye__m(
+    n: int,
+    m: int,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device?
+    device=None, bool? pin_memory=None) -> Tensor
 
     Returns `n` rows and `m` columns, ones on the main diagonal and zeros elsewhere.
     """
     if out is not None:
-        return store_out("eye", out, creation_bodies.eye_rectangular(n, m, dtype, layout, device, pin_memory))
+        return store_out(
+            "eye", out, creation_bodies.eye_rectangular(n, m, dtype, layout, device, pin_memory)
+        )
     result = creation_bodies.eye_rectangular(n, m, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
-def tril_indices(row: int, col: int, offset: int = 0, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, requires_grad: bool = False) -> Tensor:
-    """tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def tril_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None,
+    Device? device=None, bool? pin_memory=None) -> Tensor
 
     Returns the positions on and below a diagonal of a matrix: row numbers above column numbers.
     """
@@ -346,8 +671,19 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: dtype | None = N
     return result.requires_grad_() if requires_grad else result
 
 
-def triu_indices(row: int, col: int, offset: int = 0, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, requires_grad: bool = False) -> Tensor:
-    """triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def triu_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None,
+    Device? device=None, bool? pin_memory=None) -> Tensor
 
     Returns the positions on and above a diagonal of a matrix: row numbers above column numbers.
     """
@@ -355,102 +691,242 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: dtype | None = N
     return result.requires_grad_() if requires_grad else result
 
 
-def rand(*args: Any, size: Any = None, generator: Generator | None = None, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
-    """rand(SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def rand(
+    *args: Any,
+    size: Any = None,
+    generator: Generator | None = None,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """rand(SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout?
+    layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 
     Returns uniform numbers in [0, 1).
     """
     if size is None:
         size = args if len(args) != 1 else as_list(args[0])
     if out is not None:
-        return store_out("rand", out, random_creation_bodies.rand(size, generator, dtype, layout, device, pin_memory))
+        return store_out(
+            "rand",
+            out,
+            random_creation_bodies.rand(size, generator, dtype, layout, device, pin_memory),
+        )
     result = random_creation_bodies.rand(size, generator, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
-def randn(*args: Any, size: Any = None, generator: Generator | None = None, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
-    """randn(SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def randn(
+    *args: Any,
+    size: Any = None,
+    generator: Generator | None = None,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """randn(SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout?
+    layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 
     Returns normal numbers of mean 0 and variance 1.
     """
     if size is None:
         size = args if len(args) != 1 else as_list(args[0])
     if out is not None:
-        return store_out("randn", out, random_creation_bodies.randn(size, generator, dtype, layout, device, pin_memory))
+        return store_out(
+            "randn",
+            out,
+            random_creation_bodies.randn(size, generator, dtype, layout, device, pin_memory),
+        )
     result = random_creation_bodies.randn(size, generator, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
-def randint__default(high: int, size: Sequence[int], *, generator: Generator | None = None, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
-    """randint(SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def randint__default(
+    high: int,
+    size: Sequence[int],
+    *,
+    generator: Generator | None = None,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """randint(SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None,
+    Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 
     Returns uniform integers in [0, high), of dtype int64 unless given.
     """
     if out is not None:
-        return store_out("randint", out, random_creation_bodies.randint_to(high, size, generator, dtype, layout, device, pin_memory))
-    result = random_creation_bodies.randint_to(high, size, generator, dtype, layout, device, pin_memory)
+        return store_out(
+            "randint",
+            out,
+            random_creation_bodies.randint_to(
+                high, size, generator, dtype, layout, device, pin_memory
+            ),
+        )
+    result = random_creation_bodies.randint_to(
+        high, size, generator, dtype, layout, device, pin_memory
+    )
     return result.requires_grad_() if requires_grad else result
 
 
-def randint__low(low: int, high: int, size: Sequence[int], *, generator: Generator | None = None, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
-    """randint.low(SymInt low, SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def randint__low(
+    low: int,
+    high: int,
+    size: Sequence[int],
+    *,
+    generator: Generator | None = None,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """randint.low(SymInt low, SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType?
+    dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 
     Returns uniform integers in [low, high).
     """
     if out is not None:
-        return store_out("randint", out, random_creation_bodies.randint(low, high, size, generator, dtype, layout, device, pin_memory))
-    result = random_creation_bodies.randint(low, high, size, generator, dtype, layout, device, pin_memory)
+        return store_out(
+            "randint",
+            out,
+            random_creation_bodies.randint(
+                low, high, size, generator, dtype, layout, device, pin_memory
+            ),
+        )
+    result = random_creation_bodies.randint(
+        low, high, size, generator, dtype, layout, device, pin_memory
+    )
     return result.requires_grad_() if requires_grad else result
 
 
-def randperm(n: int, *, generator: Generator | None = None, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
-    """randperm(SymInt n, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def randperm(
+    n: int,
+    *,
+    generator: Generator | None = None,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """randperm(SymInt n, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None,
+    Device? device=None, bool? pin_memory=None) -> Tensor
 
     Returns 0, 1 ... n - 1 in random order, of dtype int64 unless given.
     """
     if out is not None:
-        return store_out("randperm", out, random_creation_bodies.randperm(n, generator, dtype, layout, device, pin_memory))
+        return store_out(
+            "randperm",
+            out,
+            random_creation_bodies.randperm(n, generator, dtype, layout, device, pin_memory),
+        )
     result = random_creation_bodies.randperm(n, generator, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
-def rand_like(input: Tensor, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, memory_format: memory_format | None = None, requires_grad: bool = False) -> Tensor:
-    """rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+def rand_like(
+    input: Tensor,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    memory_format: memory_format | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+    bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Returns uniform numbers in [0, 1), of the sizes, dtype and device of a tensor.
     """
-    result = random_creation_bodies.rand_like(input, dtype, layout, device, pin_memory, memory_format)
+    result = random_creation_bodies.rand_like(
+        input, dtype, layout, device, pin_memory, memory_format
+    )
     return result.requires_grad_() if requires_grad else result
 
 
-def randn_like(input: Tensor, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, memory_format: memory_format | None = None, requires_grad: bool = False) -> Tensor:
-    """randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+def randn_like(
+    input: Tensor,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    memory_format: memory_format | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+    bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Returns normal numbers of mean 0 and variance 1, of the sizes, dtype and device of a tensor.
     """
-    result = random_creation_bodies.randn_like(input, dtype, layout, device, pin_memory, memory_format)
+    result = random_creation_bodies.randn_like(
+        input, dtype, layout, device, pin_memory, memory_format
+    )
     return result.requires_grad_() if requires_grad else result
 
 
-def randint_like__default(input: Tensor, high: int, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, memory_format: memory_format | None = None, requires_grad: bool = False) -> Tensor:
-    """randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+def randint_like__default(
+    input: Tensor,
+    high: int,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    memory_format: memory_format | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None,
+    Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Returns uniform integers in [0, high), of the sizes, dtype and device of a tensor.
     """
-    result = random_creation_bodies.randint_like_to(input, high, dtype, layout, device, pin_memory, memory_format)
+    result = random_creation_bodies.randint_like_to(
+        input, high, dtype, layout, device, pin_memory, memory_format
+    )
     return result.requires_grad_() if requires_grad else result
 
 
-def randint_like__low_dtype(input: Tensor, low: int, high: int, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, memory_format: memory_format | None = None, requires_grad: bool = False) -> Tensor:
-    """randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+def randint_like__low_dtype(
+    input: Tensor,
+    low: int,
+    high: int,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    memory_format: memory_format | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None,
+    Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat?
+    memory_format=None) -> Tensor
 
     Returns uniform integers in [low, high), of the sizes, dtype and device of a tensor.
     """
-    result = random_creation_bodies.randint_like(input, low, high, dtype, layout, device, pin_memory, memory_format)
+    result = random_creation_bodies.randint_like(
+        input, low, high, dtype, layout, device, pin_memory, memory_format
+    )
     return result.requires_grad_() if requires_grad else result
 
 
-def normal__Tensor_float(mean: Tensor, std: float = 1, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
+def normal__Tensor_float(
+    mean: Tensor, std: float = 1, *, generator: Generator | None = None, out: Tensor | None = None
+) -> Tensor:
     """normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor
 
     Returns normal numbers with a mean per element.
@@ -460,7 +936,9 @@ def normal__Tensor_float(mean: Tensor, std: float = 1, *, generator: Generator |
     return random_creation_bodies.normal(mean, std, generator)
 
 
-def normal__float_Tensor(mean: float, std: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
+def normal__float_Tensor(
+    mean: float, std: Tensor, *, generator: Generator | None = None, out: Tensor | None = None
+) -> Tensor:
     """normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor
 
     Returns normal numbers with a standard deviation per element.
@@ -470,7 +948,9 @@ def normal__float_Tensor(mean: float, std: Tensor, *, generator: Generator | Non
     return random_creation_bodies.normal(mean, std, generator)
 
 
-def normal__Tensor_Tensor(mean: Tensor, std: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
+def normal__Tensor_Tensor(
+    mean: Tensor, std: Tensor, *, generator: Generator | None = None, out: Tensor | None = None
+) -> Tensor:
     """normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor
 
     Returns normal numbers with a mean and a standard deviation per element.
@@ -480,18 +960,42 @@ def normal__Tensor_Tensor(mean: Tensor, std: Tensor, *, generator: Generator | N
     return random_creation_bodies.normal(mean, std, generator)
 
 
-def normal__float_float(mean: float, std: float, size: Sequence[int], *, generator: Generator | None = None, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
-    """normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+def normal__float_float(
+    mean: float,
+    std: float,
+    size: Sequence[int],
+    *,
+    generator: Generator | None = None,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None,
+    ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) ->
+    Tensor
 
     Returns normal numbers of one mean and standard deviation.
     """
     if out is not None:
-        return store_out("normal", out, random_creation_bodies.normal_of_size(mean, std, size, generator, dtype, layout, device, pin_memory))
-    result = random_creation_bodies.normal_of_size(mean, std, size, generator, dtype, layout, device, pin_memory)
+        return store_out(
+            "normal",
+            out,
+            random_creation_bodies.normal_of_size(
+                mean, std, size, generator, dtype, layout, device, pin_memory
+            ),
+        )
+    result = random_creation_bodies.normal_of_size(
+        mean, std, size, generator, dtype, layout, device, pin_memory
+    )
     return result.requires_grad_() if requires_grad else result
 
 
-def div__Tensor_mode(input: Tensor, other: Tensor | Number, *, rounding_mode: str | None, out: Tensor | None = None) -> Tensor:
+def div__Tensor_mode(
+    input: Tensor, other: Tensor | Number, *, rounding_mode: str | None, out: Tensor | None = None
+) -> Tensor:
     """div.Tensor_mode(Tensor self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
 
     Divide `self` by `other` and round the quotient as `rounding_mode` says.
@@ -507,7 +1011,9 @@ def div__Tensor_mode(input: Tensor, other: Tensor | Number, *, rounding_mode: st
     return elementwise_bodies.div_mode(input, other, rounding_mode)
 
 
-def div___Tensor_mode(input: Tensor, other: Tensor | Number, *, rounding_mode: str | None) -> Tensor:
+def div___Tensor_mode(
+    input: Tensor, other: Tensor | Number, *, rounding_mode: str | None
+) -> Tensor:
     """div_.Tensor_mode(Tensor(a!) self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor(a!)
 
     In-place variant of `div`.
@@ -541,8 +1047,11 @@ def positive(input: Tensor) -> Tensor:
     return elementwise_bodies.positive(input)
 
 
-def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
-    """allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool
+def allclose(
+    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> bool:
+    """allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False)
+    -> bool
 
     Return whether every element of `self` is close to that of `other`, as `isclose` defines it.
     """
@@ -557,8 +1066,11 @@ def equal(input: Tensor, other: Tensor) -> bool:
     return elementwise_bodies.equal(input, other)
 
 
-def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
-    """isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor
+def isclose(
+    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Tensor:
+    """isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False)
+    -> Tensor
 
     Return where `abs(self - other) <= atol + rtol * abs(other)`, as a `bool` tensor.
 
@@ -599,7 +1111,14 @@ def round___decimals(input: Tensor, *, decimals: int) -> Tensor:
     return input.copy_(elementwise_bodies.round_decimals(input, decimals))
 
 
-def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None, *, out: Tensor | None = None) -> Tensor:
+def nan_to_num(
+    input: Tensor,
+    nan: float | None = None,
+    posinf: float | None = None,
+    neginf: float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor
 
     Replace nan by `nan`, plus infinity by `posinf` and minus infinity by `neginf`.
@@ -607,19 +1126,29 @@ def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = N
     By default nan becomes 0, and an infinity the largest finite number of its sign.
     """
     if out is not None:
-        return store_out("nan_to_num", out, elementwise_bodies.nan_to_num(input, nan, posinf, neginf))
+        return store_out(
+            "nan_to_num", out, elementwise_bodies.nan_to_num(input, nan, posinf, neginf)
+        )
     return elementwise_bodies.nan_to_num(input, nan, posinf, neginf)
 
 
-def nan_to_num_(input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Tensor:
-    """nan_to_num_(Tensor(a!) self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor(a!)
+def nan_to_num_(
+    input: Tensor,
+    nan: float | None = None,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> Tensor:
+    """nan_to_num_(Tensor(a!) self, float? nan=None, float? posinf=None, float? neginf=None) ->
+    Tensor(a!)
 
     In-place variant of `nan_to_num`.
     """
     return input.copy_(elementwise_bodies.nan_to_num(input, nan, posinf, neginf))
 
 
-def float_power__Tensor_Tensor(input: Tensor, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def float_power__Tensor_Tensor(
+    input: Tensor, exponent: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
     """float_power.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor
 
     Return `self` to the power of `exponent`, computed in float64, or complex128 if one is complex.
@@ -854,8 +1383,11 @@ def unsqueeze_(self: Tensor, dim: int) -> Tensor:
     return inplace_views_bodies.unsqueeze_(self, dim)
 
 
-def as_strided_(input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
-    """as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)
+def as_strided_(
+    input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) ->
+    Tensor(a!)
 
     Give this tensor itself another geometry over its storage.
     """
@@ -924,10 +1456,14 @@ def narrow__Tensor(input: Tensor, dim: int, start: Tensor, length: int) -> Tenso
     return splitting_bodies.narrow_at(input, dim, start, length)
 
 
-def tensor_split__tensor_indices_or_sections(input: Tensor, tensor_indices_or_sections: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]
+def tensor_split__tensor_indices_or_sections(
+    input: Tensor, tensor_indices_or_sections: Tensor, dim: int = 0
+) -> tuple[Tensor, ...]:
+    """tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor
+    tensor_indices_or_sections, int dim=0) -> Tensor(a)[]
 
-    Cut along `dim` as an int64 tensor says: its value is a number of sections, or its elements are indices.
+    Cut along `dim` as an int64 tensor says: its value is a number of sections, or its elements are
+        indices.
     """
     return splitting_bodies.tensor_split_at(input, tensor_indices_or_sections, dim)
 
@@ -994,7 +1530,9 @@ def permute_backward(grad: Tensor, dims: Sequence[int]) -> Tensor:
     return view_backward_bodies.permute_backward(grad, dims)
 
 
-def select_backward(grad_output: Tensor, input_sizes: Sequence[int], dim: int, index: int) -> Tensor:
+def select_backward(
+    grad_output: Tensor, input_sizes: Sequence[int], dim: int, index: int
+) -> Tensor:
     """select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor
 
     The gradient of `select`.
@@ -1002,47 +1540,77 @@ def select_backward(grad_output: Tensor, input_sizes: Sequence[int], dim: int, i
     return view_backward_bodies.select_backward(grad_output, input_sizes, dim, index)
 
 
-def slice_backward(grad_output: Tensor, input_sizes: Sequence[int], dim: int, start: int | None, end: int | None, step: int) -> Tensor:
-    """slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt? start, SymInt? end, SymInt step) -> Tensor
+def slice_backward(
+    grad_output: Tensor,
+    input_sizes: Sequence[int],
+    dim: int,
+    start: int | None,
+    end: int | None,
+    step: int,
+) -> Tensor:
+    """slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt? start, SymInt? end,
+    SymInt step) -> Tensor
 
     The gradient of `slice`.
     """
     return view_backward_bodies.slice_backward(grad_output, input_sizes, dim, start, end, step)
 
 
-def narrow_backward(grad_output: Tensor, input_sizes: Sequence[int], dim: int, start: int, length: int) -> Tensor:
-    """narrow_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt length) -> Tensor
+def narrow_backward(
+    grad_output: Tensor, input_sizes: Sequence[int], dim: int, start: int, length: int
+) -> Tensor:
+    """narrow_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt
+    length) -> Tensor
 
     The gradient of `narrow`.
     """
     return view_backward_bodies.narrow_backward(grad_output, input_sizes, dim, start, length)
 
 
-def diagonal_backward(grad_output: Tensor, input_sizes: Sequence[int], offset: int, dim1: int, dim2: int) -> Tensor:
-    """diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor
+def diagonal_backward(
+    grad_output: Tensor, input_sizes: Sequence[int], offset: int, dim1: int, dim2: int
+) -> Tensor:
+    """diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2)
+    -> Tensor
 
     The gradient of `diagonal`.
     """
     return view_backward_bodies.diagonal_backward(grad_output, input_sizes, offset, dim1, dim2)
 
 
-def unfold_backward(grad_in: Tensor, input_sizes: Sequence[int], dim: int, size: int, step: int) -> Tensor:
-    """unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, SymInt size, SymInt step) -> Tensor
+def unfold_backward(
+    grad_in: Tensor, input_sizes: Sequence[int], dim: int, size: int, step: int
+) -> Tensor:
+    """unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, SymInt size, SymInt step) ->
+    Tensor
 
     The gradient of `unfold`: an element gets the sum over the windows it lies in.
     """
     return view_backward_bodies.unfold_backward(grad_in, input_sizes, dim, size, step)
 
 
-def as_strided_backward(grad: Tensor, input_sizes: Sequence[int], input_strides: Sequence[int], input_offset: int, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
-    """as_strided_backward(Tensor grad, SymInt[] input_sizes, SymInt[] input_strides, SymInt input_offset, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor
+def as_strided_backward(
+    grad: Tensor,
+    input_sizes: Sequence[int],
+    input_strides: Sequence[int],
+    input_offset: int,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int | None = None,
+) -> Tensor:
+    """as_strided_backward(Tensor grad, SymInt[] input_sizes, SymInt[] input_strides, SymInt
+    input_offset, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor
 
     The gradient of `as_strided`. Elements of the input that share memory share it equally.
     """
-    return view_backward_bodies.as_strided_backward(grad, input_sizes, input_strides, input_offset, size, stride, storage_offset)
+    return view_backward_bodies.as_strided_backward(
+        grad, input_sizes, input_strides, input_offset, size, stride, storage_offset
+    )
 
 
-def split_backward(grads: Sequence[Tensor | None], split_size: int, dim: int, input_sizes: Sequence[int]) -> Tensor:
+def split_backward(
+    grads: Sequence[Tensor | None], split_size: int, dim: int, input_sizes: Sequence[int]
+) -> Tensor:
     """split_backward(Tensor?[] grads, SymInt split_size, int dim, SymInt[] input_sizes) -> Tensor
 
     The gradient of `split`.
@@ -1050,15 +1618,20 @@ def split_backward(grads: Sequence[Tensor | None], split_size: int, dim: int, in
     return view_backward_bodies.split_backward(grads, split_size, dim, input_sizes)
 
 
-def split_with_sizes_backward(grads: Sequence[Tensor | None], split_sizes: Sequence[int], dim: int, input_sizes: Sequence[int]) -> Tensor:
-    """split_with_sizes_backward(Tensor?[] grads, SymInt[] split_sizes, int dim, SymInt[] input_sizes) -> Tensor
+def split_with_sizes_backward(
+    grads: Sequence[Tensor | None], split_sizes: Sequence[int], dim: int, input_sizes: Sequence[int]
+) -> Tensor:
+    """split_with_sizes_backward(Tensor?[] grads, SymInt[] split_sizes, int dim, SymInt[]
+    input_sizes) -> Tensor
 
     The gradient of `split_with_sizes`; a piece without gradient counts as zeros.
     """
     return view_backward_bodies.split_with_sizes_backward(grads, split_sizes, dim, input_sizes)
 
 
-def chunk_backward(grads: Sequence[Tensor | None], chunks: int, dim: int, input_sizes: Sequence[int]) -> Tensor:
+def chunk_backward(
+    grads: Sequence[Tensor | None], chunks: int, dim: int, input_sizes: Sequence[int]
+) -> Tensor:
     """chunk_backward(Tensor?[] grads, int chunks, int dim, SymInt[] input_sizes) -> Tensor
 
     The gradient of `chunk`.
@@ -1066,16 +1639,22 @@ def chunk_backward(grads: Sequence[Tensor | None], chunks: int, dim: int, input_
     return view_backward_bodies.chunk_backward(grads, chunks, dim, input_sizes)
 
 
-def tensor_split_backward(grads: Sequence[Tensor | None], sections: int, dim: int, input_sizes: Sequence[int]) -> Tensor:
-    """tensor_split_backward(Tensor?[] grads, SymInt sections, int dim, SymInt[] input_sizes) -> Tensor
+def tensor_split_backward(
+    grads: Sequence[Tensor | None], sections: int, dim: int, input_sizes: Sequence[int]
+) -> Tensor:
+    """tensor_split_backward(Tensor?[] grads, SymInt sections, int dim, SymInt[] input_sizes) ->
+    Tensor
 
     The gradient of `tensor_split` into sections.
     """
     return view_backward_bodies.tensor_split_backward(grads, sections, dim, input_sizes)
 
 
-def tensor_split_indices_backward(grads: Sequence[Tensor | None], indices: Sequence[int], dim: int, input_sizes: Sequence[int]) -> Tensor:
-    """tensor_split_indices_backward(Tensor?[] grads, SymInt[] indices, int dim, SymInt[] input_sizes) -> Tensor
+def tensor_split_indices_backward(
+    grads: Sequence[Tensor | None], indices: Sequence[int], dim: int, input_sizes: Sequence[int]
+) -> Tensor:
+    """tensor_split_indices_backward(Tensor?[] grads, SymInt[] indices, int dim, SymInt[]
+    input_sizes) -> Tensor
 
     The gradient of `tensor_split` at indices; pieces may overlap or leave gaps.
     """
@@ -1090,12 +1669,122 @@ def unbind_backward(grads: Sequence[Tensor | None], dim: int) -> Tensor:
     return view_backward_bodies.unbind_backward(grads, dim)
 
 
+def fliplr(input: Tensor) -> Tensor:
+    """fliplr(Tensor self) -> Tensor
+
+    Reverses the second dimension of a tensor with at least two.
+    """
+    return shaping_bodies.fliplr(input)
+
+
+def flipud(input: Tensor) -> Tensor:
+    """flipud(Tensor self) -> Tensor
+
+    Reverses the first dimension of a tensor with at least one.
+    """
+    return shaping_bodies.flipud(input)
+
+
+def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
+    """rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor
+
+    Rotates by `k` quarter turns in the plane of the two `dims`, from the first towards the second.
+    """
+    return shaping_bodies.rot90(input, k, dims)
+
+
+def tile(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
+    """tile(Tensor self, SymInt[] dims) -> Tensor
+
+    Repeats the tensor `dims[i]` times along dimension `i`, counting dimensions from the last.
+    """
+    if dims is None:
+        dims = args if len(args) != 1 else as_list(args[0])
+    return shaping_bodies.tile(input, dims)
+
+
+def repeat_interleave__self_Tensor(
+    input: Tensor, repeats: Tensor, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
+    """repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt?
+    output_size=None) -> Tensor
+
+    Repeats the slice `i` along `dim` `repeats[i]` times. Without `dim` the tensor is flattened.
+    """
+    return shaping_bodies.repeat_interleave(input, repeats, dim, output_size)
+
+
+def repeat_interleave__self_int(
+    input: Tensor, repeats: int, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
+    """repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt?
+    output_size=None) -> Tensor
+
+    Repeats every slice along `dim` `repeats` times. Without `dim` the tensor is flattened.
+    """
+    return shaping_bodies.repeat_interleave_int(input, repeats, dim, output_size)
+
+
+def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
+    """diag(Tensor self, int diagonal=0) -> Tensor
+
+    Builds a square matrix with a vector on its diagonal, or copies the diagonal of a matrix.
+    """
+    if out is not None:
+        return store_out("diag", out, shaping_bodies.diag(input, diagonal))
+    return shaping_bodies.diag(input, diagonal)
+
+
+def trace(input: Tensor) -> Tensor:
+    """trace(Tensor self) -> Tensor
+
+    Sums the main diagonal of a matrix. Integers are summed as int64.
+    """
+    return shaping_bodies.trace(input)
+
+
+def take_along_dim(
+    input: Tensor, indices: Tensor, dim: int | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor
+
+    Picks values along `dim`, like `gather`, with `self` and `indices` broadcast against each other.
+
+    Without `dim` both are taken as flat. The result of `argsort` or `argmax(keepdim=True)` fits.
+    """
+    if out is not None:
+        return store_out("take_along_dim", out, indexing_bodies.take_along_dim(input, indices, dim))
+    return indexing_bodies.take_along_dim(input, indices, dim)
+
+
+def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Tensor:
+    """nonzero(Tensor self, *, bool as_tuple=False) -> Tensor
+
+    Returns the places of the nonzero elements: int64, one row per element, in row-major order.
+
+    With `as_tuple=True` returns a tuple of one vector per dimension, which is what indexing takes.
+    """
+    if out is not None:
+        return store_out("nonzero", out, indexing_bodies.nonzero(input, as_tuple))
+    return indexing_bodies.nonzero(input, as_tuple)
+
+
 def argwhere(input: Tensor) -> Tensor:
     """argwhere(Tensor self) -> Tensor
 
     Returns the places of the nonzero elements, one per row.
     """
     return ops._nonzero(input)
+
+
+def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
+    """one_hot(Tensor self, int num_classes=-1) -> Tensor
+
+    Turns class numbers into rows of zeros with a single one. Shape: self.shape + (num_classes,).
+
+    `num_classes=-1` takes one more than the largest class found.
+    """
+    return indexing_bodies.one_hot(input, num_classes)
 
 
 def argsort__default(input: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
@@ -1106,7 +1795,9 @@ def argsort__default(input: Tensor, dim: int = -1, descending: bool = False) -> 
     return ops.sort(input, dim, descending)[1]
 
 
-def argsort__stable(input: Tensor, *, stable: bool, dim: int = -1, descending: bool = False) -> Tensor:
+def argsort__stable(
+    input: Tensor, *, stable: bool, dim: int = -1, descending: bool = False
+) -> Tensor:
     """argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor
 
     Returns the indices that sort the tensor along `dim`, ties in their original order.
@@ -1120,6 +1811,37 @@ def msort(input: Tensor) -> Tensor:
     Sorts along the first dimension and returns the values.
     """
     return ops.sort(input, 0)[0]
+
+
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Tensor:
+    """unique(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False,
+    int? dim=None) -> Tensor
+
+    Returns the distinct values of a tensor, or with `dim` its distinct slices, in ascending order.
+
+    `return_inverse` and `return_counts` make the result a tuple: also where each element went, and
+    how often each value occurred. Every NaN counts as different.
+    """
+    return sorting_bodies.unique(input, sorted, return_inverse, return_counts, dim)
+
+
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Tensor:
+    """unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int?
+    dim=None) -> Tensor
+
+    Drops repetitions that stand next to each other.
+
+    `return_inverse` and `return_counts` make the result a tuple, as in `unique`.
+    """
+    return sorting_bodies.unique_consecutive(input, return_inverse, return_counts, dim)
 
 
 def max__other(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1142,6 +1864,22 @@ def min__other(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
     return ops.minimum(input, other)
 
 
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> aminmax_result:
+    """aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)
+
+    Returns the smallest and the largest value, along `dim` or of all elements.
+    """
+    return selection_bodies.aminmax(input, dim, keepdim)
+
+
+def count_nonzero(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """count_nonzero(Tensor self, int[1]? dim=None) -> Tensor
+
+    Counts the elements that are not zero, of all dimensions or along `dim`.
+    """
+    return selection_bodies.count_nonzero(input, dim)
+
+
 def bernoulli__p(input: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
     """bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
 
@@ -1150,10 +1888,27 @@ def bernoulli__p(input: Tensor, p: float, *, generator: Generator | None = None)
     return ops.empty_like(input).bernoulli_(p, generator=generator)
 
 
+def dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """dropout(Tensor input, float p, bool train) -> Tensor
+
+    In training zeroes each element with probability `p` and scales the others by `1 / (1 - p)`.
+    """
+    return random_bodies.dropout(input, p, train)
+
+
+def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
+    """dropout_(Tensor input, float p, bool train) -> Tensor(a!)
+
+    In-place variant of `dropout`.
+    """
+    return input.copy_(random_bodies.dropout(input, p, train))
+
+
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """outer(Tensor self, Tensor vec2) -> Tensor
 
-    Multiplies every element of one vector by every element of another: `(n)` and `(m)` give `(n, m)`.
+    Multiplies every element of one vector by every element of another: `(n)` and `(m)` give `(n,
+        m)`.
     """
     if out is not None:
         return store_out("outer", out, linalg_bodies.outer(input, vec2))
@@ -1221,7 +1976,8 @@ def tensordot__default(input: Tensor, other: Tensor, dims: int = 2) -> Tensor:
 def tensordot__pair(input: Tensor, other: Tensor, dims: Sequence[int]) -> Tensor:
     """tensordot.pair(Tensor self, Tensor other, int[][] dims) -> Tensor
 
-    Contracts the dimensions named by a pair of lists, `dims[0]` of `self` with `dims[1]` of `other`.
+    Contracts the dimensions named by a pair of lists, `dims[0]` of `self` with `dims[1]` of
+        `other`.
     """
     return linalg_bodies.tensordot_pair(input, other, dims)
 
@@ -1256,7 +2012,9 @@ def linalg_multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) ->
     return linalg_bodies.multi_dot(tensors)
 
 
-def einsum(equation: str, tensors: Sequence[Tensor], *, path: Sequence[int] | None = None) -> Tensor:
+def einsum(
+    equation: str, tensors: Sequence[Tensor], *, path: Sequence[int] | None = None
+) -> Tensor:
     """einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor
 
     Evaluates a sum of products written in Einstein's notation.
@@ -1269,8 +2027,16 @@ def einsum(equation: str, tensors: Sequence[Tensor], *, path: Sequence[int] | No
     return einstein_bodies.einsum(equation, tensors, path)
 
 
-def linalg_matrix_norm__default(input: Tensor, ord: Number, dim: Sequence[int] = (-2, -1), keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor:
-    """linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+def linalg_matrix_norm__default(
+    input: Tensor,
+    ord: Number,
+    dim: Sequence[int] = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+) -> Tensor:
+    """linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *,
+    ScalarType? dtype=None) -> Tensor
 
     Returns a norm of matrices held in two dimensions.
 
@@ -1280,16 +2046,32 @@ def linalg_matrix_norm__default(input: Tensor, ord: Number, dim: Sequence[int] =
     return norms_bodies.matrix_norm(input, ord, dim, keepdim, dtype)
 
 
-def linalg_matrix_norm__str_ord(input: Tensor, ord: str = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor:
-    """linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+def linalg_matrix_norm__str_ord(
+    input: Tensor,
+    ord: str = "fro",
+    dim: Sequence[int] = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+) -> Tensor:
+    """linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False,
+    *, ScalarType? dtype=None) -> Tensor
 
     Returns the Frobenius (`'fro'`) or the nuclear (`'nuc'`) norm of matrices.
     """
     return norms_bodies.matrix_norm(input, ord, dim, keepdim, dtype)
 
 
-def linalg_norm__default(input: Tensor, ord: Number | None = None, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor:
-    """linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+def linalg_norm__default(
+    input: Tensor,
+    ord: Number | None = None,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+) -> Tensor:
+    """linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *,
+    ScalarType? dtype=None) -> Tensor
 
     Returns a vector norm or a matrix norm, by the number of dimensions concerned.
 
@@ -1299,124 +2081,251 @@ def linalg_norm__default(input: Tensor, ord: Number | None = None, dim: int | Se
     return norms_bodies.linalg_norm(input, ord, dim, keepdim, dtype)
 
 
-def linalg_norm__ord_str(input: Tensor, ord: str, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor:
-    """linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+def linalg_norm__ord_str(
+    input: Tensor,
+    ord: str,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+) -> Tensor:
+    """linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *,
+    ScalarType? dtype=None) -> Tensor
 
     Returns the Frobenius (`'fro'`) or the nuclear (`'nuc'`) norm of a matrix.
     """
     return norms_bodies.linalg_norm(input, ord, dim, keepdim, dtype)
 
 
-def norm__str(input: Tensor, p: str = "fro", dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor:
-    """norm.str(Tensor self, str p='fro', int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+def norm__str(
+    input: Tensor,
+    p: str = "fro",
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+) -> Tensor:
+    """norm.str(Tensor self, str p='fro', int[1]? dim=None, bool keepdim=False, *, ScalarType?
+    dtype=None) -> Tensor
 
     Returns the Frobenius norm: the square root of the sum of squares.
     """
     return norms_bodies.norm(input, p, dim, keepdim, dtype)
 
 
-def norm__default(input: Tensor, p: Number | None, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor:
-    """norm(Tensor self, Scalar? p, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+def norm__default(
+    input: Tensor,
+    p: Number | None,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+) -> Tensor:
+    """norm(Tensor self, Scalar? p, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)
+    -> Tensor
 
     Returns the `p`-norm of a tensor seen as a vector, over `dim` or over everything.
     """
     return norms_bodies.norm(input, p, dim, keepdim, dtype)
 
 
-def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
-    """nll_loss(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, int ignore_index=-100, bool? reduce=None, str reduction='mean') -> Tensor
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """nll_loss(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, int
+    ignore_index=-100, bool? reduce=None, str reduction='mean') -> Tensor
 
     The negative log likelihood: `-weight[t] * input[:, t]` for each target class `t`.
 
     `input` holds log-probabilities with the classes in dimension 1. Targets equal to
     `ignore_index` count for nothing; the mean divides by the sum of the weights that count.
     """
-    return class_losses_bodies.nll_loss(input, target, weight, size_average, ignore_index, reduce, reduction)
+    return class_losses_bodies.nll_loss(
+        input, target, weight, size_average, ignore_index, reduce, reduction
+    )
 
 
-def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean", label_smoothing: float = 0.0) -> Tensor:
-    """cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, int ignore_index=-100, bool? reduce=None, str reduction='mean', float label_smoothing=0.0) -> Tensor
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, int
+    ignore_index=-100, bool? reduce=None, str reduction='mean', float label_smoothing=0.0) -> Tensor
 
     The cross entropy of scores (logits) against class indices or class probabilities.
 
     `input` holds scores with the classes in dimension 1. A floating target of the same shape holds
     the probability of each class. `label_smoothing` mixes the target with the uniform distribution.
     """
-    return class_losses_bodies.cross_entropy(input, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing)
+    return class_losses_bodies.cross_entropy(
+        input, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing
+    )
 
 
-def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
-    """mse_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', Tensor? weight=None) -> Tensor
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """mse_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str
+    reduction='mean', Tensor? weight=None) -> Tensor
 
     The squared difference of `input` and `target`; its mean by default.
     """
     return losses_bodies.mse_loss(input, target, size_average, reduce, reduction, weight)
 
 
-def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
-    """l1_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', Tensor? weight=None) -> Tensor
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """l1_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str
+    reduction='mean', Tensor? weight=None) -> Tensor
 
     The absolute difference of `input` and `target`; its mean by default.
     """
     return losses_bodies.l1_loss(input, target, size_average, reduce, reduction, weight)
 
 
-def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean", beta: float = 1.0) -> Tensor:
-    """smooth_l1_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', float beta=1.0) -> Tensor
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
+    """smooth_l1_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str
+    reduction='mean', float beta=1.0) -> Tensor
 
     `0.5 * d**2 / beta` where the distance `d` is below `beta`, and `d - 0.5 * beta` above.
     """
     return losses_bodies.smooth_l1_loss(input, target, size_average, reduce, reduction, beta)
 
 
-def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None) -> Tensor:
-    """huber_loss(Tensor input, Tensor target, str reduction='mean', float delta=1.0, Tensor? weight=None) -> Tensor
+def huber_loss(
+    input: Tensor,
+    target: Tensor,
+    reduction: str = "mean",
+    delta: float = 1.0,
+    weight: Tensor | None = None,
+) -> Tensor:
+    """huber_loss(Tensor input, Tensor target, str reduction='mean', float delta=1.0, Tensor?
+    weight=None) -> Tensor
 
     `0.5 * d**2` where the distance `d` is at most `delta`, and `delta * (d - 0.5 * delta)` above.
     """
     return losses_bodies.huber_loss(input, target, reduction, delta, weight)
 
 
-def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full: bool = False, size_average: bool | None = None, eps: float = 1e-08, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
-    """poisson_nll_loss(Tensor input, Tensor target, bool log_input=True, bool full=False, bool? size_average=None, float eps=1e-8, bool? reduce=None, str reduction='mean') -> Tensor
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-08,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """poisson_nll_loss(Tensor input, Tensor target, bool log_input=True, bool full=False, bool?
+    size_average=None, float eps=1e-8, bool? reduce=None, str reduction='mean') -> Tensor
 
     The negative log likelihood of counts under Poisson distributions of rate `exp(input)`.
 
     With `log_input=False` the rate is `input` itself. `full` adds Stirling's term.
     """
-    return losses_bodies.poisson_nll_loss(input, target, log_input, full, size_average, eps, reduce, reduction)
+    return losses_bodies.poisson_nll_loss(
+        input, target, log_input, full, size_average, eps, reduce, reduction
+    )
 
 
-def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | Number, full: bool = False, eps: float = 1e-06, reduction: str = "mean") -> Tensor:
-    """gaussian_nll_loss(Tensor input, Tensor target, Tensor|Scalar var, bool full=False, float eps=1e-6, str reduction='mean') -> Tensor
+def gaussian_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    var: Tensor | Number,
+    full: bool = False,
+    eps: float = 1e-06,
+    reduction: str = "mean",
+) -> Tensor:
+    """gaussian_nll_loss(Tensor input, Tensor target, Tensor|Scalar var, bool full=False, float
+    eps=1e-6, str reduction='mean') -> Tensor
 
     The negative log likelihood under normal distributions of mean `input` and variance `var`.
     """
     return losses_bodies.gaussian_nll_loss(input, target, var, full, eps, reduction)
 
 
-def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
-    """binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool?
+    size_average=None, bool? reduce=None, str reduction='mean') -> Tensor
 
     The cross entropy of probabilities against targets between 0 and 1.
 
     The logarithms are taken as at least -100, so that the loss stays finite.
     """
-    return losses_bodies.binary_cross_entropy(input, target, weight, size_average, reduce, reduction)
+    return losses_bodies.binary_cross_entropy(
+        input, target, weight, size_average, reduce, reduction
+    )
 
 
-def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean", pos_weight: Tensor | None = None) -> Tensor:
-    """binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean', Tensor? pos_weight=None) -> Tensor
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, bool?
+    size_average=None, bool? reduce=None, str reduction='mean', Tensor? pos_weight=None) -> Tensor
 
     The cross entropy of `sigmoid(input)` against targets between 0 and 1, computed stably.
 
     `pos_weight` multiplies the part of the positive targets.
     """
-    return losses_bodies.binary_cross_entropy_with_logits(input, target, weight, size_average, reduce, reduction, pos_weight)
+    return losses_bodies.binary_cross_entropy_with_logits(
+        input, target, weight, size_average, reduce, reduction, pos_weight
+    )
 
 
-def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean", log_target: bool = False) -> Tensor:
-    """kl_div(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', bool log_target=False) -> Tensor
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """kl_div(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str
+    reduction='mean', bool log_target=False) -> Tensor
 
     The pointwise Kullback-Leibler divergence `target * (log(target) - input)`.
 
@@ -1426,66 +2335,151 @@ def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, redu
     return losses_bodies.kl_div(input, target, size_average, reduce, reduction, log_target)
 
 
-def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
-    """hinge_embedding_loss(Tensor input, Tensor target, float margin=1.0, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """hinge_embedding_loss(Tensor input, Tensor target, float margin=1.0, bool? size_average=None,
+    bool? reduce=None, str reduction='mean') -> Tensor
 
     `input` where the target is 1, `max(0, margin - input)` where it is -1.
     """
-    return margin_losses_bodies.hinge_embedding_loss(input, target, margin, size_average, reduce, reduction)
+    return margin_losses_bodies.hinge_embedding_loss(
+        input, target, margin, size_average, reduce, reduction
+    )
 
 
-def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
-    """cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0, bool?
+    size_average=None, bool? reduce=None, str reduction='mean') -> Tensor
 
     `1 - cos` of two vectors whose target is 1, `max(0, cos - margin)` where it is -1.
     """
-    return margin_losses_bodies.cosine_embedding_loss(input1, input2, target, margin, size_average, reduce, reduction)
+    return margin_losses_bodies.cosine_embedding_loss(
+        input1, input2, target, margin, size_average, reduce, reduction
+    )
 
 
-def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
-    """margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0, bool?
+    size_average=None, bool? reduce=None, str reduction='mean') -> Tensor
 
     `max(0, -target * (input1 - input2) + margin)`: the first should rank higher where target is 1.
     """
-    return margin_losses_bodies.margin_ranking_loss(input1, input2, target, margin, size_average, reduce, reduction)
+    return margin_losses_bodies.margin_ranking_loss(
+        input1, input2, target, margin, size_average, reduce, reduction
+    )
 
 
-def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
-    """soft_margin_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor
+def soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """soft_margin_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str
+    reduction='mean') -> Tensor
 
     `log(1 + exp(-target * input))`, for targets 1 and -1.
     """
     return margin_losses_bodies.soft_margin_loss(input, target, size_average, reduce, reduction)
 
 
-def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2, eps: float = 1e-06, swap: bool = False, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
-    """triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2, float eps=1e-6, bool swap=False, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-06,
+    swap: bool = False,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float
+    p=2, float eps=1e-6, bool swap=False, bool? size_average=None, bool? reduce=None, str
+    reduction='mean') -> Tensor
 
     `max(0, d(anchor, positive) - d(anchor, negative) + margin)` with the `p`-norm distance.
 
     With `swap`, the negative's distance is the smaller of those to the anchor and the positive.
     """
-    return margin_losses_bodies.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, size_average, reduce, reduction)
+    return margin_losses_bodies.triplet_margin_loss(
+        anchor, positive, negative, margin, p, eps, swap, size_average, reduce, reduction
+    )
 
 
-def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
-    """multi_margin_loss(Tensor input, Tensor target, int p=1, float margin=1.0, Tensor? weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """multi_margin_loss(Tensor input, Tensor target, int p=1, float margin=1.0, Tensor?
+    weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor
 
     The mean over the other classes of `max(0, margin - input[target] + input[i]) ** p`.
     """
-    return margin_losses_bodies.multi_margin_loss(input, target, p, margin, weight, size_average, reduce, reduction)
+    return margin_losses_bodies.multi_margin_loss(
+        input, target, p, margin, weight, size_average, reduce, reduction
+    )
 
 
-def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
-    """multilabel_soft_margin_loss(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """multilabel_soft_margin_loss(Tensor input, Tensor target, Tensor? weight=None, bool?
+    size_average=None, bool? reduce=None, str reduction='mean') -> Tensor
 
     The mean over the classes of the logistic loss of each class.
     """
-    return margin_losses_bodies.multilabel_soft_margin_loss(input, target, weight, size_average, reduce, reduction)
+    return margin_losses_bodies.multilabel_soft_margin_loss(
+        input, target, weight, size_average, reduce, reduction
+    )
 
 
-def conv1d__default(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int = 1) -> Tensor:
-    """conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor
+def conv1d__default(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Tensor:
+    """conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0,
+    int[1] dilation=1, int groups=1) -> Tensor
 
     Slides `weight` over one spatial dimension and sums the products over the channels.
 
@@ -1495,16 +2489,34 @@ def conv1d__default(input: Tensor, weight: Tensor, bias: Tensor | None = None, s
     return convolutions_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
 
 
-def conv1d__padding(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = 1, padding: str = "valid", dilation: int | Sequence[int] = 1, groups: int = 1) -> Tensor:
-    """conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding='valid', int[1] dilation=1, int groups=1) -> Tensor
+def conv1d__padding(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: str = "valid",
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Tensor:
+    """conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str
+    padding='valid', int[1] dilation=1, int groups=1) -> Tensor
 
     As `conv1d` with padding by name: `'valid'` is none, `'same'` keeps the spatial sizes.
     """
     return convolutions_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
 
 
-def conv2d__default(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int = 1) -> Tensor:
-    """conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor
+def conv2d__default(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Tensor:
+    """conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0,
+    int[2] dilation=1, int groups=1) -> Tensor
 
     Slides `weight` over two spatial dimensions and sums the products over the channels.
 
@@ -1514,16 +2526,34 @@ def conv2d__default(input: Tensor, weight: Tensor, bias: Tensor | None = None, s
     return convolutions_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
 
 
-def conv2d__padding(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = 1, padding: str = "valid", dilation: int | Sequence[int] = 1, groups: int = 1) -> Tensor:
-    """conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding='valid', int[2] dilation=1, int groups=1) -> Tensor
+def conv2d__padding(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: str = "valid",
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Tensor:
+    """conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str
+    padding='valid', int[2] dilation=1, int groups=1) -> Tensor
 
     As `conv2d` with padding by name: `'valid'` is none, `'same'` keeps the spatial sizes.
     """
     return convolutions_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
 
 
-def conv3d__default(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int = 1) -> Tensor:
-    """conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor
+def conv3d__default(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Tensor:
+    """conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0,
+    int[3] dilation=1, int groups=1) -> Tensor
 
     Slides `weight` over three spatial dimensions and sums the products over the channels.
 
@@ -1533,42 +2563,226 @@ def conv3d__default(input: Tensor, weight: Tensor, bias: Tensor | None = None, s
     return convolutions_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
 
 
-def conv3d__padding(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = 1, padding: str = "valid", dilation: int | Sequence[int] = 1, groups: int = 1) -> Tensor:
-    """conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding='valid', int[3] dilation=1, int groups=1) -> Tensor
+def conv3d__padding(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: str = "valid",
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Tensor:
+    """conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str
+    padding='valid', int[3] dilation=1, int groups=1) -> Tensor
 
     As `conv3d` with padding by name: `'valid'` is none, `'same'` keeps the spatial sizes.
     """
     return convolutions_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
 
 
-def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0, groups: int = 1, dilation: int | Sequence[int] = 1) -> Tensor:
-    """conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1) -> Tensor
+def conv_transpose1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    output_padding: int | Sequence[int] = 0,
+    groups: int = 1,
+    dilation: int | Sequence[int] = 1,
+) -> Tensor:
+    """conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1]
+    padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1) -> Tensor
 
     The transpose of `conv1d` (sometimes called deconvolution) over one spatial dimension.
 
     `weight` is `(C, O / groups, KW)`; `output_padding` chooses among the
     output sizes that a strided convolution maps to the same input size.
     """
-    return convolutions_bodies.conv_transpose1d(input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return convolutions_bodies.conv_transpose1d(
+        input, weight, bias, stride, padding, output_padding, groups, dilation
+    )
 
 
-def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0, groups: int = 1, dilation: int | Sequence[int] = 1) -> Tensor:
-    """conv_transpose2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor
+def conv_transpose2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    output_padding: int | Sequence[int] = 0,
+    groups: int = 1,
+    dilation: int | Sequence[int] = 1,
+) -> Tensor:
+    """conv_transpose2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2]
+    padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor
 
     The transpose of `conv2d` (sometimes called deconvolution) over two spatial dimensions.
 
     `weight` is `(C, O / groups, KH, KW)`; `output_padding` chooses among the
     output sizes that a strided convolution maps to the same input size.
     """
-    return convolutions_bodies.conv_transpose2d(input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return convolutions_bodies.conv_transpose2d(
+        input, weight, bias, stride, padding, output_padding, groups, dilation
+    )
 
 
-def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0, groups: int = 1, dilation: int | Sequence[int] = 1) -> Tensor:
-    """conv_transpose3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] output_padding=0, int groups=1, int[3] dilation=1) -> Tensor
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    output_padding: int | Sequence[int] = 0,
+    groups: int = 1,
+    dilation: int | Sequence[int] = 1,
+) -> Tensor:
+    """conv_transpose3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3]
+    padding=0, int[3] output_padding=0, int groups=1, int[3] dilation=1) -> Tensor
 
     The transpose of `conv3d` (sometimes called deconvolution) over three spatial dimensions.
 
     `weight` is `(C, O / groups, KD, KH, KW)`; `output_padding` chooses among the
     output sizes that a strided convolution maps to the same input size.
     """
-    return convolutions_bodies.conv_transpose3d(input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return convolutions_bodies.conv_transpose3d(
+        input, weight, bias, stride, padding, output_padding, groups, dilation
+    )
+
+
+def max_pool1d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tensor:
+    """max_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1]
+    dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor
+
+    Returns the largest element of each window; with `return_indices` also where it stands.
+
+    `stride` is the kernel size by default. `ceil_mode` allows a last window that is cut off.
+    """
+    return pooling_bodies.max_pool1d(
+        input, kernel_size, stride, padding, dilation, ceil_mode, return_indices
+    )
+
+
+def max_pool2d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tensor:
+    """max_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2]
+    dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor
+
+    Returns the largest element of each window; with `return_indices` also where it stands.
+
+    `stride` is the kernel size by default. `ceil_mode` allows a last window that is cut off.
+    """
+    return pooling_bodies.max_pool2d(
+        input, kernel_size, stride, padding, dilation, ceil_mode, return_indices
+    )
+
+
+def max_pool3d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tensor:
+    """max_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3]
+    dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor
+
+    Returns the largest element of each window; with `return_indices` also where it stands.
+
+    `stride` is the kernel size by default. `ceil_mode` allows a last window that is cut off.
+    """
+    return pooling_bodies.max_pool3d(
+        input, kernel_size, stride, padding, dilation, ceil_mode, return_indices
+    )
+
+
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    """avg_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool
+    ceil_mode=False, bool count_include_pad=True) -> Tensor
+
+    Returns the mean of each window along the last dimension.
+    """
+    return pooling_bodies.avg_pool1d(
+        input, kernel_size, stride, padding, ceil_mode, count_include_pad
+    )
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
+    """adaptive_avg_pool2d(Tensor input, int[2] output_size) -> Tensor
+
+    Returns the mean of each of `output_size` windows, which cover the input evenly.
+
+    None in `output_size` keeps the input's size there.
+    """
+    return pooling_bodies.adaptive_avg_pool2d(input, output_size)
+
+
+def adaptive_max_pool2d(
+    input: Tensor, output_size: int | Sequence[int], return_indices: bool = False
+) -> Tensor:
+    """adaptive_max_pool2d(Tensor input, int[2] output_size, bool return_indices=False) -> Tensor
+
+    Returns the largest element of each of `output_size` windows; with `return_indices` also where.
+    """
+    return pooling_bodies.adaptive_max_pool2d(input, output_size, return_indices)
+
+
+def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
+    """adaptive_avg_pool3d(Tensor input, int[3] output_size) -> Tensor
+
+    Returns the mean of each of `output_size` windows, which cover the input evenly.
+
+    None in `output_size` keeps the input's size there.
+    """
+    return pooling_bodies.adaptive_avg_pool3d(input, output_size)
+
+
+def adaptive_max_pool3d(
+    input: Tensor, output_size: int | Sequence[int], return_indices: bool = False
+) -> Tensor:
+    """adaptive_max_pool3d(Tensor input, int[3] output_size, bool return_indices=False) -> Tensor
+
+    Returns the largest element of each of `output_size` windows; with `return_indices` also where.
+    """
+    return pooling_bodies.adaptive_max_pool3d(input, output_size, return_indices)
+
+
+def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
+    """adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor
+
+    Returns the mean of each of `output_size` windows along the last dimension.
+    """
+    return pooling_bodies.adaptive_avg_pool1d(input, output_size)
+
+
+def adaptive_max_pool1d(
+    input: Tensor, output_size: int | Sequence[int], return_indices: bool = False
+) -> Tensor:
+    """adaptive_max_pool1d(Tensor input, int[1] output_size, bool return_indices=False) -> Tensor
+
+    Returns the largest element of each of `output_size` windows along the last dimension.
+    """
+    return pooling_bodies.adaptive_max_pool1d(input, output_size, return_indices)

@@ -17,9 +17,23 @@ from runtime.core.tensor import Tensor
 from runtime.dispatch.signature import kind_of, list_of
 from runtime.ops.arguments import as_list, call_out
 from torchgen_out.operators import dispatch as operators
-from torchgen_out.results import sort_result, sort_stable_result, topk_result, kthvalue_result, median_dim_result, nanmedian_dim_result, mode_result, max_dim_result, min_dim_result, cummax_result, cummin_result, nll_loss_forward_result
+from torchgen_out.results import (
+    cummax_result,
+    cummin_result,
+    kthvalue_result,
+    max_dim_result,
+    median_dim_result,
+    min_dim_result,
+    mode_result,
+    nanmedian_dim_result,
+    nll_loss_forward_result,
+    sort_result,
+    sort_stable_result,
+    topk_result,
+)
 
 Number = bool | int | float | complex
+
 
 __clone = operators._clone.calls
 
@@ -35,11 +49,22 @@ def _clone(input: Tensor) -> Tensor:
         raise __clone.wrong_arguments(input) from None
     return call(input)
 
+
 __to_copy = operators._to_copy.calls
 
 
-def _to_copy(input: Tensor, *, dtype: dtype | None = None, layout: layout | None = None, device: device | None = None, pin_memory: bool | None = None, non_blocking: bool = False, memory_format: memory_format | None = None) -> Tensor:
-    """_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor
+def _to_copy(
+    input: Tensor,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    non_blocking: bool = False,
+    memory_format: memory_format | None = None,
+) -> Tensor:
+    """_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+    bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor
 
     Copies all elements, cast to `dtype`, into contiguous memory: the work of `to`.
 
@@ -51,6 +76,7 @@ def _to_copy(input: Tensor, *, dtype: dtype | None = None, layout: layout | None
     except AttributeError:
         raise __to_copy.wrong_arguments(input) from None
     return call(input, dtype, layout, device, pin_memory, non_blocking, memory_format)
+
 
 _copy_ = operators.copy_.calls
 
@@ -66,6 +92,7 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
         raise _copy_.wrong_arguments(self, src) from None
     return call(self, src, non_blocking)
 
+
 _fill_ = operators.fill_.calls
 
 
@@ -79,6 +106,22 @@ def fill_(input: Tensor, value: Tensor | Number) -> Tensor:
     except AttributeError:
         raise _fill_.wrong_arguments(input, value) from None
     return call(input, value)
+
+
+_zero_ = operators.zero_.calls
+
+
+def zero_(input: Tensor) -> Tensor:
+    """zero_(Tensor(a!) self) -> Tensor(a!)
+
+    Sets all elements to zero and returns the tensor.
+    """
+    try:
+        call = _zero_[input._key]
+    except AttributeError:
+        raise _zero_.wrong_arguments(input) from None
+    return call(input)
+
 
 _complex = operators.complex.calls
 _complex_out = operators.complex.out_calls
@@ -98,6 +141,7 @@ def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     except AttributeError:
         raise _complex.wrong_arguments(real, imag) from None
     return call(real, imag)
+
 
 _cat = operators.cat.calls
 _cat_out = operators.cat.out_calls
@@ -119,6 +163,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None) -
         raise _cat.wrong_arguments(tensors) from None
     return call(tensors, dim)
 
+
 _stack = operators.stack.calls
 _stack_out = operators.stack.out_calls
 
@@ -135,6 +180,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None)
     except AttributeError:
         raise _stack.wrong_arguments(tensors) from None
     return call(tensors, dim)
+
 
 _flip = operators.flip.calls
 
@@ -154,6 +200,7 @@ def flip(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
         raise _flip.wrong_arguments(input) from None
     return call(input, dims)
 
+
 _roll = operators.roll.calls
 
 
@@ -169,6 +216,7 @@ def roll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] =
     except AttributeError:
         raise _roll.wrong_arguments(input) from None
     return call(input, shifts, dims)
+
 
 _repeat = operators.repeat.calls
 
@@ -188,10 +236,11 @@ def repeat(self: Tensor, *args: Any, repeats: Any = None) -> Tensor:
         raise _repeat.wrong_arguments(self) from None
     return call(self, repeats)
 
+
 _repeat_interleave_Tensor = operators.repeat_interleave_Tensor.calls
 
 
-def repeat_interleave(repeats: Tensor, *, output_size: int | None = None) -> Tensor:
+def repeat_interleave__Tensor(repeats: Tensor, *, output_size: int | None = None) -> Tensor:
     """repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor
 
     Returns index `i` repeated `repeats[i]` times, for every `i`.
@@ -201,6 +250,7 @@ def repeat_interleave(repeats: Tensor, *, output_size: int | None = None) -> Ten
     except AttributeError:
         raise _repeat_interleave_Tensor.wrong_arguments(repeats) from None
     return call(repeats, output_size)
+
 
 _tril = operators.tril.calls
 _tril_inplace = operators.tril.inplace_calls
@@ -232,6 +282,7 @@ def tril_(input: Tensor, diagonal: int = 0) -> Tensor:
         raise _tril_inplace.wrong_arguments(input) from None
     return call(input, diagonal)
 
+
 _triu = operators.triu.calls
 _triu_inplace = operators.triu.inplace_calls
 _triu_out = operators.triu.out_calls
@@ -262,6 +313,7 @@ def triu_(input: Tensor, diagonal: int = 0) -> Tensor:
         raise _triu_inplace.wrong_arguments(input) from None
     return call(input, diagonal)
 
+
 _diag_embed = operators.diag_embed.calls
 
 
@@ -276,11 +328,14 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
         raise _diag_embed.wrong_arguments(input) from None
     return call(input, offset, dim1, dim2)
 
+
 _gather = operators.gather.calls
 _gather_out = operators.gather.out_calls
 
 
-def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None) -> Tensor:
+def gather(
+    input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None
+) -> Tensor:
     """gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor
 
     Picks values along `dim` at the places given by `index`.
@@ -295,6 +350,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
     except AttributeError:
         raise _gather.wrong_arguments(input, index) from None
     return call(input, dim, index, sparse_grad)
+
 
 _index_select = operators.index_select.calls
 _index_select_out = operators.index_select.out_calls
@@ -313,6 +369,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
         raise _index_select.wrong_arguments(input, index) from None
     return call(input, dim, index)
 
+
 _index_Tensor = operators.index_Tensor.calls
 
 
@@ -321,7 +378,8 @@ def index(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
 
     Picks elements by index tensors, as `self[indices]` does.
 
-    Integer indices broadcast against each other; a boolean index stands for its nonzero places; None
+    Integer indices broadcast against each other; a boolean index stands for its nonzero places;
+        None
     takes a dimension whole. Where index tensors stand together their shape replaces their
     dimensions, else it comes first.
     """
@@ -330,6 +388,7 @@ def index(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     except AttributeError:
         raise _index_Tensor.wrong_arguments(input, indices) from None
     return call(input, indices)
+
 
 _take = operators.take.calls
 _take_out = operators.take.out_calls
@@ -348,6 +407,7 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
         raise _take.wrong_arguments(input, index) from None
     return call(input, index)
 
+
 _masked_select = operators.masked_select.calls
 _masked_select_out = operators.masked_select.out_calls
 
@@ -365,6 +425,7 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
         raise _masked_select.wrong_arguments(input, mask) from None
     return call(input, mask)
 
+
 __nonzero = operators._nonzero.calls
 
 
@@ -379,11 +440,19 @@ def _nonzero(input: Tensor) -> Tensor:
         raise __nonzero.wrong_arguments(input) from None
     return call(input)
 
+
 _embedding = operators.embedding.calls
 
 
-def embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:
-    """embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor
+def embedding(
+    weight: Tensor,
+    indices: Tensor,
+    padding_idx: int = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool
+    scale_grad_by_freq=False, bool sparse=False) -> Tensor
 
     Looks up the rows of `weight` that `indices` names. Shape: indices.shape + (weight.shape[1],).
 
@@ -396,11 +465,19 @@ def embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad
         raise _embedding.wrong_arguments(weight, indices) from None
     return call(weight, indices, padding_idx, scale_grad_by_freq, sparse)
 
+
 _embedding_dense_backward = operators.embedding_dense_backward.calls
 
 
-def embedding_dense_backward(grad_output: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_grad_by_freq: bool) -> Tensor:
-    """embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor
+def embedding_dense_backward(
+    grad_output: Tensor,
+    indices: Tensor,
+    num_weights: int,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+) -> Tensor:
+    """embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt
+    padding_idx, bool scale_grad_by_freq) -> Tensor
 
     Adds the rows of `grad_output` into a zero tensor of `num_weights` rows: embedding's gradient.
     """
@@ -410,11 +487,14 @@ def embedding_dense_backward(grad_output: Tensor, indices: Tensor, num_weights: 
         raise _embedding_dense_backward.wrong_arguments(grad_output, indices) from None
     return call(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq)
 
+
 _index_put = operators.index_put.calls
 _index_put_inplace = operators.index_put.inplace_calls
 
 
-def index_put(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
+def index_put(
+    input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
+) -> Tensor:
     """index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor
 
     Writes `values` at the places given by index tensors, as `self[indices] = values` does.
@@ -429,8 +509,11 @@ def index_put(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
     return call(input, indices, values, accumulate)
 
 
-def index_put_(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
-    """index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)
+def index_put_(
+    input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) ->
+    Tensor(a!)
 
     In-place variant of `index_put`.
     """
@@ -440,12 +523,21 @@ def index_put_(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, 
         raise _index_put_inplace.wrong_arguments(input, indices, values) from None
     return call(input, indices, values, accumulate)
 
+
 _index_add = operators.index_add.calls
 _index_add_inplace = operators.index_add.inplace_calls
 _index_add_out = operators.index_add.out_calls
 
 
-def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+def index_add(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    *,
+    alpha: Number = 1,
+    out: Tensor | None = None,
+) -> Tensor:
     """index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
 
     Adds `alpha` times the slices of `source` to the slices of `self` that `index` names.
@@ -461,8 +553,11 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     return call(input, dim, index, source, alpha)
 
 
-def index_add_(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
-    """index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)
+def index_add_(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1
+) -> Tensor:
+    """index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) ->
+    Tensor(a!)
 
     In-place variant of `index_add`.
     """
@@ -472,12 +567,15 @@ def index_add_(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha:
         raise _index_add_inplace.wrong_arguments(input, index, source) from None
     return call(input, dim, index, source, alpha)
 
+
 _index_copy = operators.index_copy.calls
 _index_copy_inplace = operators.index_copy.inplace_calls
 _index_copy_out = operators.index_copy.out_calls
 
 
-def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
+def index_copy(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: Tensor | None = None
+) -> Tensor:
     """index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor
 
     Copies the slices of `source` over the slices of `self` that `index` names.
@@ -502,6 +600,7 @@ def index_copy_(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tenso
         raise _index_copy_inplace.wrong_arguments(input, index, source) from None
     return call(input, dim, index, source)
 
+
 _index_fill_int_Scalar = operators.index_fill_int_Scalar.calls
 _index_fill_int_Scalar_inplace = operators.index_fill_int_Scalar.inplace_calls
 
@@ -512,30 +611,46 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | Number) -
     Fills the slices along `dim` that `index` names with one value, a number or a 0-d tensor.
     """
     try:
-        call = _index_fill_int_Scalar[input._key, index._key, value._key if value.__class__ is Tensor else kind_of(value)]
+        call = _index_fill_int_Scalar[
+            input._key, index._key, value._key if value.__class__ is Tensor else kind_of(value)
+        ]
     except AttributeError:
         raise _index_fill_int_Scalar.wrong_arguments(input, index, value) from None
     return call(input, dim, index, value)
 
 
 def index_fill_(input: Tensor, dim: int, index: Tensor, value: Tensor | Number) -> Tensor:
-    """index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Tensor|Scalar value) -> Tensor(a!)
+    """index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Tensor|Scalar value) ->
+    Tensor(a!)
 
     In-place variant of `index_fill`.
     """
     try:
-        call = _index_fill_int_Scalar_inplace[input._key, index._key, value._key if value.__class__ is Tensor else kind_of(value)]
+        call = _index_fill_int_Scalar_inplace[
+            input._key, index._key, value._key if value.__class__ is Tensor else kind_of(value)
+        ]
     except AttributeError:
         raise _index_fill_int_Scalar_inplace.wrong_arguments(input, index, value) from None
     return call(input, dim, index, value)
+
 
 _index_reduce = operators.index_reduce.calls
 _index_reduce_inplace = operators.index_reduce.inplace_calls
 _index_reduce_out = operators.index_reduce.out_calls
 
 
-def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True, out: Tensor | None = None) -> Tensor:
-    """index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor
+def index_reduce(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    reduce: str,
+    *,
+    include_self: bool = True,
+    out: Tensor | None = None,
+) -> Tensor:
+    """index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool
+    include_self=True) -> Tensor
 
     Combines the slices of `source` into the slices of `self` that `index` names.
 
@@ -550,8 +665,17 @@ def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce:
     return call(input, dim, index, source, reduce, include_self)
 
 
-def index_reduce_(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
-    """index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor(a!)
+def index_reduce_(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    reduce: str,
+    *,
+    include_self: bool = True,
+) -> Tensor:
+    """index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool
+    include_self=True) -> Tensor(a!)
 
     In-place variant of `index_reduce`.
     """
@@ -560,6 +684,7 @@ def index_reduce_(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce
     except AttributeError:
         raise _index_reduce_inplace.wrong_arguments(input, index, source) from None
     return call(input, dim, index, source, reduce, include_self)
+
 
 _put = operators.put.calls
 _put_inplace = operators.put.inplace_calls
@@ -588,12 +713,15 @@ def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
         raise _put_inplace.wrong_arguments(input, index, source) from None
     return call(input, index, source, accumulate)
 
+
 _scatter_src = operators.scatter_src.calls
 _scatter_src_inplace = operators.scatter_src.inplace_calls
 _scatter_src_out = operators.scatter_src.out_calls
 
 
-def scatter__src(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
+def scatter__src(
+    input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None
+) -> Tensor:
     """scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
 
     Writes `src` into `self` at the places along `dim` given by `index`: the reverse of `gather`.
@@ -620,12 +748,15 @@ def scatter___src(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor
         raise _scatter_src_inplace.wrong_arguments(input, index, src) from None
     return call(input, dim, index, src)
 
+
 _scatter_value = operators.scatter_value.calls
 _scatter_value_inplace = operators.scatter_value.inplace_calls
 _scatter_value_out = operators.scatter_value.out_calls
 
 
-def scatter__value(input: Tensor, dim: int, index: Tensor, value: Number, *, out: Tensor | None = None) -> Tensor:
+def scatter__value(
+    input: Tensor, dim: int, index: Tensor, value: Number, *, out: Tensor | None = None
+) -> Tensor:
     """scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
 
     Writes one number into `self` at the places along `dim` given by `index`.
@@ -650,12 +781,15 @@ def scatter___value(input: Tensor, dim: int, index: Tensor, value: Number) -> Te
         raise _scatter_value_inplace.wrong_arguments(input, index) from None
     return call(input, dim, index, value)
 
+
 _scatter_reduce = operators.scatter_reduce.calls
 _scatter_reduce_inplace = operators.scatter_reduce.inplace_calls
 _scatter_reduce_out = operators.scatter_reduce.out_calls
 
 
-def scatter__reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: str, out: Tensor | None = None) -> Tensor:
+def scatter__reduce(
+    input: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: str, out: Tensor | None = None
+) -> Tensor:
     """scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor
 
     Combines `src` into `self` at the places along `dim` given by `index`, by `add` or `multiply`.
@@ -670,7 +804,8 @@ def scatter__reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, *, redu
 
 
 def scatter___reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: str) -> Tensor:
-    """scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)
+    """scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) ->
+    Tensor(a!)
 
     In-place variant of `scatter`.
     """
@@ -680,13 +815,17 @@ def scatter___reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, *, red
         raise _scatter_reduce_inplace.wrong_arguments(input, index, src) from None
     return call(input, dim, index, src, reduce)
 
+
 _scatter_value_reduce = operators.scatter_value_reduce.calls
 _scatter_value_reduce_inplace = operators.scatter_value_reduce.inplace_calls
 _scatter_value_reduce_out = operators.scatter_value_reduce.out_calls
 
 
-def scatter__value_reduce(input: Tensor, dim: int, index: Tensor, value: Number, *, reduce: str, out: Tensor | None = None) -> Tensor:
-    """scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor
+def scatter__value_reduce(
+    input: Tensor, dim: int, index: Tensor, value: Number, *, reduce: str, out: Tensor | None = None
+) -> Tensor:
+    """scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) ->
+    Tensor
 
     Combines a number into `self` at the places along `dim` given by `index`.
     """
@@ -699,8 +838,11 @@ def scatter__value_reduce(input: Tensor, dim: int, index: Tensor, value: Number,
     return call(input, dim, index, value, reduce)
 
 
-def scatter___value_reduce(input: Tensor, dim: int, index: Tensor, value: Number, *, reduce: str) -> Tensor:
-    """scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor(a!)
+def scatter___value_reduce(
+    input: Tensor, dim: int, index: Tensor, value: Number, *, reduce: str
+) -> Tensor:
+    """scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) ->
+    Tensor(a!)
 
     In-place variant of `scatter`.
     """
@@ -710,12 +852,15 @@ def scatter___value_reduce(input: Tensor, dim: int, index: Tensor, value: Number
         raise _scatter_value_reduce_inplace.wrong_arguments(input, index) from None
     return call(input, dim, index, value, reduce)
 
+
 _scatter_add = operators.scatter_add.calls
 _scatter_add_inplace = operators.scatter_add.inplace_calls
 _scatter_add_out = operators.scatter_add.out_calls
 
 
-def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
+def scatter_add(
+    input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None
+) -> Tensor:
     """scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
 
     Adds `src` into `self` at the places along `dim` given by `index`. Repeated places add up.
@@ -740,17 +885,29 @@ def scatter_add_(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         raise _scatter_add_inplace.wrong_arguments(input, index, src) from None
     return call(input, dim, index, src)
 
+
 _scatter_reduce_two = operators.scatter_reduce_two.calls
 _scatter_reduce_two_inplace = operators.scatter_reduce_two.inplace_calls
 _scatter_reduce_two_out = operators.scatter_reduce_two.out_calls
 
 
-def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True, out: Tensor | None = None) -> Tensor:
-    """scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor
+def scatter_reduce(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Tensor,
+    reduce: str,
+    *,
+    include_self: bool = True,
+    out: Tensor | None = None,
+) -> Tensor:
+    """scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool
+    include_self=True) -> Tensor
 
     Combines `src` into `self` at the places along `dim` given by `index`.
 
-    `reduce` is `sum`, `prod`, `mean`, `amax` or `amin`; `include_self=False` leaves out the old values.
+    `reduce` is `sum`, `prod`, `mean`, `amax` or `amin`; `include_self=False` leaves out the old
+        values.
     """
     if out is not None:
         return call_out(_scatter_reduce_two_out, out, input, dim, index, src, reduce, include_self)
@@ -761,8 +918,11 @@ def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: 
     return call(input, dim, index, src, reduce, include_self)
 
 
-def scatter_reduce_(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
-    """scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor(a!)
+def scatter_reduce_(
+    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool
+    include_self=True) -> Tensor(a!)
 
     In-place variant of `scatter_reduce`.
     """
@@ -771,6 +931,7 @@ def scatter_reduce_(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce:
     except AttributeError:
         raise _scatter_reduce_two_inplace.wrong_arguments(input, index, src) from None
     return call(input, dim, index, src, reduce, include_self)
+
 
 _masked_fill_Scalar = operators.masked_fill_Scalar.calls
 _masked_fill_Scalar_inplace = operators.masked_fill_Scalar.inplace_calls
@@ -782,7 +943,9 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     Fills the elements where `mask` is true with one value, a number or a 0-d tensor.
     """
     try:
-        call = _masked_fill_Scalar[input._key, mask._key, value._key if value.__class__ is Tensor else kind_of(value)]
+        call = _masked_fill_Scalar[
+            input._key, mask._key, value._key if value.__class__ is Tensor else kind_of(value)
+        ]
     except AttributeError:
         raise _masked_fill_Scalar.wrong_arguments(input, mask, value) from None
     return call(input, mask, value)
@@ -794,10 +957,13 @@ def masked_fill_(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     In-place variant of `masked_fill`.
     """
     try:
-        call = _masked_fill_Scalar_inplace[input._key, mask._key, value._key if value.__class__ is Tensor else kind_of(value)]
+        call = _masked_fill_Scalar_inplace[
+            input._key, mask._key, value._key if value.__class__ is Tensor else kind_of(value)
+        ]
     except AttributeError:
         raise _masked_fill_Scalar_inplace.wrong_arguments(input, mask, value) from None
     return call(input, mask, value)
+
 
 _masked_scatter = operators.masked_scatter.calls
 _masked_scatter_inplace = operators.masked_scatter.inplace_calls
@@ -826,11 +992,14 @@ def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         raise _masked_scatter_inplace.wrong_arguments(input, mask, source) from None
     return call(input, mask, source)
 
+
 _sort = operators.sort.calls
 _sort_out = operators.sort.out_calls
 
 
-def sort__default(input: Tensor, dim: int = -1, descending: bool = False, *, out: tuple[Tensor, ...] | None = None) -> sort_result:
+def sort__default(
+    input: Tensor, dim: int = -1, descending: bool = False, *, out: tuple[Tensor, ...] | None = None
+) -> sort_result:
     """sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
 
     Sorts along `dim`; returns the sorted values and the places they came from.
@@ -845,12 +1014,21 @@ def sort__default(input: Tensor, dim: int = -1, descending: bool = False, *, out
         raise _sort.wrong_arguments(input) from None
     return call(input, dim, descending)
 
+
 _sort_stable = operators.sort_stable.calls
 _sort_stable_out = operators.sort_stable.out_calls
 
 
-def sort__stable(input: Tensor, *, stable: bool | None, dim: int = -1, descending: bool = False, out: tuple[Tensor, ...] | None = None) -> sort_stable_result:
-    """sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
+def sort__stable(
+    input: Tensor,
+    *,
+    stable: bool | None,
+    dim: int = -1,
+    descending: bool = False,
+    out: tuple[Tensor, ...] | None = None,
+) -> sort_stable_result:
+    """sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor
+    values, Tensor indices)
 
     Sorts along `dim`, ties in their original order.
     """
@@ -862,12 +1040,22 @@ def sort__stable(input: Tensor, *, stable: bool | None, dim: int = -1, descendin
         raise _sort_stable.wrong_arguments(input) from None
     return call(input, stable, dim, descending)
 
+
 _topk = operators.topk.calls
 _topk_out = operators.topk.out_calls
 
 
-def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out: tuple[Tensor, ...] | None = None) -> topk_result:
-    """topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)
+def topk(
+    input: Tensor,
+    k: int,
+    dim: int = -1,
+    largest: bool = True,
+    sorted: bool = True,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> topk_result:
+    """topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor
+    values, Tensor indices)
 
     Returns the `k` largest (or smallest) values along `dim`, and where they stand.
 
@@ -881,12 +1069,21 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
         raise _topk.wrong_arguments(input) from None
     return call(input, k, dim, largest, sorted)
 
+
 _kthvalue = operators.kthvalue.calls
 _kthvalue_out = operators.kthvalue.out_calls
 
 
-def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None) -> kthvalue_result:
-    """kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)
+def kthvalue(
+    input: Tensor,
+    k: int,
+    dim: int = -1,
+    keepdim: bool = False,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> kthvalue_result:
+    """kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor
+    indices)
 
     Returns the `k`-th smallest value along `dim` (counting from 1), and where it stands.
     """
@@ -897,6 +1094,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out
     except AttributeError:
         raise _kthvalue.wrong_arguments(input) from None
     return call(input, k, dim, keepdim)
+
 
 _median = operators.median.calls
 
@@ -914,11 +1112,14 @@ def median__default(input: Tensor) -> Tensor:
         raise _median.wrong_arguments(input) from None
     return call(input)
 
+
 _median_dim = operators.median_dim.calls
 _median_dim_out = operators.median_dim.out_calls
 
 
-def median__dim(input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None) -> median_dim_result:
+def median__dim(
+    input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None
+) -> median_dim_result:
     """median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 
     Returns the median along `dim` (the lower middle one), and where it stands. A NaN wins.
@@ -930,6 +1131,7 @@ def median__dim(input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Te
     except AttributeError:
         raise _median_dim.wrong_arguments(input) from None
     return call(input, dim, keepdim)
+
 
 _nanmedian = operators.nanmedian.calls
 
@@ -945,11 +1147,14 @@ def nanmedian__default(input: Tensor) -> Tensor:
         raise _nanmedian.wrong_arguments(input) from None
     return call(input)
 
+
 _nanmedian_dim = operators.nanmedian_dim.calls
 _nanmedian_dim_out = operators.nanmedian_dim.out_calls
 
 
-def nanmedian__dim(input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None) -> nanmedian_dim_result:
+def nanmedian__dim(
+    input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None
+) -> nanmedian_dim_result:
     """nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 
     Returns the median along `dim` of the elements that are not NaN, and where it stands.
@@ -962,11 +1167,14 @@ def nanmedian__dim(input: Tensor, dim: int, keepdim: bool = False, *, out: tuple
         raise _nanmedian_dim.wrong_arguments(input) from None
     return call(input, dim, keepdim)
 
+
 _mode = operators.mode.calls
 _mode_out = operators.mode.out_calls
 
 
-def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None) -> mode_result:
+def mode(
+    input: Tensor, dim: int = -1, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None
+) -> mode_result:
     """mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)
 
     Returns the most frequent value along `dim` (the smallest of several), and its last place.
@@ -979,11 +1187,15 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: tuple[Tens
         raise _mode.wrong_arguments(input) from None
     return call(input, dim, keepdim)
 
+
 __unique2 = operators._unique2.calls
 
 
-def _unique2(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> tuple[Tensor, Tensor, Tensor]:
-    """_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)
+def _unique2(
+    input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
+    """_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False)
+    -> (Tensor, Tensor, Tensor)
 
     Returns the distinct values in ascending order, the inverse map, and the counts.
     """
@@ -993,11 +1205,19 @@ def _unique2(input: Tensor, sorted: bool = True, return_inverse: bool = False, r
         raise __unique2.wrong_arguments(input) from None
     return call(input, sorted, return_inverse, return_counts)
 
+
 _unique_dim = operators.unique_dim.calls
 
 
-def unique_dim(input: Tensor, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> tuple[Tensor, Tensor, Tensor]:
-    """unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)
+def unique_dim(
+    input: Tensor,
+    dim: int,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool
+    return_counts=False) -> (Tensor, Tensor, Tensor)
 
     Returns the distinct slices along `dim` in ascending order, the inverse map, and the counts.
     """
@@ -1007,11 +1227,15 @@ def unique_dim(input: Tensor, dim: int, sorted: bool = True, return_inverse: boo
         raise _unique_dim.wrong_arguments(input) from None
     return call(input, dim, sorted, return_inverse, return_counts)
 
+
 __unique_consecutive = operators._unique_consecutive.calls
 
 
-def _unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
-    """_unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)
+def _unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """_unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int?
+    dim=None) -> (Tensor, Tensor, Tensor)
 
     Drops repetitions that stand next to each other; also returns the inverse map and the counts.
     """
@@ -1021,64 +1245,109 @@ def _unique_consecutive(input: Tensor, return_inverse: bool = False, return_coun
         raise __unique_consecutive.wrong_arguments(input) from None
     return call(input, return_inverse, return_counts, dim)
 
+
 _searchsorted_Tensor = operators.searchsorted_Tensor.calls
 _searchsorted_Tensor_out = operators.searchsorted_Tensor.out_calls
 
 
-def searchsorted(sorted_sequence: Tensor, input: Tensor | Number, *, out_int32: bool = False, right: bool = False, side: str | None = None, sorter: Tensor | None = None, out: Tensor | None = None) -> Tensor:
-    """searchsorted.Tensor(Tensor sorted_sequence, Tensor|Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Tensor | Number,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """searchsorted.Tensor(Tensor sorted_sequence, Tensor|Scalar self, *, bool out_int32=False, bool
+    right=False, str? side=None, Tensor? sorter=None) -> Tensor
 
     Finds where values belong in the sorted last dimension of `sorted_sequence`.
 
     The result `i` satisfies `seq[i-1] < v <= seq[i]`; with `right=True`, `seq[i-1] <= v < seq[i]`.
     """
     if out is not None:
-        return call_out(_searchsorted_Tensor_out, out, sorted_sequence, input, out_int32, right, side, sorter)
+        return call_out(
+            _searchsorted_Tensor_out, out, sorted_sequence, input, out_int32, right, side, sorter
+        )
     try:
-        call = _searchsorted_Tensor[sorted_sequence._key, input._key if input.__class__ is Tensor else kind_of(input), None if sorter is None else sorter._key]
+        call = _searchsorted_Tensor[
+            sorted_sequence._key,
+            input._key if input.__class__ is Tensor else kind_of(input),
+            None if sorter is None else sorter._key,
+        ]
     except AttributeError:
         raise _searchsorted_Tensor.wrong_arguments(sorted_sequence, input, sorter) from None
     return call(sorted_sequence, input, out_int32, right, side, sorter)
+
 
 _bucketize_Tensor = operators.bucketize_Tensor.calls
 _bucketize_Tensor_out = operators.bucketize_Tensor.out_calls
 
 
-def bucketize(input: Tensor | Number, boundaries: Tensor, *, out_int32: bool = False, right: bool = False, out: Tensor | None = None) -> Tensor:
-    """bucketize.Tensor(Tensor|Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor
+def bucketize(
+    input: Tensor | Number,
+    boundaries: Tensor,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """bucketize.Tensor(Tensor|Scalar self, Tensor boundaries, *, bool out_int32=False, bool
+    right=False) -> Tensor
 
     Returns the number of the bucket that each value falls into, between sorted `boundaries`.
     """
     if out is not None:
         return call_out(_bucketize_Tensor_out, out, input, boundaries, out_int32, right)
     try:
-        call = _bucketize_Tensor[input._key if input.__class__ is Tensor else kind_of(input), boundaries._key]
+        call = _bucketize_Tensor[
+            input._key if input.__class__ is Tensor else kind_of(input), boundaries._key
+        ]
     except AttributeError:
         raise _bucketize_Tensor.wrong_arguments(input, boundaries) from None
     return call(input, boundaries, out_int32, right)
+
 
 _isin_Tensor_Tensor = operators.isin_Tensor_Tensor.calls
 _isin_Tensor_Tensor_out = operators.isin_Tensor_Tensor.out_calls
 
 
-def isin(elements: Tensor | Number, test_elements: Tensor | Number, *, assume_unique: bool = False, invert: bool = False, out: Tensor | None = None) -> Tensor:
-    """isin.Tensor_Tensor(Tensor|Scalar elements, Tensor|Scalar test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor
+def isin(
+    elements: Tensor | Number,
+    test_elements: Tensor | Number,
+    *,
+    assume_unique: bool = False,
+    invert: bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """isin.Tensor_Tensor(Tensor|Scalar elements, Tensor|Scalar test_elements, *, bool
+    assume_unique=False, bool invert=False) -> Tensor
 
     Tells for each element whether it is among `test_elements` (`invert`: whether it is not).
     """
     if out is not None:
-        return call_out(_isin_Tensor_Tensor_out, out, elements, test_elements, assume_unique, invert)
+        return call_out(
+            _isin_Tensor_Tensor_out, out, elements, test_elements, assume_unique, invert
+        )
     try:
-        call = _isin_Tensor_Tensor[elements._key if elements.__class__ is Tensor else kind_of(elements), test_elements._key if test_elements.__class__ is Tensor else kind_of(test_elements)]
+        call = _isin_Tensor_Tensor[
+            elements._key if elements.__class__ is Tensor else kind_of(elements),
+            test_elements._key if test_elements.__class__ is Tensor else kind_of(test_elements),
+        ]
     except AttributeError:
         raise _isin_Tensor_Tensor.wrong_arguments(elements, test_elements) from None
     return call(elements, test_elements, assume_unique, invert)
+
 
 _argmax = operators.argmax.calls
 _argmax_out = operators.argmax.out_calls
 
 
-def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
+def argmax(
+    input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
 
     Returns the place of the largest element, along `dim` or in the flattened tensor. NaN wins.
@@ -1091,11 +1360,14 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out:
         raise _argmax.wrong_arguments(input) from None
     return call(input, dim, keepdim)
 
+
 _argmin = operators.argmin.calls
 _argmin_out = operators.argmin.out_calls
 
 
-def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
+def argmin(
+    input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
 
     Returns the place of the smallest element, along `dim` or in the flattened tensor. NaN wins.
@@ -1108,11 +1380,14 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out:
         raise _argmin.wrong_arguments(input) from None
     return call(input, dim, keepdim)
 
+
 _max_dim = operators.max_dim.calls
 _max_dim_out = operators.max_dim.out_calls
 
 
-def max__dim(input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None) -> max_dim_result:
+def max__dim(
+    input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None
+) -> max_dim_result:
     """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 
     Returns the largest value along `dim`, and where it first stands. NaN wins.
@@ -1125,11 +1400,14 @@ def max__dim(input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tenso
         raise _max_dim.wrong_arguments(input) from None
     return call(input, dim, keepdim)
 
+
 _min_dim = operators.min_dim.calls
 _min_dim_out = operators.min_dim.out_calls
 
 
-def min__dim(input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None) -> min_dim_result:
+def min__dim(
+    input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None
+) -> min_dim_result:
     """min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 
     Returns the smallest value along `dim`, and where it first stands. NaN wins.
@@ -1141,6 +1419,7 @@ def min__dim(input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tenso
     except AttributeError:
         raise _min_dim.wrong_arguments(input) from None
     return call(input, dim, keepdim)
+
 
 _bincount = operators.bincount.calls
 
@@ -1156,11 +1435,14 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
         raise _bincount.wrong_arguments(input, weights) from None
     return call(input, weights, minlength)
 
+
 _histc = operators.histc.calls
 _histc_out = operators.histc.out_calls
 
 
-def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, out: Tensor | None = None) -> Tensor:
+def histc(
+    input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, out: Tensor | None = None
+) -> Tensor:
     """histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor
 
     Counts elements in `bins` equal intervals from `min` to `max`; what lies outside is left out.
@@ -1175,12 +1457,15 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
         raise _histc.wrong_arguments(input) from None
     return call(input, bins, min, max)
 
+
 _cumsum = operators.cumsum.calls
 _cumsum_inplace = operators.cumsum.inplace_calls
 _cumsum_out = operators.cumsum.out_calls
 
 
-def cumsum(input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
+def cumsum(
+    input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None
+) -> Tensor:
     """cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
 
     Sums up along `dim`: element `i` of the result is the sum of elements 0 to `i`.
@@ -1207,12 +1492,15 @@ def cumsum_(input: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
         raise _cumsum_inplace.wrong_arguments(input) from None
     return call(input, dim, dtype)
 
+
 _cumprod = operators.cumprod.calls
 _cumprod_inplace = operators.cumprod.inplace_calls
 _cumprod_out = operators.cumprod.out_calls
 
 
-def cumprod(input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
+def cumprod(
+    input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None
+) -> Tensor:
     """cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
 
     Multiplies up along `dim`: element `i` of the result is the product of elements 0 to `i`.
@@ -1239,6 +1527,7 @@ def cumprod_(input: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
         raise _cumprod_inplace.wrong_arguments(input) from None
     return call(input, dim, dtype)
 
+
 _logcumsumexp = operators.logcumsumexp.calls
 _logcumsumexp_out = operators.logcumsumexp.out_calls
 
@@ -1256,6 +1545,7 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
         raise _logcumsumexp.wrong_arguments(input) from None
     return call(input, dim)
 
+
 _cummax = operators.cummax.calls
 _cummax_out = operators.cummax.out_calls
 
@@ -1263,7 +1553,8 @@ _cummax_out = operators.cummax.out_calls
 def cummax(input: Tensor, dim: int, *, out: tuple[Tensor, ...] | None = None) -> cummax_result:
     """cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)
 
-    Returns the largest value so far along `dim`, and its place: the latest of equal ones. NaN stays.
+    Returns the largest value so far along `dim`, and its place: the latest of equal ones. NaN
+        stays.
     """
     if out is not None:
         return call_out(_cummax_out, out, input, dim)
@@ -1273,6 +1564,7 @@ def cummax(input: Tensor, dim: int, *, out: tuple[Tensor, ...] | None = None) ->
         raise _cummax.wrong_arguments(input) from None
     return call(input, dim)
 
+
 _cummin = operators.cummin.calls
 _cummin_out = operators.cummin.out_calls
 
@@ -1280,7 +1572,8 @@ _cummin_out = operators.cummin.out_calls
 def cummin(input: Tensor, dim: int, *, out: tuple[Tensor, ...] | None = None) -> cummin_result:
     """cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)
 
-    Returns the smallest value so far along `dim`, and its place: the latest of equal ones. NaN stays.
+    Returns the smallest value so far along `dim`, and its place: the latest of equal ones. NaN
+        stays.
     """
     if out is not None:
         return call_out(_cummin_out, out, input, dim)
@@ -1290,11 +1583,15 @@ def cummin(input: Tensor, dim: int, *, out: tuple[Tensor, ...] | None = None) ->
         raise _cummin.wrong_arguments(input) from None
     return call(input, dim)
 
+
 _uniform_ = operators.uniform_.calls
 
 
-def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Generator | None = None) -> Tensor:
-    """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)
+def uniform_(
+    self: Tensor, from_: float = 0, to: float = 1, *, generator: Generator | None = None
+) -> Tensor:
+    """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) ->
+    Tensor(a!)
 
     Fills the tensor with numbers drawn evenly from `[from, to)`.
     """
@@ -1304,11 +1601,15 @@ def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Genera
         raise _uniform_.wrong_arguments(self) from None
     return call(self, from_, to, generator)
 
+
 _normal_ = operators.normal_.calls
 
 
-def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Generator | None = None) -> Tensor:
-    """normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)
+def normal_(
+    self: Tensor, mean: float = 0, std: float = 1, *, generator: Generator | None = None
+) -> Tensor:
+    """normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) ->
+    Tensor(a!)
 
     Fills the tensor with numbers of the normal distribution of the given mean and deviation.
     """
@@ -1317,6 +1618,7 @@ def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Generat
     except AttributeError:
         raise _normal_.wrong_arguments(self) from None
     return call(self, mean, std, generator)
+
 
 _random_ = operators.random_.calls
 
@@ -1332,6 +1634,7 @@ def random___default(self: Tensor, *, generator: Generator | None = None) -> Ten
         raise _random_.wrong_arguments(self) from None
     return call(self, generator)
 
+
 _random__to = operators.random__to.calls
 
 
@@ -1346,10 +1649,13 @@ def random___to(self: Tensor, to: int, *, generator: Generator | None = None) ->
         raise _random__to.wrong_arguments(self) from None
     return call(self, to, generator)
 
+
 _random__from = operators.random__from.calls
 
 
-def random___from(self: Tensor, from_: int, to: int | None, *, generator: Generator | None = None) -> Tensor:
+def random___from(
+    self: Tensor, from_: int, to: int | None, *, generator: Generator | None = None
+) -> Tensor:
     """random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)
 
     Fills the tensor with whole numbers from `from` to `to - 1`.
@@ -1360,10 +1666,13 @@ def random___from(self: Tensor, from_: int, to: int | None, *, generator: Genera
         raise _random__from.wrong_arguments(self) from None
     return call(self, from_, to, generator)
 
+
 _bernoulli__float = operators.bernoulli__float.calls
 
 
-def bernoulli___float(self: Tensor, p: float = 0.5, *, generator: Generator | None = None) -> Tensor:
+def bernoulli___float(
+    self: Tensor, p: float = 0.5, *, generator: Generator | None = None
+) -> Tensor:
     """bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
 
     Fills the tensor with ones of probability `p` and zeros.
@@ -1373,6 +1682,7 @@ def bernoulli___float(self: Tensor, p: float = 0.5, *, generator: Generator | No
     except AttributeError:
         raise _bernoulli__float.wrong_arguments(self) from None
     return call(self, p, generator)
+
 
 _bernoulli__Tensor = operators.bernoulli__Tensor.calls
 
@@ -1388,11 +1698,14 @@ def bernoulli___Tensor(self: Tensor, p: Tensor, *, generator: Generator | None =
         raise _bernoulli__Tensor.wrong_arguments(self, p) from None
     return call(self, p, generator)
 
+
 _bernoulli = operators.bernoulli.calls
 _bernoulli_out = operators.bernoulli.out_calls
 
 
-def bernoulli__default(input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
+def bernoulli__default(
+    input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None
+) -> Tensor:
     """bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
 
     Draws ones and zeros whose probabilities of being one are the elements of the tensor.
@@ -1404,6 +1717,7 @@ def bernoulli__default(input: Tensor, *, generator: Generator | None = None, out
     except AttributeError:
         raise _bernoulli.wrong_arguments(input) from None
     return call(input, generator)
+
 
 _exponential_ = operators.exponential_.calls
 
@@ -1419,6 +1733,7 @@ def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None 
         raise _exponential_.wrong_arguments(self) from None
     return call(self, lambd, generator)
 
+
 _geometric_ = operators.geometric_.calls
 
 
@@ -1433,11 +1748,15 @@ def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) ->
         raise _geometric_.wrong_arguments(self) from None
     return call(self, p, generator)
 
+
 _cauchy_ = operators.cauchy_.calls
 
 
-def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Generator | None = None) -> Tensor:
-    """cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)
+def cauchy_(
+    self: Tensor, median: float = 0, sigma: float = 1, *, generator: Generator | None = None
+) -> Tensor:
+    """cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) ->
+    Tensor(a!)
 
     Fills the tensor with numbers of the Cauchy distribution.
     """
@@ -1447,11 +1766,15 @@ def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Gen
         raise _cauchy_.wrong_arguments(self) from None
     return call(self, median, sigma, generator)
 
+
 _log_normal_ = operators.log_normal_.calls
 
 
-def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Generator | None = None) -> Tensor:
-    """log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)
+def log_normal_(
+    self: Tensor, mean: float = 1, std: float = 2, *, generator: Generator | None = None
+) -> Tensor:
+    """log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) ->
+    Tensor(a!)
 
     Fills the tensor with exponentials of normally distributed numbers.
     """
@@ -1461,12 +1784,21 @@ def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Gen
         raise _log_normal_.wrong_arguments(self) from None
     return call(self, mean, std, generator)
 
+
 _multinomial = operators.multinomial.calls
 _multinomial_out = operators.multinomial.out_calls
 
 
-def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
-    """multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor
+def multinomial(
+    input: Tensor,
+    num_samples: int,
+    replacement: bool = False,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator?
+    generator=None) -> Tensor
 
     Draws `num_samples` indices from each row, with probabilities proportional to its elements.
     """
@@ -1477,6 +1809,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     except AttributeError:
         raise _multinomial.wrong_arguments(input) from None
     return call(input, num_samples, replacement, generator)
+
 
 _native_dropout = operators.native_dropout.calls
 
@@ -1492,6 +1825,7 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
         raise _native_dropout.wrong_arguments(input) from None
     return call(input, p, train)
 
+
 __randperm = operators._randperm.calls
 
 
@@ -1505,6 +1839,7 @@ def _randperm(n: int, *, generator: Generator | None = None) -> Tensor:
     except AttributeError:
         raise __randperm.wrong_arguments() from None
     return call(n, generator)
+
 
 _mm = operators.mm.calls
 _mm_out = operators.mm.out_calls
@@ -1526,6 +1861,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
         raise _mm.wrong_arguments(input, mat2) from None
     return call(input, mat2)
 
+
 _bmm = operators.bmm.calls
 _bmm_out = operators.bmm.out_calls
 
@@ -1545,6 +1881,7 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
         raise _bmm.wrong_arguments(input, mat2) from None
     return call(input, mat2)
 
+
 _mv = operators.mv.calls
 _mv_out = operators.mv.out_calls
 
@@ -1561,6 +1898,7 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     except AttributeError:
         raise _mv.wrong_arguments(input, vec) from None
     return call(input, vec)
+
 
 _dot = operators.dot.calls
 _dot_out = operators.dot.out_calls
@@ -1579,6 +1917,7 @@ def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
         raise _dot.wrong_arguments(input, tensor) from None
     return call(input, tensor)
 
+
 _vdot = operators.vdot.calls
 _vdot_out = operators.vdot.out_calls
 
@@ -1596,12 +1935,21 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         raise _vdot.wrong_arguments(input, other) from None
     return call(input, other)
 
+
 _addmm = operators.addmm.calls
 _addmm_inplace = operators.addmm.inplace_calls
 _addmm_out = operators.addmm.out_calls
 
 
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+def addmm(
+    input: Tensor,
+    mat1: Tensor,
+    mat2: Tensor,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+    out: Tensor | None = None,
+) -> Tensor:
     """addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 
     Computes `beta * self + alpha * (mat1 @ mat2)`.
@@ -1617,8 +1965,11 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha:
     return call(input, mat1, mat2, beta, alpha)
 
 
-def addmm_(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
-    """addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
+def addmm_(
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> Tensor:
+    """addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) ->
+    Tensor(a!)
 
     In-place variant of `addmm`.
     """
@@ -1628,12 +1979,21 @@ def addmm_(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha
         raise _addmm_inplace.wrong_arguments(input, mat1, mat2) from None
     return call(input, mat1, mat2, beta, alpha)
 
+
 _addmv = operators.addmv.calls
 _addmv_inplace = operators.addmv.inplace_calls
 _addmv_out = operators.addmv.out_calls
 
 
-def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+def addmv(
+    input: Tensor,
+    mat: Tensor,
+    vec: Tensor,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+    out: Tensor | None = None,
+) -> Tensor:
     """addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 
     Computes `beta * self + alpha * (mat @ vec)`.
@@ -1647,8 +2007,11 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: N
     return call(input, mat, vec, beta, alpha)
 
 
-def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
-    """addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
+def addmv_(
+    input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> Tensor:
+    """addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) ->
+    Tensor(a!)
 
     In-place variant of `addmv`.
     """
@@ -1658,12 +2021,21 @@ def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: 
         raise _addmv_inplace.wrong_arguments(input, mat, vec) from None
     return call(input, mat, vec, beta, alpha)
 
+
 _addbmm = operators.addbmm.calls
 _addbmm_inplace = operators.addbmm.inplace_calls
 _addbmm_out = operators.addbmm.out_calls
 
 
-def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+def addbmm(
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+    out: Tensor | None = None,
+) -> Tensor:
     """addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 
     Computes `beta * self` plus `alpha` times the sum of the products of two batches of matrices.
@@ -1677,8 +2049,11 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, a
     return call(input, batch1, batch2, beta, alpha)
 
 
-def addbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
-    """addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
+def addbmm_(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> Tensor:
+    """addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) ->
+    Tensor(a!)
 
     In-place variant of `addbmm`.
     """
@@ -1688,13 +2063,23 @@ def addbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, 
         raise _addbmm_inplace.wrong_arguments(input, batch1, batch2) from None
     return call(input, batch1, batch2, beta, alpha)
 
+
 _baddbmm = operators.baddbmm.calls
 _baddbmm_inplace = operators.baddbmm.inplace_calls
 _baddbmm_out = operators.baddbmm.out_calls
 
 
-def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
-    """baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
+def baddbmm(
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) ->
+    Tensor
 
     Computes `beta * self + alpha * bmm(batch1, batch2)`; `self` broadcasts.
     """
@@ -1707,8 +2092,11 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, 
     return call(input, batch1, batch2, beta, alpha)
 
 
-def baddbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
-    """baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
+def baddbmm_(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> Tensor:
+    """baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) ->
+    Tensor(a!)
 
     In-place variant of `baddbmm`.
     """
@@ -1718,12 +2106,21 @@ def baddbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1,
         raise _baddbmm_inplace.wrong_arguments(input, batch1, batch2) from None
     return call(input, batch1, batch2, beta, alpha)
 
+
 _addr = operators.addr.calls
 _addr_inplace = operators.addr.inplace_calls
 _addr_out = operators.addr.out_calls
 
 
-def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+def addr(
+    input: Tensor,
+    vec1: Tensor,
+    vec2: Tensor,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+    out: Tensor | None = None,
+) -> Tensor:
     """addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 
     Computes `beta * self + alpha * outer(vec1, vec2)`.
@@ -1737,8 +2134,11 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: 
     return call(input, vec1, vec2, beta, alpha)
 
 
-def addr_(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
-    """addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
+def addr_(
+    input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> Tensor:
+    """addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) ->
+    Tensor(a!)
 
     In-place variant of `addr`.
     """
@@ -1747,6 +2147,7 @@ def addr_(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha:
     except AttributeError:
         raise _addr_inplace.wrong_arguments(input, vec1, vec2) from None
     return call(input, vec1, vec2, beta, alpha)
+
 
 _linear = operators.linear.calls
 
@@ -1765,12 +2166,22 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         raise _linear.wrong_arguments(input, weight, bias) from None
     return call(input, weight, bias)
 
+
 _linalg_vector_norm = operators.linalg_vector_norm.calls
 _linalg_vector_norm_out = operators.linalg_vector_norm.out_calls
 
 
-def linalg_vector_norm(input: Tensor, ord: Number = 2, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+def linalg_vector_norm(
+    input: Tensor,
+    ord: Number = 2,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *,
+    ScalarType? dtype=None) -> Tensor
 
     Returns the `ord`-norm of a tensor seen as a vector, over `dim` or over everything.
 
@@ -1784,6 +2195,7 @@ def linalg_vector_norm(input: Tensor, ord: Number = 2, dim: int | Sequence[int] 
     except AttributeError:
         raise _linalg_vector_norm.wrong_arguments(input) from None
     return call(input, ord, dim, keepdim, dtype)
+
 
 _softmax_int = operators.softmax_int.calls
 
@@ -1802,6 +2214,7 @@ def softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
         raise _softmax_int.wrong_arguments(input) from None
     return call(input, dim, dtype)
 
+
 _log_softmax_int = operators.log_softmax_int.calls
 
 
@@ -1816,11 +2229,15 @@ def log_softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
         raise _log_softmax_int.wrong_arguments(input) from None
     return call(input, dim, dtype)
 
+
 __softmax_backward_data = operators._softmax_backward_data.calls
 
 
-def _softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Tensor:
-    """_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor
+def _softmax_backward_data(
+    grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype
+) -> Tensor:
+    """_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) ->
+    Tensor
 
     The gradient of `softmax`: `output * (grad_output - sum(grad_output * output))` along `dim`.
     """
@@ -1830,11 +2247,15 @@ def _softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int, input_
         raise __softmax_backward_data.wrong_arguments(grad_output, output) from None
     return call(grad_output, output, dim, input_dtype)
 
+
 __log_softmax_backward_data = operators._log_softmax_backward_data.calls
 
 
-def _log_softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Tensor:
-    """_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor
+def _log_softmax_backward_data(
+    grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype
+) -> Tensor:
+    """_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType
+    input_dtype) -> Tensor
 
     The gradient of `log_softmax`: `grad_output - exp(output) * sum(grad_output)` along `dim`.
     """
@@ -1844,11 +2265,14 @@ def _log_softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int, in
         raise __log_softmax_backward_data.wrong_arguments(grad_output, output) from None
     return call(grad_output, output, dim, input_dtype)
 
+
 _logsumexp = operators.logsumexp.calls
 _logsumexp_out = operators.logsumexp.out_calls
 
 
-def logsumexp(input: Tensor, dim: int | Sequence[int], keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
+def logsumexp(
+    input: Tensor, dim: int | Sequence[int], keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor
 
     Returns the logarithm of the sum of exponentials over `dim`, without overflow.
@@ -1863,11 +2287,15 @@ def logsumexp(input: Tensor, dim: int | Sequence[int], keepdim: bool = False, *,
         raise _logsumexp.wrong_arguments(input) from None
     return call(input, dim, keepdim)
 
+
 _nll_loss_forward = operators.nll_loss_forward.calls
 
 
-def nll_loss_forward(input: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> nll_loss_forward_result:
-    """nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)
+def nll_loss_forward(
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
+) -> nll_loss_forward_result:
+    """nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index)
+    -> (Tensor output, Tensor total_weight)
 
     The losses of `nll_loss`, or their mean (`reduction` 1) or sum (2), and the sum of the weights.
     """
@@ -1877,25 +2305,54 @@ def nll_loss_forward(input: Tensor, target: Tensor, weight: Tensor | None, reduc
         raise _nll_loss_forward.wrong_arguments(input, target, weight) from None
     return call(input, target, weight, reduction, ignore_index)
 
+
 __nll_loss_backward = operators._nll_loss_backward.calls
 
 
-def _nll_loss_backward(grad_output: Tensor, target: Tensor, weight: Tensor | None, total_weight: Tensor, sizes: Sequence[int], reduction: int, ignore_index: int) -> Tensor:
-    """_nll_loss_backward(Tensor grad_output, Tensor target, Tensor? weight, Tensor total_weight, int[] sizes, int reduction, int ignore_index) -> Tensor
+def _nll_loss_backward(
+    grad_output: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    total_weight: Tensor,
+    sizes: Sequence[int],
+    reduction: int,
+    ignore_index: int,
+) -> Tensor:
+    """_nll_loss_backward(Tensor grad_output, Tensor target, Tensor? weight, Tensor total_weight,
+    int[] sizes, int reduction, int ignore_index) -> Tensor
 
     The gradient of `nll_loss` with respect to its input of shape `sizes`.
     """
     try:
-        call = __nll_loss_backward[grad_output._key, target._key, None if weight is None else weight._key, total_weight._key]
+        call = __nll_loss_backward[
+            grad_output._key,
+            target._key,
+            None if weight is None else weight._key,
+            total_weight._key,
+        ]
     except AttributeError:
-        raise __nll_loss_backward.wrong_arguments(grad_output, target, weight, total_weight) from None
+        raise __nll_loss_backward.wrong_arguments(
+            grad_output, target, weight, total_weight
+        ) from None
     return call(grad_output, target, weight, total_weight, sizes, reduction, ignore_index)
+
 
 _convolution = operators.convolution.calls
 
 
-def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int], transposed: bool, output_padding: Sequence[int], groups: int) -> Tensor:
-    """convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor
+def convolution(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+) -> Tensor:
+    """convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[]
+    dilation, bool transposed, int[] output_padding, int groups) -> Tensor
 
     The convolution behind `conv1d` to `conv3d` and their transposes, for a batched input.
     """
@@ -1905,11 +2362,22 @@ def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sequ
         raise _convolution.wrong_arguments(input, weight, bias) from None
     return call(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
 
+
 __convolution_grad_input = operators._convolution_grad_input.calls
 
 
-def _convolution_grad_input(grad_output: Tensor, weight: Tensor, sizes: Sequence[int], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int], transposed: bool, groups: int) -> Tensor:
-    """_convolution_grad_input(Tensor grad_output, Tensor weight, int[] sizes, int[] stride, int[] padding, int[] dilation, bool transposed, int groups) -> Tensor
+def _convolution_grad_input(
+    grad_output: Tensor,
+    weight: Tensor,
+    sizes: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    groups: int,
+) -> Tensor:
+    """_convolution_grad_input(Tensor grad_output, Tensor weight, int[] sizes, int[] stride, int[]
+    padding, int[] dilation, bool transposed, int groups) -> Tensor
 
     The gradient of `convolution` with respect to its input of shape `sizes`.
     """
@@ -1919,11 +2387,22 @@ def _convolution_grad_input(grad_output: Tensor, weight: Tensor, sizes: Sequence
         raise __convolution_grad_input.wrong_arguments(grad_output, weight) from None
     return call(grad_output, weight, sizes, stride, padding, dilation, transposed, groups)
 
+
 __convolution_grad_weight = operators._convolution_grad_weight.calls
 
 
-def _convolution_grad_weight(grad_output: Tensor, input: Tensor, sizes: Sequence[int], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int], transposed: bool, groups: int) -> Tensor:
-    """_convolution_grad_weight(Tensor grad_output, Tensor input, int[] sizes, int[] stride, int[] padding, int[] dilation, bool transposed, int groups) -> Tensor
+def _convolution_grad_weight(
+    grad_output: Tensor,
+    input: Tensor,
+    sizes: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    groups: int,
+) -> Tensor:
+    """_convolution_grad_weight(Tensor grad_output, Tensor input, int[] sizes, int[] stride, int[]
+    padding, int[] dilation, bool transposed, int groups) -> Tensor
 
     The gradient of `convolution` with respect to its weight of shape `sizes`.
     """
@@ -1933,11 +2412,19 @@ def _convolution_grad_weight(grad_output: Tensor, input: Tensor, sizes: Sequence
         raise __convolution_grad_weight.wrong_arguments(grad_output, input) from None
     return call(grad_output, input, sizes, stride, padding, dilation, transposed, groups)
 
+
 _im2col = operators.im2col.calls
 
 
-def im2col(input: Tensor, kernel_size: int | Sequence[int], dilation: int | Sequence[int], padding: int | Sequence[int], stride: int | Sequence[int]) -> Tensor:
-    """im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor
+def im2col(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int],
+    padding: int | Sequence[int],
+    stride: int | Sequence[int],
+) -> Tensor:
+    """im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) ->
+    Tensor
 
     Lays out the patches under a sliding window as columns; `nn.functional.unfold` calls it.
     """
@@ -1947,11 +2434,20 @@ def im2col(input: Tensor, kernel_size: int | Sequence[int], dilation: int | Sequ
         raise _im2col.wrong_arguments(input) from None
     return call(input, kernel_size, dilation, padding, stride)
 
+
 _col2im = operators.col2im.calls
 
 
-def col2im(input: Tensor, output_size: int | Sequence[int], kernel_size: int | Sequence[int], dilation: int | Sequence[int], padding: int | Sequence[int], stride: int | Sequence[int]) -> Tensor:
-    """col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor
+def col2im(
+    input: Tensor,
+    output_size: int | Sequence[int],
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int],
+    padding: int | Sequence[int],
+    stride: int | Sequence[int],
+) -> Tensor:
+    """col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding,
+    int[2] stride) -> Tensor
 
     Sums columns of patches back into an image; `nn.functional.fold` calls it.
     """
@@ -1960,3 +2456,229 @@ def col2im(input: Tensor, output_size: int | Sequence[int], kernel_size: int | S
     except AttributeError:
         raise _col2im.wrong_arguments(input) from None
     return call(input, output_size, kernel_size, dilation, padding, stride)
+
+
+_max_pool2d_with_indices = operators.max_pool2d_with_indices.calls
+
+
+def max_pool2d_with_indices(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] = (),
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0,
+    int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)
+
+    Returns the largest element of each window, and its place in the flattened spatial dimensions.
+    """
+    try:
+        call = _max_pool2d_with_indices[input._key]
+    except AttributeError:
+        raise _max_pool2d_with_indices.wrong_arguments(input) from None
+    return call(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+_max_pool3d_with_indices = operators.max_pool3d_with_indices.calls
+
+
+def max_pool3d_with_indices(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] = (),
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0,
+    int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)
+
+    Returns the largest element of each window, and its place in the flattened spatial dimensions.
+    """
+    try:
+        call = _max_pool3d_with_indices[input._key]
+    except AttributeError:
+        raise _max_pool3d_with_indices.wrong_arguments(input) from None
+    return call(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+__max_pool_backward = operators._max_pool_backward.calls
+
+
+def _max_pool_backward(
+    grad_output: Tensor, indices: Tensor, sizes: Sequence[int], count: int
+) -> Tensor:
+    """_max_pool_backward(Tensor grad_output, Tensor indices, int[] sizes, int count) -> Tensor
+
+    Adds every gradient at the place that its window chose, in zeros of shape `sizes`.
+    """
+    try:
+        call = __max_pool_backward[grad_output._key, indices._key]
+    except AttributeError:
+        raise __max_pool_backward.wrong_arguments(grad_output, indices) from None
+    return call(grad_output, indices, sizes, count)
+
+
+_avg_pool2d = operators.avg_pool2d.calls
+
+
+def avg_pool2d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """avg_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool
+    ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor
+
+    Returns the mean of each window.
+
+    `count_include_pad` says whether padding counts as zeros; `divisor_override` replaces the count.
+    """
+    try:
+        call = _avg_pool2d[input._key]
+    except AttributeError:
+        raise _avg_pool2d.wrong_arguments(input) from None
+    return call(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+_avg_pool3d = operators.avg_pool3d.calls
+
+
+def avg_pool3d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """avg_pool3d(Tensor self, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool
+    ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor
+
+    Returns the mean of each window.
+
+    `count_include_pad` says whether padding counts as zeros; `divisor_override` replaces the count.
+    """
+    try:
+        call = _avg_pool3d[input._key]
+    except AttributeError:
+        raise _avg_pool3d.wrong_arguments(input) from None
+    return call(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+__avg_pool_backward = operators._avg_pool_backward.calls
+
+
+def _avg_pool_backward(
+    grad_output: Tensor,
+    sizes: Sequence[int],
+    kernel_size: Sequence[int],
+    stride: Sequence[int] | None,
+    padding: Sequence[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+    count: int,
+) -> Tensor:
+    """_avg_pool_backward(Tensor grad_output, int[] sizes, int[] kernel_size, int[]? stride, int[]
+    padding, bool ceil_mode, bool count_include_pad, int? divisor_override, int count) -> Tensor
+
+    Spreads every gradient over its window, in zeros of shape `sizes`.
+    """
+    try:
+        call = __avg_pool_backward[grad_output._key]
+    except AttributeError:
+        raise __avg_pool_backward.wrong_arguments(grad_output) from None
+    return call(
+        grad_output,
+        sizes,
+        kernel_size,
+        stride,
+        padding,
+        ceil_mode,
+        count_include_pad,
+        divisor_override,
+        count,
+    )
+
+
+__adaptive_avg_pool2d = operators._adaptive_avg_pool2d.calls
+
+
+def _adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
+    """_adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor
+
+    The mean of each of `output_size` windows, which cover the input evenly.
+    """
+    try:
+        call = __adaptive_avg_pool2d[input._key]
+    except AttributeError:
+        raise __adaptive_avg_pool2d.wrong_arguments(input) from None
+    return call(input, output_size)
+
+
+__adaptive_max_pool2d = operators._adaptive_max_pool2d.calls
+
+
+def _adaptive_max_pool2d(input: Tensor, output_size: int | Sequence[int]) -> tuple[Tensor, Tensor]:
+    """_adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)
+
+    The largest element of each of `output_size` windows, and its place.
+    """
+    try:
+        call = __adaptive_max_pool2d[input._key]
+    except AttributeError:
+        raise __adaptive_max_pool2d.wrong_arguments(input) from None
+    return call(input, output_size)
+
+
+__adaptive_avg_pool3d = operators._adaptive_avg_pool3d.calls
+
+
+def _adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
+    """_adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor
+
+    The mean of each of `output_size` windows, which cover the input evenly.
+    """
+    try:
+        call = __adaptive_avg_pool3d[input._key]
+    except AttributeError:
+        raise __adaptive_avg_pool3d.wrong_arguments(input) from None
+    return call(input, output_size)
+
+
+__adaptive_max_pool3d = operators._adaptive_max_pool3d.calls
+
+
+def _adaptive_max_pool3d(input: Tensor, output_size: int | Sequence[int]) -> tuple[Tensor, Tensor]:
+    """_adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)
+
+    The largest element of each of `output_size` windows, and its place.
+    """
+    try:
+        call = __adaptive_max_pool3d[input._key]
+    except AttributeError:
+        raise __adaptive_max_pool3d.wrong_arguments(input) from None
+    return call(input, output_size)
+
+
+__adaptive_avg_pool_backward = operators._adaptive_avg_pool_backward.calls
+
+
+def _adaptive_avg_pool_backward(grad_output: Tensor, sizes: Sequence[int], count: int) -> Tensor:
+    """_adaptive_avg_pool_backward(Tensor grad_output, int[] sizes, int count) -> Tensor
+
+    Spreads every gradient over its window, in zeros of shape `sizes`.
+    """
+    try:
+        call = __adaptive_avg_pool_backward[grad_output._key]
+    except AttributeError:
+        raise __adaptive_avg_pool_backward.wrong_arguments(grad_output) from None
+    return call(grad_output, sizes, count)

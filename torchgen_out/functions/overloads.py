@@ -9,62 +9,19 @@ from typing import Any
 
 from runtime.ops.arguments import (
     MISSING,
-    as_list,
     is_bool,
     is_dtype,
     is_given,
     is_int,
     is_int_or_ints,
     is_ints,
+    is_item,
     is_number,
     is_number_or_tensor,
     is_str,
     is_tensor,
     is_tensors,
     no_overload,
-)
-from torchgen_out.functions.pointwise import (
-    bitwise_left_shift__Scalar_Tensor,
-    bitwise_left_shift__Tensor,
-    bitwise_left_shift___Tensor,
-    bitwise_right_shift__Scalar_Tensor,
-    bitwise_right_shift__Tensor,
-    bitwise_right_shift___Tensor,
-    div__Scalar_Tensor,
-    div__Tensor,
-    div___Tensor,
-    floor_divide__Scalar_Tensor,
-    floor_divide___default,
-    floor_divide__default,
-    pow__Scalar,
-    pow__Tensor_Tensor,
-    pow___Tensor_Tensor,
-    remainder__Scalar_Tensor,
-    remainder__Tensor,
-    remainder___Tensor,
-    round___default,
-    round__default,
-    xlogy__Scalar_Self,
-    xlogy__Tensor,
-    xlogy___Tensor,
-)
-from torchgen_out.functions.reduction import (
-    max__default,
-    min__default,
-)
-from torchgen_out.functions.view import (
-    movedim__int,
-    movedim__intlist,
-    narrow__default,
-    split__Tensor,
-    split__sizes,
-    squeeze__default,
-    squeeze__dim,
-    squeeze__dims,
-    tensor_split__indices,
-    tensor_split__sections,
-    view__default,
-    view__dtype,
 )
 from torchgen_out.functions.composite import (
     arange__default,
@@ -113,6 +70,8 @@ from torchgen_out.functions.composite import (
     randint__low,
     randint_like__default,
     randint_like__low_dtype,
+    repeat_interleave__self_Tensor,
+    repeat_interleave__self_int,
     round___decimals,
     round__decimals,
     tensor_split__tensor_indices_or_sections,
@@ -137,6 +96,7 @@ from torchgen_out.functions.dispatch import (
     random___default,
     random___from,
     random___to,
+    repeat_interleave__Tensor,
     scatter___reduce,
     scatter___src,
     scatter___value,
@@ -148,115 +108,458 @@ from torchgen_out.functions.dispatch import (
     sort__default,
     sort__stable,
 )
+from torchgen_out.functions.pointwise import (
+    bitwise_left_shift__Scalar_Tensor,
+    bitwise_left_shift__Tensor,
+    bitwise_left_shift___Tensor,
+    bitwise_right_shift__Scalar_Tensor,
+    bitwise_right_shift__Tensor,
+    bitwise_right_shift___Tensor,
+    div__Scalar_Tensor,
+    div__Tensor,
+    div___Tensor,
+    floor_divide__Scalar_Tensor,
+    floor_divide___default,
+    floor_divide__default,
+    pow__Scalar,
+    pow__Tensor_Tensor,
+    pow___Tensor_Tensor,
+    remainder__Scalar_Tensor,
+    remainder__Tensor,
+    remainder___Tensor,
+    round___default,
+    round__default,
+    xlogy__Scalar_Self,
+    xlogy__Tensor,
+    xlogy___Tensor,
+)
+from torchgen_out.functions.reduction import max__default, min__default
+from torchgen_out.functions.view import (
+    movedim__int,
+    movedim__intlist,
+    narrow__default,
+    split__Tensor,
+    split__sizes,
+    squeeze__default,
+    squeeze__dim,
+    squeeze__dims,
+    tensor_split__indices,
+    tensor_split__sections,
+    view__default,
+    view__dtype,
+)
 
 
-def to(self: Any, device: Any = MISSING, dtype: Any = MISSING, non_blocking: Any = MISSING, copy: Any = MISSING, *, memory_format: Any = MISSING, other: Any = MISSING) -> Any:
-    """to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)
-    to.device(Tensor(a) self, Device? device=None, ScalarType? dtype=None, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)
-    to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)"""
-    if is_dtype((dtype if device is MISSING else device)) and ((dtype is MISSING and non_blocking is MISSING) or is_bool((non_blocking if dtype is MISSING else dtype))) and ((non_blocking is MISSING and copy is MISSING) or is_bool((copy if non_blocking is MISSING else non_blocking))) and other is MISSING:
-        return to__dtype(self, (dtype if device is MISSING else device), False if dtype is MISSING and non_blocking is MISSING else (non_blocking if dtype is MISSING else dtype), False if non_blocking is MISSING and copy is MISSING else (copy if non_blocking is MISSING else non_blocking), memory_format=None if memory_format is MISSING else memory_format)
-    if (device is MISSING or (device is None or is_given(device))) and (dtype is MISSING or (dtype is None or is_dtype(dtype))) and (non_blocking is MISSING or is_bool(non_blocking)) and (copy is MISSING or is_bool(copy)) and other is MISSING:
-        return to__device(self, None if device is MISSING else device, None if dtype is MISSING else dtype, False if non_blocking is MISSING else non_blocking, False if copy is MISSING else copy, memory_format=None if memory_format is MISSING else memory_format)
-    if is_tensor((other if device is MISSING else device)) and ((dtype is MISSING and non_blocking is MISSING) or is_bool((non_blocking if dtype is MISSING else dtype))) and ((non_blocking is MISSING and copy is MISSING) or is_bool((copy if non_blocking is MISSING else non_blocking))):
-        return to__other(self, (other if device is MISSING else device), False if dtype is MISSING and non_blocking is MISSING else (non_blocking if dtype is MISSING else dtype), False if non_blocking is MISSING and copy is MISSING else (copy if non_blocking is MISSING else non_blocking), memory_format=None if memory_format is MISSING else memory_format)
+def to(
+    self: Any,
+    device: Any = MISSING,
+    dtype: Any = MISSING,
+    non_blocking: Any = MISSING,
+    copy: Any = MISSING,
+    *,
+    memory_format: Any = MISSING,
+    other: Any = MISSING,
+) -> Any:
+    """to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, *,
+    MemoryFormat? memory_format=None) -> Tensor(a)
+    to.device(Tensor(a) self, Device? device=None, ScalarType? dtype=None, bool non_blocking=False,
+        bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)
+    to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, *,
+        MemoryFormat? memory_format=None) -> Tensor(a)"""
+    if (
+        is_dtype(dtype if device is MISSING else device)
+        and (
+            (dtype is MISSING and non_blocking is MISSING)
+            or is_bool(non_blocking if dtype is MISSING else dtype)
+        )
+        and (
+            (non_blocking is MISSING and copy is MISSING)
+            or is_bool(copy if non_blocking is MISSING else non_blocking)
+        )
+        and other is MISSING
+    ):
+        return to__dtype(
+            self,
+            dtype if device is MISSING else device,
+            False if dtype is MISSING and non_blocking is MISSING else (
+                non_blocking if dtype is MISSING else dtype
+            ),
+            False if non_blocking is MISSING and copy is MISSING else (
+                copy if non_blocking is MISSING else non_blocking
+            ),
+            memory_format=None if memory_format is MISSING else memory_format,
+        )
+    if (
+        (device is MISSING or (device is None or is_given(device)))
+        and (dtype is MISSING or (dtype is None or is_dtype(dtype)))
+        and (non_blocking is MISSING or is_bool(non_blocking))
+        and (copy is MISSING or is_bool(copy))
+        and other is MISSING
+    ):
+        return to__device(
+            self,
+            None if device is MISSING else device,
+            None if dtype is MISSING else dtype,
+            False if non_blocking is MISSING else non_blocking,
+            False if copy is MISSING else copy,
+            memory_format=None if memory_format is MISSING else memory_format,
+        )
+    if (
+        is_tensor(other if device is MISSING else device)
+        and (
+            (dtype is MISSING and non_blocking is MISSING)
+            or is_bool(non_blocking if dtype is MISSING else dtype)
+        )
+        and (
+            (non_blocking is MISSING and copy is MISSING)
+            or is_bool(copy if non_blocking is MISSING else non_blocking)
+        )
+    ):
+        return to__other(
+            self,
+            other if device is MISSING else device,
+            False if dtype is MISSING and non_blocking is MISSING else (
+                non_blocking if dtype is MISSING else dtype
+            ),
+            False if non_blocking is MISSING and copy is MISSING else (
+                copy if non_blocking is MISSING else non_blocking
+            ),
+            memory_format=None if memory_format is MISSING else memory_format,
+        )
     schemas = (
-        "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)",
-        "to.device(Tensor(a) self, Device? device=None, ScalarType? dtype=None, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)",
-        "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)",
+        "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False,"
+        " *, MemoryFormat? memory_format=None) -> Tensor(a)",
+        "to.device(Tensor(a) self, Device? device=None, ScalarType? dtype=None, bool "
+        "non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> "
+        "Tensor(a)",
+        "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, *, "
+        "MemoryFormat? memory_format=None) -> Tensor(a)",
     )
-    raise no_overload("to", schemas, (self, device, dtype, non_blocking, copy, memory_format, other,))
+    raise no_overload(
+        "to", schemas, (self, device, dtype, non_blocking, copy, memory_format, other,)
+    )
 
 
-def arange(start: Any = MISSING, end: Any = MISSING, step: Any = MISSING, *, dtype: Any = MISSING, layout: Any = MISSING, device: Any = MISSING, pin_memory: Any = MISSING, out: Any = None, requires_grad: bool = False) -> Any:
-    """arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if is_number((end if start is MISSING else start)) and step is MISSING:
-        return arange__default((end if start is MISSING else start), dtype=None if dtype is MISSING else dtype, layout=None if layout is MISSING else layout, device=None if device is MISSING else device, pin_memory=None if pin_memory is MISSING else pin_memory, out=out, requires_grad=requires_grad)
+def arange(
+    start: Any = MISSING,
+    end: Any = MISSING,
+    step: Any = MISSING,
+    *,
+    dtype: Any = MISSING,
+    layout: Any = MISSING,
+    device: Any = MISSING,
+    pin_memory: Any = MISSING,
+    out: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+    pin_memory=None) -> Tensor
+    arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device?
+        device=None, bool? pin_memory=None) -> Tensor
+    arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout?
+        layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if is_number(end if start is MISSING else start) and step is MISSING:
+        return arange__default(
+            end if start is MISSING else start,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     if is_number(start) and is_number(end) and step is MISSING:
-        return arange__start(start, end, dtype=None if dtype is MISSING else dtype, layout=None if layout is MISSING else layout, device=None if device is MISSING else device, pin_memory=None if pin_memory is MISSING else pin_memory, requires_grad=requires_grad)
+        return arange__start(
+            start,
+            end,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            requires_grad=requires_grad,
+        )
     if is_number(start) and is_number(end) and (step is MISSING or is_number(step)):
-        return arange__start_step(start, end, 1 if step is MISSING else step, dtype=None if dtype is MISSING else dtype, layout=None if layout is MISSING else layout, device=None if device is MISSING else device, pin_memory=None if pin_memory is MISSING else pin_memory, out=out, requires_grad=requires_grad)
+        return arange__start_step(
+            start,
+            end,
+            1 if step is MISSING else step,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     schemas = (
-        "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+        "device=None, bool? pin_memory=None) -> Tensor",
+        "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? "
+        "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? "
+        "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
+        "Tensor",
     )
     raise no_overload("arange", schemas, (start, end, step, dtype, layout, device, pin_memory,))
 
 
-def eye(n: Any, m: Any = MISSING, *, dtype: Any = MISSING, layout: Any = MISSING, device: Any = MISSING, pin_memory: Any = MISSING, out: Any = None, requires_grad: bool = False) -> Any:
-    """eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+def eye(
+    n: Any,
+    m: Any = MISSING,
+    *,
+    dtype: Any = MISSING,
+    layout: Any = MISSING,
+    device: Any = MISSING,
+    pin_memory: Any = MISSING,
+    out: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+    pin_memory=None) -> Tensor
+    eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None) -> Tensor"""
     if m is MISSING:
-        return eye__default(n, dtype=None if dtype is MISSING else dtype, layout=None if layout is MISSING else layout, device=None if device is MISSING else device, pin_memory=None if pin_memory is MISSING else pin_memory, out=out, requires_grad=requires_grad)
+        return eye__default(
+            n,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     if is_int(m):
-        return eye__m(n, m, dtype=None if dtype is MISSING else dtype, layout=None if layout is MISSING else layout, device=None if device is MISSING else device, pin_memory=None if pin_memory is MISSING else pin_memory, out=out, requires_grad=requires_grad)
+        return eye__m(
+            n,
+            m,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     schemas = (
-        "eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+        "bool? pin_memory=None) -> Tensor",
+        "eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+        "device=None, bool? pin_memory=None) -> Tensor",
     )
     raise no_overload("eye", schemas, (n, m, dtype, layout, device, pin_memory,))
 
 
-def randint(low: Any = MISSING, high: Any = MISSING, size: Any = MISSING, *, generator: Any = MISSING, dtype: Any = MISSING, layout: Any = MISSING, device: Any = MISSING, pin_memory: Any = MISSING, out: Any = None, requires_grad: bool = False) -> Any:
-    """randint(SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    randint.low(SymInt low, SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if is_int((high if low is MISSING else low)) and is_ints((size if high is MISSING else high)):
-        return randint__default((high if low is MISSING else low), (size if high is MISSING else high), generator=None if generator is MISSING else generator, dtype=None if dtype is MISSING else dtype, layout=None if layout is MISSING else layout, device=None if device is MISSING else device, pin_memory=None if pin_memory is MISSING else pin_memory, out=out, requires_grad=requires_grad)
+def randint(
+    low: Any = MISSING,
+    high: Any = MISSING,
+    size: Any = MISSING,
+    *,
+    generator: Any = MISSING,
+    dtype: Any = MISSING,
+    layout: Any = MISSING,
+    device: Any = MISSING,
+    pin_memory: Any = MISSING,
+    out: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """randint(SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None,
+    Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    randint.low(SymInt low, SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType?
+        dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if is_int(high if low is MISSING else low) and is_ints(size if high is MISSING else high):
+        return randint__default(
+            high if low is MISSING else low,
+            size if high is MISSING else high,
+            generator=None if generator is MISSING else generator,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     if is_int(low) and is_int(high) and is_ints(size):
-        return randint__low(low, high, size, generator=None if generator is MISSING else generator, dtype=None if dtype is MISSING else dtype, layout=None if layout is MISSING else layout, device=None if device is MISSING else device, pin_memory=None if pin_memory is MISSING else pin_memory, out=out, requires_grad=requires_grad)
+        return randint__low(
+            low,
+            high,
+            size,
+            generator=None if generator is MISSING else generator,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     schemas = (
-        "randint(SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "randint.low(SymInt low, SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "randint(SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType? "
+        "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
+        "Tensor",
+        "randint.low(SymInt low, SymInt high, SymInt[] size, *, Generator? generator=None, "
+        "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+        "pin_memory=None) -> Tensor",
     )
-    raise no_overload("randint", schemas, (low, high, size, generator, dtype, layout, device, pin_memory,))
+    raise no_overload(
+        "randint", schemas, (low, high, size, generator, dtype, layout, device, pin_memory,)
+    )
 
 
-def randint_like(input: Any, low: Any = MISSING, high: Any = MISSING, *, dtype: Any = MISSING, layout: Any = MISSING, device: Any = MISSING, pin_memory: Any = MISSING, memory_format: Any = MISSING, requires_grad: bool = False) -> Any:
-    """randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
-    randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
-    if is_int((high if low is MISSING else low)):
-        return randint_like__default(input, (high if low is MISSING else low), dtype=None if dtype is MISSING else dtype, layout=None if layout is MISSING else layout, device=None if device is MISSING else device, pin_memory=None if pin_memory is MISSING else pin_memory, memory_format=None if memory_format is MISSING else memory_format, requires_grad=requires_grad)
+def randint_like(
+    input: Any,
+    low: Any = MISSING,
+    high: Any = MISSING,
+    *,
+    dtype: Any = MISSING,
+    layout: Any = MISSING,
+    device: Any = MISSING,
+    pin_memory: Any = MISSING,
+    memory_format: Any = MISSING,
+    requires_grad: bool = False,
+) -> Any:
+    """randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None,
+    Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+    randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout?
+        layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None)
+        -> Tensor"""
+    if is_int(high if low is MISSING else low):
+        return randint_like__default(
+            input,
+            high if low is MISSING else low,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            memory_format=None if memory_format is MISSING else memory_format,
+            requires_grad=requires_grad,
+        )
     if is_int(low) and is_int(high):
-        return randint_like__low_dtype(input, low, high, dtype=None if dtype is MISSING else dtype, layout=None if layout is MISSING else layout, device=None if device is MISSING else device, pin_memory=None if pin_memory is MISSING else pin_memory, memory_format=None if memory_format is MISSING else memory_format, requires_grad=requires_grad)
+        return randint_like__low_dtype(
+            input,
+            low,
+            high,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            memory_format=None if memory_format is MISSING else memory_format,
+            requires_grad=requires_grad,
+        )
     schemas = (
-        "randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-        "randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+        "randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? "
+        "layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? "
+        "memory_format=None) -> Tensor",
+        "randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? "
+        "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
+        "MemoryFormat? memory_format=None) -> Tensor",
     )
-    raise no_overload("randint_like", schemas, (input, low, high, dtype, layout, device, pin_memory, memory_format,))
+    raise no_overload(
+        "randint_like",
+        schemas,
+        (input, low, high, dtype, layout, device, pin_memory, memory_format,),
+    )
 
 
-def normal(mean: Any, std: Any = MISSING, size: Any = MISSING, *, generator: Any = MISSING, dtype: Any = MISSING, layout: Any = MISSING, device: Any = MISSING, pin_memory: Any = MISSING, out: Any = None, requires_grad: bool = False) -> Any:
+def normal(
+    mean: Any,
+    std: Any = MISSING,
+    size: Any = MISSING,
+    *,
+    generator: Any = MISSING,
+    dtype: Any = MISSING,
+    layout: Any = MISSING,
+    device: Any = MISSING,
+    pin_memory: Any = MISSING,
+    out: Any = None,
+    requires_grad: bool = False,
+) -> Any:
     """normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor
     normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor
     normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor
-    normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if is_tensor(mean) and (std is MISSING or is_number(std)) and size is MISSING and dtype is MISSING and layout is MISSING and device is MISSING and pin_memory is MISSING:
-        return normal__Tensor_float(mean, 1 if std is MISSING else std, generator=None if generator is MISSING else generator, out=out)
-    if is_number(mean) and is_tensor(std) and size is MISSING and dtype is MISSING and layout is MISSING and device is MISSING and pin_memory is MISSING:
-        return normal__float_Tensor(mean, std, generator=None if generator is MISSING else generator, out=out)
-    if is_tensor(mean) and is_tensor(std) and size is MISSING and dtype is MISSING and layout is MISSING and device is MISSING and pin_memory is MISSING:
-        return normal__Tensor_Tensor(mean, std, generator=None if generator is MISSING else generator, out=out)
-    if is_number(mean) and is_number(std) and is_ints(size) and (dtype is MISSING or (dtype is None or is_dtype(dtype))) and (layout is MISSING or (layout is None or is_given(layout))) and (device is MISSING or (device is None or is_given(device))) and (pin_memory is MISSING or (pin_memory is None or is_bool(pin_memory))):
-        return normal__float_float(mean, std, size, generator=None if generator is MISSING else generator, dtype=None if dtype is MISSING else dtype, layout=None if layout is MISSING else layout, device=None if device is MISSING else device, pin_memory=None if pin_memory is MISSING else pin_memory, out=out, requires_grad=requires_grad)
+    normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None,
+        ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) ->
+        Tensor"""
+    if (
+        is_tensor(mean)
+        and (std is MISSING or is_number(std))
+        and size is MISSING
+        and dtype is MISSING
+        and layout is MISSING
+        and device is MISSING
+        and pin_memory is MISSING
+    ):
+        return normal__Tensor_float(
+            mean,
+            1 if std is MISSING else std,
+            generator=None if generator is MISSING else generator,
+            out=out,
+        )
+    if (
+        is_number(mean)
+        and is_tensor(std)
+        and size is MISSING
+        and dtype is MISSING
+        and layout is MISSING
+        and device is MISSING
+        and pin_memory is MISSING
+    ):
+        return normal__float_Tensor(
+            mean, std, generator=None if generator is MISSING else generator, out=out
+        )
+    if (
+        is_tensor(mean)
+        and is_tensor(std)
+        and size is MISSING
+        and dtype is MISSING
+        and layout is MISSING
+        and device is MISSING
+        and pin_memory is MISSING
+    ):
+        return normal__Tensor_Tensor(
+            mean, std, generator=None if generator is MISSING else generator, out=out
+        )
+    if (
+        is_number(mean)
+        and is_number(std)
+        and is_ints(size)
+        and (dtype is MISSING or (dtype is None or is_dtype(dtype)))
+        and (layout is MISSING or (layout is None or is_given(layout)))
+        and (device is MISSING or (device is None or is_given(device)))
+        and (pin_memory is MISSING or (pin_memory is None or is_bool(pin_memory)))
+    ):
+        return normal__float_float(
+            mean,
+            std,
+            size,
+            generator=None if generator is MISSING else generator,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            out=out,
+            requires_grad=requires_grad,
+        )
     schemas = (
         "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
         "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
         "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
-        "normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "normal.float_float(float mean, float std, SymInt[] size, *, Generator? "
+        "generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+        "bool? pin_memory=None) -> Tensor",
     )
-    raise no_overload("normal", schemas, (mean, std, size, generator, dtype, layout, device, pin_memory,))
+    raise no_overload(
+        "normal", schemas, (mean, std, size, generator, dtype, layout, device, pin_memory,)
+    )
 
 
 def div(input: Any, other: Any = MISSING, *, rounding_mode: Any = MISSING, out: Any = None) -> Any:
     """div.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
     div.Tensor_mode(Tensor self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
     div.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
-    if is_number_or_tensor(other) and rounding_mode is MISSING:
+    if is_tensor(input) and is_number_or_tensor(other) and rounding_mode is MISSING:
         return div__Tensor(input, other, out=out)
-    if is_number_or_tensor(other) and (rounding_mode is None or is_str(rounding_mode)):
+    if (
+        is_tensor(input)
+        and is_number_or_tensor(other)
+        and (rounding_mode is None or is_str(rounding_mode))
+    ):
         return div__Tensor_mode(input, other, rounding_mode=rounding_mode, out=out)
     if is_number(input) and is_tensor(other) and rounding_mode is MISSING:
         return div__Scalar_Tensor(input, other)
@@ -277,7 +580,8 @@ def div_(input: Any, other: Any = MISSING, *, rounding_mode: Any = MISSING) -> A
         return div___Tensor_mode(input, other, rounding_mode=rounding_mode)
     schemas = (
         "div_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",
-        "div_.Tensor_mode(Tensor(a!) self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor(a!)",
+        "div_.Tensor_mode(Tensor(a!) self, Tensor|Scalar other, *, str? rounding_mode) -> "
+        "Tensor(a!)",
     )
     raise no_overload("div_", schemas, (input, other, rounding_mode,))
 
@@ -285,7 +589,7 @@ def div_(input: Any, other: Any = MISSING, *, rounding_mode: Any = MISSING) -> A
 def floor_divide(input: Any, other: Any = MISSING, *, out: Any = None) -> Any:
     """floor_divide(Tensor self, Tensor|Scalar other) -> Tensor
     floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
-    if is_number_or_tensor(other):
+    if is_tensor(input) and is_number_or_tensor(other):
         return floor_divide__default(input, other, out=out)
     if is_number(input) and is_tensor(other):
         return floor_divide__Scalar_Tensor(input, other)
@@ -309,7 +613,7 @@ def floor_divide_(input: Any, other: Any = MISSING) -> Any:
 def remainder(input: Any, other: Any = MISSING, *, out: Any = None) -> Any:
     """remainder.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
     remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
-    if is_number_or_tensor(other):
+    if is_tensor(input) and is_number_or_tensor(other):
         return remainder__Tensor(input, other, out=out)
     if is_number(input) and is_tensor(other):
         return remainder__Scalar_Tensor(input, other)
@@ -333,7 +637,7 @@ def remainder_(input: Any, other: Any = MISSING) -> Any:
 def bitwise_left_shift(input: Any, other: Any = MISSING, *, out: Any = None) -> Any:
     """bitwise_left_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
     bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
-    if is_number_or_tensor(other):
+    if is_tensor(input) and is_number_or_tensor(other):
         return bitwise_left_shift__Tensor(input, other, out=out)
     if is_number(input) and is_tensor(other):
         return bitwise_left_shift__Scalar_Tensor(input, other)
@@ -357,7 +661,7 @@ def bitwise_left_shift_(input: Any, other: Any = MISSING) -> Any:
 def bitwise_right_shift(input: Any, other: Any = MISSING, *, out: Any = None) -> Any:
     """bitwise_right_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
     bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
-    if is_number_or_tensor(other):
+    if is_tensor(input) and is_number_or_tensor(other):
         return bitwise_right_shift__Tensor(input, other, out=out)
     if is_number(input) and is_tensor(other):
         return bitwise_right_shift__Scalar_Tensor(input, other)
@@ -409,7 +713,7 @@ def round_(input: Any, *, decimals: Any = MISSING) -> Any:
 def xlogy(input: Any, other: Any = MISSING, *, out: Any = None) -> Any:
     """xlogy.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
     xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor"""
-    if is_number_or_tensor(other):
+    if is_tensor(input) and is_number_or_tensor(other):
         return xlogy__Tensor(input, other, out=out)
     if is_number(input) and is_tensor(other):
         return xlogy__Scalar_Self(input, other)
@@ -433,7 +737,7 @@ def xlogy_(input: Any, other: Any = MISSING) -> Any:
 def float_power(input: Any, exponent: Any = MISSING, *, out: Any = None) -> Any:
     """float_power.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor
     float_power.Scalar(Scalar self, Tensor exponent) -> Tensor"""
-    if is_number_or_tensor(exponent):
+    if is_tensor(input) and is_number_or_tensor(exponent):
         return float_power__Tensor_Tensor(input, exponent, out=out)
     if is_number(input) and is_tensor(exponent):
         return float_power__Scalar(input, exponent)
@@ -457,7 +761,7 @@ def float_power_(input: Any, exponent: Any = MISSING) -> Any:
 def pow(input: Any, exponent: Any = MISSING, *, out: Any = None) -> Any:
     """pow.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor
     pow.Scalar(Scalar self, Tensor exponent) -> Tensor"""
-    if is_number_or_tensor(exponent):
+    if is_tensor(input) and is_number_or_tensor(exponent):
         return pow__Tensor_Tensor(input, exponent, out=out)
     if is_number(input) and is_tensor(exponent):
         return pow__Scalar(input, exponent)
@@ -478,7 +782,9 @@ def pow_(input: Any, exponent: Any = MISSING) -> Any:
     raise no_overload("pow_", schemas, (input, exponent,))
 
 
-def max(input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, other: Any = MISSING, out: Any = None) -> Any:
+def max(
+    input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, other: Any = MISSING, out: Any = None
+) -> Any:
     """max(Tensor self) -> Tensor
     max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
     max.other(Tensor self, Tensor other) -> Tensor"""
@@ -486,8 +792,8 @@ def max(input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, other: Any = 
         return max__default(input)
     if is_int(dim) and (keepdim is MISSING or is_bool(keepdim)) and other is MISSING:
         return max__dim(input, dim, False if keepdim is MISSING else keepdim, out=out)
-    if is_tensor((other if dim is MISSING else dim)) and keepdim is MISSING:
-        return max__other(input, (other if dim is MISSING else dim), out=out)
+    if is_tensor(other if dim is MISSING else dim) and keepdim is MISSING:
+        return max__other(input, other if dim is MISSING else dim, out=out)
     schemas = (
         "max(Tensor self) -> Tensor",
         "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
@@ -496,7 +802,9 @@ def max(input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, other: Any = 
     raise no_overload("max", schemas, (input, dim, keepdim, other,))
 
 
-def min(input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, other: Any = MISSING, out: Any = None) -> Any:
+def min(
+    input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, other: Any = MISSING, out: Any = None
+) -> Any:
     """min(Tensor self) -> Tensor
     min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
     min.other(Tensor self, Tensor other) -> Tensor"""
@@ -504,8 +812,8 @@ def min(input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, other: Any = 
         return min__default(input)
     if is_int(dim) and (keepdim is MISSING or is_bool(keepdim)) and other is MISSING:
         return min__dim(input, dim, False if keepdim is MISSING else keepdim, out=out)
-    if is_tensor((other if dim is MISSING else dim)) and keepdim is MISSING:
-        return min__other(input, (other if dim is MISSING else dim), out=out)
+    if is_tensor(other if dim is MISSING else dim) and keepdim is MISSING:
+        return min__other(input, other if dim is MISSING else dim, out=out)
     schemas = (
         "min(Tensor self) -> Tensor",
         "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
@@ -518,11 +826,11 @@ def view(self: Any, *args: Any, size: Any = MISSING, dtype: Any = MISSING) -> An
     """view(Tensor(a) self, SymInt[] size) -> Tensor(a)
     view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)"""
     if args:
-        size = args if len(args) != 1 else args[0]
+        size = args if len(args) != 1 or is_item(args[0]) else args[0]
     if is_ints(size) and dtype is MISSING:
         return view__default(self, size)
-    if is_dtype((dtype if size is MISSING else size)):
-        return view__dtype(self, (dtype if size is MISSING else size))
+    if is_dtype(dtype if size is MISSING else size):
+        return view__dtype(self, dtype if size is MISSING else size)
     schemas = (
         "view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
         "view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
@@ -549,7 +857,7 @@ def squeeze(input: Any, *args: Any, dim: Any = MISSING) -> Any:
     squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)
     squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"""
     if args:
-        dim = args if len(args) != 1 else args[0]
+        dim = args if len(args) != 1 or is_item(args[0]) else args[0]
     if dim is MISSING:
         return squeeze__default(input)
     if is_int(dim):
@@ -568,11 +876,11 @@ def atleast_1d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
     """atleast_1d(Tensor self) -> Tensor
     atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]"""
     if args:
-        input = args if len(args) != 1 else args[0]
-    if tensors is MISSING:
+        input = args if len(args) != 1 or is_item(args[0]) else args[0]
+    if is_tensor(input) and tensors is MISSING:
         return atleast_1d__default(input)
-    if is_tensors((tensors if input is MISSING else input)):
-        return atleast_1d__Sequence((tensors if input is MISSING else input))
+    if is_tensors(tensors if input is MISSING else input):
+        return atleast_1d__Sequence(tensors if input is MISSING else input)
     schemas = (
         "atleast_1d(Tensor self) -> Tensor",
         "atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]",
@@ -584,11 +892,11 @@ def atleast_2d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
     """atleast_2d(Tensor self) -> Tensor
     atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]"""
     if args:
-        input = args if len(args) != 1 else args[0]
-    if tensors is MISSING:
+        input = args if len(args) != 1 or is_item(args[0]) else args[0]
+    if is_tensor(input) and tensors is MISSING:
         return atleast_2d__default(input)
-    if is_tensors((tensors if input is MISSING else input)):
-        return atleast_2d__Sequence((tensors if input is MISSING else input))
+    if is_tensors(tensors if input is MISSING else input):
+        return atleast_2d__Sequence(tensors if input is MISSING else input)
     schemas = (
         "atleast_2d(Tensor self) -> Tensor",
         "atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]",
@@ -600,11 +908,11 @@ def atleast_3d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
     """atleast_3d(Tensor self) -> Tensor
     atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]"""
     if args:
-        input = args if len(args) != 1 else args[0]
-    if tensors is MISSING:
+        input = args if len(args) != 1 or is_item(args[0]) else args[0]
+    if is_tensor(input) and tensors is MISSING:
         return atleast_3d__default(input)
-    if is_tensors((tensors if input is MISSING else input)):
-        return atleast_3d__Sequence((tensors if input is MISSING else input))
+    if is_tensors(tensors if input is MISSING else input):
+        return atleast_3d__Sequence(tensors if input is MISSING else input)
     schemas = (
         "atleast_3d(Tensor self) -> Tensor",
         "atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]",
@@ -640,33 +948,56 @@ def split(input: Any, split_size: Any = MISSING, dim: Any = MISSING) -> Any:
     raise no_overload("split", schemas, (input, split_size, dim,))
 
 
-def tensor_split(input: Any, sections: Any = MISSING, dim: Any = MISSING, *, indices: Any = MISSING, tensor_indices_or_sections: Any = MISSING) -> Any:
+def tensor_split(
+    input: Any,
+    sections: Any = MISSING,
+    dim: Any = MISSING,
+    *,
+    indices: Any = MISSING,
+    tensor_indices_or_sections: Any = MISSING,
+) -> Any:
     """tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]
     tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]
-    tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]"""
+    tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections,
+        int dim=0) -> Tensor(a)[]"""
     if is_int(sections) and indices is MISSING and tensor_indices_or_sections is MISSING:
         return tensor_split__sections(input, sections, 0 if dim is MISSING else dim)
-    if is_ints((indices if sections is MISSING else sections)) and tensor_indices_or_sections is MISSING:
-        return tensor_split__indices(input, (indices if sections is MISSING else sections), 0 if dim is MISSING else dim)
-    if is_tensor((tensor_indices_or_sections if sections is MISSING else sections)) and indices is MISSING:
-        return tensor_split__tensor_indices_or_sections(input, (tensor_indices_or_sections if sections is MISSING else sections), 0 if dim is MISSING else dim)
+    if (
+        is_ints(indices if sections is MISSING else sections)
+        and tensor_indices_or_sections is MISSING
+    ):
+        return tensor_split__indices(
+            input, indices if sections is MISSING else sections, 0 if dim is MISSING else dim
+        )
+    if (
+        is_tensor(tensor_indices_or_sections if sections is MISSING else sections)
+        and indices is MISSING
+    ):
+        return tensor_split__tensor_indices_or_sections(
+            input,
+            tensor_indices_or_sections if sections is MISSING else sections,
+            0 if dim is MISSING else dim,
+        )
     schemas = (
         "tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]",
         "tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]",
-        "tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
+        "tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
+        "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
     )
-    raise no_overload("tensor_split", schemas, (input, sections, dim, indices, tensor_indices_or_sections,))
+    raise no_overload(
+        "tensor_split", schemas, (input, sections, dim, indices, tensor_indices_or_sections,)
+    )
 
 
 def hsplit(input: Any, *args: Any, sections: Any = MISSING, indices: Any = MISSING) -> Any:
     """hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
     hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
     if args:
-        sections = args if len(args) != 1 else args[0]
+        sections = args if len(args) != 1 or is_item(args[0]) else args[0]
     if is_int(sections) and indices is MISSING:
         return hsplit__int(input, sections)
-    if is_ints((indices if sections is MISSING else sections)):
-        return hsplit__array(input, (indices if sections is MISSING else sections))
+    if is_ints(indices if sections is MISSING else sections):
+        return hsplit__array(input, indices if sections is MISSING else sections)
     schemas = (
         "hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
         "hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
@@ -678,11 +1009,11 @@ def vsplit(input: Any, *args: Any, sections: Any = MISSING, indices: Any = MISSI
     """vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
     vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
     if args:
-        sections = args if len(args) != 1 else args[0]
+        sections = args if len(args) != 1 or is_item(args[0]) else args[0]
     if is_int(sections) and indices is MISSING:
         return vsplit__int(input, sections)
-    if is_ints((indices if sections is MISSING else sections)):
-        return vsplit__array(input, (indices if sections is MISSING else sections))
+    if is_ints(indices if sections is MISSING else sections):
+        return vsplit__array(input, indices if sections is MISSING else sections)
     schemas = (
         "vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
         "vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
@@ -694,11 +1025,11 @@ def dsplit(input: Any, *args: Any, sections: Any = MISSING, indices: Any = MISSI
     """dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
     dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
     if args:
-        sections = args if len(args) != 1 else args[0]
+        sections = args if len(args) != 1 or is_item(args[0]) else args[0]
     if is_int(sections) and indices is MISSING:
         return dsplit__int(input, sections)
-    if is_ints((indices if sections is MISSING else sections)):
-        return dsplit__array(input, (indices if sections is MISSING else sections))
+    if is_ints(indices if sections is MISSING else sections):
+        return dsplit__array(input, indices if sections is MISSING else sections)
     schemas = (
         "dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
         "dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
@@ -706,71 +1037,171 @@ def dsplit(input: Any, *args: Any, sections: Any = MISSING, indices: Any = MISSI
     raise no_overload("dsplit", schemas, (input, sections, indices,))
 
 
-def scatter(input: Any, dim: Any = MISSING, index: Any = MISSING, src: Any = MISSING, *, value: Any = MISSING, reduce: Any = MISSING, out: Any = None) -> Any:
+def repeat_interleave(
+    input: Any = MISSING, repeats: Any = MISSING, dim: Any = MISSING, *, output_size: Any = MISSING
+) -> Any:
+    """repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor
+    repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt?
+        output_size=None) -> Tensor
+    repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt?
+        output_size=None) -> Tensor"""
+    if is_tensor(repeats if input is MISSING else input) and dim is MISSING:
+        return repeat_interleave__Tensor(
+            repeats if input is MISSING else input,
+            output_size=None if output_size is MISSING else output_size,
+        )
+    if is_tensor(input) and is_tensor(repeats) and (dim is MISSING or (dim is None or is_int(dim))):
+        return repeat_interleave__self_Tensor(
+            input,
+            repeats,
+            None if dim is MISSING else dim,
+            output_size=None if output_size is MISSING else output_size,
+        )
+    if is_tensor(input) and is_int(repeats) and (dim is MISSING or (dim is None or is_int(dim))):
+        return repeat_interleave__self_int(
+            input,
+            repeats,
+            None if dim is MISSING else dim,
+            output_size=None if output_size is MISSING else output_size,
+        )
+    schemas = (
+        "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
+        "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt?"
+        " output_size=None) -> Tensor",
+        "repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? "
+        "output_size=None) -> Tensor",
+    )
+    raise no_overload("repeat_interleave", schemas, (input, repeats, dim, output_size,))
+
+
+def scatter(
+    input: Any,
+    dim: Any = MISSING,
+    index: Any = MISSING,
+    src: Any = MISSING,
+    *,
+    value: Any = MISSING,
+    reduce: Any = MISSING,
+    out: Any = None,
+) -> Any:
     """scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
     scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
     scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor
-    scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor"""
+    scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) ->
+        Tensor"""
     if is_tensor(src) and value is MISSING and reduce is MISSING:
         return scatter__src(input, dim, index, src, out=out)
-    if is_number((value if src is MISSING else src)) and reduce is MISSING:
-        return scatter__value(input, dim, index, (value if src is MISSING else src), out=out)
+    if is_number(value if src is MISSING else src) and reduce is MISSING:
+        return scatter__value(input, dim, index, value if src is MISSING else src, out=out)
     if is_tensor(src) and is_str(reduce) and value is MISSING:
         return scatter__reduce(input, dim, index, src, reduce=reduce, out=out)
-    if is_number((value if src is MISSING else src)) and is_str(reduce):
-        return scatter__value_reduce(input, dim, index, (value if src is MISSING else src), reduce=reduce, out=out)
+    if is_number(value if src is MISSING else src) and is_str(reduce):
+        return scatter__value_reduce(
+            input, dim, index, value if src is MISSING else src, reduce=reduce, out=out
+        )
     schemas = (
         "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
         "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
         "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
-        "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
+        "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str "
+        "reduce) -> Tensor",
     )
     raise no_overload("scatter", schemas, (input, dim, index, src, value, reduce,))
 
 
-def scatter_(input: Any, dim: Any = MISSING, index: Any = MISSING, src: Any = MISSING, *, value: Any = MISSING, reduce: Any = MISSING) -> Any:
+def scatter_(
+    input: Any,
+    dim: Any = MISSING,
+    index: Any = MISSING,
+    src: Any = MISSING,
+    *,
+    value: Any = MISSING,
+    reduce: Any = MISSING,
+) -> Any:
     """scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
     scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)
     scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)
-    scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor(a!)"""
+    scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) ->
+        Tensor(a!)"""
     if is_tensor(src) and value is MISSING and reduce is MISSING:
         return scatter___src(input, dim, index, src)
-    if is_number((value if src is MISSING else src)) and reduce is MISSING:
-        return scatter___value(input, dim, index, (value if src is MISSING else src))
+    if is_number(value if src is MISSING else src) and reduce is MISSING:
+        return scatter___value(input, dim, index, value if src is MISSING else src)
     if is_tensor(src) and is_str(reduce) and value is MISSING:
         return scatter___reduce(input, dim, index, src, reduce=reduce)
-    if is_number((value if src is MISSING else src)) and is_str(reduce):
-        return scatter___value_reduce(input, dim, index, (value if src is MISSING else src), reduce=reduce)
+    if is_number(value if src is MISSING else src) and is_str(reduce):
+        return scatter___value_reduce(
+            input, dim, index, value if src is MISSING else src, reduce=reduce
+        )
     schemas = (
         "scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
         "scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
-        "scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)",
-        "scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor(a!)",
+        "scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) "
+        "-> Tensor(a!)",
+        "scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str "
+        "reduce) -> Tensor(a!)",
     )
     raise no_overload("scatter_", schemas, (input, dim, index, src, value, reduce,))
 
 
-def sort(input: Any, dim: Any = MISSING, descending: Any = MISSING, *, stable: Any = MISSING, out: Any = None) -> Any:
+def sort(
+    input: Any,
+    dim: Any = MISSING,
+    descending: Any = MISSING,
+    *,
+    stable: Any = MISSING,
+    out: Any = None,
+) -> Any:
     """sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
-    sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"""
-    if (dim is MISSING or is_int(dim)) and (descending is MISSING or is_bool(descending)) and stable is MISSING:
-        return sort__default(input, -1 if dim is MISSING else dim, False if descending is MISSING else descending, out=out)
+    sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values,
+        Tensor indices)"""
+    if (
+        (dim is MISSING or is_int(dim))
+        and (descending is MISSING or is_bool(descending))
+        and stable is MISSING
+    ):
+        return sort__default(
+            input,
+            -1 if dim is MISSING else dim,
+            False if descending is MISSING else descending,
+            out=out,
+        )
     if (stable is None or is_bool(stable)):
-        return sort__stable(input, stable=stable, dim=-1 if dim is MISSING else dim, descending=False if descending is MISSING else descending, out=out)
+        return sort__stable(
+            input,
+            stable=stable,
+            dim=-1 if dim is MISSING else dim,
+            descending=False if descending is MISSING else descending,
+            out=out,
+        )
     schemas = (
         "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
-        "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+        "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> "
+        "(Tensor values, Tensor indices)",
     )
     raise no_overload("sort", schemas, (input, dim, descending, stable,))
 
 
-def argsort(input: Any, dim: Any = MISSING, descending: Any = MISSING, *, stable: Any = MISSING) -> Any:
+def argsort(
+    input: Any, dim: Any = MISSING, descending: Any = MISSING, *, stable: Any = MISSING
+) -> Any:
     """argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor
     argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor"""
-    if (dim is MISSING or is_int(dim)) and (descending is MISSING or is_bool(descending)) and stable is MISSING:
-        return argsort__default(input, -1 if dim is MISSING else dim, False if descending is MISSING else descending)
+    if (
+        (dim is MISSING or is_int(dim))
+        and (descending is MISSING or is_bool(descending))
+        and stable is MISSING
+    ):
+        return argsort__default(
+            input, -1 if dim is MISSING else dim, False if descending is MISSING else descending
+        )
     if is_bool(stable):
-        return argsort__stable(input, stable=stable, dim=-1 if dim is MISSING else dim, descending=False if descending is MISSING else descending)
+        return argsort__stable(
+            input,
+            stable=stable,
+            dim=-1 if dim is MISSING else dim,
+            descending=False if descending is MISSING else descending,
+        )
     schemas = (
         "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
         "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
@@ -801,7 +1232,8 @@ def nanmedian(input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, out: An
         return nanmedian__dim(input, dim, False if keepdim is MISSING else keepdim, out=out)
     schemas = (
         "nanmedian(Tensor self) -> Tensor",
-        "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+        "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor "
+        "indices)",
     )
     raise no_overload("nanmedian", schemas, (input, dim, keepdim,))
 
@@ -812,14 +1244,19 @@ def random_(self: Any, from_: Any = MISSING, to: Any = MISSING, *, generator: An
     random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)"""
     if from_ is MISSING and to is MISSING:
         return random___default(self, generator=None if generator is MISSING else generator)
-    if is_int((to if from_ is MISSING else from_)):
-        return random___to(self, (to if from_ is MISSING else from_), generator=None if generator is MISSING else generator)
+    if is_int(to if from_ is MISSING else from_):
+        return random___to(
+            self,
+            to if from_ is MISSING else from_,
+            generator=None if generator is MISSING else generator,
+        )
     if is_int(from_) and (to is None or is_int(to)):
         return random___from(self, from_, to, generator=None if generator is MISSING else generator)
     schemas = (
         "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
         "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)",
-        "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)",
+        "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> "
+        "Tensor(a!)",
     )
     raise no_overload("random_", schemas, (self, from_, to, generator,))
 
@@ -828,11 +1265,14 @@ def bernoulli_(self: Any, p: Any = MISSING, *, generator: Any = MISSING) -> Any:
     """bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
     bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"""
     if (p is MISSING or is_number(p)):
-        return bernoulli___float(self, 0.5 if p is MISSING else p, generator=None if generator is MISSING else generator)
+        return bernoulli___float(
+            self, 0.5 if p is MISSING else p, generator=None if generator is MISSING else generator
+        )
     if is_tensor(p):
         return bernoulli___Tensor(self, p, generator=None if generator is MISSING else generator)
     schemas = (
-        "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
+        "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> "
+        "Tensor(a!)",
         "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
     )
     raise no_overload("bernoulli_", schemas, (self, p, generator,))
@@ -842,7 +1282,9 @@ def bernoulli(input: Any, p: Any = MISSING, *, generator: Any = MISSING, out: An
     """bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
     bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor"""
     if p is MISSING:
-        return bernoulli__default(input, generator=None if generator is MISSING else generator, out=out)
+        return bernoulli__default(
+            input, generator=None if generator is MISSING else generator, out=out
+        )
     if is_number(p):
         return bernoulli__p(input, p, generator=None if generator is MISSING else generator)
     schemas = (
@@ -866,85 +1308,238 @@ def tensordot(input: Any, other: Any = MISSING, dims: Any = MISSING) -> Any:
     raise no_overload("tensordot", schemas, (input, other, dims,))
 
 
-def linalg_matrix_norm(input: Any, ord: Any = MISSING, dim: Any = MISSING, keepdim: Any = MISSING, *, dtype: Any = MISSING) -> Any:
-    """linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
-    linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+def linalg_matrix_norm(
+    input: Any,
+    ord: Any = MISSING,
+    dim: Any = MISSING,
+    keepdim: Any = MISSING,
+    *,
+    dtype: Any = MISSING,
+) -> Any:
+    """linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *,
+    ScalarType? dtype=None) -> Tensor
+    linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *,
+        ScalarType? dtype=None) -> Tensor"""
     if is_number(ord):
-        return linalg_matrix_norm__default(input, ord, (-2, -1) if dim is MISSING else dim, False if keepdim is MISSING else keepdim, dtype=None if dtype is MISSING else dtype)
+        return linalg_matrix_norm__default(
+            input,
+            ord,
+            (-2, -1) if dim is MISSING else dim,
+            False if keepdim is MISSING else keepdim,
+            dtype=None if dtype is MISSING else dtype,
+        )
     if (ord is MISSING or is_str(ord)):
-        return linalg_matrix_norm__str_ord(input, "fro" if ord is MISSING else ord, (-2, -1) if dim is MISSING else dim, False if keepdim is MISSING else keepdim, dtype=None if dtype is MISSING else dtype)
+        return linalg_matrix_norm__str_ord(
+            input,
+            "fro" if ord is MISSING else ord,
+            (-2, -1) if dim is MISSING else dim,
+            False if keepdim is MISSING else keepdim,
+            dtype=None if dtype is MISSING else dtype,
+        )
     schemas = (
-        "linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-        "linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+        "linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, "
+        "*, ScalarType? dtype=None) -> Tensor",
+        "linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool "
+        "keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     )
     raise no_overload("linalg_matrix_norm", schemas, (input, ord, dim, keepdim, dtype,))
 
 
-def linalg_norm(input: Any, ord: Any = MISSING, dim: Any = MISSING, keepdim: Any = MISSING, *, dtype: Any = MISSING) -> Any:
-    """linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
-    linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+def linalg_norm(
+    input: Any,
+    ord: Any = MISSING,
+    dim: Any = MISSING,
+    keepdim: Any = MISSING,
+    *,
+    dtype: Any = MISSING,
+) -> Any:
+    """linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *,
+    ScalarType? dtype=None) -> Tensor
+    linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType?
+        dtype=None) -> Tensor"""
     if (ord is MISSING or (ord is None or is_number(ord))):
-        return linalg_norm__default(input, None if ord is MISSING else ord, None if dim is MISSING else dim, False if keepdim is MISSING else keepdim, dtype=None if dtype is MISSING else dtype)
+        return linalg_norm__default(
+            input,
+            None if ord is MISSING else ord,
+            None if dim is MISSING else dim,
+            False if keepdim is MISSING else keepdim,
+            dtype=None if dtype is MISSING else dtype,
+        )
     if is_str(ord):
-        return linalg_norm__ord_str(input, ord, None if dim is MISSING else dim, False if keepdim is MISSING else keepdim, dtype=None if dtype is MISSING else dtype)
+        return linalg_norm__ord_str(
+            input,
+            ord,
+            None if dim is MISSING else dim,
+            False if keepdim is MISSING else keepdim,
+            dtype=None if dtype is MISSING else dtype,
+        )
     schemas = (
-        "linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-        "linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+        "linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, "
+        "ScalarType? dtype=None) -> Tensor",
+        "linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, "
+        "ScalarType? dtype=None) -> Tensor",
     )
     raise no_overload("linalg_norm", schemas, (input, ord, dim, keepdim, dtype,))
 
 
-def norm(input: Any, p: Any = MISSING, dim: Any = MISSING, keepdim: Any = MISSING, *, dtype: Any = MISSING) -> Any:
-    """norm.str(Tensor self, str p='fro', int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
-    norm(Tensor self, Scalar? p, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+def norm(
+    input: Any,
+    p: Any = MISSING,
+    dim: Any = MISSING,
+    keepdim: Any = MISSING,
+    *,
+    dtype: Any = MISSING,
+) -> Any:
+    """norm.str(Tensor self, str p='fro', int[1]? dim=None, bool keepdim=False, *, ScalarType?
+    dtype=None) -> Tensor
+    norm(Tensor self, Scalar? p, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) ->
+        Tensor"""
     if (p is MISSING or is_str(p)):
-        return norm__str(input, "fro" if p is MISSING else p, None if dim is MISSING else dim, False if keepdim is MISSING else keepdim, dtype=None if dtype is MISSING else dtype)
+        return norm__str(
+            input,
+            "fro" if p is MISSING else p,
+            None if dim is MISSING else dim,
+            False if keepdim is MISSING else keepdim,
+            dtype=None if dtype is MISSING else dtype,
+        )
     if (p is None or is_number(p)):
-        return norm__default(input, p, None if dim is MISSING else dim, False if keepdim is MISSING else keepdim, dtype=None if dtype is MISSING else dtype)
+        return norm__default(
+            input,
+            p,
+            None if dim is MISSING else dim,
+            False if keepdim is MISSING else keepdim,
+            dtype=None if dtype is MISSING else dtype,
+        )
     schemas = (
-        "norm.str(Tensor self, str p='fro', int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-        "norm(Tensor self, Scalar? p, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+        "norm.str(Tensor self, str p='fro', int[1]? dim=None, bool keepdim=False, *, "
+        "ScalarType? dtype=None) -> Tensor",
+        "norm(Tensor self, Scalar? p, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
+        "dtype=None) -> Tensor",
     )
     raise no_overload("norm", schemas, (input, p, dim, keepdim, dtype,))
 
 
-def conv1d(input: Any, weight: Any = MISSING, bias: Any = MISSING, stride: Any = MISSING, padding: Any = MISSING, dilation: Any = MISSING, groups: Any = MISSING) -> Any:
-    """conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor
-    conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding='valid', int[1] dilation=1, int groups=1) -> Tensor"""
+def conv1d(
+    input: Any,
+    weight: Any = MISSING,
+    bias: Any = MISSING,
+    stride: Any = MISSING,
+    padding: Any = MISSING,
+    dilation: Any = MISSING,
+    groups: Any = MISSING,
+) -> Any:
+    """conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0,
+    int[1] dilation=1, int groups=1) -> Tensor
+    conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str
+        padding='valid', int[1] dilation=1, int groups=1) -> Tensor"""
     if (padding is MISSING or is_int_or_ints(padding)):
-        return conv1d__default(input, weight, None if bias is MISSING else bias, 1 if stride is MISSING else stride, 0 if padding is MISSING else padding, 1 if dilation is MISSING else dilation, 1 if groups is MISSING else groups)
+        return conv1d__default(
+            input,
+            weight,
+            None if bias is MISSING else bias,
+            1 if stride is MISSING else stride,
+            0 if padding is MISSING else padding,
+            1 if dilation is MISSING else dilation,
+            1 if groups is MISSING else groups,
+        )
     if (padding is MISSING or is_str(padding)):
-        return conv1d__padding(input, weight, None if bias is MISSING else bias, 1 if stride is MISSING else stride, "valid" if padding is MISSING else padding, 1 if dilation is MISSING else dilation, 1 if groups is MISSING else groups)
+        return conv1d__padding(
+            input,
+            weight,
+            None if bias is MISSING else bias,
+            1 if stride is MISSING else stride,
+            "valid" if padding is MISSING else padding,
+            1 if dilation is MISSING else dilation,
+            1 if groups is MISSING else groups,
+        )
     schemas = (
-        "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor",
-        "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding='valid', int[1] dilation=1, int groups=1) -> Tensor",
+        "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] "
+        "padding=0, int[1] dilation=1, int groups=1) -> Tensor",
+        "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str "
+        "padding='valid', int[1] dilation=1, int groups=1) -> Tensor",
     )
     raise no_overload("conv1d", schemas, (input, weight, bias, stride, padding, dilation, groups,))
 
 
-def conv2d(input: Any, weight: Any = MISSING, bias: Any = MISSING, stride: Any = MISSING, padding: Any = MISSING, dilation: Any = MISSING, groups: Any = MISSING) -> Any:
-    """conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor
-    conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding='valid', int[2] dilation=1, int groups=1) -> Tensor"""
+def conv2d(
+    input: Any,
+    weight: Any = MISSING,
+    bias: Any = MISSING,
+    stride: Any = MISSING,
+    padding: Any = MISSING,
+    dilation: Any = MISSING,
+    groups: Any = MISSING,
+) -> Any:
+    """conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0,
+    int[2] dilation=1, int groups=1) -> Tensor
+    conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str
+        padding='valid', int[2] dilation=1, int groups=1) -> Tensor"""
     if (padding is MISSING or is_ints(padding)):
-        return conv2d__default(input, weight, None if bias is MISSING else bias, 1 if stride is MISSING else stride, 0 if padding is MISSING else padding, 1 if dilation is MISSING else dilation, 1 if groups is MISSING else groups)
+        return conv2d__default(
+            input,
+            weight,
+            None if bias is MISSING else bias,
+            1 if stride is MISSING else stride,
+            0 if padding is MISSING else padding,
+            1 if dilation is MISSING else dilation,
+            1 if groups is MISSING else groups,
+        )
     if (padding is MISSING or is_str(padding)):
-        return conv2d__padding(input, weight, None if bias is MISSING else bias, 1 if stride is MISSING else stride, "valid" if padding is MISSING else padding, 1 if dilation is MISSING else dilation, 1 if groups is MISSING else groups)
+        return conv2d__padding(
+            input,
+            weight,
+            None if bias is MISSING else bias,
+            1 if stride is MISSING else stride,
+            "valid" if padding is MISSING else padding,
+            1 if dilation is MISSING else dilation,
+            1 if groups is MISSING else groups,
+        )
     schemas = (
-        "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor",
-        "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding='valid', int[2] dilation=1, int groups=1) -> Tensor",
+        "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] "
+        "padding=0, int[2] dilation=1, int groups=1) -> Tensor",
+        "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str "
+        "padding='valid', int[2] dilation=1, int groups=1) -> Tensor",
     )
     raise no_overload("conv2d", schemas, (input, weight, bias, stride, padding, dilation, groups,))
 
 
-def conv3d(input: Any, weight: Any = MISSING, bias: Any = MISSING, stride: Any = MISSING, padding: Any = MISSING, dilation: Any = MISSING, groups: Any = MISSING) -> Any:
-    """conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor
-    conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding='valid', int[3] dilation=1, int groups=1) -> Tensor"""
+def conv3d(
+    input: Any,
+    weight: Any = MISSING,
+    bias: Any = MISSING,
+    stride: Any = MISSING,
+    padding: Any = MISSING,
+    dilation: Any = MISSING,
+    groups: Any = MISSING,
+) -> Any:
+    """conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0,
+    int[3] dilation=1, int groups=1) -> Tensor
+    conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str
+        padding='valid', int[3] dilation=1, int groups=1) -> Tensor"""
     if (padding is MISSING or is_ints(padding)):
-        return conv3d__default(input, weight, None if bias is MISSING else bias, 1 if stride is MISSING else stride, 0 if padding is MISSING else padding, 1 if dilation is MISSING else dilation, 1 if groups is MISSING else groups)
+        return conv3d__default(
+            input,
+            weight,
+            None if bias is MISSING else bias,
+            1 if stride is MISSING else stride,
+            0 if padding is MISSING else padding,
+            1 if dilation is MISSING else dilation,
+            1 if groups is MISSING else groups,
+        )
     if (padding is MISSING or is_str(padding)):
-        return conv3d__padding(input, weight, None if bias is MISSING else bias, 1 if stride is MISSING else stride, "valid" if padding is MISSING else padding, 1 if dilation is MISSING else dilation, 1 if groups is MISSING else groups)
+        return conv3d__padding(
+            input,
+            weight,
+            None if bias is MISSING else bias,
+            1 if stride is MISSING else stride,
+            "valid" if padding is MISSING else padding,
+            1 if dilation is MISSING else dilation,
+            1 if groups is MISSING else groups,
+        )
     schemas = (
-        "conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor",
-        "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding='valid', int[3] dilation=1, int groups=1) -> Tensor",
+        "conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] "
+        "padding=0, int[3] dilation=1, int groups=1) -> Tensor",
+        "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str "
+        "padding='valid', int[3] dilation=1, int groups=1) -> Tensor",
     )
     raise no_overload("conv3d", schemas, (input, weight, bias, stride, padding, dilation, groups,))

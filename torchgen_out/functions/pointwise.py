@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from runtime.core.tensor import Tensor
 from runtime.dispatch.signature import kind_of, optional_kind_of
 from runtime.ops.arguments import call_out
@@ -14,12 +12,15 @@ from torchgen_out.operators import pointwise as operators
 
 Number = bool | int | float | complex
 
+
 _add_Tensor = operators.add_Tensor.calls
 _add_Tensor_inplace = operators.add_Tensor.inplace_calls
 _add_Tensor_out = operators.add_Tensor.out_calls
 
 
-def add(input: Tensor, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+def add(
+    input: Tensor, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None
+) -> Tensor:
     """add.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor
 
     Add `alpha * other` to `self`.
@@ -42,7 +43,9 @@ def add_(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     In-place variant of `add`.
     """
     try:
-        call = _add_Tensor_inplace[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _add_Tensor_inplace[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _add_Tensor_inplace.wrong_arguments(input, other) from None
     return call(input, other, alpha)
@@ -63,12 +66,15 @@ def __radd__(self: Tensor, other: Tensor | Number) -> Tensor:
         return NotImplemented
     return call(self, other, 1)
 
+
 _addcdiv = operators.addcdiv.calls
 _addcdiv_inplace = operators.addcdiv.inplace_calls
 _addcdiv_out = operators.addcdiv.out_calls
 
 
-def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None) -> Tensor:
+def addcdiv(
+    input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None
+) -> Tensor:
     """addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor
 
     Add `value * tensor1 / tensor2` to `self`.
@@ -96,12 +102,15 @@ def addcdiv_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number =
         raise _addcdiv_inplace.wrong_arguments(input, tensor1, tensor2) from None
     return call(input, tensor1, tensor2, value)
 
+
 _addcmul = operators.addcmul.calls
 _addcmul_inplace = operators.addcmul.inplace_calls
 _addcmul_out = operators.addcmul.out_calls
 
 
-def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None) -> Tensor:
+def addcmul(
+    input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None
+) -> Tensor:
     """addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor
 
     Add `value * tensor1 * tensor2` to `self`.
@@ -127,6 +136,7 @@ def addcmul_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number =
     except AttributeError:
         raise _addcmul_inplace.wrong_arguments(input, tensor1, tensor2) from None
     return call(input, tensor1, tensor2, value)
+
 
 _div_Tensor = operators.div_Tensor.calls
 _div_Tensor_inplace = operators.div_Tensor.inplace_calls
@@ -156,7 +166,9 @@ def div___Tensor(input: Tensor, other: Tensor | Number) -> Tensor:
     In-place variant of `div`.
     """
     try:
-        call = _div_Tensor_inplace[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _div_Tensor_inplace[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _div_Tensor_inplace.wrong_arguments(input, other) from None
     return call(input, other)
@@ -168,6 +180,7 @@ def __truediv__(self: Tensor, other: Tensor | Number) -> Tensor:
     except AttributeError:
         return NotImplemented
     return call(self, other)
+
 
 _div_Scalar_Tensor = operators.div_Scalar_Tensor.calls
 
@@ -191,6 +204,7 @@ def __rtruediv__(self: Tensor, other: Number) -> Tensor:
         return NotImplemented
     return call(other, self)
 
+
 __div_floor = operators._div_floor.calls
 
 
@@ -204,6 +218,7 @@ def _div_floor(input: Tensor, other: Tensor | Number) -> Tensor:
     except AttributeError:
         raise __div_floor.wrong_arguments(input, other) from None
     return call(input, other)
+
 
 __div_trunc = operators._div_trunc.calls
 
@@ -219,6 +234,7 @@ def _div_trunc(input: Tensor, other: Tensor | Number) -> Tensor:
         raise __div_trunc.wrong_arguments(input, other) from None
     return call(input, other)
 
+
 __div_trunc_integral = operators._div_trunc_integral.calls
 
 
@@ -228,17 +244,22 @@ def _div_trunc_integral(input: Tensor, other: Tensor | Number) -> Tensor:
     Divide integers and round towards zero.
     """
     try:
-        call = __div_trunc_integral[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = __div_trunc_integral[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise __div_trunc_integral.wrong_arguments(input, other) from None
     return call(input, other)
+
 
 _floor_divide = operators.floor_divide.calls
 _floor_divide_inplace = operators.floor_divide.inplace_calls
 _floor_divide_out = operators.floor_divide.out_calls
 
 
-def floor_divide__default(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def floor_divide__default(
+    input: Tensor, other: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
     """floor_divide(Tensor self, Tensor|Scalar other) -> Tensor
 
     Divide `self` by `other` and round towards minus infinity.
@@ -249,7 +270,9 @@ def floor_divide__default(input: Tensor, other: Tensor | Number, *, out: Tensor 
     if out is not None:
         return call_out(_floor_divide_out, out, input, other)
     try:
-        call = _floor_divide[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _floor_divide[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _floor_divide.wrong_arguments(input, other) from None
     return call(input, other)
@@ -261,7 +284,9 @@ def floor_divide___default(input: Tensor, other: Tensor | Number) -> Tensor:
     In-place variant of `floor_divide`.
     """
     try:
-        call = _floor_divide_inplace[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _floor_divide_inplace[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _floor_divide_inplace.wrong_arguments(input, other) from None
     return call(input, other)
@@ -273,6 +298,7 @@ def __floordiv__(self: Tensor, other: Tensor | Number) -> Tensor:
     except AttributeError:
         return NotImplemented
     return call(self, other)
+
 
 _floor_divide_Scalar_Tensor = operators.floor_divide_Scalar_Tensor.calls
 
@@ -295,6 +321,7 @@ def __rfloordiv__(self: Tensor, other: Number) -> Tensor:
     except AttributeError:
         return NotImplemented
     return call(other, self)
+
 
 _fmod_Tensor = operators.fmod_Tensor.calls
 _fmod_Tensor_inplace = operators.fmod_Tensor.inplace_calls
@@ -323,10 +350,13 @@ def fmod_(input: Tensor, other: Tensor | Number) -> Tensor:
     In-place variant of `fmod`.
     """
     try:
-        call = _fmod_Tensor_inplace[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _fmod_Tensor_inplace[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _fmod_Tensor_inplace.wrong_arguments(input, other) from None
     return call(input, other)
+
 
 _mul_Tensor = operators.mul_Tensor.calls
 _mul_Tensor_inplace = operators.mul_Tensor.inplace_calls
@@ -356,7 +386,9 @@ def mul_(input: Tensor, other: Tensor | Number) -> Tensor:
     In-place variant of `mul`.
     """
     try:
-        call = _mul_Tensor_inplace[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _mul_Tensor_inplace[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _mul_Tensor_inplace.wrong_arguments(input, other) from None
     return call(input, other)
@@ -376,6 +408,7 @@ def __rmul__(self: Tensor, other: Tensor | Number) -> Tensor:
     except AttributeError:
         return NotImplemented
     return call(self, other)
+
 
 _neg = operators.neg.calls
 _neg_inplace = operators.neg.inplace_calls
@@ -409,6 +442,7 @@ def neg_(input: Tensor) -> Tensor:
         raise _neg_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _reciprocal = operators.reciprocal.calls
 _reciprocal_inplace = operators.reciprocal.inplace_calls
 _reciprocal_out = operators.reciprocal.out_calls
@@ -439,12 +473,15 @@ def reciprocal_(input: Tensor) -> Tensor:
         raise _reciprocal_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _remainder_Tensor = operators.remainder_Tensor.calls
 _remainder_Tensor_inplace = operators.remainder_Tensor.inplace_calls
 _remainder_Tensor_out = operators.remainder_Tensor.out_calls
 
 
-def remainder__Tensor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def remainder__Tensor(
+    input: Tensor, other: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
     """remainder.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
 
     Return the remainder of the division that rounds towards minus infinity.
@@ -454,7 +491,9 @@ def remainder__Tensor(input: Tensor, other: Tensor | Number, *, out: Tensor | No
     if out is not None:
         return call_out(_remainder_Tensor_out, out, input, other)
     try:
-        call = _remainder_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _remainder_Tensor[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _remainder_Tensor.wrong_arguments(input, other) from None
     return call(input, other)
@@ -466,7 +505,9 @@ def remainder___Tensor(input: Tensor, other: Tensor | Number) -> Tensor:
     In-place variant of `remainder`.
     """
     try:
-        call = _remainder_Tensor_inplace[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _remainder_Tensor_inplace[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _remainder_Tensor_inplace.wrong_arguments(input, other) from None
     return call(input, other)
@@ -474,10 +515,13 @@ def remainder___Tensor(input: Tensor, other: Tensor | Number) -> Tensor:
 
 def __mod__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
-        call = _remainder_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _remainder_Tensor[
+            self._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         return NotImplemented
     return call(self, other)
+
 
 _remainder_Scalar_Tensor = operators.remainder_Scalar_Tensor.calls
 
@@ -501,6 +545,7 @@ def __rmod__(self: Tensor, other: Number) -> Tensor:
         return NotImplemented
     return call(other, self)
 
+
 _rsub_Tensor = operators.rsub_Tensor.calls
 
 
@@ -523,12 +568,15 @@ def __rsub__(self: Tensor, other: Tensor | Number) -> Tensor:
         return NotImplemented
     return call(self, other, 1)
 
+
 _sub_Tensor = operators.sub_Tensor.calls
 _sub_Tensor_inplace = operators.sub_Tensor.inplace_calls
 _sub_Tensor_out = operators.sub_Tensor.out_calls
 
 
-def sub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+def sub(
+    input: Tensor, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None
+) -> Tensor:
     """sub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor
 
     Subtract `alpha * other` from `self`.
@@ -550,7 +598,9 @@ def sub_(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     In-place variant of `sub`.
     """
     try:
-        call = _sub_Tensor_inplace[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _sub_Tensor_inplace[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _sub_Tensor_inplace.wrong_arguments(input, other) from None
     return call(input, other, alpha)
@@ -562,6 +612,7 @@ def __sub__(self: Tensor, other: Tensor | Number) -> Tensor:
     except AttributeError:
         return NotImplemented
     return call(self, other, 1)
+
 
 _eq_Tensor = operators.eq_Tensor.calls
 _eq_Tensor_inplace = operators.eq_Tensor.inplace_calls
@@ -588,7 +639,9 @@ def eq_(input: Tensor, other: Tensor | Number) -> Tensor:
     In-place variant of `eq`.
     """
     try:
-        call = _eq_Tensor_inplace[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _eq_Tensor_inplace[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _eq_Tensor_inplace.wrong_arguments(input, other) from None
     return call(input, other)
@@ -600,6 +653,7 @@ def __eq__(self: Tensor, other: Tensor | Number) -> Tensor:
     except AttributeError:
         return NotImplemented
     return call(self, other)
+
 
 _ge_Tensor = operators.ge_Tensor.calls
 _ge_Tensor_inplace = operators.ge_Tensor.inplace_calls
@@ -626,7 +680,9 @@ def ge_(input: Tensor, other: Tensor | Number) -> Tensor:
     In-place variant of `ge`.
     """
     try:
-        call = _ge_Tensor_inplace[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _ge_Tensor_inplace[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _ge_Tensor_inplace.wrong_arguments(input, other) from None
     return call(input, other)
@@ -638,6 +694,7 @@ def __ge__(self: Tensor, other: Tensor | Number) -> Tensor:
     except AttributeError:
         return NotImplemented
     return call(self, other)
+
 
 _gt_Tensor = operators.gt_Tensor.calls
 _gt_Tensor_inplace = operators.gt_Tensor.inplace_calls
@@ -664,7 +721,9 @@ def gt_(input: Tensor, other: Tensor | Number) -> Tensor:
     In-place variant of `gt`.
     """
     try:
-        call = _gt_Tensor_inplace[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _gt_Tensor_inplace[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _gt_Tensor_inplace.wrong_arguments(input, other) from None
     return call(input, other)
@@ -676,6 +735,7 @@ def __gt__(self: Tensor, other: Tensor | Number) -> Tensor:
     except AttributeError:
         return NotImplemented
     return call(self, other)
+
 
 _le_Tensor = operators.le_Tensor.calls
 _le_Tensor_inplace = operators.le_Tensor.inplace_calls
@@ -702,7 +762,9 @@ def le_(input: Tensor, other: Tensor | Number) -> Tensor:
     In-place variant of `le`.
     """
     try:
-        call = _le_Tensor_inplace[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _le_Tensor_inplace[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _le_Tensor_inplace.wrong_arguments(input, other) from None
     return call(input, other)
@@ -714,6 +776,7 @@ def __le__(self: Tensor, other: Tensor | Number) -> Tensor:
     except AttributeError:
         return NotImplemented
     return call(self, other)
+
 
 _lt_Tensor = operators.lt_Tensor.calls
 _lt_Tensor_inplace = operators.lt_Tensor.inplace_calls
@@ -740,7 +803,9 @@ def lt_(input: Tensor, other: Tensor | Number) -> Tensor:
     In-place variant of `lt`.
     """
     try:
-        call = _lt_Tensor_inplace[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _lt_Tensor_inplace[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _lt_Tensor_inplace.wrong_arguments(input, other) from None
     return call(input, other)
@@ -752,6 +817,7 @@ def __lt__(self: Tensor, other: Tensor | Number) -> Tensor:
     except AttributeError:
         return NotImplemented
     return call(self, other)
+
 
 _ne_Tensor = operators.ne_Tensor.calls
 _ne_Tensor_inplace = operators.ne_Tensor.inplace_calls
@@ -778,7 +844,9 @@ def ne_(input: Tensor, other: Tensor | Number) -> Tensor:
     In-place variant of `ne`.
     """
     try:
-        call = _ne_Tensor_inplace[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _ne_Tensor_inplace[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _ne_Tensor_inplace.wrong_arguments(input, other) from None
     return call(input, other)
@@ -790,6 +858,7 @@ def __ne__(self: Tensor, other: Tensor | Number) -> Tensor:
     except AttributeError:
         return NotImplemented
     return call(self, other)
+
 
 _bitwise_and_Tensor = operators.bitwise_and_Tensor.calls
 _bitwise_and_Tensor_inplace = operators.bitwise_and_Tensor.inplace_calls
@@ -804,7 +873,9 @@ def bitwise_and(input: Tensor, other: Tensor | Number, *, out: Tensor | None = N
     if out is not None:
         return call_out(_bitwise_and_Tensor_out, out, input, other)
     try:
-        call = _bitwise_and_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _bitwise_and_Tensor[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _bitwise_and_Tensor.wrong_arguments(input, other) from None
     return call(input, other)
@@ -816,7 +887,9 @@ def bitwise_and_(input: Tensor, other: Tensor | Number) -> Tensor:
     In-place variant of `bitwise_and`.
     """
     try:
-        call = _bitwise_and_Tensor_inplace[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _bitwise_and_Tensor_inplace[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _bitwise_and_Tensor_inplace.wrong_arguments(input, other) from None
     return call(input, other)
@@ -824,7 +897,9 @@ def bitwise_and_(input: Tensor, other: Tensor | Number) -> Tensor:
 
 def __and__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
-        call = _bitwise_and_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _bitwise_and_Tensor[
+            self._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         return NotImplemented
     return call(self, other)
@@ -832,17 +907,22 @@ def __and__(self: Tensor, other: Tensor | Number) -> Tensor:
 
 def __rand__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
-        call = _bitwise_and_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _bitwise_and_Tensor[
+            self._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         return NotImplemented
     return call(self, other)
+
 
 _bitwise_left_shift_Tensor = operators.bitwise_left_shift_Tensor.calls
 _bitwise_left_shift_Tensor_inplace = operators.bitwise_left_shift_Tensor.inplace_calls
 _bitwise_left_shift_Tensor_out = operators.bitwise_left_shift_Tensor.out_calls
 
 
-def bitwise_left_shift__Tensor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_left_shift__Tensor(
+    input: Tensor, other: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
     """bitwise_left_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
 
     Shift the bits of `self` to the left by `other` places: multiply by two to the power of `other`.
@@ -852,7 +932,9 @@ def bitwise_left_shift__Tensor(input: Tensor, other: Tensor | Number, *, out: Te
     if out is not None:
         return call_out(_bitwise_left_shift_Tensor_out, out, input, other)
     try:
-        call = _bitwise_left_shift_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _bitwise_left_shift_Tensor[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _bitwise_left_shift_Tensor.wrong_arguments(input, other) from None
     return call(input, other)
@@ -864,7 +946,9 @@ def bitwise_left_shift___Tensor(input: Tensor, other: Tensor | Number) -> Tensor
     In-place variant of `bitwise_left_shift`.
     """
     try:
-        call = _bitwise_left_shift_Tensor_inplace[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _bitwise_left_shift_Tensor_inplace[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _bitwise_left_shift_Tensor_inplace.wrong_arguments(input, other) from None
     return call(input, other)
@@ -872,10 +956,13 @@ def bitwise_left_shift___Tensor(input: Tensor, other: Tensor | Number) -> Tensor
 
 def __lshift__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
-        call = _bitwise_left_shift_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _bitwise_left_shift_Tensor[
+            self._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         return NotImplemented
     return call(self, other)
+
 
 _bitwise_left_shift_Scalar_Tensor = operators.bitwise_left_shift_Scalar_Tensor.calls
 
@@ -898,6 +985,7 @@ def __rlshift__(self: Tensor, other: Number) -> Tensor:
     except AttributeError:
         return NotImplemented
     return call(other, self)
+
 
 _bitwise_not = operators.bitwise_not.calls
 _bitwise_not_inplace = operators.bitwise_not.inplace_calls
@@ -929,6 +1017,7 @@ def bitwise_not_(input: Tensor) -> Tensor:
         raise _bitwise_not_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _bitwise_or_Tensor = operators.bitwise_or_Tensor.calls
 _bitwise_or_Tensor_inplace = operators.bitwise_or_Tensor.inplace_calls
 _bitwise_or_Tensor_out = operators.bitwise_or_Tensor.out_calls
@@ -942,7 +1031,9 @@ def bitwise_or(input: Tensor, other: Tensor | Number, *, out: Tensor | None = No
     if out is not None:
         return call_out(_bitwise_or_Tensor_out, out, input, other)
     try:
-        call = _bitwise_or_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _bitwise_or_Tensor[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _bitwise_or_Tensor.wrong_arguments(input, other) from None
     return call(input, other)
@@ -954,7 +1045,9 @@ def bitwise_or_(input: Tensor, other: Tensor | Number) -> Tensor:
     In-place variant of `bitwise_or`.
     """
     try:
-        call = _bitwise_or_Tensor_inplace[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _bitwise_or_Tensor_inplace[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _bitwise_or_Tensor_inplace.wrong_arguments(input, other) from None
     return call(input, other)
@@ -962,7 +1055,9 @@ def bitwise_or_(input: Tensor, other: Tensor | Number) -> Tensor:
 
 def __or__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
-        call = _bitwise_or_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _bitwise_or_Tensor[
+            self._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         return NotImplemented
     return call(self, other)
@@ -970,17 +1065,22 @@ def __or__(self: Tensor, other: Tensor | Number) -> Tensor:
 
 def __ror__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
-        call = _bitwise_or_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _bitwise_or_Tensor[
+            self._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         return NotImplemented
     return call(self, other)
+
 
 _bitwise_right_shift_Tensor = operators.bitwise_right_shift_Tensor.calls
 _bitwise_right_shift_Tensor_inplace = operators.bitwise_right_shift_Tensor.inplace_calls
 _bitwise_right_shift_Tensor_out = operators.bitwise_right_shift_Tensor.out_calls
 
 
-def bitwise_right_shift__Tensor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_right_shift__Tensor(
+    input: Tensor, other: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
     """bitwise_right_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
 
     Shift the bits of `self` to the right by `other` places, keeping the sign.
@@ -990,7 +1090,9 @@ def bitwise_right_shift__Tensor(input: Tensor, other: Tensor | Number, *, out: T
     if out is not None:
         return call_out(_bitwise_right_shift_Tensor_out, out, input, other)
     try:
-        call = _bitwise_right_shift_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _bitwise_right_shift_Tensor[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _bitwise_right_shift_Tensor.wrong_arguments(input, other) from None
     return call(input, other)
@@ -1002,7 +1104,9 @@ def bitwise_right_shift___Tensor(input: Tensor, other: Tensor | Number) -> Tenso
     In-place variant of `bitwise_right_shift`.
     """
     try:
-        call = _bitwise_right_shift_Tensor_inplace[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _bitwise_right_shift_Tensor_inplace[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _bitwise_right_shift_Tensor_inplace.wrong_arguments(input, other) from None
     return call(input, other)
@@ -1010,10 +1114,13 @@ def bitwise_right_shift___Tensor(input: Tensor, other: Tensor | Number) -> Tenso
 
 def __rshift__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
-        call = _bitwise_right_shift_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _bitwise_right_shift_Tensor[
+            self._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         return NotImplemented
     return call(self, other)
+
 
 _bitwise_right_shift_Scalar_Tensor = operators.bitwise_right_shift_Scalar_Tensor.calls
 
@@ -1037,6 +1144,7 @@ def __rrshift__(self: Tensor, other: Number) -> Tensor:
         return NotImplemented
     return call(other, self)
 
+
 _bitwise_xor_Tensor = operators.bitwise_xor_Tensor.calls
 _bitwise_xor_Tensor_inplace = operators.bitwise_xor_Tensor.inplace_calls
 _bitwise_xor_Tensor_out = operators.bitwise_xor_Tensor.out_calls
@@ -1050,7 +1158,9 @@ def bitwise_xor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = N
     if out is not None:
         return call_out(_bitwise_xor_Tensor_out, out, input, other)
     try:
-        call = _bitwise_xor_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _bitwise_xor_Tensor[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _bitwise_xor_Tensor.wrong_arguments(input, other) from None
     return call(input, other)
@@ -1062,7 +1172,9 @@ def bitwise_xor_(input: Tensor, other: Tensor | Number) -> Tensor:
     In-place variant of `bitwise_xor`.
     """
     try:
-        call = _bitwise_xor_Tensor_inplace[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _bitwise_xor_Tensor_inplace[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _bitwise_xor_Tensor_inplace.wrong_arguments(input, other) from None
     return call(input, other)
@@ -1070,7 +1182,9 @@ def bitwise_xor_(input: Tensor, other: Tensor | Number) -> Tensor:
 
 def __xor__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
-        call = _bitwise_xor_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _bitwise_xor_Tensor[
+            self._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         return NotImplemented
     return call(self, other)
@@ -1078,10 +1192,13 @@ def __xor__(self: Tensor, other: Tensor | Number) -> Tensor:
 
 def __rxor__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
-        call = _bitwise_xor_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _bitwise_xor_Tensor[
+            self._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         return NotImplemented
     return call(self, other)
+
 
 _logical_and = operators.logical_and.calls
 _logical_and_inplace = operators.logical_and.inplace_calls
@@ -1113,6 +1230,7 @@ def logical_and_(input: Tensor, other: Tensor) -> Tensor:
         raise _logical_and_inplace.wrong_arguments(input, other) from None
     return call(input, other)
 
+
 _logical_not = operators.logical_not.calls
 _logical_not_inplace = operators.logical_not.inplace_calls
 _logical_not_out = operators.logical_not.out_calls
@@ -1142,6 +1260,7 @@ def logical_not_(input: Tensor) -> Tensor:
     except AttributeError:
         raise _logical_not_inplace.wrong_arguments(input) from None
     return call(input)
+
 
 _logical_or = operators.logical_or.calls
 _logical_or_inplace = operators.logical_or.inplace_calls
@@ -1173,6 +1292,7 @@ def logical_or_(input: Tensor, other: Tensor) -> Tensor:
         raise _logical_or_inplace.wrong_arguments(input, other) from None
     return call(input, other)
 
+
 _logical_xor = operators.logical_xor.calls
 _logical_xor_inplace = operators.logical_xor.inplace_calls
 _logical_xor_out = operators.logical_xor.out_calls
@@ -1202,6 +1322,7 @@ def logical_xor_(input: Tensor, other: Tensor) -> Tensor:
     except AttributeError:
         raise _logical_xor_inplace.wrong_arguments(input, other) from None
     return call(input, other)
+
 
 _abs = operators.abs.calls
 _abs_inplace = operators.abs.inplace_calls
@@ -1235,6 +1356,7 @@ def abs_(input: Tensor) -> Tensor:
         raise _abs_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 __angle_complex = operators._angle_complex.calls
 
 
@@ -1249,6 +1371,7 @@ def _angle_complex(input: Tensor) -> Tensor:
         raise __angle_complex.wrong_arguments(input) from None
     return call(input)
 
+
 __angle_real = operators._angle_real.calls
 
 
@@ -1262,6 +1385,7 @@ def _angle_real(input: Tensor) -> Tensor:
     except AttributeError:
         raise __angle_real.wrong_arguments(input) from None
     return call(input)
+
 
 _ceil = operators.ceil.calls
 _ceil_inplace = operators.ceil.inplace_calls
@@ -1293,6 +1417,7 @@ def ceil_(input: Tensor) -> Tensor:
         raise _ceil_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _conj_physical = operators.conj_physical.calls
 _conj_physical_inplace = operators.conj_physical.inplace_calls
 _conj_physical_out = operators.conj_physical.out_calls
@@ -1323,6 +1448,7 @@ def conj_physical_(input: Tensor) -> Tensor:
         raise _conj_physical_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _copysign_Tensor = operators.copysign_Tensor.calls
 _copysign_Tensor_inplace = operators.copysign_Tensor.inplace_calls
 _copysign_Tensor_out = operators.copysign_Tensor.out_calls
@@ -1338,7 +1464,9 @@ def copysign(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None
     if out is not None:
         return call_out(_copysign_Tensor_out, out, input, other)
     try:
-        call = _copysign_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _copysign_Tensor[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _copysign_Tensor.wrong_arguments(input, other) from None
     return call(input, other)
@@ -1350,10 +1478,13 @@ def copysign_(input: Tensor, other: Tensor | Number) -> Tensor:
     In-place variant of `copysign`.
     """
     try:
-        call = _copysign_Tensor_inplace[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _copysign_Tensor_inplace[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _copysign_Tensor_inplace.wrong_arguments(input, other) from None
     return call(input, other)
+
 
 _floor = operators.floor.calls
 _floor_inplace = operators.floor.inplace_calls
@@ -1385,6 +1516,7 @@ def floor_(input: Tensor) -> Tensor:
         raise _floor_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _frac = operators.frac.calls
 _frac_inplace = operators.frac.inplace_calls
 _frac_out = operators.frac.out_calls
@@ -1414,6 +1546,7 @@ def frac_(input: Tensor) -> Tensor:
     except AttributeError:
         raise _frac_inplace.wrong_arguments(input) from None
     return call(input)
+
 
 _nextafter = operators.nextafter.calls
 _nextafter_inplace = operators.nextafter.inplace_calls
@@ -1445,6 +1578,7 @@ def nextafter_(input: Tensor, other: Tensor) -> Tensor:
         raise _nextafter_inplace.wrong_arguments(input, other) from None
     return call(input, other)
 
+
 _round = operators.round.calls
 _round_inplace = operators.round.inplace_calls
 _round_out = operators.round.out_calls
@@ -1475,6 +1609,7 @@ def round___default(input: Tensor) -> Tensor:
         raise _round_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 __round_scaled = operators._round_scaled.calls
 
 
@@ -1488,6 +1623,7 @@ def _round_scaled(input: Tensor, scale: Number, coarse: bool) -> Tensor:
     except AttributeError:
         raise __round_scaled.wrong_arguments(input) from None
     return call(input, scale, coarse)
+
 
 _sgn = operators.sgn.calls
 _sgn_inplace = operators.sgn.inplace_calls
@@ -1521,6 +1657,7 @@ def sgn_(input: Tensor) -> Tensor:
         raise _sgn_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _sign = operators.sign.calls
 _sign_inplace = operators.sign.inplace_calls
 _sign_out = operators.sign.out_calls
@@ -1551,6 +1688,7 @@ def sign_(input: Tensor) -> Tensor:
         raise _sign_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _signbit = operators.signbit.calls
 _signbit_out = operators.signbit.out_calls
 
@@ -1567,6 +1705,7 @@ def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     except AttributeError:
         raise _signbit.wrong_arguments(input) from None
     return call(input)
+
 
 _trunc = operators.trunc.calls
 _trunc_inplace = operators.trunc.inplace_calls
@@ -1598,6 +1737,7 @@ def trunc_(input: Tensor) -> Tensor:
         raise _trunc_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _isfinite = operators.isfinite.calls
 
 
@@ -1611,6 +1751,7 @@ def isfinite(input: Tensor) -> Tensor:
     except AttributeError:
         raise _isfinite.wrong_arguments(input) from None
     return call(input)
+
 
 _isinf = operators.isinf.calls
 
@@ -1626,6 +1767,7 @@ def isinf(input: Tensor) -> Tensor:
         raise _isinf.wrong_arguments(input) from None
     return call(input)
 
+
 _isnan = operators.isnan.calls
 
 
@@ -1639,6 +1781,7 @@ def isnan(input: Tensor) -> Tensor:
     except AttributeError:
         raise _isnan.wrong_arguments(input) from None
     return call(input)
+
 
 _isneginf = operators.isneginf.calls
 _isneginf_out = operators.isneginf.out_calls
@@ -1657,6 +1800,7 @@ def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         raise _isneginf.wrong_arguments(input) from None
     return call(input)
 
+
 _isposinf = operators.isposinf.calls
 _isposinf_out = operators.isposinf.out_calls
 
@@ -1674,6 +1818,7 @@ def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         raise _isposinf.wrong_arguments(input) from None
     return call(input)
 
+
 __nan_to_num = operators._nan_to_num.calls
 
 
@@ -1687,6 +1832,7 @@ def _nan_to_num(input: Tensor, nan: Number, posinf: Number, neginf: Number) -> T
     except AttributeError:
         raise __nan_to_num.wrong_arguments(input) from None
     return call(input, nan, posinf, neginf)
+
 
 _exp = operators.exp.calls
 _exp_inplace = operators.exp.inplace_calls
@@ -1718,6 +1864,7 @@ def exp_(input: Tensor) -> Tensor:
         raise _exp_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _exp2 = operators.exp2.calls
 _exp2_inplace = operators.exp2.inplace_calls
 _exp2_out = operators.exp2.out_calls
@@ -1747,6 +1894,7 @@ def exp2_(input: Tensor) -> Tensor:
     except AttributeError:
         raise _exp2_inplace.wrong_arguments(input) from None
     return call(input)
+
 
 _expm1 = operators.expm1.calls
 _expm1_inplace = operators.expm1.inplace_calls
@@ -1778,6 +1926,7 @@ def expm1_(input: Tensor) -> Tensor:
         raise _expm1_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _log = operators.log.calls
 _log_inplace = operators.log.inplace_calls
 _log_out = operators.log.out_calls
@@ -1807,6 +1956,7 @@ def log_(input: Tensor) -> Tensor:
     except AttributeError:
         raise _log_inplace.wrong_arguments(input) from None
     return call(input)
+
 
 _log10 = operators.log10.calls
 _log10_inplace = operators.log10.inplace_calls
@@ -1838,6 +1988,7 @@ def log10_(input: Tensor) -> Tensor:
         raise _log10_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _log1p = operators.log1p.calls
 _log1p_inplace = operators.log1p.inplace_calls
 _log1p_out = operators.log1p.out_calls
@@ -1867,6 +2018,7 @@ def log1p_(input: Tensor) -> Tensor:
     except AttributeError:
         raise _log1p_inplace.wrong_arguments(input) from None
     return call(input)
+
 
 _log2 = operators.log2.calls
 _log2_inplace = operators.log2.inplace_calls
@@ -1898,6 +2050,7 @@ def log2_(input: Tensor) -> Tensor:
         raise _log2_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _logaddexp = operators.logaddexp.calls
 _logaddexp_out = operators.logaddexp.out_calls
 
@@ -1917,6 +2070,7 @@ def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
         raise _logaddexp.wrong_arguments(input, other) from None
     return call(input, other)
 
+
 _logaddexp2 = operators.logaddexp2.calls
 _logaddexp2_out = operators.logaddexp2.out_calls
 
@@ -1934,6 +2088,7 @@ def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
         raise _logaddexp2.wrong_arguments(input, other) from None
     return call(input, other)
 
+
 _xlogy_Tensor = operators.xlogy_Tensor.calls
 _xlogy_Tensor_inplace = operators.xlogy_Tensor.inplace_calls
 _xlogy_Tensor_out = operators.xlogy_Tensor.out_calls
@@ -1949,7 +2104,9 @@ def xlogy__Tensor(input: Tensor, other: Tensor | Number, *, out: Tensor | None =
     if out is not None:
         return call_out(_xlogy_Tensor_out, out, input, other)
     try:
-        call = _xlogy_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _xlogy_Tensor[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _xlogy_Tensor.wrong_arguments(input, other) from None
     return call(input, other)
@@ -1961,10 +2118,13 @@ def xlogy___Tensor(input: Tensor, other: Tensor | Number) -> Tensor:
     In-place variant of `xlogy`.
     """
     try:
-        call = _xlogy_Tensor_inplace[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _xlogy_Tensor_inplace[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _xlogy_Tensor_inplace.wrong_arguments(input, other) from None
     return call(input, other)
+
 
 _xlogy_Scalar_Self = operators.xlogy_Scalar_Self.calls
 
@@ -1980,12 +2140,15 @@ def xlogy__Scalar_Self(input: Number, other: Tensor) -> Tensor:
         raise _xlogy_Scalar_Self.wrong_arguments(input, other) from None
     return call(input, other)
 
+
 _pow_Tensor_Tensor = operators.pow_Tensor_Tensor.calls
 _pow_Tensor_Tensor_inplace = operators.pow_Tensor_Tensor.inplace_calls
 _pow_Tensor_Tensor_out = operators.pow_Tensor_Tensor.out_calls
 
 
-def pow__Tensor_Tensor(input: Tensor, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def pow__Tensor_Tensor(
+    input: Tensor, exponent: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
     """pow.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor
 
     Return `self` to the power of `exponent`.
@@ -1996,7 +2159,9 @@ def pow__Tensor_Tensor(input: Tensor, exponent: Tensor | Number, *, out: Tensor 
     if out is not None:
         return call_out(_pow_Tensor_Tensor_out, out, input, exponent)
     try:
-        call = _pow_Tensor_Tensor[input._key, exponent._key if exponent.__class__ is Tensor else kind_of(exponent)]
+        call = _pow_Tensor_Tensor[
+            input._key, exponent._key if exponent.__class__ is Tensor else kind_of(exponent)
+        ]
     except AttributeError:
         raise _pow_Tensor_Tensor.wrong_arguments(input, exponent) from None
     return call(input, exponent)
@@ -2008,7 +2173,9 @@ def pow___Tensor_Tensor(input: Tensor, exponent: Tensor | Number) -> Tensor:
     In-place variant of `pow`.
     """
     try:
-        call = _pow_Tensor_Tensor_inplace[input._key, exponent._key if exponent.__class__ is Tensor else kind_of(exponent)]
+        call = _pow_Tensor_Tensor_inplace[
+            input._key, exponent._key if exponent.__class__ is Tensor else kind_of(exponent)
+        ]
     except AttributeError:
         raise _pow_Tensor_Tensor_inplace.wrong_arguments(input, exponent) from None
     return call(input, exponent)
@@ -2016,10 +2183,13 @@ def pow___Tensor_Tensor(input: Tensor, exponent: Tensor | Number) -> Tensor:
 
 def __pow__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
-        call = _pow_Tensor_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _pow_Tensor_Tensor[
+            self._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         return NotImplemented
     return call(self, other)
+
 
 _pow_Scalar = operators.pow_Scalar.calls
 
@@ -2042,6 +2212,7 @@ def __rpow__(self: Tensor, other: Number) -> Tensor:
     except AttributeError:
         return NotImplemented
     return call(other, self)
+
 
 _rsqrt = operators.rsqrt.calls
 _rsqrt_inplace = operators.rsqrt.inplace_calls
@@ -2073,6 +2244,7 @@ def rsqrt_(input: Tensor) -> Tensor:
         raise _rsqrt_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _sqrt = operators.sqrt.calls
 _sqrt_inplace = operators.sqrt.inplace_calls
 _sqrt_out = operators.sqrt.out_calls
@@ -2102,6 +2274,7 @@ def sqrt_(input: Tensor) -> Tensor:
     except AttributeError:
         raise _sqrt_inplace.wrong_arguments(input) from None
     return call(input)
+
 
 _square = operators.square.calls
 _square_inplace = operators.square.inplace_calls
@@ -2133,6 +2306,7 @@ def square_(input: Tensor) -> Tensor:
         raise _square_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _acos = operators.acos.calls
 _acos_inplace = operators.acos.inplace_calls
 _acos_out = operators.acos.out_calls
@@ -2162,6 +2336,7 @@ def acos_(input: Tensor) -> Tensor:
     except AttributeError:
         raise _acos_inplace.wrong_arguments(input) from None
     return call(input)
+
 
 _asin = operators.asin.calls
 _asin_inplace = operators.asin.inplace_calls
@@ -2193,6 +2368,7 @@ def asin_(input: Tensor) -> Tensor:
         raise _asin_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _atan = operators.atan.calls
 _atan_inplace = operators.atan.inplace_calls
 _atan_out = operators.atan.out_calls
@@ -2222,6 +2398,7 @@ def atan_(input: Tensor) -> Tensor:
     except AttributeError:
         raise _atan_inplace.wrong_arguments(input) from None
     return call(input)
+
 
 _atan2 = operators.atan2.calls
 _atan2_inplace = operators.atan2.inplace_calls
@@ -2255,6 +2432,7 @@ def atan2_(input: Tensor, other: Tensor) -> Tensor:
         raise _atan2_inplace.wrong_arguments(input, other) from None
     return call(input, other)
 
+
 _cos = operators.cos.calls
 _cos_inplace = operators.cos.inplace_calls
 _cos_out = operators.cos.out_calls
@@ -2285,6 +2463,7 @@ def cos_(input: Tensor) -> Tensor:
         raise _cos_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _deg2rad = operators.deg2rad.calls
 _deg2rad_inplace = operators.deg2rad.inplace_calls
 _deg2rad_out = operators.deg2rad.out_calls
@@ -2314,6 +2493,7 @@ def deg2rad_(input: Tensor) -> Tensor:
     except AttributeError:
         raise _deg2rad_inplace.wrong_arguments(input) from None
     return call(input)
+
 
 _hypot = operators.hypot.calls
 _hypot_inplace = operators.hypot.inplace_calls
@@ -2347,6 +2527,7 @@ def hypot_(input: Tensor, other: Tensor) -> Tensor:
         raise _hypot_inplace.wrong_arguments(input, other) from None
     return call(input, other)
 
+
 _rad2deg = operators.rad2deg.calls
 _rad2deg_inplace = operators.rad2deg.inplace_calls
 _rad2deg_out = operators.rad2deg.out_calls
@@ -2376,6 +2557,7 @@ def rad2deg_(input: Tensor) -> Tensor:
     except AttributeError:
         raise _rad2deg_inplace.wrong_arguments(input) from None
     return call(input)
+
 
 _sin = operators.sin.calls
 _sin_inplace = operators.sin.inplace_calls
@@ -2407,6 +2589,7 @@ def sin_(input: Tensor) -> Tensor:
         raise _sin_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _sinc = operators.sinc.calls
 _sinc_inplace = operators.sinc.inplace_calls
 _sinc_out = operators.sinc.out_calls
@@ -2436,6 +2619,7 @@ def sinc_(input: Tensor) -> Tensor:
     except AttributeError:
         raise _sinc_inplace.wrong_arguments(input) from None
     return call(input)
+
 
 _tan = operators.tan.calls
 _tan_inplace = operators.tan.inplace_calls
@@ -2467,6 +2651,7 @@ def tan_(input: Tensor) -> Tensor:
         raise _tan_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _acosh = operators.acosh.calls
 _acosh_inplace = operators.acosh.inplace_calls
 _acosh_out = operators.acosh.out_calls
@@ -2496,6 +2681,7 @@ def acosh_(input: Tensor) -> Tensor:
     except AttributeError:
         raise _acosh_inplace.wrong_arguments(input) from None
     return call(input)
+
 
 _asinh = operators.asinh.calls
 _asinh_inplace = operators.asinh.inplace_calls
@@ -2527,6 +2713,7 @@ def asinh_(input: Tensor) -> Tensor:
         raise _asinh_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _atanh = operators.atanh.calls
 _atanh_inplace = operators.atanh.inplace_calls
 _atanh_out = operators.atanh.out_calls
@@ -2556,6 +2743,7 @@ def atanh_(input: Tensor) -> Tensor:
     except AttributeError:
         raise _atanh_inplace.wrong_arguments(input) from None
     return call(input)
+
 
 _cosh = operators.cosh.calls
 _cosh_inplace = operators.cosh.inplace_calls
@@ -2587,6 +2775,7 @@ def cosh_(input: Tensor) -> Tensor:
         raise _cosh_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _sinh = operators.sinh.calls
 _sinh_inplace = operators.sinh.inplace_calls
 _sinh_out = operators.sinh.out_calls
@@ -2617,6 +2806,7 @@ def sinh_(input: Tensor) -> Tensor:
         raise _sinh_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _tanh = operators.tanh.calls
 _tanh_inplace = operators.tanh.inplace_calls
 _tanh_out = operators.tanh.out_calls
@@ -2646,6 +2836,7 @@ def tanh_(input: Tensor) -> Tensor:
     except AttributeError:
         raise _tanh_inplace.wrong_arguments(input) from None
     return call(input)
+
 
 _digamma = operators.digamma.calls
 _digamma_inplace = operators.digamma.inplace_calls
@@ -2679,6 +2870,7 @@ def digamma_(input: Tensor) -> Tensor:
         raise _digamma_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _erf = operators.erf.calls
 _erf_inplace = operators.erf.inplace_calls
 _erf_out = operators.erf.out_calls
@@ -2687,7 +2879,8 @@ _erf_out = operators.erf.out_calls
 def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """erf(Tensor self) -> Tensor
 
-    Return the error function, twice the integral of the normal density `exp(-t**2) / sqrt(pi)` to `self`.
+    Return the error function, twice the integral of the normal density `exp(-t**2) / sqrt(pi)` to
+        `self`.
     """
     if out is not None:
         return call_out(_erf_out, out, input)
@@ -2708,6 +2901,7 @@ def erf_(input: Tensor) -> Tensor:
     except AttributeError:
         raise _erf_inplace.wrong_arguments(input) from None
     return call(input)
+
 
 _erfc = operators.erfc.calls
 _erfc_inplace = operators.erfc.inplace_calls
@@ -2739,6 +2933,7 @@ def erfc_(input: Tensor) -> Tensor:
         raise _erfc_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _erfinv = operators.erfinv.calls
 _erfinv_inplace = operators.erfinv.inplace_calls
 _erfinv_out = operators.erfinv.out_calls
@@ -2769,6 +2964,7 @@ def erfinv_(input: Tensor) -> Tensor:
         raise _erfinv_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _lgamma = operators.lgamma.calls
 _lgamma_inplace = operators.lgamma.inplace_calls
 _lgamma_out = operators.lgamma.out_calls
@@ -2798,6 +2994,7 @@ def lgamma_(input: Tensor) -> Tensor:
     except AttributeError:
         raise _lgamma_inplace.wrong_arguments(input) from None
     return call(input)
+
 
 _logit = operators.logit.calls
 _logit_inplace = operators.logit.inplace_calls
@@ -2831,6 +3028,7 @@ def logit_(input: Tensor, eps: float | None = None) -> Tensor:
         raise _logit_inplace.wrong_arguments(input) from None
     return call(input, eps)
 
+
 __trigamma = operators._trigamma.calls
 
 
@@ -2844,6 +3042,7 @@ def _trigamma(input: Tensor) -> Tensor:
     except AttributeError:
         raise __trigamma.wrong_arguments(input) from None
     return call(input)
+
 
 _sigmoid = operators.sigmoid.calls
 _sigmoid_inplace = operators.sigmoid.inplace_calls
@@ -2875,6 +3074,7 @@ def sigmoid_(input: Tensor) -> Tensor:
         raise _sigmoid_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _special_entr = operators.special_entr.calls
 _special_entr_out = operators.special_entr.out_calls
 
@@ -2891,6 +3091,7 @@ def special_entr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     except AttributeError:
         raise _special_entr.wrong_arguments(input) from None
     return call(input)
+
 
 _special_ndtr = operators.special_ndtr.calls
 _special_ndtr_out = operators.special_ndtr.out_calls
@@ -2909,6 +3110,7 @@ def special_ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         raise _special_ndtr.wrong_arguments(input) from None
     return call(input)
 
+
 _special_xlog1py = operators.special_xlog1py.calls
 _special_xlog1py_out = operators.special_xlog1py.out_calls
 
@@ -2921,17 +3123,26 @@ def special_xlog1py(input: Tensor, other: Tensor | Number, *, out: Tensor | None
     if out is not None:
         return call_out(_special_xlog1py_out, out, input, other)
     try:
-        call = _special_xlog1py[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _special_xlog1py[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
     except AttributeError:
         raise _special_xlog1py.wrong_arguments(input, other) from None
     return call(input, other)
+
 
 _clamp = operators.clamp.calls
 _clamp_inplace = operators.clamp.inplace_calls
 _clamp_out = operators.clamp.out_calls
 
 
-def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *, out: Tensor | None = None) -> Tensor:
+def clamp(
+    input: Tensor,
+    min: Tensor | Number | None = None,
+    max: Tensor | Number | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """clamp(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor
 
     Limit each element to at least `min` and at most `max`.
@@ -2942,22 +3153,33 @@ def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Numbe
     if out is not None:
         return call_out(_clamp_out, out, input, min, max)
     try:
-        call = _clamp[input._key, min._key if min.__class__ is Tensor else optional_kind_of(min), max._key if max.__class__ is Tensor else optional_kind_of(max)]
+        call = _clamp[
+            input._key,
+            min._key if min.__class__ is Tensor else optional_kind_of(min),
+            max._key if max.__class__ is Tensor else optional_kind_of(max),
+        ]
     except AttributeError:
         raise _clamp.wrong_arguments(input, min, max) from None
     return call(input, min, max)
 
 
-def clamp_(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
+def clamp_(
+    input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None
+) -> Tensor:
     """clamp_(Tensor(a!) self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor(a!)
 
     In-place variant of `clamp`.
     """
     try:
-        call = _clamp_inplace[input._key, min._key if min.__class__ is Tensor else optional_kind_of(min), max._key if max.__class__ is Tensor else optional_kind_of(max)]
+        call = _clamp_inplace[
+            input._key,
+            min._key if min.__class__ is Tensor else optional_kind_of(min),
+            max._key if max.__class__ is Tensor else optional_kind_of(max),
+        ]
     except AttributeError:
         raise _clamp_inplace.wrong_arguments(input, min, max) from None
     return call(input, min, max)
+
 
 _clamp_max = operators.clamp_max.calls
 _clamp_max_inplace = operators.clamp_max.inplace_calls
@@ -2989,6 +3211,7 @@ def clamp_max_(input: Tensor, max: Tensor | Number) -> Tensor:
         raise _clamp_max_inplace.wrong_arguments(input, max) from None
     return call(input, max)
 
+
 _clamp_min = operators.clamp_min.calls
 _clamp_min_inplace = operators.clamp_min.inplace_calls
 _clamp_min_out = operators.clamp_min.out_calls
@@ -3019,6 +3242,7 @@ def clamp_min_(input: Tensor, min: Tensor | Number) -> Tensor:
         raise _clamp_min_inplace.wrong_arguments(input, min) from None
     return call(input, min)
 
+
 _fmax = operators.fmax.calls
 _fmax_out = operators.fmax.out_calls
 
@@ -3036,6 +3260,7 @@ def fmax(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         raise _fmax.wrong_arguments(input, other) from None
     return call(input, other)
 
+
 _fmin = operators.fmin.calls
 _fmin_out = operators.fmin.out_calls
 
@@ -3043,7 +3268,8 @@ _fmin_out = operators.fmin.out_calls
 def fmin(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """fmin(Tensor self, Tensor other) -> Tensor
 
-    Return the smaller element, preferring a number to nan. Among equals the gradient goes to `self`.
+    Return the smaller element, preferring a number to nan. Among equals the gradient goes to
+        `self`.
     """
     if out is not None:
         return call_out(_fmin_out, out, input, other)
@@ -3052,6 +3278,7 @@ def fmin(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     except AttributeError:
         raise _fmin.wrong_arguments(input, other) from None
     return call(input, other)
+
 
 _heaviside = operators.heaviside.calls
 _heaviside_inplace = operators.heaviside.inplace_calls
@@ -3083,22 +3310,28 @@ def heaviside_(input: Tensor, values: Tensor) -> Tensor:
         raise _heaviside_inplace.wrong_arguments(input, values) from None
     return call(input, values)
 
+
 _lerp_Tensor = operators.lerp_Tensor.calls
 _lerp_Tensor_inplace = operators.lerp_Tensor.inplace_calls
 _lerp_Tensor_out = operators.lerp_Tensor.out_calls
 
 
-def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def lerp(
+    input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
     """lerp.Tensor(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor
 
     Interpolate from `self` to `end`: `self + weight * (end - self)`.
 
-    Computed from the nearer end, so that a weight of 0 gives `self` and a weight of 1 `end`, exactly.
+    Computed from the nearer end, so that a weight of 0 gives `self` and a weight of 1 `end`,
+        exactly.
     """
     if out is not None:
         return call_out(_lerp_Tensor_out, out, input, end, weight)
     try:
-        call = _lerp_Tensor[input._key, end._key, weight._key if weight.__class__ is Tensor else kind_of(weight)]
+        call = _lerp_Tensor[
+            input._key, end._key, weight._key if weight.__class__ is Tensor else kind_of(weight)
+        ]
     except AttributeError:
         raise _lerp_Tensor.wrong_arguments(input, end, weight) from None
     return call(input, end, weight)
@@ -3110,10 +3343,13 @@ def lerp_(input: Tensor, end: Tensor, weight: Tensor | Number) -> Tensor:
     In-place variant of `lerp`.
     """
     try:
-        call = _lerp_Tensor_inplace[input._key, end._key, weight._key if weight.__class__ is Tensor else kind_of(weight)]
+        call = _lerp_Tensor_inplace[
+            input._key, end._key, weight._key if weight.__class__ is Tensor else kind_of(weight)
+        ]
     except AttributeError:
         raise _lerp_Tensor_inplace.wrong_arguments(input, end, weight) from None
     return call(input, end, weight)
+
 
 _maximum = operators.maximum.calls
 _maximum_out = operators.maximum.out_calls
@@ -3132,6 +3368,7 @@ def maximum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tenso
         raise _maximum.wrong_arguments(input, other) from None
     return call(input, other)
 
+
 _minimum = operators.minimum.calls
 _minimum_out = operators.minimum.out_calls
 
@@ -3149,11 +3386,14 @@ def minimum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tenso
         raise _minimum.wrong_arguments(input, other) from None
     return call(input, other)
 
+
 _where_self = operators.where_self.calls
 _where_self_out = operators.where_self.out_calls
 
 
-def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def where(
+    condition: Tensor, input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
     """where.self(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
 
     Choose the element of `self` where `condition` is true, else that of `other`.
@@ -3164,10 +3404,15 @@ def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number, *, 
     if out is not None:
         return call_out(_where_self_out, out, condition, input, other)
     try:
-        call = _where_self[condition._key, input._key if input.__class__ is Tensor else kind_of(input), other._key if other.__class__ is Tensor else kind_of(other)]
+        call = _where_self[
+            condition._key,
+            input._key if input.__class__ is Tensor else kind_of(input),
+            other._key if other.__class__ is Tensor else kind_of(other),
+        ]
     except AttributeError:
         raise _where_self.wrong_arguments(condition, input, other) from None
     return call(condition, input, other)
+
 
 _celu = operators.celu.calls
 _celu_inplace = operators.celu.inplace_calls
@@ -3199,6 +3444,7 @@ def celu_(input: Tensor, alpha: Number = 1.0) -> Tensor:
         raise _celu_inplace.wrong_arguments(input) from None
     return call(input, alpha)
 
+
 _elu = operators.elu.calls
 _elu_inplace = operators.elu.inplace_calls
 
@@ -3228,6 +3474,7 @@ def elu_(input: Tensor, alpha: Number = 1.0) -> Tensor:
         raise _elu_inplace.wrong_arguments(input) from None
     return call(input, alpha)
 
+
 __gelu_erf = operators._gelu_erf.calls
 
 
@@ -3242,6 +3489,7 @@ def _gelu_erf(input: Tensor) -> Tensor:
         raise __gelu_erf.wrong_arguments(input) from None
     return call(input)
 
+
 __gelu_tanh = operators._gelu_tanh.calls
 
 
@@ -3255,6 +3503,7 @@ def _gelu_tanh(input: Tensor) -> Tensor:
     except AttributeError:
         raise __gelu_tanh.wrong_arguments(input) from None
     return call(input)
+
 
 _hardshrink = operators.hardshrink.calls
 _hardshrink_out = operators.hardshrink.out_calls
@@ -3272,6 +3521,7 @@ def hardshrink(input: Tensor, lambd: Number = 0.5, *, out: Tensor | None = None)
     except AttributeError:
         raise _hardshrink.wrong_arguments(input) from None
     return call(input, lambd)
+
 
 _hardsigmoid = operators.hardsigmoid.calls
 _hardsigmoid_inplace = operators.hardsigmoid.inplace_calls
@@ -3300,6 +3550,7 @@ def hardsigmoid_(input: Tensor) -> Tensor:
         raise _hardsigmoid_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _hardswish = operators.hardswish.calls
 _hardswish_inplace = operators.hardswish.inplace_calls
 
@@ -3326,6 +3577,7 @@ def hardswish_(input: Tensor) -> Tensor:
     except AttributeError:
         raise _hardswish_inplace.wrong_arguments(input) from None
     return call(input)
+
 
 _hardtanh = operators.hardtanh.calls
 _hardtanh_inplace = operators.hardtanh.inplace_calls
@@ -3354,6 +3606,7 @@ def hardtanh_(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0) -> T
         raise _hardtanh_inplace.wrong_arguments(input) from None
     return call(input, min_val, max_val)
 
+
 _leaky_relu = operators.leaky_relu.calls
 _leaky_relu_inplace = operators.leaky_relu.inplace_calls
 
@@ -3381,6 +3634,7 @@ def leaky_relu_(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
         raise _leaky_relu_inplace.wrong_arguments(input) from None
     return call(input, negative_slope)
 
+
 _logsigmoid = operators.logsigmoid.calls
 
 
@@ -3394,6 +3648,7 @@ def logsigmoid(input: Tensor) -> Tensor:
     except AttributeError:
         raise _logsigmoid.wrong_arguments(input) from None
     return call(input)
+
 
 _mish = operators.mish.calls
 _mish_inplace = operators.mish.inplace_calls
@@ -3424,6 +3679,7 @@ def mish_(input: Tensor) -> Tensor:
         raise _mish_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 __prelu_kernel = operators._prelu_kernel.calls
 
 
@@ -3437,6 +3693,7 @@ def _prelu_kernel(input: Tensor, weight: Tensor) -> Tensor:
     except AttributeError:
         raise __prelu_kernel.wrong_arguments(input, weight) from None
     return call(input, weight)
+
 
 _relu = operators.relu.calls
 _relu_inplace = operators.relu.inplace_calls
@@ -3465,6 +3722,7 @@ def relu_(input: Tensor) -> Tensor:
         raise _relu_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _relu6 = operators.relu6.calls
 _relu6_inplace = operators.relu6.inplace_calls
 
@@ -3491,6 +3749,7 @@ def relu6_(input: Tensor) -> Tensor:
     except AttributeError:
         raise _relu6_inplace.wrong_arguments(input) from None
     return call(input)
+
 
 _selu = operators.selu.calls
 _selu_inplace = operators.selu.inplace_calls
@@ -3522,6 +3781,7 @@ def selu_(input: Tensor) -> Tensor:
         raise _selu_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _silu = operators.silu.calls
 _silu_inplace = operators.silu.inplace_calls
 
@@ -3549,6 +3809,7 @@ def silu_(input: Tensor) -> Tensor:
         raise _silu_inplace.wrong_arguments(input) from None
     return call(input)
 
+
 _softplus = operators.softplus.calls
 
 
@@ -3565,6 +3826,7 @@ def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
         raise _softplus.wrong_arguments(input) from None
     return call(input, beta, threshold)
 
+
 _softshrink = operators.softshrink.calls
 
 
@@ -3578,6 +3840,7 @@ def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     except AttributeError:
         raise _softshrink.wrong_arguments(input) from None
     return call(input, lambd)
+
 
 _softsign = operators.softsign.calls
 
@@ -3593,6 +3856,7 @@ def softsign(input: Tensor) -> Tensor:
         raise _softsign.wrong_arguments(input) from None
     return call(input)
 
+
 _tanhshrink = operators.tanhshrink.calls
 
 
@@ -3606,6 +3870,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     except AttributeError:
         raise _tanhshrink.wrong_arguments(input) from None
     return call(input)
+
 
 _threshold = operators.threshold.calls
 _threshold_inplace = operators.threshold.inplace_calls
@@ -3634,6 +3899,7 @@ def threshold_(input: Tensor, threshold: Number, value: Number) -> Tensor:
         raise _threshold_inplace.wrong_arguments(input) from None
     return call(input, threshold, value)
 
+
 _native_dropout_backward = operators.native_dropout_backward.calls
 
 
@@ -3647,6 +3913,7 @@ def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> 
     except AttributeError:
         raise _native_dropout_backward.wrong_arguments(grad_output, mask) from None
     return call(grad_output, mask, scale)
+
 
 __squared_difference = operators._squared_difference.calls
 
@@ -3662,6 +3929,7 @@ def _squared_difference(input: Tensor, other: Tensor) -> Tensor:
         raise __squared_difference.wrong_arguments(input, other) from None
     return call(input, other)
 
+
 __smooth_l1 = operators._smooth_l1.calls
 
 
@@ -3675,6 +3943,7 @@ def _smooth_l1(input: Tensor, target: Tensor, beta: float) -> Tensor:
     except AttributeError:
         raise __smooth_l1.wrong_arguments(input, target) from None
     return call(input, target, beta)
+
 
 __huber = operators._huber.calls
 
@@ -3690,6 +3959,7 @@ def _huber(input: Tensor, target: Tensor, delta: float) -> Tensor:
         raise __huber.wrong_arguments(input, target) from None
     return call(input, target, delta)
 
+
 __binary_cross_entropy = operators._binary_cross_entropy.calls
 
 
@@ -3703,6 +3973,7 @@ def _binary_cross_entropy(input: Tensor, target: Tensor) -> Tensor:
     except AttributeError:
         raise __binary_cross_entropy.wrong_arguments(input, target) from None
     return call(input, target)
+
 
 __logistic_loss = operators._logistic_loss.calls
 
@@ -3718,6 +3989,7 @@ def _logistic_loss(input: Tensor, target: Tensor) -> Tensor:
         raise __logistic_loss.wrong_arguments(input, target) from None
     return call(input, target)
 
+
 __weighted_logistic_loss = operators._weighted_logistic_loss.calls
 
 
@@ -3731,6 +4003,7 @@ def _weighted_logistic_loss(input: Tensor, target: Tensor, pos_weight: Tensor) -
     except AttributeError:
         raise __weighted_logistic_loss.wrong_arguments(input, target, pos_weight) from None
     return call(input, target, pos_weight)
+
 
 __kl_div = operators._kl_div.calls
 
@@ -3746,6 +4019,7 @@ def _kl_div(input: Tensor, target: Tensor) -> Tensor:
         raise __kl_div.wrong_arguments(input, target) from None
     return call(input, target)
 
+
 __kl_div_log_target = operators._kl_div_log_target.calls
 
 
@@ -3759,3 +4033,63 @@ def _kl_div_log_target(input: Tensor, target: Tensor) -> Tensor:
     except AttributeError:
         raise __kl_div_log_target.wrong_arguments(input, target) from None
     return call(input, target)
+
+
+__gru_candidate = operators._gru_candidate.calls
+
+
+def _gru_candidate(input: Tensor, hidden: Tensor, reset_gate: Tensor) -> Tensor:
+    """_gru_candidate(Tensor input, Tensor hidden, Tensor reset_gate) -> Tensor
+
+    The candidate for the next state of a GRU.
+    """
+    try:
+        call = __gru_candidate[input._key, hidden._key, reset_gate._key]
+    except AttributeError:
+        raise __gru_candidate.wrong_arguments(input, hidden, reset_gate) from None
+    return call(input, hidden, reset_gate)
+
+
+__gru_hidden = operators._gru_hidden.calls
+
+
+def _gru_hidden(candidate: Tensor, update_gate: Tensor, hidden: Tensor) -> Tensor:
+    """_gru_hidden(Tensor candidate, Tensor update_gate, Tensor hidden) -> Tensor
+
+    The next state of a GRU: between its candidate and the state before.
+    """
+    try:
+        call = __gru_hidden[candidate._key, update_gate._key, hidden._key]
+    except AttributeError:
+        raise __gru_hidden.wrong_arguments(candidate, update_gate, hidden) from None
+    return call(candidate, update_gate, hidden)
+
+
+__lstm_cell = operators._lstm_cell.calls
+
+
+def _lstm_cell(in_gate: Tensor, forget_gate: Tensor, cell_gate: Tensor, cell: Tensor) -> Tensor:
+    """_lstm_cell(Tensor in_gate, Tensor forget_gate, Tensor cell_gate, Tensor cell) -> Tensor
+
+    The next cell state of an LSTM.
+    """
+    try:
+        call = __lstm_cell[in_gate._key, forget_gate._key, cell_gate._key, cell._key]
+    except AttributeError:
+        raise __lstm_cell.wrong_arguments(in_gate, forget_gate, cell_gate, cell) from None
+    return call(in_gate, forget_gate, cell_gate, cell)
+
+
+__lstm_hidden = operators._lstm_hidden.calls
+
+
+def _lstm_hidden(out_gate: Tensor, cell: Tensor) -> Tensor:
+    """_lstm_hidden(Tensor out_gate, Tensor cell) -> Tensor
+
+    The hidden state of an LSTM from its cell state.
+    """
+    try:
+        call = __lstm_hidden[out_gate._key, cell._key]
+    except AttributeError:
+        raise __lstm_hidden.wrong_arguments(out_gate, cell) from None
+    return call(out_gate, cell)

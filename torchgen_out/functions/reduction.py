@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from runtime.core.dtype import dtype
 from runtime.core.tensor import Tensor
@@ -15,11 +14,18 @@ from torchgen_out.operators import reduction as operators
 
 Number = bool | int | float | complex
 
+
 _all_dims = operators.all_dims.calls
 _all_dims_out = operators.all_dims.out_calls
 
 
-def all(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
+def all(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """all.dims(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor
 
     Return whether all elements along `dim` are not zero; true of none.
@@ -34,11 +40,18 @@ def all(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = F
         raise _all_dims.wrong_arguments(input) from None
     return call(input, dim, keepdim)
 
+
 _amax = operators.amax.calls
 _amax_out = operators.amax.out_calls
 
 
-def amax(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
+def amax(
+    input: Tensor,
+    dim: int | Sequence[int] = (),
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
 
     Return the largest element along `dim`, or of the whole tensor.
@@ -53,11 +66,18 @@ def amax(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False, *,
         raise _amax.wrong_arguments(input) from None
     return call(input, dim, keepdim)
 
+
 _amin = operators.amin.calls
 _amin_out = operators.amin.out_calls
 
 
-def amin(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
+def amin(
+    input: Tensor,
+    dim: int | Sequence[int] = (),
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
 
     Return the smallest element along `dim`, or of the whole tensor.
@@ -72,11 +92,18 @@ def amin(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False, *,
         raise _amin.wrong_arguments(input) from None
     return call(input, dim, keepdim)
 
+
 _any_dims = operators.any_dims.calls
 _any_dims_out = operators.any_dims.out_calls
 
 
-def any(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
+def any(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """any.dims(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor
 
     Return whether some element along `dim` is not zero; false of none.
@@ -90,6 +117,7 @@ def any(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = F
     except AttributeError:
         raise _any_dims.wrong_arguments(input) from None
     return call(input, dim, keepdim)
+
 
 _max = operators.max.calls
 
@@ -107,12 +135,21 @@ def max__default(input: Tensor) -> Tensor:
         raise _max.wrong_arguments(input) from None
     return call(input)
 
+
 _mean_dim = operators.mean_dim.calls
 _mean_dim_out = operators.mean_dim.out_calls
 
 
-def mean(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+def mean(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) ->
+    Tensor
 
     Return the mean along `dim`, or of the whole tensor; nan of nothing.
 
@@ -125,6 +162,7 @@ def mean(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = 
     except AttributeError:
         raise _mean_dim.wrong_arguments(input) from None
     return call(input, dim, keepdim, dtype)
+
 
 _min = operators.min.calls
 
@@ -142,12 +180,21 @@ def min__default(input: Tensor) -> Tensor:
         raise _min.wrong_arguments(input) from None
     return call(input)
 
+
 _nansum = operators.nansum.calls
 _nansum_out = operators.nansum.out_calls
 
 
-def nansum(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+def nansum(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) ->
+    Tensor
 
     Sum along `dim`, counting nan as 0.
 
@@ -161,12 +208,21 @@ def nansum(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool 
         raise _nansum.wrong_arguments(input) from None
     return call(input, dim, keepdim, dtype)
 
+
 _prod_dim_int = operators.prod_dim_int.calls
 _prod_dim_int_out = operators.prod_dim_int.out_calls
 
 
-def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """prod.dim_int(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+def prod(
+    input: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """prod.dim_int(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType? dtype=None) ->
+    Tensor
 
     Multiply the elements along one `dim`, or all of them; the product of nothing is 1.
 
@@ -180,12 +236,21 @@ def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype:
         raise _prod_dim_int.wrong_arguments(input) from None
     return call(input, dim, keepdim, dtype)
 
+
 _sum_dim_IntList = operators.sum_dim_IntList.calls
 _sum_dim_IntList_out = operators.sum_dim_IntList.out_calls
 
 
-def sum(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+def sum(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)
+    -> Tensor
 
     Sum the elements along `dim`, a dimension or several, or all of them; the sum of nothing is 0.
 

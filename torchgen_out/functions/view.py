@@ -15,6 +15,7 @@ from torchgen_out.operators import view as operators
 
 Number = bool | int | float | complex
 
+
 _alias = operators.alias.calls
 
 
@@ -29,11 +30,15 @@ def alias(input: Tensor) -> Tensor:
         raise _alias.wrong_arguments(input) from None
     return call(input)
 
+
 _as_strided = operators.as_strided.calls
 
 
-def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
-    """as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)
+def as_strided(
+    input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) ->
+    Tensor(a)
 
     View the tensor's storage with any `size`, `stride` and `storage_offset` (in elements).
 
@@ -45,6 +50,7 @@ def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storag
     except AttributeError:
         raise _as_strided.wrong_arguments(input) from None
     return call(input, size, stride, storage_offset)
+
 
 _detach = operators.detach.calls
 
@@ -61,6 +67,7 @@ def detach(input: Tensor) -> Tensor:
     except AttributeError:
         raise _detach.wrong_arguments(input) from None
     return call(input)
+
 
 _view = operators.view.calls
 
@@ -81,6 +88,7 @@ def view__default(self: Tensor, *args: Any, size: Any = None) -> Tensor:
         raise _view.wrong_arguments(self) from None
     return call(self, size)
 
+
 _view_dtype = operators.view_dtype.calls
 
 
@@ -97,6 +105,7 @@ def view__dtype(self: Tensor, dtype: dtype) -> Tensor:
         raise _view_dtype.wrong_arguments(self) from None
     return call(self, dtype)
 
+
 _view_as = operators.view_as.calls
 
 
@@ -110,6 +119,7 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
     except AttributeError:
         raise _view_as.wrong_arguments(self, other) from None
     return call(self, other)
+
 
 _view_as_real = operators.view_as_real.calls
 
@@ -125,6 +135,7 @@ def view_as_real(input: Tensor) -> Tensor:
         raise _view_as_real.wrong_arguments(input) from None
     return call(input)
 
+
 _view_as_complex = operators.view_as_complex.calls
 
 
@@ -138,6 +149,7 @@ def view_as_complex(input: Tensor) -> Tensor:
     except AttributeError:
         raise _view_as_complex.wrong_arguments(input) from None
     return call(input)
+
 
 _unflatten_int = operators.unflatten_int.calls
 
@@ -153,6 +165,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
         raise _unflatten_int.wrong_arguments(input) from None
     return call(input, dim, sizes)
 
+
 _transpose_int = operators.transpose_int.calls
 
 
@@ -166,6 +179,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     except AttributeError:
         raise _transpose_int.wrong_arguments(input) from None
     return call(input, dim0, dim1)
+
 
 _swapaxes = operators.swapaxes.calls
 
@@ -181,6 +195,7 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
         raise _swapaxes.wrong_arguments(input) from None
     return call(input, axis0, axis1)
 
+
 _t = operators.t.calls
 
 
@@ -194,6 +209,7 @@ def t(input: Tensor) -> Tensor:
     except AttributeError:
         raise _t.wrong_arguments(input) from None
     return call(input)
+
 
 _T = operators.T.calls
 
@@ -209,6 +225,7 @@ def T(self: Tensor) -> Tensor:
         raise _T.wrong_arguments(self) from None
     return call(self)
 
+
 _mT = operators.mT.calls
 
 
@@ -222,6 +239,7 @@ def mT(self: Tensor) -> Tensor:
     except AttributeError:
         raise _mT.wrong_arguments(self) from None
     return call(self)
+
 
 _permute = operators.permute.calls
 
@@ -239,6 +257,7 @@ def permute(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
         raise _permute.wrong_arguments(input) from None
     return call(input, dims)
 
+
 _movedim_int = operators.movedim_int.calls
 
 
@@ -253,6 +272,7 @@ def movedim__int(input: Tensor, source: int, destination: int) -> Tensor:
         raise _movedim_int.wrong_arguments(input) from None
     return call(input, source, destination)
 
+
 _movedim_intlist = operators.movedim_intlist.calls
 
 
@@ -266,6 +286,7 @@ def movedim__intlist(input: Tensor, source: Sequence[int], destination: Sequence
     except AttributeError:
         raise _movedim_intlist.wrong_arguments(input) from None
     return call(input, source, destination)
+
 
 _expand = operators.expand.calls
 
@@ -283,6 +304,7 @@ def expand(self: Tensor, *args: Any, size: Any = None, implicit: bool = False) -
         raise _expand.wrong_arguments(self) from None
     return call(self, size, implicit)
 
+
 _broadcast_to = operators.broadcast_to.calls
 
 
@@ -299,6 +321,7 @@ def broadcast_to(input: Tensor, *args: Any, size: Any = None) -> Tensor:
         raise _broadcast_to.wrong_arguments(input) from None
     return call(input, size)
 
+
 _expand_as = operators.expand_as.calls
 
 
@@ -312,6 +335,7 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
     except AttributeError:
         raise _expand_as.wrong_arguments(self, other) from None
     return call(self, other)
+
 
 _squeeze = operators.squeeze.calls
 
@@ -327,6 +351,7 @@ def squeeze__default(input: Tensor) -> Tensor:
         raise _squeeze.wrong_arguments(input) from None
     return call(input)
 
+
 _squeeze_dim = operators.squeeze_dim.calls
 
 
@@ -340,6 +365,7 @@ def squeeze__dim(input: Tensor, dim: int) -> Tensor:
     except AttributeError:
         raise _squeeze_dim.wrong_arguments(input) from None
     return call(input, dim)
+
 
 _squeeze_dims = operators.squeeze_dims.calls
 
@@ -357,6 +383,7 @@ def squeeze__dims(input: Tensor, *args: Any, dim: Any = None) -> Tensor:
         raise _squeeze_dims.wrong_arguments(input) from None
     return call(input, dim)
 
+
 _unsqueeze = operators.unsqueeze.calls
 
 
@@ -370,6 +397,7 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     except AttributeError:
         raise _unsqueeze.wrong_arguments(input) from None
     return call(input, dim)
+
 
 _select_int = operators.select_int.calls
 
@@ -385,11 +413,15 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
         raise _select_int.wrong_arguments(input) from None
     return call(input, dim, index)
 
+
 _slice_Tensor = operators.slice_Tensor.calls
 
 
-def slice(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor:
-    """slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)
+def slice(
+    input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Tensor:
+    """slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1)
+    -> Tensor(a)
 
     Take every `step`-th element along `dim` from `start` up to `end`; both are clamped.
     """
@@ -398,6 +430,7 @@ def slice(input: Tensor, dim: int = 0, start: int | None = None, end: int | None
     except AttributeError:
         raise _slice_Tensor.wrong_arguments(input) from None
     return call(input, dim, start, end, step)
+
 
 _narrow = operators.narrow.calls
 
@@ -413,19 +446,22 @@ def narrow__default(input: Tensor, dim: int, start: int, length: int) -> Tensor:
         raise _narrow.wrong_arguments(input) from None
     return call(input, dim, start, length)
 
+
 _unfold = operators.unfold.calls
 
 
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """unfold(Tensor(a) self, int dimension, SymInt size, SymInt step) -> Tensor(a)
 
-    View windows of `size` elements, every `step` of them, along a dim; the window is a new last dim.
+    View windows of `size` elements, every `step` of them, along a dim; the window is a new last
+        dim.
     """
     try:
         call = _unfold[self._key]
     except AttributeError:
         raise _unfold.wrong_arguments(self) from None
     return call(self, dimension, size, step)
+
 
 _diagonal = operators.diagonal.calls
 
@@ -441,6 +477,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
         raise _diagonal.wrong_arguments(input) from None
     return call(input, offset, dim1, dim2)
 
+
 _split_Tensor = operators.split_Tensor.calls
 
 
@@ -454,6 +491,7 @@ def split__Tensor(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor,
     except AttributeError:
         raise _split_Tensor.wrong_arguments(input) from None
     return call(input, split_size, dim)
+
 
 _split_sizes = operators.split_sizes.calls
 
@@ -469,6 +507,7 @@ def split__sizes(input: Tensor, split_size: Sequence[int], dim: int = 0) -> tupl
         raise _split_sizes.wrong_arguments(input) from None
     return call(input, split_size, dim)
 
+
 _split_with_sizes = operators.split_with_sizes.calls
 
 
@@ -482,6 +521,7 @@ def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) ->
     except AttributeError:
         raise _split_with_sizes.wrong_arguments(input) from None
     return call(input, split_sizes, dim)
+
 
 _chunk = operators.chunk.calls
 
@@ -497,6 +537,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         raise _chunk.wrong_arguments(input) from None
     return call(input, chunks, dim)
 
+
 _tensor_split_sections = operators.tensor_split_sections.calls
 
 
@@ -511,10 +552,13 @@ def tensor_split__sections(input: Tensor, sections: int, dim: int = 0) -> tuple[
         raise _tensor_split_sections.wrong_arguments(input) from None
     return call(input, sections, dim)
 
+
 _tensor_split_indices = operators.tensor_split_indices.calls
 
 
-def tensor_split__indices(input: Tensor, indices: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+def tensor_split__indices(
+    input: Tensor, indices: Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
     """tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]
 
     Cut along `dim` at `indices`, each read as a bound of a slice.
@@ -524,6 +568,7 @@ def tensor_split__indices(input: Tensor, indices: Sequence[int], dim: int = 0) -
     except AttributeError:
         raise _tensor_split_indices.wrong_arguments(input) from None
     return call(input, indices, dim)
+
 
 _unbind_int = operators.unbind_int.calls
 

@@ -23,7 +23,6 @@ from runtime.kernels.vecmath.numpy_reference import (
     cos,
     cosh,
     digamma,
-    eps,
     erf,
     erfc,
     erfinv,
@@ -1944,3 +1943,150 @@ def _kl_div_log_target_backward_self(grad, target):
 def _kl_div_log_target_backward_target(grad, self, target):
     """d/dtarget: exp(target) * (target - self)"""
     return grad * (exp(target) * (T(1) + (target - self)))
+
+
+def _gru_candidate(input, hidden, reset_gate):
+    """tanh(input + sigmoid(reset_gate) * hidden)"""
+    return tanh(input + sigmoid(reset_gate) * hidden)
+
+
+def _gru_candidate_backward_input_hidden_reset_gate(grad, hidden, reset_gate, result):
+    """d/dinput, d/dhidden, d/dreset_gate: tanh(input + sigmoid(reset_gate) * hidden)"""
+    t0 = T(1) - result * result
+    t1 = sigmoid(reset_gate)
+    return grad * t0, grad * (t0 * t1), grad * (t0 * hidden * (t1 * (T(1) - t1)))
+
+
+def _gru_candidate_backward_input_hidden(grad, reset_gate, result):
+    """d/dinput, d/dhidden: tanh(input + sigmoid(reset_gate) * hidden)"""
+    t0 = T(1) - result * result
+    return grad * t0, grad * (t0 * sigmoid(reset_gate))
+
+
+def _gru_candidate_backward_input_reset_gate(grad, hidden, reset_gate, result):
+    """d/dinput, d/dreset_gate: tanh(input + sigmoid(reset_gate) * hidden)"""
+    t0 = T(1) - result * result
+    t1 = sigmoid(reset_gate)
+    return grad * t0, grad * (t0 * hidden * (t1 * (T(1) - t1)))
+
+
+def _gru_candidate_backward_hidden_reset_gate(grad, hidden, reset_gate, result):
+    """d/dhidden, d/dreset_gate: tanh(input + sigmoid(reset_gate) * hidden)"""
+    t0 = T(1) - result * result
+    t1 = sigmoid(reset_gate)
+    return grad * (t0 * t1), grad * (t0 * hidden * (t1 * (T(1) - t1)))
+
+
+def _gru_candidate_backward_input(grad, result):
+    """d/dinput: tanh(input + sigmoid(reset_gate) * hidden)"""
+    return grad * (T(1) - result * result)
+
+
+def _gru_candidate_backward_hidden(grad, reset_gate, result):
+    """d/dhidden: tanh(input + sigmoid(reset_gate) * hidden)"""
+    return grad * ((T(1) - result * result) * sigmoid(reset_gate))
+
+
+def _gru_candidate_backward_reset_gate(grad, hidden, reset_gate, result):
+    """d/dreset_gate: tanh(input + sigmoid(reset_gate) * hidden)"""
+    t0 = sigmoid(reset_gate)
+    return grad * ((T(1) - result * result) * hidden * (t0 * (T(1) - t0)))
+
+
+def _gru_hidden(candidate, update_gate, hidden):
+    """candidate + sigmoid(update_gate) * (hidden - candidate)"""
+    return candidate + sigmoid(update_gate) * (hidden - candidate)
+
+
+def _gru_hidden_backward_candidate_update_gate_hidden(grad, candidate, update_gate, hidden):
+    """d/dcandidate, d/dupdate_gate, d/dhidden:
+    candidate + sigmoid(update_gate) * (hidden - candidate)
+    """
+    t0 = sigmoid(update_gate)
+    t1 = T(1) - t0
+    return grad * t1, grad * ((hidden - candidate) * (t0 * t1)), grad * t0
+
+
+def _gru_hidden_backward_candidate_update_gate(grad, candidate, update_gate, hidden):
+    """d/dcandidate, d/dupdate_gate: candidate + sigmoid(update_gate) * (hidden - candidate)"""
+    t0 = sigmoid(update_gate)
+    t1 = T(1) - t0
+    return grad * t1, grad * ((hidden - candidate) * (t0 * t1))
+
+
+def _gru_hidden_backward_candidate_hidden(grad, update_gate):
+    """d/dcandidate, d/dhidden: candidate + sigmoid(update_gate) * (hidden - candidate)"""
+    t0 = sigmoid(update_gate)
+    return grad * (T(1) - t0), grad * t0
+
+
+def _gru_hidden_backward_update_gate_hidden(grad, candidate, update_gate, hidden):
+    """d/dupdate_gate, d/dhidden: candidate + sigmoid(update_gate) * (hidden - candidate)"""
+    t0 = sigmoid(update_gate)
+    return grad * ((hidden - candidate) * (t0 * (T(1) - t0))), grad * t0
+
+
+def _gru_hidden_backward_candidate(grad, update_gate):
+    """d/dcandidate: candidate + sigmoid(update_gate) * (hidden - candidate)"""
+    return grad * (T(1) - sigmoid(update_gate))
+
+
+def _gru_hidden_backward_update_gate(grad, candidate, update_gate, hidden):
+    """d/dupdate_gate: candidate + sigmoid(update_gate) * (hidden - candidate)"""
+    t0 = sigmoid(update_gate)
+    return grad * ((hidden - candidate) * (t0 * (T(1) - t0)))
+
+
+def _gru_hidden_backward_hidden(grad, update_gate):
+    """d/dhidden: candidate + sigmoid(update_gate) * (hidden - candidate)"""
+    return grad * sigmoid(update_gate)
+
+
+def _lstm_cell(in_gate, forget_gate, cell_gate, cell):
+    """sigmoid(forget_gate) * cell + sigmoid(in_gate) * tanh(cell_gate)"""
+    return sigmoid(forget_gate) * cell + sigmoid(in_gate) * tanh(cell_gate)
+
+
+def _lstm_cell_backward_in_gate_forget_gate_cell_gate_cell(
+    grad,
+    in_gate,
+    forget_gate,
+    cell_gate,
+    cell,
+):
+    """d/din_gate, d/dforget_gate, d/dcell_gate, d/dcell:
+    sigmoid(forget_gate) * cell + sigmoid(in_gate) * tanh(cell_gate)
+    """
+    t0 = tanh(cell_gate)
+    t1 = sigmoid(in_gate)
+    t2 = sigmoid(forget_gate)
+    return (
+        grad * (t0 * (t1 * (T(1) - t1))),
+        grad * (cell * (t2 * (T(1) - t2))),
+        grad * (t1 * (T(1) - t0 * t0)),
+        grad * t2,
+    )
+
+
+def _lstm_hidden(out_gate, cell):
+    """sigmoid(out_gate) * tanh(cell)"""
+    return sigmoid(out_gate) * tanh(cell)
+
+
+def _lstm_hidden_backward_out_gate_cell(grad, out_gate, cell):
+    """d/dout_gate, d/dcell: sigmoid(out_gate) * tanh(cell)"""
+    t0 = tanh(cell)
+    t1 = sigmoid(out_gate)
+    return grad * (t0 * (t1 * (T(1) - t1))), grad * (t1 * (T(1) - t0 * t0))
+
+
+def _lstm_hidden_backward_out_gate(grad, out_gate, cell):
+    """d/dout_gate: sigmoid(out_gate) * tanh(cell)"""
+    t0 = sigmoid(out_gate)
+    return grad * (tanh(cell) * (t0 * (T(1) - t0)))
+
+
+def _lstm_hidden_backward_cell(grad, out_gate, cell):
+    """d/dcell: sigmoid(out_gate) * tanh(cell)"""
+    t0 = tanh(cell)
+    return grad * (sigmoid(out_gate) * (T(1) - t0 * t0))

@@ -3,12 +3,7 @@
 # Do not edit.
 """The parts of reductions: (identity, reduce, combine, project), None where there is none."""
 
-from runtime.kernels.vecmath.numpy_reference import (
-    T,
-    isnan,
-    max,
-    min,
-)
+from runtime.kernels.vecmath.numpy_reference import T, isnan, max, min
 
 
 def all_dims_identity():
@@ -79,7 +74,7 @@ def max_combine(acc, other):
     return max(acc, other)
 
 
-max = (None, max_reduce, max_combine, None)
+max_ = (None, max_reduce, max_combine, None)
 
 def mean_dim_identity():
     """0"""
@@ -113,7 +108,7 @@ def min_combine(acc, other):
     return min(acc, other)
 
 
-min = (None, min_reduce, min_combine, None)
+min_ = (None, min_reduce, min_combine, None)
 
 def nansum_identity():
     """0"""

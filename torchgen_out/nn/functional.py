@@ -33,6 +33,7 @@ softshrink = pointwise.softshrink
 softsign = pointwise.softsign
 tanhshrink = pointwise.tanhshrink
 threshold_ = pointwise.threshold_
+one_hot = composite.one_hot
 linear = dispatch.linear
 bilinear = composite.bilinear
 nll_loss = composite.nll_loss
@@ -61,6 +62,18 @@ conv_transpose2d = composite.conv_transpose2d
 conv_transpose3d = composite.conv_transpose3d
 im2col = dispatch.im2col
 col2im = dispatch.col2im
+max_pool1d = composite.max_pool1d
+max_pool2d = composite.max_pool2d
+max_pool3d = composite.max_pool3d
+avg_pool2d = dispatch.avg_pool2d
+avg_pool3d = dispatch.avg_pool3d
+avg_pool1d = composite.avg_pool1d
+adaptive_avg_pool2d = composite.adaptive_avg_pool2d
+adaptive_max_pool2d = composite.adaptive_max_pool2d
+adaptive_avg_pool3d = composite.adaptive_avg_pool3d
+adaptive_max_pool3d = composite.adaptive_max_pool3d
+adaptive_avg_pool1d = composite.adaptive_avg_pool1d
+adaptive_max_pool1d = composite.adaptive_max_pool1d
 
 
 def celu(input: Tensor, alpha: Number = 1.0, inplace: bool = False) -> Tensor:
@@ -91,7 +104,9 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     return pointwise.hardswish(input)
 
 
-def hardtanh(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0, inplace: bool = False) -> Tensor:
+def hardtanh(
+    input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0, inplace: bool = False
+) -> Tensor:
     """Limit each element to [`min_val`, `max_val`]. The gradient is 0 at the limits and beyond."""
     if inplace:
         return pointwise.hardtanh_(input, min_val, max_val)
@@ -113,7 +128,8 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Apply the rectifier: 0 for negative elements, the others unchanged. The gradient at 0 is 0."""
+    """Apply the rectifier: 0 for negative elements, the others unchanged. The gradient at 0 is
+    0."""
     if inplace:
         return pointwise.relu_(input)
     return pointwise.relu(input)

@@ -4,8 +4,7 @@
 """The nodes of dispatch operators, and the wrappers that record them."""
 
 from runtime import errors
-from runtime.autograd import grad_mode
-from runtime.autograd import formulas
+from runtime.autograd import formulas, grad_mode
 from runtime.autograd.graph import (
     attach,
     attach_outputs,
@@ -15,14 +14,7 @@ from runtime.autograd.graph import (
     rebase_history,
 )
 from runtime.autograd.node import MultiOutputNode, Node
-from runtime.autograd.saved import (
-    save,
-    save_all,
-    save_original,
-    save_result,
-    unpack,
-    unpack_all,
-)
+from runtime.autograd.saved import save, save_all, save_original, save_result, unpack, unpack_all
 from runtime.dispatch import ops
 
 
@@ -34,13 +26,11 @@ class CloneBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = grad
         return (grad_self,)
 
 
-def record__clone(below, needs_self):
+def recording__clone(below, needs_self):
     """Records CloneBackward0 around `below`."""
 
     def call(self):
@@ -63,13 +53,11 @@ class ToCopyBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = grad
         return (grad_self,)
 
 
-def record__to_copy(below, needs_self):
+def recording__to_copy(below, needs_self):
     """Records ToCopyBackward0 around `below`."""
 
     def call(self, dtype, layout, device, pin_memory, non_blocking, memory_format):
@@ -102,7 +90,7 @@ class CopyBackward0(Node):
         return grad_self, grad_src
 
 
-def record_copy__(below, needs_self, needs_src):
+def recording_copy__(below, needs_self, needs_src):
     """Records CopyBackward0 around `below`, which writes to self."""
 
     def call(self, src, non_blocking):
@@ -110,7 +98,10 @@ def record_copy__(below, needs_self, needs_src):
             return below(self, src, non_blocking)
         check_inplace(self)
         node = CopyBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(src) if needs_src else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(src) if needs_src else None,
+        )
         result = below(self, src, non_blocking)
         rebase_history(result, node)
         return result
@@ -136,7 +127,7 @@ class FillBackward0(Node):
         return grad_self, grad_value
 
 
-def record_fill__(below, needs_self, needs_value):
+def recording_fill__(below, needs_self, needs_value):
     """Records FillBackward0 around `below`, which writes to self."""
 
     def call(self, value):
@@ -144,8 +135,39 @@ def record_fill__(below, needs_self, needs_value):
             return below(self, value)
         check_inplace(self)
         node = FillBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(value) if needs_value else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(value) if needs_value else None,
+        )
         result = below(self, value)
+        rebase_history(result, node)
+        return result
+
+    return call
+
+
+class ZeroBackward0(Node):
+    """zero_
+    self: zeros_like(grad)
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_self = ops.zeros_like(grad)
+        return (grad_self,)
+
+
+def recording_zero__(below, needs_self):
+    """Records ZeroBackward0 around `below`, which writes to self."""
+
+    def call(self):
+        if not grad_mode.state.enabled:
+            return below(self)
+        check_inplace(self)
+        node = ZeroBackward0()
+        node.edges = (gradient_edge(self),)
+        result = below(self)
         rebase_history(result, node)
         return result
 
@@ -170,7 +192,7 @@ class ComplexBackward0(Node):
         return grad_real, grad_imag
 
 
-def record_complex(below, needs_real, needs_imag):
+def recording_complex(below, needs_real, needs_imag):
     """Records ComplexBackward0 around `below`."""
 
     def call(real, imag):
@@ -178,7 +200,10 @@ def record_complex(below, needs_real, needs_imag):
         if not grad_mode.state.enabled:
             return result
         node = ComplexBackward0()
-        node.edges = (gradient_edge(real) if needs_real else None, gradient_edge(imag) if needs_imag else None)
+        node.edges = (
+            gradient_edge(real) if needs_real else None,
+            gradient_edge(imag) if needs_imag else None,
+        )
         attach(result, node)
         return result
 
@@ -193,8 +218,6 @@ class CatBackward0(Node):
     __slots__ = ("saved_dim", "saved_tensors")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_tensors = None
         tensors = unpack_all(node.saved_tensors, node)
         dim = node.saved_dim
         grad_tensors = ops.cat_backward(grad, tensors, dim)
@@ -204,7 +227,7 @@ class CatBackward0(Node):
         node.saved_tensors = None
 
 
-def record_cat(below, needs_tensors):
+def recording_cat(below, needs_tensors):
     """Records CatBackward0 around `below`."""
 
     def call(tensors, dim):
@@ -229,14 +252,12 @@ class StackBackward0(Node):
     __slots__ = ("saved_dim",)
 
     def apply(node, grad):
-        edges = node.edges
-        grad_tensors = None
         dim = node.saved_dim
         grad_tensors = ops.unbind(grad, dim)
         return tuple(grad_tensors)
 
 
-def record_stack(below, needs_tensors):
+def recording_stack(below, needs_tensors):
     """Records StackBackward0 around `below`."""
 
     def call(tensors, dim):
@@ -260,14 +281,12 @@ class FlipBackward0(Node):
     __slots__ = ("saved_dims",)
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         dims = node.saved_dims
         grad_self = grad.flip(dims)
         return (grad_self,)
 
 
-def record_flip(below, needs_self):
+def recording_flip(below, needs_self):
     """Records FlipBackward0 around `below`."""
 
     def call(self, dims):
@@ -291,15 +310,13 @@ class RollBackward0(Node):
     __slots__ = ("saved_dims", "saved_shifts")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         shifts = node.saved_shifts
         dims = node.saved_dims
         grad_self = ops.roll_backward(grad, shifts, dims)
         return (grad_self,)
 
 
-def record_roll(below, needs_self):
+def recording_roll(below, needs_self):
     """Records RollBackward0 around `below`."""
 
     def call(self, shifts, dims):
@@ -324,15 +341,13 @@ class RepeatBackward0(Node):
     __slots__ = ("saved_repeats", "saved_self_sizes")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         repeats = node.saved_repeats
         grad_self = ops.repeat_backward(grad, repeats, self_sizes)
         return (grad_self,)
 
 
-def record_repeat(below, needs_self):
+def recording_repeat(below, needs_self):
     """Records RepeatBackward0 around `below`."""
 
     def call(self, repeats):
@@ -357,14 +372,12 @@ class TrilBackward0(Node):
     __slots__ = ("saved_diagonal",)
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         diagonal = node.saved_diagonal
         grad_self = grad.tril(diagonal)
         return (grad_self,)
 
 
-def record_tril(below, needs_self):
+def recording_tril(below, needs_self):
     """Records TrilBackward0 around `below`."""
 
     def call(self, diagonal):
@@ -380,7 +393,7 @@ def record_tril(below, needs_self):
     return call
 
 
-def record_tril_(below, needs_self):
+def recording_tril_(below, needs_self):
     """Records TrilBackward0 around `below`, which writes to self."""
 
     def call(self, diagonal):
@@ -405,14 +418,12 @@ class TriuBackward0(Node):
     __slots__ = ("saved_diagonal",)
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         diagonal = node.saved_diagonal
         grad_self = grad.triu(diagonal)
         return (grad_self,)
 
 
-def record_triu(below, needs_self):
+def recording_triu(below, needs_self):
     """Records TriuBackward0 around `below`."""
 
     def call(self, diagonal):
@@ -428,7 +439,7 @@ def record_triu(below, needs_self):
     return call
 
 
-def record_triu_(below, needs_self):
+def recording_triu_(below, needs_self):
     """Records TriuBackward0 around `below`, which writes to self."""
 
     def call(self, diagonal):
@@ -453,8 +464,6 @@ class DiagEmbedBackward0(Node):
     __slots__ = ("saved_dim1", "saved_dim2", "saved_offset")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         offset = node.saved_offset
         dim1 = node.saved_dim1
         dim2 = node.saved_dim2
@@ -462,7 +471,7 @@ class DiagEmbedBackward0(Node):
         return (grad_self,)
 
 
-def record_diag_embed(below, needs_self):
+def recording_diag_embed(below, needs_self):
     """Records DiagEmbedBackward0 around `below`."""
 
     def call(self, offset, dim1, dim2):
@@ -489,8 +498,6 @@ class GatherBackward0(Node):
     __slots__ = ("saved_dim", "saved_index", "saved_self_sizes")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         index = unpack(node.saved_index, node)
@@ -501,7 +508,7 @@ class GatherBackward0(Node):
         node.saved_index = None
 
 
-def record_gather(below, needs_self):
+def recording_gather(below, needs_self):
     """Records GatherBackward0 around `below`."""
 
     def call(self, dim, index, sparse_grad):
@@ -528,8 +535,6 @@ class IndexSelectBackward0(Node):
     __slots__ = ("saved_dim", "saved_index", "saved_self_sizes")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         index = unpack(node.saved_index, node)
@@ -540,7 +545,7 @@ class IndexSelectBackward0(Node):
         node.saved_index = None
 
 
-def record_index_select(below, needs_self):
+def recording_index_select(below, needs_self):
     """Records IndexSelectBackward0 around `below`."""
 
     def call(self, dim, index):
@@ -567,8 +572,6 @@ class IndexBackward0(Node):
     __slots__ = ("saved_indices", "saved_self_sizes")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         indices = unpack_all(node.saved_indices, node)
         grad_self = grad.new_zeros(self_sizes).index_put_(indices, grad, True)
@@ -578,7 +581,7 @@ class IndexBackward0(Node):
         node.saved_indices = None
 
 
-def record_index_Tensor(below, needs_self):
+def recording_index_Tensor(below, needs_self):
     """Records IndexBackward0 around `below`."""
 
     def call(self, indices):
@@ -604,8 +607,6 @@ class TakeBackward0(Node):
     __slots__ = ("saved_index", "saved_self_sizes")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         index = unpack(node.saved_index, node)
         grad_self = grad.new_zeros(self_sizes).put_(index, grad, True)
@@ -615,7 +616,7 @@ class TakeBackward0(Node):
         node.saved_index = None
 
 
-def record_take(below, needs_self):
+def recording_take(below, needs_self):
     """Records TakeBackward0 around `below`."""
 
     def call(self, index):
@@ -641,8 +642,6 @@ class MaskedSelectBackward0(Node):
     __slots__ = ("saved_mask", "saved_self")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self = unpack(node.saved_self, node)
         mask = unpack(node.saved_mask, node)
         grad_self = ops.masked_select_backward(grad, self, mask)
@@ -652,7 +651,7 @@ class MaskedSelectBackward0(Node):
         node.saved_self = node.saved_mask = None
 
 
-def record_masked_select(below, needs_self):
+def recording_masked_select(below, needs_self):
     """Records MaskedSelectBackward0 around `below`."""
 
     def call(self, mask):
@@ -671,27 +670,33 @@ def record_masked_select(below, needs_self):
 
 class EmbeddingBackward0(Node):
     """embedding
-    weight: embedding_dense_backward(grad, indices, weight.shape[0], padding_idx, scale_grad_by_freq)
+    weight: embedding_dense_backward(grad, indices, weight.shape[0], padding_idx,
+        scale_grad_by_freq)
     indices: non_differentiable
     """
 
-    __slots__ = ("saved_indices", "saved_padding_idx", "saved_scale_grad_by_freq", "saved_weight_sizes")
+    __slots__ = (
+        "saved_indices",
+        "saved_padding_idx",
+        "saved_scale_grad_by_freq",
+        "saved_weight_sizes",
+    )
 
     def apply(node, grad):
-        edges = node.edges
-        grad_weight = None
         weight_sizes = node.saved_weight_sizes
         indices = unpack(node.saved_indices, node)
         padding_idx = node.saved_padding_idx
         scale_grad_by_freq = node.saved_scale_grad_by_freq
-        grad_weight = ops.embedding_dense_backward(grad, indices, weight_sizes[0], padding_idx, scale_grad_by_freq)
+        grad_weight = ops.embedding_dense_backward(
+            grad, indices, weight_sizes[0], padding_idx, scale_grad_by_freq
+        )
         return (grad_weight,)
 
     def release(node):
         node.saved_indices = None
 
 
-def record_embedding(below, needs_weight):
+def recording_embedding(below, needs_weight):
     """Records EmbeddingBackward0 around `below`."""
 
     def call(weight, indices, padding_idx, scale_grad_by_freq, sparse):
@@ -719,19 +724,19 @@ class EmbeddingDenseBackwardBackward0(Node):
     __slots__ = ("saved_indices", "saved_padding_idx", "saved_scale_grad_by_freq")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_grad_output = None
         indices = unpack(node.saved_indices, node)
         padding_idx = node.saved_padding_idx
         scale_grad_by_freq = node.saved_scale_grad_by_freq
-        grad_grad_output = ops.embedding_dense_double_backward(grad, indices, padding_idx, scale_grad_by_freq)
+        grad_grad_output = ops.embedding_dense_double_backward(
+            grad, indices, padding_idx, scale_grad_by_freq
+        )
         return (grad_grad_output,)
 
     def release(node):
         node.saved_indices = None
 
 
-def record_embedding_dense_backward(below, needs_grad_output):
+def recording_embedding_dense_backward(below, needs_grad_output):
     """Records EmbeddingDenseBackwardBackward0 around `below`."""
 
     def call(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq):
@@ -773,7 +778,7 @@ class IndexPutBackward0(Node):
         node.saved_indices = None
 
 
-def record_index_put(below, needs_self, needs_values):
+def recording_index_put(below, needs_self, needs_values):
     """Records IndexPutBackward0 around `below`."""
 
     def call(self, indices, values, accumulate):
@@ -781,7 +786,10 @@ def record_index_put(below, needs_self, needs_values):
         if not grad_mode.state.enabled:
             return result
         node = IndexPutBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(values) if needs_values else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(values) if needs_values else None,
+        )
         node.saved_indices = save_all(indices)
         if needs_self:
             node.saved_accumulate = accumulate
@@ -791,7 +799,7 @@ def record_index_put(below, needs_self, needs_values):
     return call
 
 
-def record_index_put_(below, needs_self, needs_values):
+def recording_index_put_(below, needs_self, needs_values):
     """Records IndexPutBackward0 around `below`, which writes to self."""
 
     def call(self, indices, values, accumulate):
@@ -799,7 +807,10 @@ def record_index_put_(below, needs_self, needs_values):
             return below(self, indices, values, accumulate)
         check_inplace(self)
         node = IndexPutBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(values) if needs_values else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(values) if needs_values else None,
+        )
         node.saved_indices = save_all(indices)
         if needs_self:
             node.saved_accumulate = accumulate
@@ -836,7 +847,7 @@ class IndexAddBackward0(Node):
         node.saved_index = node.saved_source = None
 
 
-def record_index_add(below, needs_self, needs_source):
+def recording_index_add(below, needs_self, needs_source):
     """Records IndexAddBackward0 around `below`."""
 
     def call(self, dim, index, source, alpha):
@@ -844,7 +855,10 @@ def record_index_add(below, needs_self, needs_source):
         if not grad_mode.state.enabled:
             return result
         node = IndexAddBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(source) if needs_source else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(source) if needs_source else None,
+        )
         if needs_source:
             node.saved_dim = dim
         if needs_source:
@@ -859,7 +873,7 @@ def record_index_add(below, needs_self, needs_source):
     return call
 
 
-def record_index_add_(below, needs_self, needs_source):
+def recording_index_add_(below, needs_self, needs_source):
     """Records IndexAddBackward0 around `below`, which writes to self."""
 
     def call(self, dim, index, source, alpha):
@@ -867,7 +881,10 @@ def record_index_add_(below, needs_self, needs_source):
             return below(self, dim, index, source, alpha)
         check_inplace(self)
         node = IndexAddBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(source) if needs_source else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(source) if needs_source else None,
+        )
         if needs_source:
             node.saved_dim = dim
         if needs_source:
@@ -908,7 +925,7 @@ class IndexCopyBackward0(Node):
         node.saved_index = node.saved_source = None
 
 
-def record_index_copy(below, needs_self, needs_source):
+def recording_index_copy(below, needs_self, needs_source):
     """Records IndexCopyBackward0 around `below`."""
 
     def call(self, dim, index, source):
@@ -916,7 +933,10 @@ def record_index_copy(below, needs_self, needs_source):
         if not grad_mode.state.enabled:
             return result
         node = IndexCopyBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(source) if needs_source else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(source) if needs_source else None,
+        )
         node.saved_dim = dim
         node.saved_index = save(index)
         if needs_source:
@@ -927,7 +947,7 @@ def record_index_copy(below, needs_self, needs_source):
     return call
 
 
-def record_index_copy_(below, needs_self, needs_source):
+def recording_index_copy_(below, needs_self, needs_source):
     """Records IndexCopyBackward0 around `below`, which writes to self."""
 
     def call(self, dim, index, source):
@@ -935,7 +955,10 @@ def record_index_copy_(below, needs_self, needs_source):
             return below(self, dim, index, source)
         check_inplace(self)
         node = IndexCopyBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(source) if needs_source else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(source) if needs_source else None,
+        )
         node.saved_dim = dim
         node.saved_index = save(index)
         if needs_source:
@@ -971,7 +994,7 @@ class IndexFillBackward0(Node):
         node.saved_index = None
 
 
-def record_index_fill_int_Scalar(below, needs_self, needs_value):
+def recording_index_fill_int_Scalar(below, needs_self, needs_value):
     """Records IndexFillBackward0 around `below`."""
 
     def call(self, dim, index, value):
@@ -979,7 +1002,10 @@ def record_index_fill_int_Scalar(below, needs_self, needs_value):
         if not grad_mode.state.enabled:
             return result
         node = IndexFillBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(value) if needs_value else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(value) if needs_value else None,
+        )
         node.saved_dim = dim
         node.saved_index = save(index)
         attach(result, node)
@@ -988,7 +1014,7 @@ def record_index_fill_int_Scalar(below, needs_self, needs_value):
     return call
 
 
-def record_index_fill_int_Scalar_(below, needs_self, needs_value):
+def recording_index_fill_int_Scalar_(below, needs_self, needs_value):
     """Records IndexFillBackward0 around `below`, which writes to self."""
 
     def call(self, dim, index, value):
@@ -996,7 +1022,10 @@ def record_index_fill_int_Scalar_(below, needs_self, needs_value):
             return below(self, dim, index, value)
         check_inplace(self)
         node = IndexFillBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(value) if needs_value else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(value) if needs_value else None,
+        )
         node.saved_dim = dim
         node.saved_index = save(index)
         result = below(self, dim, index, value)
@@ -1008,15 +1037,22 @@ def record_index_fill_int_Scalar_(below, needs_self, needs_value):
 
 class IndexReduceBackward0(Node):
     """index_reduce
-    self, source: index_reduce_backward(grad, self, dim, index, source, reduce, include_self, result)
+    self, source: index_reduce_backward(grad, self, dim, index, source, reduce, include_self,
+        result)
     index: non_differentiable
     """
 
-    __slots__ = ("saved_dim", "saved_include_self", "saved_index", "saved_reduce", "saved_result", "saved_self", "saved_source")
+    __slots__ = (
+        "saved_dim",
+        "saved_include_self",
+        "saved_index",
+        "saved_reduce",
+        "saved_result",
+        "saved_self",
+        "saved_source",
+    )
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = grad_source = None
         self = unpack(node.saved_self, node)
         dim = node.saved_dim
         index = unpack(node.saved_index, node)
@@ -1024,14 +1060,16 @@ class IndexReduceBackward0(Node):
         reduce = node.saved_reduce
         include_self = node.saved_include_self
         result = unpack(node.saved_result, node)
-        grad_self, grad_source = ops.index_reduce_backward(grad, self, dim, index, source, reduce, include_self, result)
+        grad_self, grad_source = ops.index_reduce_backward(
+            grad, self, dim, index, source, reduce, include_self, result
+        )
         return grad_self, grad_source
 
     def release(node):
         node.saved_self = node.saved_index = node.saved_source = node.saved_result = None
 
 
-def record_index_reduce(below, needs_self, needs_source):
+def recording_index_reduce(below, needs_self, needs_source):
     """Records IndexReduceBackward0 around `below`."""
 
     def call(self, dim, index, source, reduce, include_self):
@@ -1039,7 +1077,10 @@ def record_index_reduce(below, needs_self, needs_source):
         if not grad_mode.state.enabled:
             return result
         node = IndexReduceBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(source) if needs_source else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(source) if needs_source else None,
+        )
         node.saved_self = save(self)
         node.saved_dim = dim
         node.saved_index = save(index)
@@ -1053,7 +1094,7 @@ def record_index_reduce(below, needs_self, needs_source):
     return call
 
 
-def record_index_reduce_(below, needs_self, needs_source):
+def recording_index_reduce_(below, needs_self, needs_source):
     """Records IndexReduceBackward0 around `below`, which writes to self."""
 
     def call(self, dim, index, source, reduce, include_self):
@@ -1061,7 +1102,10 @@ def record_index_reduce_(below, needs_self, needs_source):
             return below(self, dim, index, source, reduce, include_self)
         check_inplace(self)
         node = IndexReduceBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(source) if needs_source else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(source) if needs_source else None,
+        )
         node.saved_self = save_original(self)
         node.saved_dim = dim
         node.saved_index = save(index)
@@ -1092,7 +1136,9 @@ class PutBackward0(Node):
         if edges[0] is not None:
             source = unpack(node.saved_source, node)
             accumulate = node.saved_accumulate
-            grad_self = grad if accumulate else grad.put(index, source.new_zeros(source.shape), False)
+            grad_self = (
+                grad if accumulate else grad.put(index, source.new_zeros(source.shape), False)
+            )
         if edges[1] is not None:
             source_sizes = node.saved_source_sizes
             grad_source = grad.take(index).reshape(source_sizes)
@@ -1102,7 +1148,7 @@ class PutBackward0(Node):
         node.saved_index = node.saved_source = None
 
 
-def record_put(below, needs_self, needs_source):
+def recording_put(below, needs_self, needs_source):
     """Records PutBackward0 around `below`."""
 
     def call(self, index, source, accumulate):
@@ -1110,7 +1156,10 @@ def record_put(below, needs_self, needs_source):
         if not grad_mode.state.enabled:
             return result
         node = PutBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(source) if needs_source else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(source) if needs_source else None,
+        )
         node.saved_index = save(index)
         if needs_self:
             node.saved_source = save(source)
@@ -1124,7 +1173,7 @@ def record_put(below, needs_self, needs_source):
     return call
 
 
-def record_put_(below, needs_self, needs_source):
+def recording_put_(below, needs_self, needs_source):
     """Records PutBackward0 around `below`, which writes to self."""
 
     def call(self, index, source, accumulate):
@@ -1132,7 +1181,10 @@ def record_put_(below, needs_self, needs_source):
             return below(self, index, source, accumulate)
         check_inplace(self)
         node = PutBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(source) if needs_source else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(source) if needs_source else None,
+        )
         node.saved_index = save(index)
         if needs_self:
             node.saved_source = save(source)
@@ -1172,7 +1224,7 @@ class ScatterBackward0(Node):
         node.saved_index = None
 
 
-def record_scatter_src(below, needs_self, needs_src):
+def recording_scatter_src(below, needs_self, needs_src):
     """Records ScatterBackward0 around `below`."""
 
     def call(self, dim, index, src):
@@ -1180,7 +1232,10 @@ def record_scatter_src(below, needs_self, needs_src):
         if not grad_mode.state.enabled:
             return result
         node = ScatterBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(src) if needs_src else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(src) if needs_src else None,
+        )
         node.saved_dim = dim
         node.saved_index = save(index)
         if needs_src:
@@ -1191,7 +1246,7 @@ def record_scatter_src(below, needs_self, needs_src):
     return call
 
 
-def record_scatter_src_(below, needs_self, needs_src):
+def recording_scatter_src_(below, needs_self, needs_src):
     """Records ScatterBackward0 around `below`, which writes to self."""
 
     def call(self, dim, index, src):
@@ -1199,7 +1254,10 @@ def record_scatter_src_(below, needs_self, needs_src):
             return below(self, dim, index, src)
         check_inplace(self)
         node = ScatterBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(src) if needs_src else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(src) if needs_src else None,
+        )
         node.saved_dim = dim
         node.saved_index = save(index)
         if needs_src:
@@ -1220,8 +1278,6 @@ class ScatterBackward1(Node):
     __slots__ = ("saved_dim", "saved_index")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         dim = node.saved_dim
         index = unpack(node.saved_index, node)
         grad_self = grad.scatter(dim, index, 0)
@@ -1231,7 +1287,7 @@ class ScatterBackward1(Node):
         node.saved_index = None
 
 
-def record_scatter_value(below, needs_self):
+def recording_scatter_value(below, needs_self):
     """Records ScatterBackward1 around `below`."""
 
     def call(self, dim, index, value):
@@ -1248,7 +1304,7 @@ def record_scatter_value(below, needs_self):
     return call
 
 
-def record_scatter_value_(below, needs_self):
+def recording_scatter_value_(below, needs_self):
     """Records ScatterBackward1 around `below`, which writes to self."""
 
     def call(self, dim, index, value):
@@ -1285,7 +1341,7 @@ class ScatterBackward2(Node):
         return grad_self, grad_src
 
 
-def record_scatter_reduce(below, needs_self, needs_src):
+def recording_scatter_reduce(below, needs_self, needs_src):
     """Records ScatterBackward2 around `below`."""
 
     def call(self, dim, index, src, reduce):
@@ -1293,14 +1349,17 @@ def record_scatter_reduce(below, needs_self, needs_src):
         if not grad_mode.state.enabled:
             return result
         node = ScatterBackward2()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(src) if needs_src else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(src) if needs_src else None,
+        )
         attach(result, node)
         return result
 
     return call
 
 
-def record_scatter_reduce_(below, needs_self, needs_src):
+def recording_scatter_reduce_(below, needs_self, needs_src):
     """Records ScatterBackward2 around `below`, which writes to self."""
 
     def call(self, dim, index, src, reduce):
@@ -1308,7 +1367,10 @@ def record_scatter_reduce_(below, needs_self, needs_src):
             return below(self, dim, index, src, reduce)
         check_inplace(self)
         node = ScatterBackward2()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(src) if needs_src else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(src) if needs_src else None,
+        )
         result = below(self, dim, index, src, reduce)
         rebase_history(result, node)
         return result
@@ -1325,13 +1387,11 @@ class ScatterBackward3(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = errors.raise_not_differentiable("scatter.value_reduce")
         return (grad_self,)
 
 
-def record_scatter_value_reduce(below, needs_self):
+def recording_scatter_value_reduce(below, needs_self):
     """Records ScatterBackward3 around `below`."""
 
     def call(self, dim, index, value, reduce):
@@ -1346,7 +1406,7 @@ def record_scatter_value_reduce(below, needs_self):
     return call
 
 
-def record_scatter_value_reduce_(below, needs_self):
+def recording_scatter_value_reduce_(below, needs_self):
     """Records ScatterBackward3 around `below`, which writes to self."""
 
     def call(self, dim, index, value, reduce):
@@ -1387,7 +1447,7 @@ class ScatterAddBackward0(Node):
         node.saved_index = None
 
 
-def record_scatter_add(below, needs_self, needs_src):
+def recording_scatter_add(below, needs_self, needs_src):
     """Records ScatterAddBackward0 around `below`."""
 
     def call(self, dim, index, src):
@@ -1395,7 +1455,10 @@ def record_scatter_add(below, needs_self, needs_src):
         if not grad_mode.state.enabled:
             return result
         node = ScatterAddBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(src) if needs_src else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(src) if needs_src else None,
+        )
         if needs_src:
             node.saved_dim = dim
         if needs_src:
@@ -1408,7 +1471,7 @@ def record_scatter_add(below, needs_self, needs_src):
     return call
 
 
-def record_scatter_add_(below, needs_self, needs_src):
+def recording_scatter_add_(below, needs_self, needs_src):
     """Records ScatterAddBackward0 around `below`, which writes to self."""
 
     def call(self, dim, index, src):
@@ -1416,7 +1479,10 @@ def record_scatter_add_(below, needs_self, needs_src):
             return below(self, dim, index, src)
         check_inplace(self)
         node = ScatterAddBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(src) if needs_src else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(src) if needs_src else None,
+        )
         if needs_src:
             node.saved_dim = dim
         if needs_src:
@@ -1436,11 +1502,17 @@ class ScatterReduceBackward0(Node):
     index: non_differentiable
     """
 
-    __slots__ = ("saved_dim", "saved_include_self", "saved_index", "saved_reduce", "saved_result", "saved_self", "saved_src")
+    __slots__ = (
+        "saved_dim",
+        "saved_include_self",
+        "saved_index",
+        "saved_reduce",
+        "saved_result",
+        "saved_self",
+        "saved_src",
+    )
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = grad_src = None
         self = unpack(node.saved_self, node)
         dim = node.saved_dim
         index = unpack(node.saved_index, node)
@@ -1448,14 +1520,16 @@ class ScatterReduceBackward0(Node):
         reduce = node.saved_reduce
         include_self = node.saved_include_self
         result = unpack(node.saved_result, node)
-        grad_self, grad_src = ops.scatter_reduce_backward(grad, self, dim, index, src, reduce, include_self, result)
+        grad_self, grad_src = ops.scatter_reduce_backward(
+            grad, self, dim, index, src, reduce, include_self, result
+        )
         return grad_self, grad_src
 
     def release(node):
         node.saved_self = node.saved_index = node.saved_src = node.saved_result = None
 
 
-def record_scatter_reduce_two(below, needs_self, needs_src):
+def recording_scatter_reduce_two(below, needs_self, needs_src):
     """Records ScatterReduceBackward0 around `below`."""
 
     def call(self, dim, index, src, reduce, include_self):
@@ -1463,7 +1537,10 @@ def record_scatter_reduce_two(below, needs_self, needs_src):
         if not grad_mode.state.enabled:
             return result
         node = ScatterReduceBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(src) if needs_src else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(src) if needs_src else None,
+        )
         node.saved_self = save(self)
         node.saved_dim = dim
         node.saved_index = save(index)
@@ -1477,7 +1554,7 @@ def record_scatter_reduce_two(below, needs_self, needs_src):
     return call
 
 
-def record_scatter_reduce_two_(below, needs_self, needs_src):
+def recording_scatter_reduce_two_(below, needs_self, needs_src):
     """Records ScatterReduceBackward0 around `below`, which writes to self."""
 
     def call(self, dim, index, src, reduce, include_self):
@@ -1485,7 +1562,10 @@ def record_scatter_reduce_two_(below, needs_self, needs_src):
             return below(self, dim, index, src, reduce, include_self)
         check_inplace(self)
         node = ScatterReduceBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(src) if needs_src else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(src) if needs_src else None,
+        )
         node.saved_self = save_original(self)
         node.saved_dim = dim
         node.saved_index = save(index)
@@ -1523,7 +1603,7 @@ class MaskedFillBackward0(Node):
         node.saved_mask = None
 
 
-def record_masked_fill_Scalar(below, needs_self, needs_value):
+def recording_masked_fill_Scalar(below, needs_self, needs_value):
     """Records MaskedFillBackward0 around `below`."""
 
     def call(self, mask, value):
@@ -1531,7 +1611,10 @@ def record_masked_fill_Scalar(below, needs_self, needs_value):
         if not grad_mode.state.enabled:
             return result
         node = MaskedFillBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(value) if needs_value else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(value) if needs_value else None,
+        )
         node.saved_mask = save(mask)
         attach(result, node)
         return result
@@ -1539,7 +1622,7 @@ def record_masked_fill_Scalar(below, needs_self, needs_value):
     return call
 
 
-def record_masked_fill_Scalar_(below, needs_self, needs_value):
+def recording_masked_fill_Scalar_(below, needs_self, needs_value):
     """Records MaskedFillBackward0 around `below`, which writes to self."""
 
     def call(self, mask, value):
@@ -1547,7 +1630,10 @@ def record_masked_fill_Scalar_(below, needs_self, needs_value):
             return below(self, mask, value)
         check_inplace(self)
         node = MaskedFillBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(value) if needs_value else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(value) if needs_value else None,
+        )
         node.saved_mask = save(mask)
         result = below(self, mask, value)
         rebase_history(result, node)
@@ -1580,7 +1666,7 @@ class MaskedScatterBackward0(Node):
         node.saved_mask = None
 
 
-def record_masked_scatter(below, needs_self, needs_source):
+def recording_masked_scatter(below, needs_self, needs_source):
     """Records MaskedScatterBackward0 around `below`."""
 
     def call(self, mask, source):
@@ -1588,7 +1674,10 @@ def record_masked_scatter(below, needs_self, needs_source):
         if not grad_mode.state.enabled:
             return result
         node = MaskedScatterBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(source) if needs_source else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(source) if needs_source else None,
+        )
         node.saved_mask = save(mask)
         if needs_source:
             node.saved_source_sizes = source._sizes
@@ -1598,7 +1687,7 @@ def record_masked_scatter(below, needs_self, needs_source):
     return call
 
 
-def record_masked_scatter_(below, needs_self, needs_source):
+def recording_masked_scatter_(below, needs_self, needs_source):
     """Records MaskedScatterBackward0 around `below`, which writes to self."""
 
     def call(self, mask, source):
@@ -1606,7 +1695,10 @@ def record_masked_scatter_(below, needs_self, needs_source):
             return below(self, mask, source)
         check_inplace(self)
         node = MaskedScatterBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(source) if needs_source else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(source) if needs_source else None,
+        )
         node.saved_mask = save(mask)
         if needs_source:
             node.saved_source_sizes = source._sizes
@@ -1626,19 +1718,19 @@ class SortBackward0(MultiOutputNode):
 
     def apply(node, *grads):
         grad = grads[0]
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         indices = unpack(node.saved_indices, node)
-        grad_self = formulas.value_selecting_reduction_backward(grad, dim, indices, self_sizes, True)
+        grad_self = formulas.value_selecting_reduction_backward(
+            grad, dim, indices, self_sizes, True
+        )
         return (grad_self,)
 
     def release(node):
         node.saved_indices = None
 
 
-def record_sort(below, needs_self):
+def recording_sort(below, needs_self):
     """Records SortBackward0 around `below`."""
 
     def call(self, dim, descending):
@@ -1665,19 +1757,19 @@ class SortBackward1(MultiOutputNode):
 
     def apply(node, *grads):
         grad = grads[0]
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         indices = unpack(node.saved_indices, node)
-        grad_self = formulas.value_selecting_reduction_backward(grad, dim, indices, self_sizes, True)
+        grad_self = formulas.value_selecting_reduction_backward(
+            grad, dim, indices, self_sizes, True
+        )
         return (grad_self,)
 
     def release(node):
         node.saved_indices = None
 
 
-def record_sort_stable(below, needs_self):
+def recording_sort_stable(below, needs_self):
     """Records SortBackward1 around `below`."""
 
     def call(self, stable, dim, descending):
@@ -1704,19 +1796,19 @@ class TopkBackward0(MultiOutputNode):
 
     def apply(node, *grads):
         grad = grads[0]
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         indices = unpack(node.saved_indices, node)
-        grad_self = formulas.value_selecting_reduction_backward(grad, dim, indices, self_sizes, True)
+        grad_self = formulas.value_selecting_reduction_backward(
+            grad, dim, indices, self_sizes, True
+        )
         return (grad_self,)
 
     def release(node):
         node.saved_indices = None
 
 
-def record_topk(below, needs_self):
+def recording_topk(below, needs_self):
     """Records TopkBackward0 around `below`."""
 
     def call(self, k, dim, largest, sorted):
@@ -1743,20 +1835,20 @@ class KthvalueBackward0(MultiOutputNode):
 
     def apply(node, *grads):
         grad = grads[0]
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         keepdim = node.saved_keepdim
         indices = unpack(node.saved_indices, node)
-        grad_self = formulas.value_selecting_reduction_backward(grad, dim, indices, self_sizes, keepdim)
+        grad_self = formulas.value_selecting_reduction_backward(
+            grad, dim, indices, self_sizes, keepdim
+        )
         return (grad_self,)
 
     def release(node):
         node.saved_indices = None
 
 
-def record_kthvalue(below, needs_self):
+def recording_kthvalue(below, needs_self):
     """Records KthvalueBackward0 around `below`."""
 
     def call(self, k, dim, keepdim):
@@ -1783,8 +1875,6 @@ class MedianBackward0(Node):
     __slots__ = ("saved_result", "saved_self")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self = unpack(node.saved_self, node)
         result = unpack(node.saved_result, node)
         grad_self = formulas.evenly_distribute_backward(grad, self, result)
@@ -1794,7 +1884,7 @@ class MedianBackward0(Node):
         node.saved_self = node.saved_result = None
 
 
-def record_median(below, needs_self):
+def recording_median(below, needs_self):
     """Records MedianBackward0 around `below`."""
 
     def call(self):
@@ -1820,20 +1910,20 @@ class MedianBackward1(MultiOutputNode):
 
     def apply(node, *grads):
         grad = grads[0]
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         keepdim = node.saved_keepdim
         indices = unpack(node.saved_indices, node)
-        grad_self = formulas.value_selecting_reduction_backward(grad, dim, indices, self_sizes, keepdim)
+        grad_self = formulas.value_selecting_reduction_backward(
+            grad, dim, indices, self_sizes, keepdim
+        )
         return (grad_self,)
 
     def release(node):
         node.saved_indices = None
 
 
-def record_median_dim(below, needs_self):
+def recording_median_dim(below, needs_self):
     """Records MedianBackward1 around `below`."""
 
     def call(self, dim, keepdim):
@@ -1860,8 +1950,6 @@ class NanmedianBackward0(Node):
     __slots__ = ("saved_result", "saved_self")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self = unpack(node.saved_self, node)
         result = unpack(node.saved_result, node)
         grad_self = formulas.evenly_distribute_backward(grad, self, result)
@@ -1871,7 +1959,7 @@ class NanmedianBackward0(Node):
         node.saved_self = node.saved_result = None
 
 
-def record_nanmedian(below, needs_self):
+def recording_nanmedian(below, needs_self):
     """Records NanmedianBackward0 around `below`."""
 
     def call(self):
@@ -1897,20 +1985,20 @@ class NanmedianBackward1(MultiOutputNode):
 
     def apply(node, *grads):
         grad = grads[0]
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         keepdim = node.saved_keepdim
         indices = unpack(node.saved_indices, node)
-        grad_self = formulas.value_selecting_reduction_backward(grad, dim, indices, self_sizes, keepdim)
+        grad_self = formulas.value_selecting_reduction_backward(
+            grad, dim, indices, self_sizes, keepdim
+        )
         return (grad_self,)
 
     def release(node):
         node.saved_indices = None
 
 
-def record_nanmedian_dim(below, needs_self):
+def recording_nanmedian_dim(below, needs_self):
     """Records NanmedianBackward1 around `below`."""
 
     def call(self, dim, keepdim):
@@ -1938,20 +2026,20 @@ class ModeBackward0(MultiOutputNode):
 
     def apply(node, *grads):
         grad = grads[0]
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         keepdim = node.saved_keepdim
         indices = unpack(node.saved_indices, node)
-        grad_self = formulas.value_selecting_reduction_backward(grad, dim, indices, self_sizes, keepdim)
+        grad_self = formulas.value_selecting_reduction_backward(
+            grad, dim, indices, self_sizes, keepdim
+        )
         return (grad_self,)
 
     def release(node):
         node.saved_indices = None
 
 
-def record_mode(below, needs_self):
+def recording_mode(below, needs_self):
     """Records ModeBackward0 around `below`."""
 
     def call(self, dim, keepdim):
@@ -1978,13 +2066,11 @@ class Unique2Backward0(MultiOutputNode):
     __slots__ = ()
 
     def apply(node, *grads):
-        edges = node.edges
-        grad_self = None
         grad_self = errors.raise_not_differentiable("unique")
         return (grad_self,)
 
 
-def record__unique2(below, needs_self):
+def recording__unique2(below, needs_self):
     """Records Unique2Backward0 around `below`."""
 
     def call(self, sorted, return_inverse, return_counts):
@@ -2007,13 +2093,11 @@ class UniqueDimBackward0(MultiOutputNode):
     __slots__ = ()
 
     def apply(node, *grads):
-        edges = node.edges
-        grad_self = None
         grad_self = errors.raise_not_differentiable("unique_dim")
         return (grad_self,)
 
 
-def record_unique_dim(below, needs_self):
+def recording_unique_dim(below, needs_self):
     """Records UniqueDimBackward0 around `below`."""
 
     def call(self, dim, sorted, return_inverse, return_counts):
@@ -2036,13 +2120,11 @@ class UniqueConsecutiveBackward0(MultiOutputNode):
     __slots__ = ()
 
     def apply(node, *grads):
-        edges = node.edges
-        grad_self = None
         grad_self = errors.raise_not_differentiable("unique_consecutive")
         return (grad_self,)
 
 
-def record__unique_consecutive(below, needs_self):
+def recording__unique_consecutive(below, needs_self):
     """Records UniqueConsecutiveBackward0 around `below`."""
 
     def call(self, return_inverse, return_counts, dim):
@@ -2066,20 +2148,20 @@ class MaxBackward1(MultiOutputNode):
 
     def apply(node, *grads):
         grad = grads[0]
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         keepdim = node.saved_keepdim
         indices = unpack(node.saved_indices, node)
-        grad_self = formulas.value_selecting_reduction_backward(grad, dim, indices, self_sizes, keepdim)
+        grad_self = formulas.value_selecting_reduction_backward(
+            grad, dim, indices, self_sizes, keepdim
+        )
         return (grad_self,)
 
     def release(node):
         node.saved_indices = None
 
 
-def record_max_dim(below, needs_self):
+def recording_max_dim(below, needs_self):
     """Records MaxBackward1 around `below`."""
 
     def call(self, dim, keepdim):
@@ -2107,20 +2189,20 @@ class MinBackward1(MultiOutputNode):
 
     def apply(node, *grads):
         grad = grads[0]
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         keepdim = node.saved_keepdim
         indices = unpack(node.saved_indices, node)
-        grad_self = formulas.value_selecting_reduction_backward(grad, dim, indices, self_sizes, keepdim)
+        grad_self = formulas.value_selecting_reduction_backward(
+            grad, dim, indices, self_sizes, keepdim
+        )
         return (grad_self,)
 
     def release(node):
         node.saved_indices = None
 
 
-def record_min_dim(below, needs_self):
+def recording_min_dim(below, needs_self):
     """Records MinBackward1 around `below`."""
 
     def call(self, dim, keepdim):
@@ -2147,14 +2229,12 @@ class CumsumBackward0(Node):
     __slots__ = ("saved_dim",)
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         dim = node.saved_dim
         grad_self = ops.cumsum_backward(grad, dim)
         return (grad_self,)
 
 
-def record_cumsum(below, needs_self):
+def recording_cumsum(below, needs_self):
     """Records CumsumBackward0 around `below`."""
 
     def call(self, dim, dtype):
@@ -2170,7 +2250,7 @@ def record_cumsum(below, needs_self):
     return call
 
 
-def record_cumsum_(below, needs_self):
+def recording_cumsum_(below, needs_self):
     """Records CumsumBackward0 around `below`, which writes to self."""
 
     def call(self, dim, dtype):
@@ -2195,8 +2275,6 @@ class CumprodBackward0(Node):
     __slots__ = ("saved_dim", "saved_result", "saved_self")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self = unpack(node.saved_self, node)
         dim = node.saved_dim
         result = unpack(node.saved_result, node)
@@ -2207,7 +2285,7 @@ class CumprodBackward0(Node):
         node.saved_self = node.saved_result = None
 
 
-def record_cumprod(below, needs_self):
+def recording_cumprod(below, needs_self):
     """Records CumprodBackward0 around `below`."""
 
     def call(self, dim, dtype):
@@ -2225,7 +2303,7 @@ def record_cumprod(below, needs_self):
     return call
 
 
-def record_cumprod_(below, needs_self):
+def recording_cumprod_(below, needs_self):
     """Records CumprodBackward0 around `below`, which writes to self."""
 
     def call(self, dim, dtype):
@@ -2252,8 +2330,6 @@ class LogcumsumexpBackward0(Node):
     __slots__ = ("saved_dim", "saved_result", "saved_self")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self = unpack(node.saved_self, node)
         dim = node.saved_dim
         result = unpack(node.saved_result, node)
@@ -2264,7 +2340,7 @@ class LogcumsumexpBackward0(Node):
         node.saved_self = node.saved_result = None
 
 
-def record_logcumsumexp(below, needs_self):
+def recording_logcumsumexp(below, needs_self):
     """Records LogcumsumexpBackward0 around `below`."""
 
     def call(self, dim):
@@ -2291,19 +2367,19 @@ class CummaxBackward0(MultiOutputNode):
 
     def apply(node, *grads):
         grad = grads[0]
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         indices = unpack(node.saved_indices, node)
-        grad_self = formulas.value_selecting_reduction_backward(grad, dim, indices, self_sizes, True)
+        grad_self = formulas.value_selecting_reduction_backward(
+            grad, dim, indices, self_sizes, True
+        )
         return (grad_self,)
 
     def release(node):
         node.saved_indices = None
 
 
-def record_cummax(below, needs_self):
+def recording_cummax(below, needs_self):
     """Records CummaxBackward0 around `below`."""
 
     def call(self, dim):
@@ -2330,19 +2406,19 @@ class CumminBackward0(MultiOutputNode):
 
     def apply(node, *grads):
         grad = grads[0]
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         indices = unpack(node.saved_indices, node)
-        grad_self = formulas.value_selecting_reduction_backward(grad, dim, indices, self_sizes, True)
+        grad_self = formulas.value_selecting_reduction_backward(
+            grad, dim, indices, self_sizes, True
+        )
         return (grad_self,)
 
     def release(node):
         node.saved_indices = None
 
 
-def record_cummin(below, needs_self):
+def recording_cummin(below, needs_self):
     """Records CumminBackward0 around `below`."""
 
     def call(self, dim):
@@ -2368,13 +2444,11 @@ class UniformBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = ops.zeros_like(grad)
         return (grad_self,)
 
 
-def record_uniform__(below, needs_self):
+def recording_uniform__(below, needs_self):
     """Records UniformBackward0 around `below`, which writes to self."""
 
     def call(self, from_, to, generator):
@@ -2398,13 +2472,11 @@ class NormalBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = ops.zeros_like(grad)
         return (grad_self,)
 
 
-def record_normal__(below, needs_self):
+def recording_normal__(below, needs_self):
     """Records NormalBackward0 around `below`, which writes to self."""
 
     def call(self, mean, std, generator):
@@ -2428,13 +2500,11 @@ class RandomBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = ops.zeros_like(grad)
         return (grad_self,)
 
 
-def record_random__(below, needs_self):
+def recording_random__(below, needs_self):
     """Records RandomBackward0 around `below`, which writes to self."""
 
     def call(self, generator):
@@ -2458,13 +2528,11 @@ class RandomBackward1(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = ops.zeros_like(grad)
         return (grad_self,)
 
 
-def record_random__to_(below, needs_self):
+def recording_random__to_(below, needs_self):
     """Records RandomBackward1 around `below`, which writes to self."""
 
     def call(self, to, generator):
@@ -2488,13 +2556,11 @@ class RandomBackward2(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = ops.zeros_like(grad)
         return (grad_self,)
 
 
-def record_random__from_(below, needs_self):
+def recording_random__from_(below, needs_self):
     """Records RandomBackward2 around `below`, which writes to self."""
 
     def call(self, from_, to, generator):
@@ -2518,13 +2584,11 @@ class BernoulliBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = ops.zeros_like(grad)
         return (grad_self,)
 
 
-def record_bernoulli__float_(below, needs_self):
+def recording_bernoulli__float_(below, needs_self):
     """Records BernoulliBackward0 around `below`, which writes to self."""
 
     def call(self, p, generator):
@@ -2562,7 +2626,7 @@ class BernoulliBackward1(Node):
         node.saved_p = None
 
 
-def record_bernoulli__Tensor_(below, needs_self, needs_p):
+def recording_bernoulli__Tensor_(below, needs_self, needs_p):
     """Records BernoulliBackward1 around `below`, which writes to self."""
 
     def call(self, p, generator):
@@ -2570,7 +2634,10 @@ def record_bernoulli__Tensor_(below, needs_self, needs_p):
             return below(self, p, generator)
         check_inplace(self)
         node = BernoulliBackward1()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(p) if needs_p else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(p) if needs_p else None,
+        )
         if needs_p:
             node.saved_p = save(p)
         result = below(self, p, generator)
@@ -2588,13 +2655,11 @@ class BernoulliBackward2(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = ops.zeros_like(grad)
         return (grad_self,)
 
 
-def record_bernoulli(below, needs_self):
+def recording_bernoulli(below, needs_self):
     """Records BernoulliBackward2 around `below`."""
 
     def call(self, generator):
@@ -2617,13 +2682,11 @@ class ExponentialBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = ops.zeros_like(grad)
         return (grad_self,)
 
 
-def record_exponential__(below, needs_self):
+def recording_exponential__(below, needs_self):
     """Records ExponentialBackward0 around `below`, which writes to self."""
 
     def call(self, lambd, generator):
@@ -2647,13 +2710,11 @@ class GeometricBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = ops.zeros_like(grad)
         return (grad_self,)
 
 
-def record_geometric__(below, needs_self):
+def recording_geometric__(below, needs_self):
     """Records GeometricBackward0 around `below`, which writes to self."""
 
     def call(self, p, generator):
@@ -2677,13 +2738,11 @@ class CauchyBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = ops.zeros_like(grad)
         return (grad_self,)
 
 
-def record_cauchy__(below, needs_self):
+def recording_cauchy__(below, needs_self):
     """Records CauchyBackward0 around `below`, which writes to self."""
 
     def call(self, median, sigma, generator):
@@ -2707,13 +2766,11 @@ class LogNormalBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = ops.zeros_like(grad)
         return (grad_self,)
 
 
-def record_log_normal__(below, needs_self):
+def recording_log_normal__(below, needs_self):
     """Records LogNormalBackward0 around `below`, which writes to self."""
 
     def call(self, mean, std, generator):
@@ -2731,26 +2788,29 @@ def record_log_normal__(below, needs_self):
 
 class NativeDropoutBackward0(MultiOutputNode):
     """native_dropout
-    input: native_dropout_backward(grad, result1, (1 / (1 - p) if p < 1 else 0.0)) if train else grad
+    input: native_dropout_backward(grad, result1, (1 / (1 - p) if p < 1 else 0.0)) if train else
+        grad
     """
 
     __slots__ = ("saved_p", "saved_result1", "saved_train")
 
     def apply(node, *grads):
         grad = grads[0]
-        edges = node.edges
-        grad_input = None
         p = node.saved_p
         train = node.saved_train
         result1 = unpack(node.saved_result1, node)
-        grad_input = ops.native_dropout_backward(grad, result1, 1 / (1 - p) if p < 1 else 0.0) if train else grad
+        grad_input = (
+            ops.native_dropout_backward(grad, result1, 1 / (1 - p) if p < 1 else 0.0)
+            if train
+            else grad
+        )
         return (grad_input,)
 
     def release(node):
         node.saved_result1 = None
 
 
-def record_native_dropout(below, needs_input):
+def recording_native_dropout(below, needs_input):
     """Records NativeDropoutBackward0 around `below`."""
 
     def call(input, p, train):
@@ -2791,7 +2851,7 @@ class MmBackward0(Node):
         node.saved_mat2 = node.saved_self = None
 
 
-def record_mm(below, needs_self, needs_mat2):
+def recording_mm(below, needs_self, needs_mat2):
     """Records MmBackward0 around `below`."""
 
     def call(self, mat2):
@@ -2799,7 +2859,10 @@ def record_mm(below, needs_self, needs_mat2):
         if not grad_mode.state.enabled:
             return result
         node = MmBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(mat2) if needs_mat2 else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(mat2) if needs_mat2 else None,
+        )
         if needs_self:
             node.saved_mat2 = save(mat2)
         if needs_mat2:
@@ -2833,7 +2896,7 @@ class BmmBackward0(Node):
         node.saved_mat2 = node.saved_self = None
 
 
-def record_bmm(below, needs_self, needs_mat2):
+def recording_bmm(below, needs_self, needs_mat2):
     """Records BmmBackward0 around `below`."""
 
     def call(self, mat2):
@@ -2841,7 +2904,10 @@ def record_bmm(below, needs_self, needs_mat2):
         if not grad_mode.state.enabled:
             return result
         node = BmmBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(mat2) if needs_mat2 else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(mat2) if needs_mat2 else None,
+        )
         if needs_self:
             node.saved_mat2 = save(mat2)
         if needs_mat2:
@@ -2875,7 +2941,7 @@ class MvBackward0(Node):
         node.saved_vec = node.saved_self = None
 
 
-def record_mv(below, needs_self, needs_vec):
+def recording_mv(below, needs_self, needs_vec):
     """Records MvBackward0 around `below`."""
 
     def call(self, vec):
@@ -2883,7 +2949,10 @@ def record_mv(below, needs_self, needs_vec):
         if not grad_mode.state.enabled:
             return result
         node = MvBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(vec) if needs_vec else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(vec) if needs_vec else None,
+        )
         if needs_self:
             node.saved_vec = save(vec)
         if needs_vec:
@@ -2917,7 +2986,7 @@ class DotBackward0(Node):
         node.saved_tensor = node.saved_self = None
 
 
-def record_dot(below, needs_self, needs_tensor):
+def recording_dot(below, needs_self, needs_tensor):
     """Records DotBackward0 around `below`."""
 
     def call(self, tensor):
@@ -2925,7 +2994,10 @@ def record_dot(below, needs_self, needs_tensor):
         if not grad_mode.state.enabled:
             return result
         node = DotBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(tensor) if needs_tensor else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(tensor) if needs_tensor else None,
+        )
         if needs_self:
             node.saved_tensor = save(tensor)
         if needs_tensor:
@@ -2959,7 +3031,7 @@ class VdotBackward0(Node):
         node.saved_other = node.saved_self = None
 
 
-def record_vdot(below, needs_self, needs_other):
+def recording_vdot(below, needs_self, needs_other):
     """Records VdotBackward0 around `below`."""
 
     def call(self, other):
@@ -2967,7 +3039,10 @@ def record_vdot(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = VdotBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         if needs_self:
             node.saved_other = save(other)
         if needs_other:
@@ -3007,7 +3082,7 @@ class AddmmBackward0(Node):
         node.saved_mat2 = node.saved_mat1 = None
 
 
-def record_addmm(below, needs_self, needs_mat1, needs_mat2):
+def recording_addmm(below, needs_self, needs_mat1, needs_mat2):
     """Records AddmmBackward0 around `below`."""
 
     def call(self, mat1, mat2, beta, alpha):
@@ -3015,7 +3090,11 @@ def record_addmm(below, needs_self, needs_mat1, needs_mat2):
         if not grad_mode.state.enabled:
             return result
         node = AddmmBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(mat1) if needs_mat1 else None, gradient_edge(mat2) if needs_mat2 else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(mat1) if needs_mat1 else None,
+            gradient_edge(mat2) if needs_mat2 else None,
+        )
         if needs_self:
             node.saved_beta = beta
         if needs_mat1:
@@ -3030,7 +3109,7 @@ def record_addmm(below, needs_self, needs_mat1, needs_mat2):
     return call
 
 
-def record_addmm_(below, needs_self, needs_mat1, needs_mat2):
+def recording_addmm_(below, needs_self, needs_mat1, needs_mat2):
     """Records AddmmBackward0 around `below`, which writes to self."""
 
     def call(self, mat1, mat2, beta, alpha):
@@ -3038,7 +3117,11 @@ def record_addmm_(below, needs_self, needs_mat1, needs_mat2):
             return below(self, mat1, mat2, beta, alpha)
         check_inplace(self)
         node = AddmmBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(mat1) if needs_mat1 else None, gradient_edge(mat2) if needs_mat2 else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(mat1) if needs_mat1 else None,
+            gradient_edge(mat2) if needs_mat2 else None,
+        )
         if needs_self:
             node.saved_beta = beta
         if needs_mat1:
@@ -3083,7 +3166,7 @@ class AddmvBackward0(Node):
         node.saved_vec = node.saved_mat = None
 
 
-def record_addmv(below, needs_self, needs_mat, needs_vec):
+def recording_addmv(below, needs_self, needs_mat, needs_vec):
     """Records AddmvBackward0 around `below`."""
 
     def call(self, mat, vec, beta, alpha):
@@ -3091,7 +3174,11 @@ def record_addmv(below, needs_self, needs_mat, needs_vec):
         if not grad_mode.state.enabled:
             return result
         node = AddmvBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(mat) if needs_mat else None, gradient_edge(vec) if needs_vec else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(mat) if needs_mat else None,
+            gradient_edge(vec) if needs_vec else None,
+        )
         if needs_self:
             node.saved_beta = beta
         if needs_mat:
@@ -3106,7 +3193,7 @@ def record_addmv(below, needs_self, needs_mat, needs_vec):
     return call
 
 
-def record_addmv_(below, needs_self, needs_mat, needs_vec):
+def recording_addmv_(below, needs_self, needs_mat, needs_vec):
     """Records AddmvBackward0 around `below`, which writes to self."""
 
     def call(self, mat, vec, beta, alpha):
@@ -3114,7 +3201,11 @@ def record_addmv_(below, needs_self, needs_mat, needs_vec):
             return below(self, mat, vec, beta, alpha)
         check_inplace(self)
         node = AddmvBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(mat) if needs_mat else None, gradient_edge(vec) if needs_vec else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(mat) if needs_mat else None,
+            gradient_edge(vec) if needs_vec else None,
+        )
         if needs_self:
             node.saved_beta = beta
         if needs_mat:
@@ -3159,7 +3250,7 @@ class AddbmmBackward0(Node):
         node.saved_batch2 = node.saved_batch1 = None
 
 
-def record_addbmm(below, needs_self, needs_batch1, needs_batch2):
+def recording_addbmm(below, needs_self, needs_batch1, needs_batch2):
     """Records AddbmmBackward0 around `below`."""
 
     def call(self, batch1, batch2, beta, alpha):
@@ -3167,7 +3258,11 @@ def record_addbmm(below, needs_self, needs_batch1, needs_batch2):
         if not grad_mode.state.enabled:
             return result
         node = AddbmmBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(batch1) if needs_batch1 else None, gradient_edge(batch2) if needs_batch2 else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(batch1) if needs_batch1 else None,
+            gradient_edge(batch2) if needs_batch2 else None,
+        )
         if needs_self:
             node.saved_beta = beta
         if needs_batch1:
@@ -3182,7 +3277,7 @@ def record_addbmm(below, needs_self, needs_batch1, needs_batch2):
     return call
 
 
-def record_addbmm_(below, needs_self, needs_batch1, needs_batch2):
+def recording_addbmm_(below, needs_self, needs_batch1, needs_batch2):
     """Records AddbmmBackward0 around `below`, which writes to self."""
 
     def call(self, batch1, batch2, beta, alpha):
@@ -3190,7 +3285,11 @@ def record_addbmm_(below, needs_self, needs_batch1, needs_batch2):
             return below(self, batch1, batch2, beta, alpha)
         check_inplace(self)
         node = AddbmmBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(batch1) if needs_batch1 else None, gradient_edge(batch2) if needs_batch2 else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(batch1) if needs_batch1 else None,
+            gradient_edge(batch2) if needs_batch2 else None,
+        )
         if needs_self:
             node.saved_beta = beta
         if needs_batch1:
@@ -3235,7 +3334,7 @@ class BaddbmmBackward0(Node):
         node.saved_batch2 = node.saved_batch1 = None
 
 
-def record_baddbmm(below, needs_self, needs_batch1, needs_batch2):
+def recording_baddbmm(below, needs_self, needs_batch1, needs_batch2):
     """Records BaddbmmBackward0 around `below`."""
 
     def call(self, batch1, batch2, beta, alpha):
@@ -3243,7 +3342,11 @@ def record_baddbmm(below, needs_self, needs_batch1, needs_batch2):
         if not grad_mode.state.enabled:
             return result
         node = BaddbmmBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(batch1) if needs_batch1 else None, gradient_edge(batch2) if needs_batch2 else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(batch1) if needs_batch1 else None,
+            gradient_edge(batch2) if needs_batch2 else None,
+        )
         if needs_self:
             node.saved_beta = beta
         if needs_batch1:
@@ -3258,7 +3361,7 @@ def record_baddbmm(below, needs_self, needs_batch1, needs_batch2):
     return call
 
 
-def record_baddbmm_(below, needs_self, needs_batch1, needs_batch2):
+def recording_baddbmm_(below, needs_self, needs_batch1, needs_batch2):
     """Records BaddbmmBackward0 around `below`, which writes to self."""
 
     def call(self, batch1, batch2, beta, alpha):
@@ -3266,7 +3369,11 @@ def record_baddbmm_(below, needs_self, needs_batch1, needs_batch2):
             return below(self, batch1, batch2, beta, alpha)
         check_inplace(self)
         node = BaddbmmBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(batch1) if needs_batch1 else None, gradient_edge(batch2) if needs_batch2 else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(batch1) if needs_batch1 else None,
+            gradient_edge(batch2) if needs_batch2 else None,
+        )
         if needs_self:
             node.saved_beta = beta
         if needs_batch1:
@@ -3311,7 +3418,7 @@ class AddrBackward0(Node):
         node.saved_vec2 = node.saved_vec1 = None
 
 
-def record_addr(below, needs_self, needs_vec1, needs_vec2):
+def recording_addr(below, needs_self, needs_vec1, needs_vec2):
     """Records AddrBackward0 around `below`."""
 
     def call(self, vec1, vec2, beta, alpha):
@@ -3319,7 +3426,11 @@ def record_addr(below, needs_self, needs_vec1, needs_vec2):
         if not grad_mode.state.enabled:
             return result
         node = AddrBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(vec1) if needs_vec1 else None, gradient_edge(vec2) if needs_vec2 else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(vec1) if needs_vec1 else None,
+            gradient_edge(vec2) if needs_vec2 else None,
+        )
         if needs_self:
             node.saved_beta = beta
         if needs_vec1:
@@ -3334,7 +3445,7 @@ def record_addr(below, needs_self, needs_vec1, needs_vec2):
     return call
 
 
-def record_addr_(below, needs_self, needs_vec1, needs_vec2):
+def recording_addr_(below, needs_self, needs_vec1, needs_vec2):
     """Records AddrBackward0 around `below`, which writes to self."""
 
     def call(self, vec1, vec2, beta, alpha):
@@ -3342,7 +3453,11 @@ def record_addr_(below, needs_self, needs_vec1, needs_vec2):
             return below(self, vec1, vec2, beta, alpha)
         check_inplace(self)
         node = AddrBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(vec1) if needs_vec1 else None, gradient_edge(vec2) if needs_vec2 else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(vec1) if needs_vec1 else None,
+            gradient_edge(vec2) if needs_vec2 else None,
+        )
         if needs_self:
             node.saved_beta = beta
         if needs_vec1:
@@ -3384,7 +3499,7 @@ class LinearBackward0(Node):
         node.saved_weight = node.saved_input = None
 
 
-def record_linear(below, needs_input, needs_weight, needs_bias):
+def recording_linear(below, needs_input, needs_weight, needs_bias):
     """Records LinearBackward0 around `below`."""
 
     def call(input, weight, bias):
@@ -3392,7 +3507,11 @@ def record_linear(below, needs_input, needs_weight, needs_bias):
         if not grad_mode.state.enabled:
             return result
         node = LinearBackward0()
-        node.edges = (gradient_edge(input) if needs_input else None, gradient_edge(weight) if needs_weight else None, gradient_edge(bias) if needs_bias else None)
+        node.edges = (
+            gradient_edge(input) if needs_input else None,
+            gradient_edge(weight) if needs_weight else None,
+            gradient_edge(bias) if needs_bias else None,
+        )
         if needs_input:
             node.saved_weight = save(weight)
         if needs_weight:
@@ -3411,8 +3530,6 @@ class LinalgVectorNormBackward0(Node):
     __slots__ = ("saved_dim", "saved_keepdim", "saved_ord", "saved_result", "saved_self")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self = unpack(node.saved_self, node)
         ord = node.saved_ord
         dim = node.saved_dim
@@ -3425,7 +3542,7 @@ class LinalgVectorNormBackward0(Node):
         node.saved_self = node.saved_result = None
 
 
-def record_linalg_vector_norm(below, needs_self):
+def recording_linalg_vector_norm(below, needs_self):
     """Records LinalgVectorNormBackward0 around `below`."""
 
     def call(self, ord, dim, keepdim, dtype):
@@ -3453,8 +3570,6 @@ class SoftmaxBackward0(Node):
     __slots__ = ("saved_dim", "saved_result", "saved_self_dtype")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_dtype = node.saved_self_dtype
         dim = node.saved_dim
         result = unpack(node.saved_result, node)
@@ -3465,7 +3580,7 @@ class SoftmaxBackward0(Node):
         node.saved_result = None
 
 
-def record_softmax_int(below, needs_self):
+def recording_softmax_int(below, needs_self):
     """Records SoftmaxBackward0 around `below`."""
 
     def call(self, dim, dtype):
@@ -3491,8 +3606,6 @@ class LogSoftmaxBackward0(Node):
     __slots__ = ("saved_dim", "saved_result", "saved_self_dtype")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_dtype = node.saved_self_dtype
         dim = node.saved_dim
         result = unpack(node.saved_result, node)
@@ -3503,7 +3616,7 @@ class LogSoftmaxBackward0(Node):
         node.saved_result = None
 
 
-def record_log_softmax_int(below, needs_self):
+def recording_log_softmax_int(below, needs_self):
     """Records LogSoftmaxBackward0 around `below`."""
 
     def call(self, dim, dtype):
@@ -3546,7 +3659,7 @@ class SoftmaxBackwardDataBackward0(Node):
         node.saved_output = node.saved_grad_output = None
 
 
-def record__softmax_backward_data(below, needs_grad_output, needs_output):
+def recording__softmax_backward_data(below, needs_grad_output, needs_output):
     """Records SoftmaxBackwardDataBackward0 around `below`."""
 
     def call(grad_output, output, dim, input_dtype):
@@ -3554,7 +3667,10 @@ def record__softmax_backward_data(below, needs_grad_output, needs_output):
         if not grad_mode.state.enabled:
             return result
         node = SoftmaxBackwardDataBackward0()
-        node.edges = (gradient_edge(grad_output) if needs_grad_output else None, gradient_edge(output) if needs_output else None)
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(output) if needs_output else None,
+        )
         node.saved_output = save(output)
         node.saved_dim = dim
         if needs_grad_output:
@@ -3591,7 +3707,7 @@ class LogSoftmaxBackwardDataBackward0(Node):
         node.saved_output = node.saved_grad_output = None
 
 
-def record__log_softmax_backward_data(below, needs_grad_output, needs_output):
+def recording__log_softmax_backward_data(below, needs_grad_output, needs_output):
     """Records LogSoftmaxBackwardDataBackward0 around `below`."""
 
     def call(grad_output, output, dim, input_dtype):
@@ -3599,7 +3715,10 @@ def record__log_softmax_backward_data(below, needs_grad_output, needs_output):
         if not grad_mode.state.enabled:
             return result
         node = LogSoftmaxBackwardDataBackward0()
-        node.edges = (gradient_edge(grad_output) if needs_grad_output else None, gradient_edge(output) if needs_output else None)
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(output) if needs_output else None,
+        )
         node.saved_output = save(output)
         node.saved_dim = dim
         if needs_output:
@@ -3618,8 +3737,6 @@ class LogsumexpBackward0(Node):
     __slots__ = ("saved_dim", "saved_keepdim", "saved_result", "saved_self")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self = unpack(node.saved_self, node)
         dim = node.saved_dim
         keepdim = node.saved_keepdim
@@ -3631,7 +3748,7 @@ class LogsumexpBackward0(Node):
         node.saved_self = node.saved_result = None
 
 
-def record_logsumexp(below, needs_self):
+def recording_logsumexp(below, needs_self):
     """Records LogsumexpBackward0 around `below`."""
 
     def call(self, dim, keepdim):
@@ -3652,31 +3769,39 @@ def record_logsumexp(below, needs_self):
 
 class NllLossForwardBackward0(MultiOutputNode):
     """nll_loss_forward
-    self: _nll_loss_backward(grad, target, weight, total_weight, self.shape, reduction, ignore_index)
+    self: _nll_loss_backward(grad, target, weight, total_weight, self.shape, reduction,
+        ignore_index)
     target: non_differentiable
     weight: non_differentiable
     """
 
-    __slots__ = ("saved_ignore_index", "saved_reduction", "saved_self_sizes", "saved_target", "saved_total_weight", "saved_weight")
+    __slots__ = (
+        "saved_ignore_index",
+        "saved_reduction",
+        "saved_self_sizes",
+        "saved_target",
+        "saved_total_weight",
+        "saved_weight",
+    )
 
     def apply(node, *grads):
         grad = grads[0]
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         target = unpack(node.saved_target, node)
         weight = unpack(node.saved_weight, node)
         reduction = node.saved_reduction
         ignore_index = node.saved_ignore_index
         total_weight = unpack(node.saved_total_weight, node)
-        grad_self = ops._nll_loss_backward(grad, target, weight, total_weight, self_sizes, reduction, ignore_index)
+        grad_self = ops._nll_loss_backward(
+            grad, target, weight, total_weight, self_sizes, reduction, ignore_index
+        )
         return (grad_self,)
 
     def release(node):
         node.saved_target = node.saved_weight = node.saved_total_weight = None
 
 
-def record_nll_loss_forward(below, needs_self):
+def recording_nll_loss_forward(below, needs_self):
     """Records NllLossForwardBackward0 around `below`."""
 
     def call(self, target, weight, reduction, ignore_index):
@@ -3699,30 +3824,37 @@ def record_nll_loss_forward(below, needs_self):
 
 class NllLossBackwardBackward0(Node):
     """_nll_loss_backward
-    grad_output: nll_loss_double_backward(grad, target, weight, total_weight, reduction, ignore_index)
+    grad_output: nll_loss_double_backward(grad, target, weight, total_weight, reduction,
+        ignore_index)
     target: non_differentiable
     weight: non_differentiable
     total_weight: non_differentiable
     """
 
-    __slots__ = ("saved_ignore_index", "saved_reduction", "saved_target", "saved_total_weight", "saved_weight")
+    __slots__ = (
+        "saved_ignore_index",
+        "saved_reduction",
+        "saved_target",
+        "saved_total_weight",
+        "saved_weight",
+    )
 
     def apply(node, grad):
-        edges = node.edges
-        grad_grad_output = None
         target = unpack(node.saved_target, node)
         weight = unpack(node.saved_weight, node)
         total_weight = unpack(node.saved_total_weight, node)
         reduction = node.saved_reduction
         ignore_index = node.saved_ignore_index
-        grad_grad_output = ops.nll_loss_double_backward(grad, target, weight, total_weight, reduction, ignore_index)
+        grad_grad_output = ops.nll_loss_double_backward(
+            grad, target, weight, total_weight, reduction, ignore_index
+        )
         return (grad_grad_output,)
 
     def release(node):
         node.saved_target = node.saved_weight = node.saved_total_weight = None
 
 
-def record__nll_loss_backward(below, needs_grad_output):
+def recording__nll_loss_backward(below, needs_grad_output):
     """Records NllLossBackwardBackward0 around `below`."""
 
     def call(grad_output, target, weight, total_weight, sizes, reduction, ignore_index):
@@ -3744,12 +3876,24 @@ def record__nll_loss_backward(below, needs_grad_output):
 
 class ConvolutionBackward0(Node):
     """convolution
-    input: _convolution_grad_input(grad, weight, input.shape, stride, padding, dilation, transposed, groups)
-    weight: _convolution_grad_weight(grad, input, weight.shape, stride, padding, dilation, transposed, groups)
+    input: _convolution_grad_input(grad, weight, input.shape, stride, padding, dilation, transposed,
+        groups)
+    weight: _convolution_grad_weight(grad, input, weight.shape, stride, padding, dilation,
+        transposed, groups)
     bias: grad.transpose(0, 1).flatten(1).sum(1)
     """
 
-    __slots__ = ("saved_dilation", "saved_groups", "saved_input", "saved_input_sizes", "saved_padding", "saved_stride", "saved_transposed", "saved_weight", "saved_weight_sizes")
+    __slots__ = (
+        "saved_dilation",
+        "saved_groups",
+        "saved_input",
+        "saved_input_sizes",
+        "saved_padding",
+        "saved_stride",
+        "saved_transposed",
+        "saved_weight",
+        "saved_weight_sizes",
+    )
 
     def apply(node, grad):
         edges = node.edges
@@ -3762,7 +3906,9 @@ class ConvolutionBackward0(Node):
             dilation = node.saved_dilation
             transposed = node.saved_transposed
             groups = node.saved_groups
-            grad_input = ops._convolution_grad_input(grad, weight, input_sizes, stride, padding, dilation, transposed, groups)
+            grad_input = ops._convolution_grad_input(
+                grad, weight, input_sizes, stride, padding, dilation, transposed, groups
+            )
         if edges[1] is not None:
             stride = node.saved_stride
             padding = node.saved_padding
@@ -3771,7 +3917,9 @@ class ConvolutionBackward0(Node):
             groups = node.saved_groups
             input = unpack(node.saved_input, node)
             weight_sizes = node.saved_weight_sizes
-            grad_weight = ops._convolution_grad_weight(grad, input, weight_sizes, stride, padding, dilation, transposed, groups)
+            grad_weight = ops._convolution_grad_weight(
+                grad, input, weight_sizes, stride, padding, dilation, transposed, groups
+            )
         if edges[2] is not None:
             grad_bias = grad.transpose(0, 1).flatten(1).sum(1)
         return grad_input, grad_weight, grad_bias
@@ -3780,15 +3928,21 @@ class ConvolutionBackward0(Node):
         node.saved_weight = node.saved_input = None
 
 
-def record_convolution(below, needs_input, needs_weight, needs_bias):
+def recording_convolution(below, needs_input, needs_weight, needs_bias):
     """Records ConvolutionBackward0 around `below`."""
 
     def call(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
-        result = below(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+        result = below(
+            input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
+        )
         if not grad_mode.state.enabled:
             return result
         node = ConvolutionBackward0()
-        node.edges = (gradient_edge(input) if needs_input else None, gradient_edge(weight) if needs_weight else None, gradient_edge(bias) if needs_bias else None)
+        node.edges = (
+            gradient_edge(input) if needs_input else None,
+            gradient_edge(weight) if needs_weight else None,
+            gradient_edge(bias) if needs_bias else None,
+        )
         if needs_input:
             node.saved_input_sizes = input._sizes
         if needs_input:
@@ -3815,11 +3969,23 @@ def record_convolution(below, needs_input, needs_weight, needs_bias):
 
 class ConvolutionGradInputBackward0(Node):
     """_convolution_grad_input
-    grad_output: convolution_like(grad, weight, grad_output.shape, stride, padding, dilation, transposed, groups)
-    weight: _convolution_grad_weight(grad_output, grad, weight.shape, stride, padding, dilation, transposed, groups)
+    grad_output: convolution_like(grad, weight, grad_output.shape, stride, padding, dilation,
+        transposed, groups)
+    weight: _convolution_grad_weight(grad_output, grad, weight.shape, stride, padding, dilation,
+        transposed, groups)
     """
 
-    __slots__ = ("saved_dilation", "saved_grad_output", "saved_grad_output_sizes", "saved_groups", "saved_padding", "saved_stride", "saved_transposed", "saved_weight", "saved_weight_sizes")
+    __slots__ = (
+        "saved_dilation",
+        "saved_grad_output",
+        "saved_grad_output_sizes",
+        "saved_groups",
+        "saved_padding",
+        "saved_stride",
+        "saved_transposed",
+        "saved_weight",
+        "saved_weight_sizes",
+    )
 
     def apply(node, grad):
         edges = node.edges
@@ -3832,18 +3998,22 @@ class ConvolutionGradInputBackward0(Node):
         if edges[0] is not None:
             grad_output_sizes = node.saved_grad_output_sizes
             weight = unpack(node.saved_weight, node)
-            grad_grad_output = ops.convolution_like(grad, weight, grad_output_sizes, stride, padding, dilation, transposed, groups)
+            grad_grad_output = ops.convolution_like(
+                grad, weight, grad_output_sizes, stride, padding, dilation, transposed, groups
+            )
         if edges[1] is not None:
             grad_output = unpack(node.saved_grad_output, node)
             weight_sizes = node.saved_weight_sizes
-            grad_weight = ops._convolution_grad_weight(grad_output, grad, weight_sizes, stride, padding, dilation, transposed, groups)
+            grad_weight = ops._convolution_grad_weight(
+                grad_output, grad, weight_sizes, stride, padding, dilation, transposed, groups
+            )
         return grad_grad_output, grad_weight
 
     def release(node):
         node.saved_weight = node.saved_grad_output = None
 
 
-def record__convolution_grad_input(below, needs_grad_output, needs_weight):
+def recording__convolution_grad_input(below, needs_grad_output, needs_weight):
     """Records ConvolutionGradInputBackward0 around `below`."""
 
     def call(grad_output, weight, sizes, stride, padding, dilation, transposed, groups):
@@ -3851,7 +4021,10 @@ def record__convolution_grad_input(below, needs_grad_output, needs_weight):
         if not grad_mode.state.enabled:
             return result
         node = ConvolutionGradInputBackward0()
-        node.edges = (gradient_edge(grad_output) if needs_grad_output else None, gradient_edge(weight) if needs_weight else None)
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(weight) if needs_weight else None,
+        )
         if needs_grad_output:
             node.saved_grad_output_sizes = grad_output._sizes
         if needs_grad_output:
@@ -3873,11 +4046,23 @@ def record__convolution_grad_input(below, needs_grad_output, needs_weight):
 
 class ConvolutionGradWeightBackward0(Node):
     """_convolution_grad_weight
-    grad_output: convolution_like(input, grad, grad_output.shape, stride, padding, dilation, transposed, groups)
-    input: _convolution_grad_input(grad_output, grad, input.shape, stride, padding, dilation, transposed, groups)
+    grad_output: convolution_like(input, grad, grad_output.shape, stride, padding, dilation,
+        transposed, groups)
+    input: _convolution_grad_input(grad_output, grad, input.shape, stride, padding, dilation,
+        transposed, groups)
     """
 
-    __slots__ = ("saved_dilation", "saved_grad_output", "saved_grad_output_sizes", "saved_groups", "saved_input", "saved_input_sizes", "saved_padding", "saved_stride", "saved_transposed")
+    __slots__ = (
+        "saved_dilation",
+        "saved_grad_output",
+        "saved_grad_output_sizes",
+        "saved_groups",
+        "saved_input",
+        "saved_input_sizes",
+        "saved_padding",
+        "saved_stride",
+        "saved_transposed",
+    )
 
     def apply(node, grad):
         edges = node.edges
@@ -3890,18 +4075,22 @@ class ConvolutionGradWeightBackward0(Node):
         if edges[0] is not None:
             grad_output_sizes = node.saved_grad_output_sizes
             input = unpack(node.saved_input, node)
-            grad_grad_output = ops.convolution_like(input, grad, grad_output_sizes, stride, padding, dilation, transposed, groups)
+            grad_grad_output = ops.convolution_like(
+                input, grad, grad_output_sizes, stride, padding, dilation, transposed, groups
+            )
         if edges[1] is not None:
             grad_output = unpack(node.saved_grad_output, node)
             input_sizes = node.saved_input_sizes
-            grad_input = ops._convolution_grad_input(grad_output, grad, input_sizes, stride, padding, dilation, transposed, groups)
+            grad_input = ops._convolution_grad_input(
+                grad_output, grad, input_sizes, stride, padding, dilation, transposed, groups
+            )
         return grad_grad_output, grad_input
 
     def release(node):
         node.saved_input = node.saved_grad_output = None
 
 
-def record__convolution_grad_weight(below, needs_grad_output, needs_input):
+def recording__convolution_grad_weight(below, needs_grad_output, needs_input):
     """Records ConvolutionGradWeightBackward0 around `below`."""
 
     def call(grad_output, input, sizes, stride, padding, dilation, transposed, groups):
@@ -3909,7 +4098,10 @@ def record__convolution_grad_weight(below, needs_grad_output, needs_input):
         if not grad_mode.state.enabled:
             return result
         node = ConvolutionGradWeightBackward0()
-        node.edges = (gradient_edge(grad_output) if needs_grad_output else None, gradient_edge(input) if needs_input else None)
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(input) if needs_input else None,
+        )
         if needs_grad_output:
             node.saved_grad_output_sizes = grad_output._sizes
         if needs_grad_output:
@@ -3934,11 +4126,15 @@ class Im2colBackward0(Node):
     self: col2im(grad, self.shape[-2:], kernel_size, dilation, padding, stride)
     """
 
-    __slots__ = ("saved_dilation", "saved_kernel_size", "saved_padding", "saved_self_sizes", "saved_stride")
+    __slots__ = (
+        "saved_dilation",
+        "saved_kernel_size",
+        "saved_padding",
+        "saved_self_sizes",
+        "saved_stride",
+    )
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         kernel_size = node.saved_kernel_size
         dilation = node.saved_dilation
@@ -3948,7 +4144,7 @@ class Im2colBackward0(Node):
         return (grad_self,)
 
 
-def record_im2col(below, needs_self):
+def recording_im2col(below, needs_self):
     """Records Im2colBackward0 around `below`."""
 
     def call(self, kernel_size, dilation, padding, stride):
@@ -3976,8 +4172,6 @@ class Col2imBackward0(Node):
     __slots__ = ("saved_dilation", "saved_kernel_size", "saved_padding", "saved_stride")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         kernel_size = node.saved_kernel_size
         dilation = node.saved_dilation
         padding = node.saved_padding
@@ -3986,7 +4180,7 @@ class Col2imBackward0(Node):
         return (grad_self,)
 
 
-def record_col2im(below, needs_self):
+def recording_col2im(below, needs_self):
     """Records Col2imBackward0 around `below`."""
 
     def call(self, output_size, kernel_size, dilation, padding, stride):
@@ -3999,6 +4193,473 @@ def record_col2im(below, needs_self):
         node.saved_dilation = dilation
         node.saved_padding = padding
         node.saved_stride = stride
+        attach(result, node)
+        return result
+
+    return call
+
+
+class MaxPool2dWithIndicesBackward0(MultiOutputNode):
+    """max_pool2d_with_indices
+    self: _max_pool_backward(grad, result1, self.shape, 2)
+    """
+
+    __slots__ = ("saved_result1", "saved_self_sizes")
+
+    def apply(node, *grads):
+        grad = grads[0]
+        self_sizes = node.saved_self_sizes
+        result1 = unpack(node.saved_result1, node)
+        grad_self = ops._max_pool_backward(grad, result1, self_sizes, 2)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_result1 = None
+
+
+def recording_max_pool2d_with_indices(below, needs_self):
+    """Records MaxPool2dWithIndicesBackward0 around `below`."""
+
+    def call(self, kernel_size, stride, padding, dilation, ceil_mode):
+        result = below(self, kernel_size, stride, padding, dilation, ceil_mode)
+        if not grad_mode.state.enabled:
+            return result
+        node = MaxPool2dWithIndicesBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self_sizes = self._sizes
+        node.saved_result1 = save_result(result[1], 1)
+        attach_outputs(result, node, (True, False))
+        return result
+
+    return call
+
+
+class MaxPool3dWithIndicesBackward0(MultiOutputNode):
+    """max_pool3d_with_indices
+    self: _max_pool_backward(grad, result1, self.shape, 3)
+    """
+
+    __slots__ = ("saved_result1", "saved_self_sizes")
+
+    def apply(node, *grads):
+        grad = grads[0]
+        self_sizes = node.saved_self_sizes
+        result1 = unpack(node.saved_result1, node)
+        grad_self = ops._max_pool_backward(grad, result1, self_sizes, 3)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_result1 = None
+
+
+def recording_max_pool3d_with_indices(below, needs_self):
+    """Records MaxPool3dWithIndicesBackward0 around `below`."""
+
+    def call(self, kernel_size, stride, padding, dilation, ceil_mode):
+        result = below(self, kernel_size, stride, padding, dilation, ceil_mode)
+        if not grad_mode.state.enabled:
+            return result
+        node = MaxPool3dWithIndicesBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self_sizes = self._sizes
+        node.saved_result1 = save_result(result[1], 1)
+        attach_outputs(result, node, (True, False))
+        return result
+
+    return call
+
+
+class MaxPoolBackwardBackward0(Node):
+    """_max_pool_backward
+    grad_output: gather_pooled(grad, indices, count)
+    indices: non_differentiable
+    """
+
+    __slots__ = ("saved_count", "saved_indices")
+
+    def apply(node, grad):
+        indices = unpack(node.saved_indices, node)
+        count = node.saved_count
+        grad_grad_output = ops.gather_pooled(grad, indices, count)
+        return (grad_grad_output,)
+
+    def release(node):
+        node.saved_indices = None
+
+
+def recording__max_pool_backward(below, needs_grad_output):
+    """Records MaxPoolBackwardBackward0 around `below`."""
+
+    def call(grad_output, indices, sizes, count):
+        result = below(grad_output, indices, sizes, count)
+        if not grad_mode.state.enabled:
+            return result
+        node = MaxPoolBackwardBackward0()
+        node.edges = (gradient_edge(grad_output),)
+        node.saved_indices = save(indices)
+        node.saved_count = count
+        attach(result, node)
+        return result
+
+    return call
+
+
+class AvgPool2dBackward0(Node):
+    """avg_pool2d
+    self: _avg_pool_backward(grad, self.shape, kernel_size, stride, padding, ceil_mode,
+        count_include_pad, divisor_override, 2)
+    """
+
+    __slots__ = (
+        "saved_ceil_mode",
+        "saved_count_include_pad",
+        "saved_divisor_override",
+        "saved_kernel_size",
+        "saved_padding",
+        "saved_self_sizes",
+        "saved_stride",
+    )
+
+    def apply(node, grad):
+        self_sizes = node.saved_self_sizes
+        kernel_size = node.saved_kernel_size
+        stride = node.saved_stride
+        padding = node.saved_padding
+        ceil_mode = node.saved_ceil_mode
+        count_include_pad = node.saved_count_include_pad
+        divisor_override = node.saved_divisor_override
+        grad_self = ops._avg_pool_backward(
+            grad,
+            self_sizes,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+            2,
+        )
+        return (grad_self,)
+
+
+def recording_avg_pool2d(below, needs_self):
+    """Records AvgPool2dBackward0 around `below`."""
+
+    def call(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+        result = below(
+            self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
+        if not grad_mode.state.enabled:
+            return result
+        node = AvgPool2dBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self_sizes = self._sizes
+        node.saved_kernel_size = kernel_size
+        node.saved_stride = stride
+        node.saved_padding = padding
+        node.saved_ceil_mode = ceil_mode
+        node.saved_count_include_pad = count_include_pad
+        node.saved_divisor_override = divisor_override
+        attach(result, node)
+        return result
+
+    return call
+
+
+class AvgPool3dBackward0(Node):
+    """avg_pool3d
+    self: _avg_pool_backward(grad, self.shape, kernel_size, stride, padding, ceil_mode,
+        count_include_pad, divisor_override, 3)
+    """
+
+    __slots__ = (
+        "saved_ceil_mode",
+        "saved_count_include_pad",
+        "saved_divisor_override",
+        "saved_kernel_size",
+        "saved_padding",
+        "saved_self_sizes",
+        "saved_stride",
+    )
+
+    def apply(node, grad):
+        self_sizes = node.saved_self_sizes
+        kernel_size = node.saved_kernel_size
+        stride = node.saved_stride
+        padding = node.saved_padding
+        ceil_mode = node.saved_ceil_mode
+        count_include_pad = node.saved_count_include_pad
+        divisor_override = node.saved_divisor_override
+        grad_self = ops._avg_pool_backward(
+            grad,
+            self_sizes,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+            3,
+        )
+        return (grad_self,)
+
+
+def recording_avg_pool3d(below, needs_self):
+    """Records AvgPool3dBackward0 around `below`."""
+
+    def call(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+        result = below(
+            self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
+        if not grad_mode.state.enabled:
+            return result
+        node = AvgPool3dBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self_sizes = self._sizes
+        node.saved_kernel_size = kernel_size
+        node.saved_stride = stride
+        node.saved_padding = padding
+        node.saved_ceil_mode = ceil_mode
+        node.saved_count_include_pad = count_include_pad
+        node.saved_divisor_override = divisor_override
+        attach(result, node)
+        return result
+
+    return call
+
+
+class AvgPoolBackwardBackward0(Node):
+    """_avg_pool_backward
+    grad_output: avg_pool_like(grad, kernel_size, stride, padding, ceil_mode, count_include_pad,
+        divisor_override, count)
+    """
+
+    __slots__ = (
+        "saved_ceil_mode",
+        "saved_count",
+        "saved_count_include_pad",
+        "saved_divisor_override",
+        "saved_kernel_size",
+        "saved_padding",
+        "saved_stride",
+    )
+
+    def apply(node, grad):
+        kernel_size = node.saved_kernel_size
+        stride = node.saved_stride
+        padding = node.saved_padding
+        ceil_mode = node.saved_ceil_mode
+        count_include_pad = node.saved_count_include_pad
+        divisor_override = node.saved_divisor_override
+        count = node.saved_count
+        grad_grad_output = ops.avg_pool_like(
+            grad,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+            count,
+        )
+        return (grad_grad_output,)
+
+
+def recording__avg_pool_backward(below, needs_grad_output):
+    """Records AvgPoolBackwardBackward0 around `below`."""
+
+    def call(
+        grad_output,
+        sizes,
+        kernel_size,
+        stride,
+        padding,
+        ceil_mode,
+        count_include_pad,
+        divisor_override,
+        count,
+    ):
+        result = below(
+            grad_output,
+            sizes,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+            count,
+        )
+        if not grad_mode.state.enabled:
+            return result
+        node = AvgPoolBackwardBackward0()
+        node.edges = (gradient_edge(grad_output),)
+        node.saved_kernel_size = kernel_size
+        node.saved_stride = stride
+        node.saved_padding = padding
+        node.saved_ceil_mode = ceil_mode
+        node.saved_count_include_pad = count_include_pad
+        node.saved_divisor_override = divisor_override
+        node.saved_count = count
+        attach(result, node)
+        return result
+
+    return call
+
+
+class AdaptiveAvgPool2dBackward0(Node):
+    """_adaptive_avg_pool2d
+    self: _adaptive_avg_pool_backward(grad, self.shape, 2)
+    """
+
+    __slots__ = ("saved_self_sizes",)
+
+    def apply(node, grad):
+        self_sizes = node.saved_self_sizes
+        grad_self = ops._adaptive_avg_pool_backward(grad, self_sizes, 2)
+        return (grad_self,)
+
+
+def recording__adaptive_avg_pool2d(below, needs_self):
+    """Records AdaptiveAvgPool2dBackward0 around `below`."""
+
+    def call(self, output_size):
+        result = below(self, output_size)
+        if not grad_mode.state.enabled:
+            return result
+        node = AdaptiveAvgPool2dBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self_sizes = self._sizes
+        attach(result, node)
+        return result
+
+    return call
+
+
+class AdaptiveMaxPool2dBackward0(MultiOutputNode):
+    """_adaptive_max_pool2d
+    self: _max_pool_backward(grad, result1, self.shape, 2)
+    """
+
+    __slots__ = ("saved_result1", "saved_self_sizes")
+
+    def apply(node, *grads):
+        grad = grads[0]
+        self_sizes = node.saved_self_sizes
+        result1 = unpack(node.saved_result1, node)
+        grad_self = ops._max_pool_backward(grad, result1, self_sizes, 2)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_result1 = None
+
+
+def recording__adaptive_max_pool2d(below, needs_self):
+    """Records AdaptiveMaxPool2dBackward0 around `below`."""
+
+    def call(self, output_size):
+        result = below(self, output_size)
+        if not grad_mode.state.enabled:
+            return result
+        node = AdaptiveMaxPool2dBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self_sizes = self._sizes
+        node.saved_result1 = save_result(result[1], 1)
+        attach_outputs(result, node, (True, False))
+        return result
+
+    return call
+
+
+class AdaptiveAvgPool3dBackward0(Node):
+    """_adaptive_avg_pool3d
+    self: _adaptive_avg_pool_backward(grad, self.shape, 3)
+    """
+
+    __slots__ = ("saved_self_sizes",)
+
+    def apply(node, grad):
+        self_sizes = node.saved_self_sizes
+        grad_self = ops._adaptive_avg_pool_backward(grad, self_sizes, 3)
+        return (grad_self,)
+
+
+def recording__adaptive_avg_pool3d(below, needs_self):
+    """Records AdaptiveAvgPool3dBackward0 around `below`."""
+
+    def call(self, output_size):
+        result = below(self, output_size)
+        if not grad_mode.state.enabled:
+            return result
+        node = AdaptiveAvgPool3dBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self_sizes = self._sizes
+        attach(result, node)
+        return result
+
+    return call
+
+
+class AdaptiveMaxPool3dBackward0(MultiOutputNode):
+    """_adaptive_max_pool3d
+    self: _max_pool_backward(grad, result1, self.shape, 3)
+    """
+
+    __slots__ = ("saved_result1", "saved_self_sizes")
+
+    def apply(node, *grads):
+        grad = grads[0]
+        self_sizes = node.saved_self_sizes
+        result1 = unpack(node.saved_result1, node)
+        grad_self = ops._max_pool_backward(grad, result1, self_sizes, 3)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_result1 = None
+
+
+def recording__adaptive_max_pool3d(below, needs_self):
+    """Records AdaptiveMaxPool3dBackward0 around `below`."""
+
+    def call(self, output_size):
+        result = below(self, output_size)
+        if not grad_mode.state.enabled:
+            return result
+        node = AdaptiveMaxPool3dBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self_sizes = self._sizes
+        node.saved_result1 = save_result(result[1], 1)
+        attach_outputs(result, node, (True, False))
+        return result
+
+    return call
+
+
+class AdaptiveAvgPoolBackwardBackward0(Node):
+    """_adaptive_avg_pool_backward
+    grad_output: adaptive_avg_pool_like(grad, grad_output.shape, count)
+    """
+
+    __slots__ = ("saved_count", "saved_grad_output_sizes")
+
+    def apply(node, grad):
+        grad_output_sizes = node.saved_grad_output_sizes
+        count = node.saved_count
+        grad_grad_output = ops.adaptive_avg_pool_like(grad, grad_output_sizes, count)
+        return (grad_grad_output,)
+
+
+def recording__adaptive_avg_pool_backward(below, needs_grad_output):
+    """Records AdaptiveAvgPoolBackwardBackward0 around `below`."""
+
+    def call(grad_output, sizes, count):
+        result = below(grad_output, sizes, count)
+        if not grad_mode.state.enabled:
+            return result
+        node = AdaptiveAvgPoolBackwardBackward0()
+        node.edges = (gradient_edge(grad_output),)
+        node.saved_grad_output_sizes = grad_output._sizes
+        node.saved_count = count
         attach(result, node)
         return result
 

@@ -4,22 +4,10 @@
 """The nodes of pointwise operators, and the wrappers that record them."""
 
 from runtime import errors
-from runtime.autograd import grad_mode
-from runtime.autograd import formulas
-from runtime.autograd.graph import (
-    attach,
-    check_inplace,
-    gradient_edge,
-    rebase_history,
-)
+from runtime.autograd import formulas, grad_mode
+from runtime.autograd.graph import attach, check_inplace, gradient_edge, rebase_history
 from runtime.autograd.node import Node
-from runtime.autograd.saved import (
-    save,
-    save_operand,
-    save_original,
-    save_result,
-    unpack,
-)
+from runtime.autograd.saved import save, save_operand, save_original, save_result, unpack
 from runtime.dispatch import ops
 from runtime.dispatch.signature import kind_of
 from runtime.ops.arguments import as_tensor_of
@@ -41,25 +29,28 @@ class AddBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.add_Tensor_backward_self_other(grad, alpha)
             else:
-                grads = backward.add_Tensor_backward_self_other.calls[grad._key](grad, alpha)
+                call = backward.add_Tensor_backward_self_other.calls[grad._key]
+                grads = call(grad, alpha)
             return grads
         if node.needs == (True, False):
             if grad_mode.state.enabled:
                 grads = gradients.add_Tensor_backward_self(grad)
             else:
-                grads = backward.add_Tensor_backward_self.calls[grad._key](grad)
+                call = backward.add_Tensor_backward_self.calls[grad._key]
+                grads = call(grad)
             return (grads, None)
         if node.needs == (False, True):
             alpha = node.saved_alpha
             if grad_mode.state.enabled:
                 grads = gradients.add_Tensor_backward_other(grad, alpha)
             else:
-                grads = backward.add_Tensor_backward_other.calls[grad._key](grad, alpha)
+                call = backward.add_Tensor_backward_other.calls[grad._key]
+                grads = call(grad, alpha)
             return (None, grads)
         raise AssertionError(node.needs)
 
 
-def record_add_Tensor(below, needs_self, needs_other):
+def recording_add_Tensor(below, needs_self, needs_other):
     """Records AddBackward0 around `below`."""
     needs = (needs_self, needs_other)
     saves_alpha = needs in ((True, True), (False, True))
@@ -69,7 +60,10 @@ def record_add_Tensor(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = AddBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.needs = needs
         if saves_alpha:
             node.saved_alpha = alpha
@@ -79,7 +73,7 @@ def record_add_Tensor(below, needs_self, needs_other):
     return call
 
 
-def record_add_Tensor_(below, needs_self, needs_other):
+def recording_add_Tensor_(below, needs_self, needs_other):
     """Records AddBackward0 around `below`, which writes to self."""
     needs = (needs_self, needs_other)
     saves_alpha = needs in ((True, True), (False, True))
@@ -89,7 +83,10 @@ def record_add_Tensor_(below, needs_self, needs_other):
             return below(self, other, alpha)
         check_inplace(self)
         node = AddBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.needs = needs
         if saves_alpha:
             node.saved_alpha = alpha
@@ -115,9 +112,14 @@ class AddcdivBackward0(Node):
             tensor2 = unpack(node.saved_tensor2, node)
             value = node.saved_value
             if grad_mode.state.enabled:
-                grads = gradients.addcdiv_backward_self_tensor1_tensor2(grad, tensor1, tensor2, value)
+                grads = gradients.addcdiv_backward_self_tensor1_tensor2(
+                    grad, tensor1, tensor2, value
+                )
             else:
-                grads = backward.addcdiv_backward_self_tensor1_tensor2.calls[grad._key, tensor1._key, tensor2._key](grad, tensor1, tensor2, value)
+                call = backward.addcdiv_backward_self_tensor1_tensor2.calls[
+                    grad._key, tensor1._key, tensor2._key
+                ]
+                grads = call(grad, tensor1, tensor2, value)
             return grads
         if node.needs == (True, True, False):
             tensor2 = unpack(node.saved_tensor2, node)
@@ -125,7 +127,8 @@ class AddcdivBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.addcdiv_backward_self_tensor1(grad, tensor2, value)
             else:
-                grads = backward.addcdiv_backward_self_tensor1.calls[grad._key, tensor2._key](grad, tensor2, value)
+                call = backward.addcdiv_backward_self_tensor1.calls[grad._key, tensor2._key]
+                grads = call(grad, tensor2, value)
             return (grads[0], grads[1], None)
         if node.needs == (True, False, True):
             tensor1 = unpack(node.saved_tensor1, node)
@@ -134,7 +137,10 @@ class AddcdivBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.addcdiv_backward_self_tensor2(grad, tensor1, tensor2, value)
             else:
-                grads = backward.addcdiv_backward_self_tensor2.calls[grad._key, tensor1._key, tensor2._key](grad, tensor1, tensor2, value)
+                call = backward.addcdiv_backward_self_tensor2.calls[
+                    grad._key, tensor1._key, tensor2._key
+                ]
+                grads = call(grad, tensor1, tensor2, value)
             return (grads[0], None, grads[1])
         if node.needs == (False, True, True):
             tensor1 = unpack(node.saved_tensor1, node)
@@ -143,13 +149,17 @@ class AddcdivBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.addcdiv_backward_tensor1_tensor2(grad, tensor1, tensor2, value)
             else:
-                grads = backward.addcdiv_backward_tensor1_tensor2.calls[grad._key, tensor1._key, tensor2._key](grad, tensor1, tensor2, value)
+                call = backward.addcdiv_backward_tensor1_tensor2.calls[
+                    grad._key, tensor1._key, tensor2._key
+                ]
+                grads = call(grad, tensor1, tensor2, value)
             return (None, grads[0], grads[1])
         if node.needs == (True, False, False):
             if grad_mode.state.enabled:
                 grads = gradients.addcdiv_backward_self(grad)
             else:
-                grads = backward.addcdiv_backward_self.calls[grad._key](grad)
+                call = backward.addcdiv_backward_self.calls[grad._key]
+                grads = call(grad)
             return (grads, None, None)
         if node.needs == (False, True, False):
             tensor2 = unpack(node.saved_tensor2, node)
@@ -157,7 +167,8 @@ class AddcdivBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.addcdiv_backward_tensor1(grad, tensor2, value)
             else:
-                grads = backward.addcdiv_backward_tensor1.calls[grad._key, tensor2._key](grad, tensor2, value)
+                call = backward.addcdiv_backward_tensor1.calls[grad._key, tensor2._key]
+                grads = call(grad, tensor2, value)
             return (None, grads, None)
         if node.needs == (False, False, True):
             tensor1 = unpack(node.saved_tensor1, node)
@@ -166,7 +177,10 @@ class AddcdivBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.addcdiv_backward_tensor2(grad, tensor1, tensor2, value)
             else:
-                grads = backward.addcdiv_backward_tensor2.calls[grad._key, tensor1._key, tensor2._key](grad, tensor1, tensor2, value)
+                call = backward.addcdiv_backward_tensor2.calls[
+                    grad._key, tensor1._key, tensor2._key
+                ]
+                grads = call(grad, tensor1, tensor2, value)
             return (None, None, grads)
         raise AssertionError(node.needs)
 
@@ -174,19 +188,42 @@ class AddcdivBackward0(Node):
         node.saved_tensor1 = node.saved_tensor2 = None
 
 
-def record_addcdiv(below, needs_self, needs_tensor1, needs_tensor2):
+def recording_addcdiv(below, needs_self, needs_tensor1, needs_tensor2):
     """Records AddcdivBackward0 around `below`."""
     needs = (needs_self, needs_tensor1, needs_tensor2)
-    saves_tensor1 = needs in ((True, True, True), (True, False, True), (False, True, True), (False, False, True))
-    saves_tensor2 = needs in ((True, True, True), (True, True, False), (True, False, True), (False, True, True), (False, True, False), (False, False, True))
-    saves_value = needs in ((True, True, True), (True, True, False), (True, False, True), (False, True, True), (False, True, False), (False, False, True))
+    saves_tensor1 = needs in (
+        (True, True, True),
+        (True, False, True),
+        (False, True, True),
+        (False, False, True),
+    )
+    saves_tensor2 = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (False, True, False),
+        (False, False, True),
+    )
+    saves_value = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (False, True, False),
+        (False, False, True),
+    )
 
     def call(self, tensor1, tensor2, value):
         result = below(self, tensor1, tensor2, value)
         if not grad_mode.state.enabled:
             return result
         node = AddcdivBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(tensor1) if needs_tensor1 else None, gradient_edge(tensor2) if needs_tensor2 else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(tensor1) if needs_tensor1 else None,
+            gradient_edge(tensor2) if needs_tensor2 else None,
+        )
         node.needs = needs
         if saves_tensor1:
             node.saved_tensor1 = save(tensor1)
@@ -200,19 +237,42 @@ def record_addcdiv(below, needs_self, needs_tensor1, needs_tensor2):
     return call
 
 
-def record_addcdiv_(below, needs_self, needs_tensor1, needs_tensor2):
+def recording_addcdiv_(below, needs_self, needs_tensor1, needs_tensor2):
     """Records AddcdivBackward0 around `below`, which writes to self."""
     needs = (needs_self, needs_tensor1, needs_tensor2)
-    saves_tensor1 = needs in ((True, True, True), (True, False, True), (False, True, True), (False, False, True))
-    saves_tensor2 = needs in ((True, True, True), (True, True, False), (True, False, True), (False, True, True), (False, True, False), (False, False, True))
-    saves_value = needs in ((True, True, True), (True, True, False), (True, False, True), (False, True, True), (False, True, False), (False, False, True))
+    saves_tensor1 = needs in (
+        (True, True, True),
+        (True, False, True),
+        (False, True, True),
+        (False, False, True),
+    )
+    saves_tensor2 = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (False, True, False),
+        (False, False, True),
+    )
+    saves_value = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (False, True, False),
+        (False, False, True),
+    )
 
     def call(self, tensor1, tensor2, value):
         if not grad_mode.state.enabled:
             return below(self, tensor1, tensor2, value)
         check_inplace(self)
         node = AddcdivBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(tensor1) if needs_tensor1 else None, gradient_edge(tensor2) if needs_tensor2 else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(tensor1) if needs_tensor1 else None,
+            gradient_edge(tensor2) if needs_tensor2 else None,
+        )
         node.needs = needs
         if saves_tensor1:
             node.saved_tensor1 = save(tensor1)
@@ -242,9 +302,14 @@ class AddcmulBackward0(Node):
             tensor2 = unpack(node.saved_tensor2, node)
             value = node.saved_value
             if grad_mode.state.enabled:
-                grads = gradients.addcmul_backward_self_tensor1_tensor2(grad, tensor1, tensor2, value)
+                grads = gradients.addcmul_backward_self_tensor1_tensor2(
+                    grad, tensor1, tensor2, value
+                )
             else:
-                grads = backward.addcmul_backward_self_tensor1_tensor2.calls[grad._key, tensor1._key, tensor2._key](grad, tensor1, tensor2, value)
+                call = backward.addcmul_backward_self_tensor1_tensor2.calls[
+                    grad._key, tensor1._key, tensor2._key
+                ]
+                grads = call(grad, tensor1, tensor2, value)
             return grads
         if node.needs == (True, True, False):
             tensor2 = unpack(node.saved_tensor2, node)
@@ -252,7 +317,8 @@ class AddcmulBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.addcmul_backward_self_tensor1(grad, tensor2, value)
             else:
-                grads = backward.addcmul_backward_self_tensor1.calls[grad._key, tensor2._key](grad, tensor2, value)
+                call = backward.addcmul_backward_self_tensor1.calls[grad._key, tensor2._key]
+                grads = call(grad, tensor2, value)
             return (grads[0], grads[1], None)
         if node.needs == (True, False, True):
             tensor1 = unpack(node.saved_tensor1, node)
@@ -260,7 +326,8 @@ class AddcmulBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.addcmul_backward_self_tensor2(grad, tensor1, value)
             else:
-                grads = backward.addcmul_backward_self_tensor2.calls[grad._key, tensor1._key](grad, tensor1, value)
+                call = backward.addcmul_backward_self_tensor2.calls[grad._key, tensor1._key]
+                grads = call(grad, tensor1, value)
             return (grads[0], None, grads[1])
         if node.needs == (False, True, True):
             tensor1 = unpack(node.saved_tensor1, node)
@@ -269,13 +336,17 @@ class AddcmulBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.addcmul_backward_tensor1_tensor2(grad, tensor1, tensor2, value)
             else:
-                grads = backward.addcmul_backward_tensor1_tensor2.calls[grad._key, tensor1._key, tensor2._key](grad, tensor1, tensor2, value)
+                call = backward.addcmul_backward_tensor1_tensor2.calls[
+                    grad._key, tensor1._key, tensor2._key
+                ]
+                grads = call(grad, tensor1, tensor2, value)
             return (None, grads[0], grads[1])
         if node.needs == (True, False, False):
             if grad_mode.state.enabled:
                 grads = gradients.addcmul_backward_self(grad)
             else:
-                grads = backward.addcmul_backward_self.calls[grad._key](grad)
+                call = backward.addcmul_backward_self.calls[grad._key]
+                grads = call(grad)
             return (grads, None, None)
         if node.needs == (False, True, False):
             tensor2 = unpack(node.saved_tensor2, node)
@@ -283,7 +354,8 @@ class AddcmulBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.addcmul_backward_tensor1(grad, tensor2, value)
             else:
-                grads = backward.addcmul_backward_tensor1.calls[grad._key, tensor2._key](grad, tensor2, value)
+                call = backward.addcmul_backward_tensor1.calls[grad._key, tensor2._key]
+                grads = call(grad, tensor2, value)
             return (None, grads, None)
         if node.needs == (False, False, True):
             tensor1 = unpack(node.saved_tensor1, node)
@@ -291,7 +363,8 @@ class AddcmulBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.addcmul_backward_tensor2(grad, tensor1, value)
             else:
-                grads = backward.addcmul_backward_tensor2.calls[grad._key, tensor1._key](grad, tensor1, value)
+                call = backward.addcmul_backward_tensor2.calls[grad._key, tensor1._key]
+                grads = call(grad, tensor1, value)
             return (None, None, grads)
         raise AssertionError(node.needs)
 
@@ -299,19 +372,40 @@ class AddcmulBackward0(Node):
         node.saved_tensor1 = node.saved_tensor2 = None
 
 
-def record_addcmul(below, needs_self, needs_tensor1, needs_tensor2):
+def recording_addcmul(below, needs_self, needs_tensor1, needs_tensor2):
     """Records AddcmulBackward0 around `below`."""
     needs = (needs_self, needs_tensor1, needs_tensor2)
-    saves_tensor1 = needs in ((True, True, True), (True, False, True), (False, True, True), (False, False, True))
-    saves_tensor2 = needs in ((True, True, True), (True, True, False), (False, True, True), (False, True, False))
-    saves_value = needs in ((True, True, True), (True, True, False), (True, False, True), (False, True, True), (False, True, False), (False, False, True))
+    saves_tensor1 = needs in (
+        (True, True, True),
+        (True, False, True),
+        (False, True, True),
+        (False, False, True),
+    )
+    saves_tensor2 = needs in (
+        (True, True, True),
+        (True, True, False),
+        (False, True, True),
+        (False, True, False),
+    )
+    saves_value = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (False, True, False),
+        (False, False, True),
+    )
 
     def call(self, tensor1, tensor2, value):
         result = below(self, tensor1, tensor2, value)
         if not grad_mode.state.enabled:
             return result
         node = AddcmulBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(tensor1) if needs_tensor1 else None, gradient_edge(tensor2) if needs_tensor2 else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(tensor1) if needs_tensor1 else None,
+            gradient_edge(tensor2) if needs_tensor2 else None,
+        )
         node.needs = needs
         if saves_tensor1:
             node.saved_tensor1 = save(tensor1)
@@ -325,19 +419,40 @@ def record_addcmul(below, needs_self, needs_tensor1, needs_tensor2):
     return call
 
 
-def record_addcmul_(below, needs_self, needs_tensor1, needs_tensor2):
+def recording_addcmul_(below, needs_self, needs_tensor1, needs_tensor2):
     """Records AddcmulBackward0 around `below`, which writes to self."""
     needs = (needs_self, needs_tensor1, needs_tensor2)
-    saves_tensor1 = needs in ((True, True, True), (True, False, True), (False, True, True), (False, False, True))
-    saves_tensor2 = needs in ((True, True, True), (True, True, False), (False, True, True), (False, True, False))
-    saves_value = needs in ((True, True, True), (True, True, False), (True, False, True), (False, True, True), (False, True, False), (False, False, True))
+    saves_tensor1 = needs in (
+        (True, True, True),
+        (True, False, True),
+        (False, True, True),
+        (False, False, True),
+    )
+    saves_tensor2 = needs in (
+        (True, True, True),
+        (True, True, False),
+        (False, True, True),
+        (False, True, False),
+    )
+    saves_value = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (False, True, False),
+        (False, False, True),
+    )
 
     def call(self, tensor1, tensor2, value):
         if not grad_mode.state.enabled:
             return below(self, tensor1, tensor2, value)
         check_inplace(self)
         node = AddcmulBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(tensor1) if needs_tensor1 else None, gradient_edge(tensor2) if needs_tensor2 else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(tensor1) if needs_tensor1 else None,
+            gradient_edge(tensor2) if needs_tensor2 else None,
+        )
         node.needs = needs
         if saves_tensor1:
             node.saved_tensor1 = save(tensor1)
@@ -368,7 +483,10 @@ class DivBackward0(Node):
                 other = as_tensor_of(other, grad)
                 grads = gradients.div_Tensor_backward_self_other(grad, other, result)
             else:
-                grads = backward.div_Tensor_backward_self_other.calls[grad._key, kind_of(other), result._key](grad, other, result)
+                call = backward.div_Tensor_backward_self_other.calls[
+                    grad._key, kind_of(other), result._key
+                ]
+                grads = call(grad, other, result)
             return grads
         if node.needs == (True, False):
             other = unpack(node.saved_other, node)
@@ -376,7 +494,8 @@ class DivBackward0(Node):
                 other = as_tensor_of(other, grad)
                 grads = gradients.div_Tensor_backward_self(grad, other)
             else:
-                grads = backward.div_Tensor_backward_self.calls[grad._key, kind_of(other)](grad, other)
+                call = backward.div_Tensor_backward_self.calls[grad._key, kind_of(other)]
+                grads = call(grad, other)
             return (grads, None)
         if node.needs == (False, True):
             other = unpack(node.saved_other, node)
@@ -385,7 +504,10 @@ class DivBackward0(Node):
                 other = as_tensor_of(other, grad)
                 grads = gradients.div_Tensor_backward_other(grad, other, result)
             else:
-                grads = backward.div_Tensor_backward_other.calls[grad._key, kind_of(other), result._key](grad, other, result)
+                call = backward.div_Tensor_backward_other.calls[
+                    grad._key, kind_of(other), result._key
+                ]
+                grads = call(grad, other, result)
             return (None, grads)
         raise AssertionError(node.needs)
 
@@ -393,7 +515,7 @@ class DivBackward0(Node):
         node.saved_other = node.saved_result = None
 
 
-def record_div_Tensor(below, needs_self, needs_other):
+def recording_div_Tensor(below, needs_self, needs_other):
     """Records DivBackward0 around `below`."""
     needs = (needs_self, needs_other)
     saves_result = needs in ((True, True), (False, True))
@@ -403,7 +525,10 @@ def record_div_Tensor(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = DivBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.needs = needs
         node.saved_other = save_operand(other)
         if saves_result:
@@ -414,7 +539,7 @@ def record_div_Tensor(below, needs_self, needs_other):
     return call
 
 
-def record_div_Tensor_(below, needs_self, needs_other):
+def recording_div_Tensor_(below, needs_self, needs_other):
     """Records DivBackward0 around `below`, which writes to self."""
     needs = (needs_self, needs_other)
     saves_result = needs in ((True, True), (False, True))
@@ -424,7 +549,10 @@ def record_div_Tensor_(below, needs_self, needs_other):
             return below(self, other)
         check_inplace(self)
         node = DivBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.needs = needs
         node.saved_other = save_operand(other)
         result = below(self, other)
@@ -448,15 +576,17 @@ class DivBackward1(Node):
         other = unpack(node.saved_other, node)
         if grad_mode.state.enabled:
             self = as_tensor_of(self, grad)
-            return (gradients.div_Scalar_Tensor_backward_other(grad, self, other),)
+            grads = gradients.div_Scalar_Tensor_backward_other(grad, self, other)
+            return (grads,)
         call = backward.div_Scalar_Tensor_backward_other.calls[grad._key, kind_of(self), other._key]
-        return (call(grad, self, other),)
+        grads = call(grad, self, other)
+        return (grads,)
 
     def release(node):
         node.saved_self = node.saved_other = None
 
 
-def record_div_Scalar_Tensor(below, needs_other):
+def recording_div_Scalar_Tensor(below, needs_other):
     """Records DivBackward1 around `below`."""
 
     def call(self, other):
@@ -491,7 +621,7 @@ class DivFloorBackward0(Node):
         return grad_self, grad_other
 
 
-def record__div_floor(below, needs_self, needs_other):
+def recording__div_floor(below, needs_self, needs_other):
     """Records DivFloorBackward0 around `below`."""
 
     def call(self, other):
@@ -499,7 +629,10 @@ def record__div_floor(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = DivFloorBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         attach(result, node)
         return result
 
@@ -524,7 +657,7 @@ class DivTruncBackward0(Node):
         return grad_self, grad_other
 
 
-def record__div_trunc(below, needs_self, needs_other):
+def recording__div_trunc(below, needs_self, needs_other):
     """Records DivTruncBackward0 around `below`."""
 
     def call(self, other):
@@ -532,7 +665,10 @@ def record__div_trunc(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = DivTruncBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         attach(result, node)
         return result
 
@@ -557,7 +693,7 @@ class FloorDivideBackward0(Node):
         return grad_self, grad_other
 
 
-def record_floor_divide(below, needs_self, needs_other):
+def recording_floor_divide(below, needs_self, needs_other):
     """Records FloorDivideBackward0 around `below`."""
 
     def call(self, other):
@@ -565,14 +701,17 @@ def record_floor_divide(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = FloorDivideBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         attach(result, node)
         return result
 
     return call
 
 
-def record_floor_divide_(below, needs_self, needs_other):
+def recording_floor_divide_(below, needs_self, needs_other):
     """Records FloorDivideBackward0 around `below`, which writes to self."""
 
     def call(self, other):
@@ -580,7 +719,10 @@ def record_floor_divide_(below, needs_self, needs_other):
             return below(self, other)
         check_inplace(self)
         node = FloorDivideBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         result = below(self, other)
         rebase_history(result, node)
         return result
@@ -596,13 +738,11 @@ class FloorDivideBackward1(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_other = None
         grad_other = errors.raise_not_differentiable("floor_divide")
         return (grad_other,)
 
 
-def record_floor_divide_Scalar_Tensor(below, needs_other):
+def recording_floor_divide_Scalar_Tensor(below, needs_other):
     """Records FloorDivideBackward1 around `below`."""
 
     def call(self, other):
@@ -633,13 +773,17 @@ class FmodBackward0(Node):
                 other = as_tensor_of(other, grad)
                 grads = gradients.fmod_Tensor_backward_self_other(grad, self, other)
             else:
-                grads = backward.fmod_Tensor_backward_self_other.calls[grad._key, self._key, kind_of(other)](grad, self, other)
+                call = backward.fmod_Tensor_backward_self_other.calls[
+                    grad._key, self._key, kind_of(other)
+                ]
+                grads = call(grad, self, other)
             return grads
         if node.needs == (True, False):
             if grad_mode.state.enabled:
                 grads = gradients.fmod_Tensor_backward_self(grad)
             else:
-                grads = backward.fmod_Tensor_backward_self.calls[grad._key](grad)
+                call = backward.fmod_Tensor_backward_self.calls[grad._key]
+                grads = call(grad)
             return (grads, None)
         if node.needs == (False, True):
             self = unpack(node.saved_self, node)
@@ -648,7 +792,10 @@ class FmodBackward0(Node):
                 other = as_tensor_of(other, grad)
                 grads = gradients.fmod_Tensor_backward_other(grad, self, other)
             else:
-                grads = backward.fmod_Tensor_backward_other.calls[grad._key, self._key, kind_of(other)](grad, self, other)
+                call = backward.fmod_Tensor_backward_other.calls[
+                    grad._key, self._key, kind_of(other)
+                ]
+                grads = call(grad, self, other)
             return (None, grads)
         raise AssertionError(node.needs)
 
@@ -656,7 +803,7 @@ class FmodBackward0(Node):
         node.saved_self = node.saved_other = None
 
 
-def record_fmod_Tensor(below, needs_self, needs_other):
+def recording_fmod_Tensor(below, needs_self, needs_other):
     """Records FmodBackward0 around `below`."""
     needs = (needs_self, needs_other)
     saves_self = needs in ((True, True), (False, True))
@@ -667,7 +814,10 @@ def record_fmod_Tensor(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = FmodBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.needs = needs
         if saves_self:
             node.saved_self = save(self)
@@ -679,7 +829,7 @@ def record_fmod_Tensor(below, needs_self, needs_other):
     return call
 
 
-def record_fmod_Tensor_(below, needs_self, needs_other):
+def recording_fmod_Tensor_(below, needs_self, needs_other):
     """Records FmodBackward0 around `below`, which writes to self."""
     needs = (needs_self, needs_other)
     saves_self = needs in ((True, True), (False, True))
@@ -690,7 +840,10 @@ def record_fmod_Tensor_(below, needs_self, needs_other):
             return below(self, other)
         check_inplace(self)
         node = FmodBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.needs = needs
         if saves_self:
             node.saved_self = save_original(self)
@@ -719,7 +872,10 @@ class MulBackward0(Node):
                 other = as_tensor_of(other, grad)
                 grads = gradients.mul_Tensor_backward_self_other(grad, self, other)
             else:
-                grads = backward.mul_Tensor_backward_self_other.calls[grad._key, self._key, kind_of(other)](grad, self, other)
+                call = backward.mul_Tensor_backward_self_other.calls[
+                    grad._key, self._key, kind_of(other)
+                ]
+                grads = call(grad, self, other)
             return grads
         if node.needs == (True, False):
             other = unpack(node.saved_other, node)
@@ -727,14 +883,16 @@ class MulBackward0(Node):
                 other = as_tensor_of(other, grad)
                 grads = gradients.mul_Tensor_backward_self(grad, other)
             else:
-                grads = backward.mul_Tensor_backward_self.calls[grad._key, kind_of(other)](grad, other)
+                call = backward.mul_Tensor_backward_self.calls[grad._key, kind_of(other)]
+                grads = call(grad, other)
             return (grads, None)
         if node.needs == (False, True):
             self = unpack(node.saved_self, node)
             if grad_mode.state.enabled:
                 grads = gradients.mul_Tensor_backward_other(grad, self)
             else:
-                grads = backward.mul_Tensor_backward_other.calls[grad._key, self._key](grad, self)
+                call = backward.mul_Tensor_backward_other.calls[grad._key, self._key]
+                grads = call(grad, self)
             return (None, grads)
         raise AssertionError(node.needs)
 
@@ -742,7 +900,7 @@ class MulBackward0(Node):
         node.saved_self = node.saved_other = None
 
 
-def record_mul_Tensor(below, needs_self, needs_other):
+def recording_mul_Tensor(below, needs_self, needs_other):
     """Records MulBackward0 around `below`."""
     needs = (needs_self, needs_other)
     saves_self = needs in ((True, True), (False, True))
@@ -753,7 +911,10 @@ def record_mul_Tensor(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = MulBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.needs = needs
         if saves_self:
             node.saved_self = save(self)
@@ -765,7 +926,7 @@ def record_mul_Tensor(below, needs_self, needs_other):
     return call
 
 
-def record_mul_Tensor_(below, needs_self, needs_other):
+def recording_mul_Tensor_(below, needs_self, needs_other):
     """Records MulBackward0 around `below`, which writes to self."""
     needs = (needs_self, needs_other)
     saves_self = needs in ((True, True), (False, True))
@@ -776,7 +937,10 @@ def record_mul_Tensor_(below, needs_self, needs_other):
             return below(self, other)
         check_inplace(self)
         node = MulBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.needs = needs
         if saves_self:
             node.saved_self = save_original(self)
@@ -798,12 +962,14 @@ class NegBackward0(Node):
 
     def apply(node, grad):
         if grad_mode.state.enabled:
-            return (gradients.neg_backward_self(grad),)
+            grads = gradients.neg_backward_self(grad)
+            return (grads,)
         call = backward.neg_backward_self.calls[grad._key]
-        return (call(grad),)
+        grads = call(grad)
+        return (grads,)
 
 
-def record_neg(below, needs_self):
+def recording_neg(below, needs_self):
     """Records NegBackward0 around `below`."""
 
     def call(self):
@@ -818,7 +984,7 @@ def record_neg(below, needs_self):
     return call
 
 
-def record_neg_(below, needs_self):
+def recording_neg_(below, needs_self):
     """Records NegBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -844,15 +1010,17 @@ class ReciprocalBackward0(Node):
     def apply(node, grad):
         result = unpack(node.saved_result, node)
         if grad_mode.state.enabled:
-            return (gradients.reciprocal_backward_self(grad, result),)
+            grads = gradients.reciprocal_backward_self(grad, result)
+            return (grads,)
         call = backward.reciprocal_backward_self.calls[grad._key, result._key]
-        return (call(grad, result),)
+        grads = call(grad, result)
+        return (grads,)
 
     def release(node):
         node.saved_result = None
 
 
-def record_reciprocal(below, needs_self):
+def recording_reciprocal(below, needs_self):
     """Records ReciprocalBackward0 around `below`."""
 
     def call(self):
@@ -868,7 +1036,7 @@ def record_reciprocal(below, needs_self):
     return call
 
 
-def record_reciprocal_(below, needs_self):
+def recording_reciprocal_(below, needs_self):
     """Records ReciprocalBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -901,13 +1069,17 @@ class RemainderBackward0(Node):
                 other = as_tensor_of(other, grad)
                 grads = gradients.remainder_Tensor_backward_self_other(grad, self, other)
             else:
-                grads = backward.remainder_Tensor_backward_self_other.calls[grad._key, self._key, kind_of(other)](grad, self, other)
+                call = backward.remainder_Tensor_backward_self_other.calls[
+                    grad._key, self._key, kind_of(other)
+                ]
+                grads = call(grad, self, other)
             return grads
         if node.needs == (True, False):
             if grad_mode.state.enabled:
                 grads = gradients.remainder_Tensor_backward_self(grad)
             else:
-                grads = backward.remainder_Tensor_backward_self.calls[grad._key](grad)
+                call = backward.remainder_Tensor_backward_self.calls[grad._key]
+                grads = call(grad)
             return (grads, None)
         if node.needs == (False, True):
             self = unpack(node.saved_self, node)
@@ -916,7 +1088,10 @@ class RemainderBackward0(Node):
                 other = as_tensor_of(other, grad)
                 grads = gradients.remainder_Tensor_backward_other(grad, self, other)
             else:
-                grads = backward.remainder_Tensor_backward_other.calls[grad._key, self._key, kind_of(other)](grad, self, other)
+                call = backward.remainder_Tensor_backward_other.calls[
+                    grad._key, self._key, kind_of(other)
+                ]
+                grads = call(grad, self, other)
             return (None, grads)
         raise AssertionError(node.needs)
 
@@ -924,7 +1099,7 @@ class RemainderBackward0(Node):
         node.saved_self = node.saved_other = None
 
 
-def record_remainder_Tensor(below, needs_self, needs_other):
+def recording_remainder_Tensor(below, needs_self, needs_other):
     """Records RemainderBackward0 around `below`."""
     needs = (needs_self, needs_other)
     saves_self = needs in ((True, True), (False, True))
@@ -935,7 +1110,10 @@ def record_remainder_Tensor(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = RemainderBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.needs = needs
         if saves_self:
             node.saved_self = save(self)
@@ -947,7 +1125,7 @@ def record_remainder_Tensor(below, needs_self, needs_other):
     return call
 
 
-def record_remainder_Tensor_(below, needs_self, needs_other):
+def recording_remainder_Tensor_(below, needs_self, needs_other):
     """Records RemainderBackward0 around `below`, which writes to self."""
     needs = (needs_self, needs_other)
     saves_self = needs in ((True, True), (False, True))
@@ -958,7 +1136,10 @@ def record_remainder_Tensor_(below, needs_self, needs_other):
             return below(self, other)
         check_inplace(self)
         node = RemainderBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.needs = needs
         if saves_self:
             node.saved_self = save_original(self)
@@ -983,15 +1164,19 @@ class RemainderBackward1(Node):
         other = unpack(node.saved_other, node)
         if grad_mode.state.enabled:
             self = as_tensor_of(self, grad)
-            return (gradients.remainder_Scalar_Tensor_backward_other(grad, self, other),)
-        call = backward.remainder_Scalar_Tensor_backward_other.calls[grad._key, kind_of(self), other._key]
-        return (call(grad, self, other),)
+            grads = gradients.remainder_Scalar_Tensor_backward_other(grad, self, other)
+            return (grads,)
+        call = backward.remainder_Scalar_Tensor_backward_other.calls[
+            grad._key, kind_of(self), other._key
+        ]
+        grads = call(grad, self, other)
+        return (grads,)
 
     def release(node):
         node.saved_self = node.saved_other = None
 
 
-def record_remainder_Scalar_Tensor(below, needs_other):
+def recording_remainder_Scalar_Tensor(below, needs_other):
     """Records RemainderBackward1 around `below`."""
 
     def call(self, other):
@@ -1022,25 +1207,28 @@ class RsubBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.rsub_Tensor_backward_self_other(grad, alpha)
             else:
-                grads = backward.rsub_Tensor_backward_self_other.calls[grad._key](grad, alpha)
+                call = backward.rsub_Tensor_backward_self_other.calls[grad._key]
+                grads = call(grad, alpha)
             return grads
         if node.needs == (True, False):
             alpha = node.saved_alpha
             if grad_mode.state.enabled:
                 grads = gradients.rsub_Tensor_backward_self(grad, alpha)
             else:
-                grads = backward.rsub_Tensor_backward_self.calls[grad._key](grad, alpha)
+                call = backward.rsub_Tensor_backward_self.calls[grad._key]
+                grads = call(grad, alpha)
             return (grads, None)
         if node.needs == (False, True):
             if grad_mode.state.enabled:
                 grads = gradients.rsub_Tensor_backward_other(grad)
             else:
-                grads = backward.rsub_Tensor_backward_other.calls[grad._key](grad)
+                call = backward.rsub_Tensor_backward_other.calls[grad._key]
+                grads = call(grad)
             return (None, grads)
         raise AssertionError(node.needs)
 
 
-def record_rsub_Tensor(below, needs_self, needs_other):
+def recording_rsub_Tensor(below, needs_self, needs_other):
     """Records RsubBackward0 around `below`."""
     needs = (needs_self, needs_other)
     saves_alpha = needs in ((True, True), (True, False))
@@ -1050,7 +1238,10 @@ def record_rsub_Tensor(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = RsubBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.needs = needs
         if saves_alpha:
             node.saved_alpha = alpha
@@ -1074,25 +1265,28 @@ class SubBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.sub_Tensor_backward_self_other(grad, alpha)
             else:
-                grads = backward.sub_Tensor_backward_self_other.calls[grad._key](grad, alpha)
+                call = backward.sub_Tensor_backward_self_other.calls[grad._key]
+                grads = call(grad, alpha)
             return grads
         if node.needs == (True, False):
             if grad_mode.state.enabled:
                 grads = gradients.sub_Tensor_backward_self(grad)
             else:
-                grads = backward.sub_Tensor_backward_self.calls[grad._key](grad)
+                call = backward.sub_Tensor_backward_self.calls[grad._key]
+                grads = call(grad)
             return (grads, None)
         if node.needs == (False, True):
             alpha = node.saved_alpha
             if grad_mode.state.enabled:
                 grads = gradients.sub_Tensor_backward_other(grad, alpha)
             else:
-                grads = backward.sub_Tensor_backward_other.calls[grad._key](grad, alpha)
+                call = backward.sub_Tensor_backward_other.calls[grad._key]
+                grads = call(grad, alpha)
             return (None, grads)
         raise AssertionError(node.needs)
 
 
-def record_sub_Tensor(below, needs_self, needs_other):
+def recording_sub_Tensor(below, needs_self, needs_other):
     """Records SubBackward0 around `below`."""
     needs = (needs_self, needs_other)
     saves_alpha = needs in ((True, True), (False, True))
@@ -1102,7 +1296,10 @@ def record_sub_Tensor(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = SubBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.needs = needs
         if saves_alpha:
             node.saved_alpha = alpha
@@ -1112,7 +1309,7 @@ def record_sub_Tensor(below, needs_self, needs_other):
     return call
 
 
-def record_sub_Tensor_(below, needs_self, needs_other):
+def recording_sub_Tensor_(below, needs_self, needs_other):
     """Records SubBackward0 around `below`, which writes to self."""
     needs = (needs_self, needs_other)
     saves_alpha = needs in ((True, True), (False, True))
@@ -1122,7 +1319,10 @@ def record_sub_Tensor_(below, needs_self, needs_other):
             return below(self, other, alpha)
         check_inplace(self)
         node = SubBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.needs = needs
         if saves_alpha:
             node.saved_alpha = alpha
@@ -1143,15 +1343,17 @@ class AbsBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.abs_backward_self(grad, self),)
+            grads = gradients.abs_backward_self(grad, self)
+            return (grads,)
         call = backward.abs_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_abs(below, needs_self):
+def recording_abs(below, needs_self):
     """Records AbsBackward0 around `below`."""
 
     def call(self):
@@ -1167,7 +1369,7 @@ def record_abs(below, needs_self):
     return call
 
 
-def record_abs_(below, needs_self):
+def recording_abs_(below, needs_self):
     """Records AbsBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -1192,8 +1394,6 @@ class AngleComplexBackward0(Node):
     __slots__ = ("saved_self",)
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self = unpack(node.saved_self, node)
         grad_self = ops.where(self == 0, 0, grad * 1j * self / self.abs().square())
         return (grad_self,)
@@ -1202,7 +1402,7 @@ class AngleComplexBackward0(Node):
         node.saved_self = None
 
 
-def record__angle_complex(below, needs_self):
+def recording__angle_complex(below, needs_self):
     """Records AngleComplexBackward0 around `below`."""
 
     def call(self):
@@ -1226,13 +1426,11 @@ class AngleRealBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = ops.zeros_like(grad)
         return (grad_self,)
 
 
-def record__angle_real(below, needs_self):
+def recording__angle_real(below, needs_self):
     """Records AngleRealBackward0 around `below`."""
 
     def call(self):
@@ -1255,13 +1453,11 @@ class CeilBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = ops.zeros_like(grad)
         return (grad_self,)
 
 
-def record_ceil(below, needs_self):
+def recording_ceil(below, needs_self):
     """Records CeilBackward0 around `below`."""
 
     def call(self):
@@ -1276,7 +1472,7 @@ def record_ceil(below, needs_self):
     return call
 
 
-def record_ceil_(below, needs_self):
+def recording_ceil_(below, needs_self):
     """Records CeilBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -1300,13 +1496,11 @@ class ConjPhysicalBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = formulas.conj(grad)
         return (grad_self,)
 
 
-def record_conj_physical(below, needs_self):
+def recording_conj_physical(below, needs_self):
     """Records ConjPhysicalBackward0 around `below`."""
 
     def call(self):
@@ -1321,7 +1515,7 @@ def record_conj_physical(below, needs_self):
     return call
 
 
-def record_conj_physical_(below, needs_self):
+def recording_conj_physical_(below, needs_self):
     """Records ConjPhysicalBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -1360,7 +1554,7 @@ class CopysignBackward0(Node):
         node.saved_self = node.saved_result = None
 
 
-def record_copysign_Tensor(below, needs_self, needs_other):
+def recording_copysign_Tensor(below, needs_self, needs_other):
     """Records CopysignBackward0 around `below`."""
 
     def call(self, other):
@@ -1368,7 +1562,10 @@ def record_copysign_Tensor(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = CopysignBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         if needs_self:
             node.saved_self = save(self)
         if needs_self:
@@ -1379,7 +1576,7 @@ def record_copysign_Tensor(below, needs_self, needs_other):
     return call
 
 
-def record_copysign_Tensor_(below, needs_self, needs_other):
+def recording_copysign_Tensor_(below, needs_self, needs_other):
     """Records CopysignBackward0 around `below`, which writes to self."""
 
     def call(self, other):
@@ -1387,7 +1584,10 @@ def record_copysign_Tensor_(below, needs_self, needs_other):
             return below(self, other)
         check_inplace(self)
         node = CopysignBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         if needs_self:
             node.saved_self = save_original(self)
         result = below(self, other)
@@ -1407,13 +1607,11 @@ class FloorBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = ops.zeros_like(grad)
         return (grad_self,)
 
 
-def record_floor(below, needs_self):
+def recording_floor(below, needs_self):
     """Records FloorBackward0 around `below`."""
 
     def call(self):
@@ -1428,7 +1626,7 @@ def record_floor(below, needs_self):
     return call
 
 
-def record_floor_(below, needs_self):
+def recording_floor_(below, needs_self):
     """Records FloorBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -1452,13 +1650,11 @@ class FracBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = grad
         return (grad_self,)
 
 
-def record_frac(below, needs_self):
+def recording_frac(below, needs_self):
     """Records FracBackward0 around `below`."""
 
     def call(self):
@@ -1473,7 +1669,7 @@ def record_frac(below, needs_self):
     return call
 
 
-def record_frac_(below, needs_self):
+def recording_frac_(below, needs_self):
     """Records FracBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -1507,7 +1703,7 @@ class NextafterBackward0(Node):
         return grad_self, grad_other
 
 
-def record_nextafter(below, needs_self, needs_other):
+def recording_nextafter(below, needs_self, needs_other):
     """Records NextafterBackward0 around `below`."""
 
     def call(self, other):
@@ -1515,14 +1711,17 @@ def record_nextafter(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = NextafterBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         attach(result, node)
         return result
 
     return call
 
 
-def record_nextafter_(below, needs_self, needs_other):
+def recording_nextafter_(below, needs_self, needs_other):
     """Records NextafterBackward0 around `below`, which writes to self."""
 
     def call(self, other):
@@ -1530,7 +1729,10 @@ def record_nextafter_(below, needs_self, needs_other):
             return below(self, other)
         check_inplace(self)
         node = NextafterBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         result = below(self, other)
         rebase_history(result, node)
         return result
@@ -1546,13 +1748,11 @@ class RoundBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = ops.zeros_like(grad)
         return (grad_self,)
 
 
-def record_round(below, needs_self):
+def recording_round(below, needs_self):
     """Records RoundBackward0 around `below`."""
 
     def call(self):
@@ -1567,7 +1767,7 @@ def record_round(below, needs_self):
     return call
 
 
-def record_round_(below, needs_self):
+def recording_round_(below, needs_self):
     """Records RoundBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -1591,13 +1791,11 @@ class RoundScaledBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = ops.zeros_like(grad)
         return (grad_self,)
 
 
-def record__round_scaled(below, needs_self):
+def recording__round_scaled(below, needs_self):
     """Records RoundScaledBackward0 around `below`."""
 
     def call(self, scale, coarse):
@@ -1622,15 +1820,17 @@ class SgnBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.sgn_backward_self(grad, self),)
+            grads = gradients.sgn_backward_self(grad, self)
+            return (grads,)
         call = backward.sgn_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_sgn(below, needs_self):
+def recording_sgn(below, needs_self):
     """Records SgnBackward0 around `below`."""
 
     def call(self):
@@ -1646,7 +1846,7 @@ def record_sgn(below, needs_self):
     return call
 
 
-def record_sgn_(below, needs_self):
+def recording_sgn_(below, needs_self):
     """Records SgnBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -1671,13 +1871,11 @@ class SignBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = ops.zeros_like(grad)
         return (grad_self,)
 
 
-def record_sign(below, needs_self):
+def recording_sign(below, needs_self):
     """Records SignBackward0 around `below`."""
 
     def call(self):
@@ -1692,7 +1890,7 @@ def record_sign(below, needs_self):
     return call
 
 
-def record_sign_(below, needs_self):
+def recording_sign_(below, needs_self):
     """Records SignBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -1716,13 +1914,11 @@ class TruncBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = ops.zeros_like(grad)
         return (grad_self,)
 
 
-def record_trunc(below, needs_self):
+def recording_trunc(below, needs_self):
     """Records TruncBackward0 around `below`."""
 
     def call(self):
@@ -1737,7 +1933,7 @@ def record_trunc(below, needs_self):
     return call
 
 
-def record_trunc_(below, needs_self):
+def recording_trunc_(below, needs_self):
     """Records TruncBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -1763,15 +1959,17 @@ class NanToNumBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients._nan_to_num_backward_self(grad, self),)
+            grads = gradients._nan_to_num_backward_self(grad, self)
+            return (grads,)
         call = backward._nan_to_num_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record__nan_to_num(below, needs_self):
+def recording__nan_to_num(below, needs_self):
     """Records NanToNumBackward0 around `below`."""
 
     def call(self, nan, posinf, neginf):
@@ -1797,15 +1995,17 @@ class ExpBackward0(Node):
     def apply(node, grad):
         result = unpack(node.saved_result, node)
         if grad_mode.state.enabled:
-            return (gradients.exp_backward_self(grad, result),)
+            grads = gradients.exp_backward_self(grad, result)
+            return (grads,)
         call = backward.exp_backward_self.calls[grad._key, result._key]
-        return (call(grad, result),)
+        grads = call(grad, result)
+        return (grads,)
 
     def release(node):
         node.saved_result = None
 
 
-def record_exp(below, needs_self):
+def recording_exp(below, needs_self):
     """Records ExpBackward0 around `below`."""
 
     def call(self):
@@ -1821,7 +2021,7 @@ def record_exp(below, needs_self):
     return call
 
 
-def record_exp_(below, needs_self):
+def recording_exp_(below, needs_self):
     """Records ExpBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -1848,15 +2048,17 @@ class Exp2Backward0(Node):
     def apply(node, grad):
         result = unpack(node.saved_result, node)
         if grad_mode.state.enabled:
-            return (gradients.exp2_backward_self(grad, result),)
+            grads = gradients.exp2_backward_self(grad, result)
+            return (grads,)
         call = backward.exp2_backward_self.calls[grad._key, result._key]
-        return (call(grad, result),)
+        grads = call(grad, result)
+        return (grads,)
 
     def release(node):
         node.saved_result = None
 
 
-def record_exp2(below, needs_self):
+def recording_exp2(below, needs_self):
     """Records Exp2Backward0 around `below`."""
 
     def call(self):
@@ -1872,7 +2074,7 @@ def record_exp2(below, needs_self):
     return call
 
 
-def record_exp2_(below, needs_self):
+def recording_exp2_(below, needs_self):
     """Records Exp2Backward0 around `below`, which writes to self."""
 
     def call(self):
@@ -1899,15 +2101,17 @@ class Expm1Backward0(Node):
     def apply(node, grad):
         result = unpack(node.saved_result, node)
         if grad_mode.state.enabled:
-            return (gradients.expm1_backward_self(grad, result),)
+            grads = gradients.expm1_backward_self(grad, result)
+            return (grads,)
         call = backward.expm1_backward_self.calls[grad._key, result._key]
-        return (call(grad, result),)
+        grads = call(grad, result)
+        return (grads,)
 
     def release(node):
         node.saved_result = None
 
 
-def record_expm1(below, needs_self):
+def recording_expm1(below, needs_self):
     """Records Expm1Backward0 around `below`."""
 
     def call(self):
@@ -1923,7 +2127,7 @@ def record_expm1(below, needs_self):
     return call
 
 
-def record_expm1_(below, needs_self):
+def recording_expm1_(below, needs_self):
     """Records Expm1Backward0 around `below`, which writes to self."""
 
     def call(self):
@@ -1950,15 +2154,17 @@ class LogBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.log_backward_self(grad, self),)
+            grads = gradients.log_backward_self(grad, self)
+            return (grads,)
         call = backward.log_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_log(below, needs_self):
+def recording_log(below, needs_self):
     """Records LogBackward0 around `below`."""
 
     def call(self):
@@ -1974,7 +2180,7 @@ def record_log(below, needs_self):
     return call
 
 
-def record_log_(below, needs_self):
+def recording_log_(below, needs_self):
     """Records LogBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -2001,15 +2207,17 @@ class Log10Backward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.log10_backward_self(grad, self),)
+            grads = gradients.log10_backward_self(grad, self)
+            return (grads,)
         call = backward.log10_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_log10(below, needs_self):
+def recording_log10(below, needs_self):
     """Records Log10Backward0 around `below`."""
 
     def call(self):
@@ -2025,7 +2233,7 @@ def record_log10(below, needs_self):
     return call
 
 
-def record_log10_(below, needs_self):
+def recording_log10_(below, needs_self):
     """Records Log10Backward0 around `below`, which writes to self."""
 
     def call(self):
@@ -2052,15 +2260,17 @@ class Log1pBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.log1p_backward_self(grad, self),)
+            grads = gradients.log1p_backward_self(grad, self)
+            return (grads,)
         call = backward.log1p_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_log1p(below, needs_self):
+def recording_log1p(below, needs_self):
     """Records Log1pBackward0 around `below`."""
 
     def call(self):
@@ -2076,7 +2286,7 @@ def record_log1p(below, needs_self):
     return call
 
 
-def record_log1p_(below, needs_self):
+def recording_log1p_(below, needs_self):
     """Records Log1pBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -2103,15 +2313,17 @@ class Log2Backward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.log2_backward_self(grad, self),)
+            grads = gradients.log2_backward_self(grad, self)
+            return (grads,)
         call = backward.log2_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_log2(below, needs_self):
+def recording_log2(below, needs_self):
     """Records Log2Backward0 around `below`."""
 
     def call(self):
@@ -2127,7 +2339,7 @@ def record_log2(below, needs_self):
     return call
 
 
-def record_log2_(below, needs_self):
+def recording_log2_(below, needs_self):
     """Records Log2Backward0 around `below`, which writes to self."""
 
     def call(self):
@@ -2167,7 +2379,7 @@ class LogaddexpBackward0(Node):
         node.saved_self = node.saved_other = None
 
 
-def record_logaddexp(below, needs_self, needs_other):
+def recording_logaddexp(below, needs_self, needs_other):
     """Records LogaddexpBackward0 around `below`."""
 
     def call(self, other):
@@ -2175,7 +2387,10 @@ def record_logaddexp(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = LogaddexpBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.saved_self = save(self)
         node.saved_other = save(other)
         attach(result, node)
@@ -2207,7 +2422,7 @@ class Logaddexp2Backward0(Node):
         node.saved_self = node.saved_other = None
 
 
-def record_logaddexp2(below, needs_self, needs_other):
+def recording_logaddexp2(below, needs_self, needs_other):
     """Records Logaddexp2Backward0 around `below`."""
 
     def call(self, other):
@@ -2215,7 +2430,10 @@ def record_logaddexp2(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = Logaddexp2Backward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.saved_self = save(self)
         node.saved_other = save(other)
         attach(result, node)
@@ -2247,7 +2465,7 @@ class XlogyBackward0(Node):
         node.saved_self = node.saved_other = None
 
 
-def record_xlogy_Tensor(below, needs_self, needs_other):
+def recording_xlogy_Tensor(below, needs_self, needs_other):
     """Records XlogyBackward0 around `below`."""
 
     def call(self, other):
@@ -2255,7 +2473,10 @@ def record_xlogy_Tensor(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = XlogyBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.saved_self = save(self)
         node.saved_other = save_operand(other)
         attach(result, node)
@@ -2264,7 +2485,7 @@ def record_xlogy_Tensor(below, needs_self, needs_other):
     return call
 
 
-def record_xlogy_Tensor_(below, needs_self, needs_other):
+def recording_xlogy_Tensor_(below, needs_self, needs_other):
     """Records XlogyBackward0 around `below`, which writes to self."""
 
     def call(self, other):
@@ -2272,7 +2493,10 @@ def record_xlogy_Tensor_(below, needs_self, needs_other):
             return below(self, other)
         check_inplace(self)
         node = XlogyBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.saved_self = save_original(self)
         node.saved_other = save_operand(other)
         result = below(self, other)
@@ -2290,8 +2514,6 @@ class XlogyBackward1(Node):
     __slots__ = ("saved_other", "saved_self")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_other = None
         self = node.saved_self
         other = unpack(node.saved_other, node)
         grad_other = grad * self / other
@@ -2301,7 +2523,7 @@ class XlogyBackward1(Node):
         node.saved_other = None
 
 
-def record_xlogy_Scalar_Self(below, needs_other):
+def recording_xlogy_Scalar_Self(below, needs_other):
     """Records XlogyBackward1 around `below`."""
 
     def call(self, other):
@@ -2334,7 +2556,10 @@ class PowBackward0(Node):
                 exponent = as_tensor_of(exponent, grad)
                 grads = gradients.pow_Tensor_Tensor_backward_self_exponent(grad, self, exponent)
             else:
-                grads = backward.pow_Tensor_Tensor_backward_self_exponent.calls[grad._key, self._key, kind_of(exponent)](grad, self, exponent)
+                call = backward.pow_Tensor_Tensor_backward_self_exponent.calls[
+                    grad._key, self._key, kind_of(exponent)
+                ]
+                grads = call(grad, self, exponent)
             return grads
         if node.needs == (True, False):
             self = unpack(node.saved_self, node)
@@ -2343,7 +2568,10 @@ class PowBackward0(Node):
                 exponent = as_tensor_of(exponent, grad)
                 grads = gradients.pow_Tensor_Tensor_backward_self(grad, self, exponent)
             else:
-                grads = backward.pow_Tensor_Tensor_backward_self.calls[grad._key, self._key, kind_of(exponent)](grad, self, exponent)
+                call = backward.pow_Tensor_Tensor_backward_self.calls[
+                    grad._key, self._key, kind_of(exponent)
+                ]
+                grads = call(grad, self, exponent)
             return (grads, None)
         if node.needs == (False, True):
             self = unpack(node.saved_self, node)
@@ -2352,7 +2580,10 @@ class PowBackward0(Node):
                 exponent = as_tensor_of(exponent, grad)
                 grads = gradients.pow_Tensor_Tensor_backward_exponent(grad, self, exponent)
             else:
-                grads = backward.pow_Tensor_Tensor_backward_exponent.calls[grad._key, self._key, kind_of(exponent)](grad, self, exponent)
+                call = backward.pow_Tensor_Tensor_backward_exponent.calls[
+                    grad._key, self._key, kind_of(exponent)
+                ]
+                grads = call(grad, self, exponent)
             return (None, grads)
         raise AssertionError(node.needs)
 
@@ -2360,7 +2591,7 @@ class PowBackward0(Node):
         node.saved_self = node.saved_exponent = None
 
 
-def record_pow_Tensor_Tensor(below, needs_self, needs_exponent):
+def recording_pow_Tensor_Tensor(below, needs_self, needs_exponent):
     """Records PowBackward0 around `below`."""
     needs = (needs_self, needs_exponent)
 
@@ -2369,7 +2600,10 @@ def record_pow_Tensor_Tensor(below, needs_self, needs_exponent):
         if not grad_mode.state.enabled:
             return result
         node = PowBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(exponent) if needs_exponent else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(exponent) if needs_exponent else None,
+        )
         node.needs = needs
         node.saved_self = save(self)
         node.saved_exponent = save_operand(exponent)
@@ -2379,7 +2613,7 @@ def record_pow_Tensor_Tensor(below, needs_self, needs_exponent):
     return call
 
 
-def record_pow_Tensor_Tensor_(below, needs_self, needs_exponent):
+def recording_pow_Tensor_Tensor_(below, needs_self, needs_exponent):
     """Records PowBackward0 around `below`, which writes to self."""
     needs = (needs_self, needs_exponent)
 
@@ -2388,7 +2622,10 @@ def record_pow_Tensor_Tensor_(below, needs_self, needs_exponent):
             return below(self, exponent)
         check_inplace(self)
         node = PowBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(exponent) if needs_exponent else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(exponent) if needs_exponent else None,
+        )
         node.needs = needs
         node.saved_self = save_original(self)
         node.saved_exponent = save_operand(exponent)
@@ -2411,15 +2648,17 @@ class PowBackward1(Node):
         exponent = unpack(node.saved_exponent, node)
         if grad_mode.state.enabled:
             self = as_tensor_of(self, grad)
-            return (gradients.pow_Scalar_backward_exponent(grad, self, exponent),)
+            grads = gradients.pow_Scalar_backward_exponent(grad, self, exponent)
+            return (grads,)
         call = backward.pow_Scalar_backward_exponent.calls[grad._key, kind_of(self), exponent._key]
-        return (call(grad, self, exponent),)
+        grads = call(grad, self, exponent)
+        return (grads,)
 
     def release(node):
         node.saved_self = node.saved_exponent = None
 
 
-def record_pow_Scalar(below, needs_exponent):
+def recording_pow_Scalar(below, needs_exponent):
     """Records PowBackward1 around `below`."""
 
     def call(self, exponent):
@@ -2446,15 +2685,17 @@ class RsqrtBackward0(Node):
     def apply(node, grad):
         result = unpack(node.saved_result, node)
         if grad_mode.state.enabled:
-            return (gradients.rsqrt_backward_self(grad, result),)
+            grads = gradients.rsqrt_backward_self(grad, result)
+            return (grads,)
         call = backward.rsqrt_backward_self.calls[grad._key, result._key]
-        return (call(grad, result),)
+        grads = call(grad, result)
+        return (grads,)
 
     def release(node):
         node.saved_result = None
 
 
-def record_rsqrt(below, needs_self):
+def recording_rsqrt(below, needs_self):
     """Records RsqrtBackward0 around `below`."""
 
     def call(self):
@@ -2470,7 +2711,7 @@ def record_rsqrt(below, needs_self):
     return call
 
 
-def record_rsqrt_(below, needs_self):
+def recording_rsqrt_(below, needs_self):
     """Records RsqrtBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -2497,15 +2738,17 @@ class SqrtBackward0(Node):
     def apply(node, grad):
         result = unpack(node.saved_result, node)
         if grad_mode.state.enabled:
-            return (gradients.sqrt_backward_self(grad, result),)
+            grads = gradients.sqrt_backward_self(grad, result)
+            return (grads,)
         call = backward.sqrt_backward_self.calls[grad._key, result._key]
-        return (call(grad, result),)
+        grads = call(grad, result)
+        return (grads,)
 
     def release(node):
         node.saved_result = None
 
 
-def record_sqrt(below, needs_self):
+def recording_sqrt(below, needs_self):
     """Records SqrtBackward0 around `below`."""
 
     def call(self):
@@ -2521,7 +2764,7 @@ def record_sqrt(below, needs_self):
     return call
 
 
-def record_sqrt_(below, needs_self):
+def recording_sqrt_(below, needs_self):
     """Records SqrtBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -2548,15 +2791,17 @@ class SquareBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.square_backward_self(grad, self),)
+            grads = gradients.square_backward_self(grad, self)
+            return (grads,)
         call = backward.square_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_square(below, needs_self):
+def recording_square(below, needs_self):
     """Records SquareBackward0 around `below`."""
 
     def call(self):
@@ -2572,7 +2817,7 @@ def record_square(below, needs_self):
     return call
 
 
-def record_square_(below, needs_self):
+def recording_square_(below, needs_self):
     """Records SquareBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -2599,15 +2844,17 @@ class AcosBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.acos_backward_self(grad, self),)
+            grads = gradients.acos_backward_self(grad, self)
+            return (grads,)
         call = backward.acos_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_acos(below, needs_self):
+def recording_acos(below, needs_self):
     """Records AcosBackward0 around `below`."""
 
     def call(self):
@@ -2623,7 +2870,7 @@ def record_acos(below, needs_self):
     return call
 
 
-def record_acos_(below, needs_self):
+def recording_acos_(below, needs_self):
     """Records AcosBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -2650,15 +2897,17 @@ class AsinBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.asin_backward_self(grad, self),)
+            grads = gradients.asin_backward_self(grad, self)
+            return (grads,)
         call = backward.asin_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_asin(below, needs_self):
+def recording_asin(below, needs_self):
     """Records AsinBackward0 around `below`."""
 
     def call(self):
@@ -2674,7 +2923,7 @@ def record_asin(below, needs_self):
     return call
 
 
-def record_asin_(below, needs_self):
+def recording_asin_(below, needs_self):
     """Records AsinBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -2701,15 +2950,17 @@ class AtanBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.atan_backward_self(grad, self),)
+            grads = gradients.atan_backward_self(grad, self)
+            return (grads,)
         call = backward.atan_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_atan(below, needs_self):
+def recording_atan(below, needs_self):
     """Records AtanBackward0 around `below`."""
 
     def call(self):
@@ -2725,7 +2976,7 @@ def record_atan(below, needs_self):
     return call
 
 
-def record_atan_(below, needs_self):
+def recording_atan_(below, needs_self):
     """Records AtanBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -2757,7 +3008,8 @@ class Atan2Backward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.atan2_backward_self_other(grad, self, other)
             else:
-                grads = backward.atan2_backward_self_other.calls[grad._key, self._key, other._key](grad, self, other)
+                call = backward.atan2_backward_self_other.calls[grad._key, self._key, other._key]
+                grads = call(grad, self, other)
             return grads
         if node.needs == (True, False):
             self = unpack(node.saved_self, node)
@@ -2765,7 +3017,8 @@ class Atan2Backward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.atan2_backward_self(grad, self, other)
             else:
-                grads = backward.atan2_backward_self.calls[grad._key, self._key, other._key](grad, self, other)
+                call = backward.atan2_backward_self.calls[grad._key, self._key, other._key]
+                grads = call(grad, self, other)
             return (grads, None)
         if node.needs == (False, True):
             self = unpack(node.saved_self, node)
@@ -2773,7 +3026,8 @@ class Atan2Backward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.atan2_backward_other(grad, self, other)
             else:
-                grads = backward.atan2_backward_other.calls[grad._key, self._key, other._key](grad, self, other)
+                call = backward.atan2_backward_other.calls[grad._key, self._key, other._key]
+                grads = call(grad, self, other)
             return (None, grads)
         raise AssertionError(node.needs)
 
@@ -2781,7 +3035,7 @@ class Atan2Backward0(Node):
         node.saved_self = node.saved_other = None
 
 
-def record_atan2(below, needs_self, needs_other):
+def recording_atan2(below, needs_self, needs_other):
     """Records Atan2Backward0 around `below`."""
     needs = (needs_self, needs_other)
 
@@ -2790,7 +3044,10 @@ def record_atan2(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = Atan2Backward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.needs = needs
         node.saved_self = save(self)
         node.saved_other = save(other)
@@ -2800,7 +3057,7 @@ def record_atan2(below, needs_self, needs_other):
     return call
 
 
-def record_atan2_(below, needs_self, needs_other):
+def recording_atan2_(below, needs_self, needs_other):
     """Records Atan2Backward0 around `below`, which writes to self."""
     needs = (needs_self, needs_other)
 
@@ -2809,7 +3066,10 @@ def record_atan2_(below, needs_self, needs_other):
             return below(self, other)
         check_inplace(self)
         node = Atan2Backward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.needs = needs
         node.saved_self = save_original(self)
         node.saved_other = save(other)
@@ -2830,15 +3090,17 @@ class CosBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.cos_backward_self(grad, self),)
+            grads = gradients.cos_backward_self(grad, self)
+            return (grads,)
         call = backward.cos_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_cos(below, needs_self):
+def recording_cos(below, needs_self):
     """Records CosBackward0 around `below`."""
 
     def call(self):
@@ -2854,7 +3116,7 @@ def record_cos(below, needs_self):
     return call
 
 
-def record_cos_(below, needs_self):
+def recording_cos_(below, needs_self):
     """Records CosBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -2880,12 +3142,14 @@ class Deg2radBackward0(Node):
 
     def apply(node, grad):
         if grad_mode.state.enabled:
-            return (gradients.deg2rad_backward_self(grad),)
+            grads = gradients.deg2rad_backward_self(grad)
+            return (grads,)
         call = backward.deg2rad_backward_self.calls[grad._key]
-        return (call(grad),)
+        grads = call(grad)
+        return (grads,)
 
 
-def record_deg2rad(below, needs_self):
+def recording_deg2rad(below, needs_self):
     """Records Deg2radBackward0 around `below`."""
 
     def call(self):
@@ -2900,7 +3164,7 @@ def record_deg2rad(below, needs_self):
     return call
 
 
-def record_deg2rad_(below, needs_self):
+def recording_deg2rad_(below, needs_self):
     """Records Deg2radBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -2940,7 +3204,7 @@ class HypotBackward0(Node):
         node.saved_self = node.saved_result = node.saved_other = None
 
 
-def record_hypot(below, needs_self, needs_other):
+def recording_hypot(below, needs_self, needs_other):
     """Records HypotBackward0 around `below`."""
 
     def call(self, other):
@@ -2948,7 +3212,10 @@ def record_hypot(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = HypotBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         if needs_self:
             node.saved_self = save(self)
         node.saved_result = save_result(result, 0)
@@ -2960,7 +3227,7 @@ def record_hypot(below, needs_self, needs_other):
     return call
 
 
-def record_hypot_(below, needs_self, needs_other):
+def recording_hypot_(below, needs_self, needs_other):
     """Records HypotBackward0 around `below`, which writes to self."""
 
     def call(self, other):
@@ -2968,7 +3235,10 @@ def record_hypot_(below, needs_self, needs_other):
             return below(self, other)
         check_inplace(self)
         node = HypotBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         if needs_self:
             node.saved_self = save_original(self)
         if needs_other:
@@ -2990,12 +3260,14 @@ class Rad2degBackward0(Node):
 
     def apply(node, grad):
         if grad_mode.state.enabled:
-            return (gradients.rad2deg_backward_self(grad),)
+            grads = gradients.rad2deg_backward_self(grad)
+            return (grads,)
         call = backward.rad2deg_backward_self.calls[grad._key]
-        return (call(grad),)
+        grads = call(grad)
+        return (grads,)
 
 
-def record_rad2deg(below, needs_self):
+def recording_rad2deg(below, needs_self):
     """Records Rad2degBackward0 around `below`."""
 
     def call(self):
@@ -3010,7 +3282,7 @@ def record_rad2deg(below, needs_self):
     return call
 
 
-def record_rad2deg_(below, needs_self):
+def recording_rad2deg_(below, needs_self):
     """Records Rad2degBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -3036,15 +3308,17 @@ class SinBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.sin_backward_self(grad, self),)
+            grads = gradients.sin_backward_self(grad, self)
+            return (grads,)
         call = backward.sin_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_sin(below, needs_self):
+def recording_sin(below, needs_self):
     """Records SinBackward0 around `below`."""
 
     def call(self):
@@ -3060,7 +3334,7 @@ def record_sin(below, needs_self):
     return call
 
 
-def record_sin_(below, needs_self):
+def recording_sin_(below, needs_self):
     """Records SinBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -3087,15 +3361,17 @@ class SincBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.sinc_backward_self(grad, self),)
+            grads = gradients.sinc_backward_self(grad, self)
+            return (grads,)
         call = backward.sinc_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_sinc(below, needs_self):
+def recording_sinc(below, needs_self):
     """Records SincBackward0 around `below`."""
 
     def call(self):
@@ -3111,7 +3387,7 @@ def record_sinc(below, needs_self):
     return call
 
 
-def record_sinc_(below, needs_self):
+def recording_sinc_(below, needs_self):
     """Records SincBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -3138,15 +3414,17 @@ class TanBackward0(Node):
     def apply(node, grad):
         result = unpack(node.saved_result, node)
         if grad_mode.state.enabled:
-            return (gradients.tan_backward_self(grad, result),)
+            grads = gradients.tan_backward_self(grad, result)
+            return (grads,)
         call = backward.tan_backward_self.calls[grad._key, result._key]
-        return (call(grad, result),)
+        grads = call(grad, result)
+        return (grads,)
 
     def release(node):
         node.saved_result = None
 
 
-def record_tan(below, needs_self):
+def recording_tan(below, needs_self):
     """Records TanBackward0 around `below`."""
 
     def call(self):
@@ -3162,7 +3440,7 @@ def record_tan(below, needs_self):
     return call
 
 
-def record_tan_(below, needs_self):
+def recording_tan_(below, needs_self):
     """Records TanBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -3189,15 +3467,17 @@ class AcoshBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.acosh_backward_self(grad, self),)
+            grads = gradients.acosh_backward_self(grad, self)
+            return (grads,)
         call = backward.acosh_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_acosh(below, needs_self):
+def recording_acosh(below, needs_self):
     """Records AcoshBackward0 around `below`."""
 
     def call(self):
@@ -3213,7 +3493,7 @@ def record_acosh(below, needs_self):
     return call
 
 
-def record_acosh_(below, needs_self):
+def recording_acosh_(below, needs_self):
     """Records AcoshBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -3240,15 +3520,17 @@ class AsinhBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.asinh_backward_self(grad, self),)
+            grads = gradients.asinh_backward_self(grad, self)
+            return (grads,)
         call = backward.asinh_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_asinh(below, needs_self):
+def recording_asinh(below, needs_self):
     """Records AsinhBackward0 around `below`."""
 
     def call(self):
@@ -3264,7 +3546,7 @@ def record_asinh(below, needs_self):
     return call
 
 
-def record_asinh_(below, needs_self):
+def recording_asinh_(below, needs_self):
     """Records AsinhBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -3291,15 +3573,17 @@ class AtanhBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.atanh_backward_self(grad, self),)
+            grads = gradients.atanh_backward_self(grad, self)
+            return (grads,)
         call = backward.atanh_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_atanh(below, needs_self):
+def recording_atanh(below, needs_self):
     """Records AtanhBackward0 around `below`."""
 
     def call(self):
@@ -3315,7 +3599,7 @@ def record_atanh(below, needs_self):
     return call
 
 
-def record_atanh_(below, needs_self):
+def recording_atanh_(below, needs_self):
     """Records AtanhBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -3342,15 +3626,17 @@ class CoshBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.cosh_backward_self(grad, self),)
+            grads = gradients.cosh_backward_self(grad, self)
+            return (grads,)
         call = backward.cosh_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_cosh(below, needs_self):
+def recording_cosh(below, needs_self):
     """Records CoshBackward0 around `below`."""
 
     def call(self):
@@ -3366,7 +3652,7 @@ def record_cosh(below, needs_self):
     return call
 
 
-def record_cosh_(below, needs_self):
+def recording_cosh_(below, needs_self):
     """Records CoshBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -3393,15 +3679,17 @@ class SinhBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.sinh_backward_self(grad, self),)
+            grads = gradients.sinh_backward_self(grad, self)
+            return (grads,)
         call = backward.sinh_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_sinh(below, needs_self):
+def recording_sinh(below, needs_self):
     """Records SinhBackward0 around `below`."""
 
     def call(self):
@@ -3417,7 +3705,7 @@ def record_sinh(below, needs_self):
     return call
 
 
-def record_sinh_(below, needs_self):
+def recording_sinh_(below, needs_self):
     """Records SinhBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -3444,15 +3732,17 @@ class TanhBackward0(Node):
     def apply(node, grad):
         result = unpack(node.saved_result, node)
         if grad_mode.state.enabled:
-            return (gradients.tanh_backward_self(grad, result),)
+            grads = gradients.tanh_backward_self(grad, result)
+            return (grads,)
         call = backward.tanh_backward_self.calls[grad._key, result._key]
-        return (call(grad, result),)
+        grads = call(grad, result)
+        return (grads,)
 
     def release(node):
         node.saved_result = None
 
 
-def record_tanh(below, needs_self):
+def recording_tanh(below, needs_self):
     """Records TanhBackward0 around `below`."""
 
     def call(self):
@@ -3468,7 +3758,7 @@ def record_tanh(below, needs_self):
     return call
 
 
-def record_tanh_(below, needs_self):
+def recording_tanh_(below, needs_self):
     """Records TanhBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -3495,15 +3785,17 @@ class DigammaBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.digamma_backward_self(grad, self),)
+            grads = gradients.digamma_backward_self(grad, self)
+            return (grads,)
         call = backward.digamma_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_digamma(below, needs_self):
+def recording_digamma(below, needs_self):
     """Records DigammaBackward0 around `below`."""
 
     def call(self):
@@ -3519,7 +3811,7 @@ def record_digamma(below, needs_self):
     return call
 
 
-def record_digamma_(below, needs_self):
+def recording_digamma_(below, needs_self):
     """Records DigammaBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -3546,15 +3838,17 @@ class ErfBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.erf_backward_self(grad, self),)
+            grads = gradients.erf_backward_self(grad, self)
+            return (grads,)
         call = backward.erf_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_erf(below, needs_self):
+def recording_erf(below, needs_self):
     """Records ErfBackward0 around `below`."""
 
     def call(self):
@@ -3570,7 +3864,7 @@ def record_erf(below, needs_self):
     return call
 
 
-def record_erf_(below, needs_self):
+def recording_erf_(below, needs_self):
     """Records ErfBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -3597,15 +3891,17 @@ class ErfcBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.erfc_backward_self(grad, self),)
+            grads = gradients.erfc_backward_self(grad, self)
+            return (grads,)
         call = backward.erfc_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_erfc(below, needs_self):
+def recording_erfc(below, needs_self):
     """Records ErfcBackward0 around `below`."""
 
     def call(self):
@@ -3621,7 +3917,7 @@ def record_erfc(below, needs_self):
     return call
 
 
-def record_erfc_(below, needs_self):
+def recording_erfc_(below, needs_self):
     """Records ErfcBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -3648,15 +3944,17 @@ class ErfinvBackward0(Node):
     def apply(node, grad):
         result = unpack(node.saved_result, node)
         if grad_mode.state.enabled:
-            return (gradients.erfinv_backward_self(grad, result),)
+            grads = gradients.erfinv_backward_self(grad, result)
+            return (grads,)
         call = backward.erfinv_backward_self.calls[grad._key, result._key]
-        return (call(grad, result),)
+        grads = call(grad, result)
+        return (grads,)
 
     def release(node):
         node.saved_result = None
 
 
-def record_erfinv(below, needs_self):
+def recording_erfinv(below, needs_self):
     """Records ErfinvBackward0 around `below`."""
 
     def call(self):
@@ -3672,7 +3970,7 @@ def record_erfinv(below, needs_self):
     return call
 
 
-def record_erfinv_(below, needs_self):
+def recording_erfinv_(below, needs_self):
     """Records ErfinvBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -3699,15 +3997,17 @@ class LgammaBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.lgamma_backward_self(grad, self),)
+            grads = gradients.lgamma_backward_self(grad, self)
+            return (grads,)
         call = backward.lgamma_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_lgamma(below, needs_self):
+def recording_lgamma(below, needs_self):
     """Records LgammaBackward0 around `below`."""
 
     def call(self):
@@ -3723,7 +4023,7 @@ def record_lgamma(below, needs_self):
     return call
 
 
-def record_lgamma_(below, needs_self):
+def recording_lgamma_(below, needs_self):
     """Records LgammaBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -3751,15 +4051,17 @@ class LogitBackward0(Node):
         self = unpack(node.saved_self, node)
         eps = node.saved_eps
         if grad_mode.state.enabled:
-            return (gradients.logit_backward_self(grad, self, eps),)
+            grads = gradients.logit_backward_self(grad, self, eps)
+            return (grads,)
         call = backward.logit_backward_self.calls[grad._key, self._key]
-        return (call(grad, self, eps),)
+        grads = call(grad, self, eps)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_logit(below, needs_self):
+def recording_logit(below, needs_self):
     """Records LogitBackward0 around `below`."""
 
     def call(self, eps):
@@ -3776,7 +4078,7 @@ def record_logit(below, needs_self):
     return call
 
 
-def record_logit_(below, needs_self):
+def recording_logit_(below, needs_self):
     """Records LogitBackward0 around `below`, which writes to self."""
 
     def call(self, eps):
@@ -3802,13 +4104,11 @@ class TrigammaBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = errors.raise_not_differentiable("polygamma")
         return (grad_self,)
 
 
-def record__trigamma(below, needs_self):
+def recording__trigamma(below, needs_self):
     """Records TrigammaBackward0 around `below`."""
 
     def call(self):
@@ -3833,15 +4133,17 @@ class SigmoidBackward0(Node):
     def apply(node, grad):
         result = unpack(node.saved_result, node)
         if grad_mode.state.enabled:
-            return (gradients.sigmoid_backward_self(grad, result),)
+            grads = gradients.sigmoid_backward_self(grad, result)
+            return (grads,)
         call = backward.sigmoid_backward_self.calls[grad._key, result._key]
-        return (call(grad, result),)
+        grads = call(grad, result)
+        return (grads,)
 
     def release(node):
         node.saved_result = None
 
 
-def record_sigmoid(below, needs_self):
+def recording_sigmoid(below, needs_self):
     """Records SigmoidBackward0 around `below`."""
 
     def call(self):
@@ -3857,7 +4159,7 @@ def record_sigmoid(below, needs_self):
     return call
 
 
-def record_sigmoid_(below, needs_self):
+def recording_sigmoid_(below, needs_self):
     """Records SigmoidBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -3882,8 +4184,6 @@ class SpecialEntrBackward0(Node):
     __slots__ = ("saved_self",)
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self = unpack(node.saved_self, node)
         grad_self = -grad * (1 + ops.log(self))
         return (grad_self,)
@@ -3892,7 +4192,7 @@ class SpecialEntrBackward0(Node):
         node.saved_self = None
 
 
-def record_special_entr(below, needs_self):
+def recording_special_entr(below, needs_self):
     """Records SpecialEntrBackward0 around `below`."""
 
     def call(self):
@@ -3918,15 +4218,17 @@ class SpecialNdtrBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.special_ndtr_backward_self(grad, self),)
+            grads = gradients.special_ndtr_backward_self(grad, self)
+            return (grads,)
         call = backward.special_ndtr_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_special_ndtr(below, needs_self):
+def recording_special_ndtr(below, needs_self):
     """Records SpecialNdtrBackward0 around `below`."""
 
     def call(self):
@@ -3965,7 +4267,7 @@ class SpecialXlog1pyBackward0(Node):
         node.saved_self = node.saved_other = None
 
 
-def record_special_xlog1py(below, needs_self, needs_other):
+def recording_special_xlog1py(below, needs_self, needs_other):
     """Records SpecialXlog1pyBackward0 around `below`."""
 
     def call(self, other):
@@ -3973,7 +4275,10 @@ def record_special_xlog1py(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = SpecialXlog1pyBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.saved_self = save(self)
         node.saved_other = save_operand(other)
         attach(result, node)
@@ -4001,7 +4306,10 @@ class ClampBackward0(Node):
                 max = as_tensor_of(max, grad)
                 grads = gradients.clamp_backward_self_min_max(grad, self, min, max)
             else:
-                grads = backward.clamp_backward_self_min_max.calls[grad._key, self._key, kind_of(min), kind_of(max)](grad, self, min, max)
+                call = backward.clamp_backward_self_min_max.calls[
+                    grad._key, self._key, kind_of(min), kind_of(max)
+                ]
+                grads = call(grad, self, min, max)
             return grads
         if node.needs == (True, True, False):
             self = unpack(node.saved_self, node)
@@ -4012,7 +4320,10 @@ class ClampBackward0(Node):
                 max = as_tensor_of(max, grad)
                 grads = gradients.clamp_backward_self_min(grad, self, min, max)
             else:
-                grads = backward.clamp_backward_self_min.calls[grad._key, self._key, kind_of(min), kind_of(max)](grad, self, min, max)
+                call = backward.clamp_backward_self_min.calls[
+                    grad._key, self._key, kind_of(min), kind_of(max)
+                ]
+                grads = call(grad, self, min, max)
             return (grads[0], grads[1], None)
         if node.needs == (True, False, True):
             self = unpack(node.saved_self, node)
@@ -4023,7 +4334,10 @@ class ClampBackward0(Node):
                 max = as_tensor_of(max, grad)
                 grads = gradients.clamp_backward_self_max(grad, self, min, max)
             else:
-                grads = backward.clamp_backward_self_max.calls[grad._key, self._key, kind_of(min), kind_of(max)](grad, self, min, max)
+                call = backward.clamp_backward_self_max.calls[
+                    grad._key, self._key, kind_of(min), kind_of(max)
+                ]
+                grads = call(grad, self, min, max)
             return (grads[0], None, grads[1])
         if node.needs == (False, True, True):
             self = unpack(node.saved_self, node)
@@ -4034,7 +4348,10 @@ class ClampBackward0(Node):
                 max = as_tensor_of(max, grad)
                 grads = gradients.clamp_backward_min_max(grad, self, min, max)
             else:
-                grads = backward.clamp_backward_min_max.calls[grad._key, self._key, kind_of(min), kind_of(max)](grad, self, min, max)
+                call = backward.clamp_backward_min_max.calls[
+                    grad._key, self._key, kind_of(min), kind_of(max)
+                ]
+                grads = call(grad, self, min, max)
             return (None, grads[0], grads[1])
         if node.needs == (True, False, False):
             self = unpack(node.saved_self, node)
@@ -4045,7 +4362,10 @@ class ClampBackward0(Node):
                 max = as_tensor_of(max, grad)
                 grads = gradients.clamp_backward_self(grad, self, min, max)
             else:
-                grads = backward.clamp_backward_self.calls[grad._key, self._key, kind_of(min), kind_of(max)](grad, self, min, max)
+                call = backward.clamp_backward_self.calls[
+                    grad._key, self._key, kind_of(min), kind_of(max)
+                ]
+                grads = call(grad, self, min, max)
             return (grads, None, None)
         if node.needs == (False, True, False):
             self = unpack(node.saved_self, node)
@@ -4056,7 +4376,10 @@ class ClampBackward0(Node):
                 max = as_tensor_of(max, grad)
                 grads = gradients.clamp_backward_min(grad, self, min, max)
             else:
-                grads = backward.clamp_backward_min.calls[grad._key, self._key, kind_of(min), kind_of(max)](grad, self, min, max)
+                call = backward.clamp_backward_min.calls[
+                    grad._key, self._key, kind_of(min), kind_of(max)
+                ]
+                grads = call(grad, self, min, max)
             return (None, grads, None)
         if node.needs == (False, False, True):
             self = unpack(node.saved_self, node)
@@ -4067,7 +4390,10 @@ class ClampBackward0(Node):
                 max = as_tensor_of(max, grad)
                 grads = gradients.clamp_backward_max(grad, self, min, max)
             else:
-                grads = backward.clamp_backward_max.calls[grad._key, self._key, kind_of(min), kind_of(max)](grad, self, min, max)
+                call = backward.clamp_backward_max.calls[
+                    grad._key, self._key, kind_of(min), kind_of(max)
+                ]
+                grads = call(grad, self, min, max)
             return (None, None, grads)
         if node.needs == (True, None, True):
             self = unpack(node.saved_self, node)
@@ -4076,7 +4402,10 @@ class ClampBackward0(Node):
                 max = as_tensor_of(max, grad)
                 grads = gradients.clamp_backward_self_max_without_min(grad, self, max)
             else:
-                grads = backward.clamp_backward_self_max_without_min.calls[grad._key, self._key, kind_of(max)](grad, self, max)
+                call = backward.clamp_backward_self_max_without_min.calls[
+                    grad._key, self._key, kind_of(max)
+                ]
+                grads = call(grad, self, max)
             return (grads[0], None, grads[1])
         if node.needs == (True, None, False):
             self = unpack(node.saved_self, node)
@@ -4085,7 +4414,10 @@ class ClampBackward0(Node):
                 max = as_tensor_of(max, grad)
                 grads = gradients.clamp_backward_self_without_min(grad, self, max)
             else:
-                grads = backward.clamp_backward_self_without_min.calls[grad._key, self._key, kind_of(max)](grad, self, max)
+                call = backward.clamp_backward_self_without_min.calls[
+                    grad._key, self._key, kind_of(max)
+                ]
+                grads = call(grad, self, max)
             return (grads, None, None)
         if node.needs == (False, None, True):
             self = unpack(node.saved_self, node)
@@ -4094,7 +4426,10 @@ class ClampBackward0(Node):
                 max = as_tensor_of(max, grad)
                 grads = gradients.clamp_backward_max_without_min(grad, self, max)
             else:
-                grads = backward.clamp_backward_max_without_min.calls[grad._key, self._key, kind_of(max)](grad, self, max)
+                call = backward.clamp_backward_max_without_min.calls[
+                    grad._key, self._key, kind_of(max)
+                ]
+                grads = call(grad, self, max)
             return (None, None, grads)
         if node.needs == (True, True, None):
             self = unpack(node.saved_self, node)
@@ -4103,7 +4438,10 @@ class ClampBackward0(Node):
                 min = as_tensor_of(min, grad)
                 grads = gradients.clamp_backward_self_min_without_max(grad, self, min)
             else:
-                grads = backward.clamp_backward_self_min_without_max.calls[grad._key, self._key, kind_of(min)](grad, self, min)
+                call = backward.clamp_backward_self_min_without_max.calls[
+                    grad._key, self._key, kind_of(min)
+                ]
+                grads = call(grad, self, min)
             return (grads[0], grads[1], None)
         if node.needs == (True, False, None):
             self = unpack(node.saved_self, node)
@@ -4112,7 +4450,10 @@ class ClampBackward0(Node):
                 min = as_tensor_of(min, grad)
                 grads = gradients.clamp_backward_self_without_max(grad, self, min)
             else:
-                grads = backward.clamp_backward_self_without_max.calls[grad._key, self._key, kind_of(min)](grad, self, min)
+                call = backward.clamp_backward_self_without_max.calls[
+                    grad._key, self._key, kind_of(min)
+                ]
+                grads = call(grad, self, min)
             return (grads, None, None)
         if node.needs == (False, True, None):
             self = unpack(node.saved_self, node)
@@ -4121,13 +4462,17 @@ class ClampBackward0(Node):
                 min = as_tensor_of(min, grad)
                 grads = gradients.clamp_backward_min_without_max(grad, self, min)
             else:
-                grads = backward.clamp_backward_min_without_max.calls[grad._key, self._key, kind_of(min)](grad, self, min)
+                call = backward.clamp_backward_min_without_max.calls[
+                    grad._key, self._key, kind_of(min)
+                ]
+                grads = call(grad, self, min)
             return (None, grads, None)
         if node.needs == (True, None, None):
             if grad_mode.state.enabled:
                 grads = gradients.clamp_backward_self_without_min_without_max(grad)
             else:
-                grads = backward.clamp_backward_self_without_min_without_max.calls[grad._key](grad)
+                call = backward.clamp_backward_self_without_min_without_max.calls[grad._key]
+                grads = call(grad)
             return (grads, None, None)
         raise AssertionError(node.needs)
 
@@ -4135,19 +4480,59 @@ class ClampBackward0(Node):
         node.saved_self = node.saved_min = node.saved_max = None
 
 
-def record_clamp(below, needs_self, needs_min, needs_max):
+def recording_clamp(below, needs_self, needs_min, needs_max):
     """Records ClampBackward0 around `below`."""
     needs = (needs_self, needs_min, needs_max)
-    saves_self = needs in ((True, True, True), (True, True, False), (True, False, True), (False, True, True), (True, False, False), (False, True, False), (False, False, True), (True, None, True), (True, None, False), (False, None, True), (True, True, None), (True, False, None), (False, True, None))
-    saves_min = needs in ((True, True, True), (True, True, False), (True, False, True), (False, True, True), (True, False, False), (False, True, False), (False, False, True), (True, True, None), (True, False, None), (False, True, None))
-    saves_max = needs in ((True, True, True), (True, True, False), (True, False, True), (False, True, True), (True, False, False), (False, True, False), (False, False, True), (True, None, True), (True, None, False), (False, None, True))
+    saves_self = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (True, False, False),
+        (False, True, False),
+        (False, False, True),
+        (True, None, True),
+        (True, None, False),
+        (False, None, True),
+        (True, True, None),
+        (True, False, None),
+        (False, True, None),
+    )
+    saves_min = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (True, False, False),
+        (False, True, False),
+        (False, False, True),
+        (True, True, None),
+        (True, False, None),
+        (False, True, None),
+    )
+    saves_max = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (True, False, False),
+        (False, True, False),
+        (False, False, True),
+        (True, None, True),
+        (True, None, False),
+        (False, None, True),
+    )
 
     def call(self, min, max):
         result = below(self, min, max)
         if not grad_mode.state.enabled:
             return result
         node = ClampBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(min) if needs_min else None, gradient_edge(max) if needs_max else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(min) if needs_min else None,
+            gradient_edge(max) if needs_max else None,
+        )
         node.needs = needs
         if saves_self:
             node.saved_self = save(self)
@@ -4161,19 +4546,59 @@ def record_clamp(below, needs_self, needs_min, needs_max):
     return call
 
 
-def record_clamp_(below, needs_self, needs_min, needs_max):
+def recording_clamp_(below, needs_self, needs_min, needs_max):
     """Records ClampBackward0 around `below`, which writes to self."""
     needs = (needs_self, needs_min, needs_max)
-    saves_self = needs in ((True, True, True), (True, True, False), (True, False, True), (False, True, True), (True, False, False), (False, True, False), (False, False, True), (True, None, True), (True, None, False), (False, None, True), (True, True, None), (True, False, None), (False, True, None))
-    saves_min = needs in ((True, True, True), (True, True, False), (True, False, True), (False, True, True), (True, False, False), (False, True, False), (False, False, True), (True, True, None), (True, False, None), (False, True, None))
-    saves_max = needs in ((True, True, True), (True, True, False), (True, False, True), (False, True, True), (True, False, False), (False, True, False), (False, False, True), (True, None, True), (True, None, False), (False, None, True))
+    saves_self = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (True, False, False),
+        (False, True, False),
+        (False, False, True),
+        (True, None, True),
+        (True, None, False),
+        (False, None, True),
+        (True, True, None),
+        (True, False, None),
+        (False, True, None),
+    )
+    saves_min = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (True, False, False),
+        (False, True, False),
+        (False, False, True),
+        (True, True, None),
+        (True, False, None),
+        (False, True, None),
+    )
+    saves_max = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (True, False, False),
+        (False, True, False),
+        (False, False, True),
+        (True, None, True),
+        (True, None, False),
+        (False, None, True),
+    )
 
     def call(self, min, max):
         if not grad_mode.state.enabled:
             return below(self, min, max)
         check_inplace(self)
         node = ClampBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(min) if needs_min else None, gradient_edge(max) if needs_max else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(min) if needs_min else None,
+            gradient_edge(max) if needs_max else None,
+        )
         node.needs = needs
         if saves_self:
             node.saved_self = save_original(self)
@@ -4204,7 +4629,10 @@ class ClampMaxBackward0(Node):
                 max = as_tensor_of(max, grad)
                 grads = gradients.clamp_max_backward_self_max(grad, self, max)
             else:
-                grads = backward.clamp_max_backward_self_max.calls[grad._key, self._key, kind_of(max)](grad, self, max)
+                call = backward.clamp_max_backward_self_max.calls[
+                    grad._key, self._key, kind_of(max)
+                ]
+                grads = call(grad, self, max)
             return grads
         if node.needs == (True, False):
             self = unpack(node.saved_self, node)
@@ -4213,7 +4641,8 @@ class ClampMaxBackward0(Node):
                 max = as_tensor_of(max, grad)
                 grads = gradients.clamp_max_backward_self(grad, self, max)
             else:
-                grads = backward.clamp_max_backward_self.calls[grad._key, self._key, kind_of(max)](grad, self, max)
+                call = backward.clamp_max_backward_self.calls[grad._key, self._key, kind_of(max)]
+                grads = call(grad, self, max)
             return (grads, None)
         if node.needs == (False, True):
             self = unpack(node.saved_self, node)
@@ -4222,7 +4651,8 @@ class ClampMaxBackward0(Node):
                 max = as_tensor_of(max, grad)
                 grads = gradients.clamp_max_backward_max(grad, self, max)
             else:
-                grads = backward.clamp_max_backward_max.calls[grad._key, self._key, kind_of(max)](grad, self, max)
+                call = backward.clamp_max_backward_max.calls[grad._key, self._key, kind_of(max)]
+                grads = call(grad, self, max)
             return (None, grads)
         raise AssertionError(node.needs)
 
@@ -4230,7 +4660,7 @@ class ClampMaxBackward0(Node):
         node.saved_self = node.saved_max = None
 
 
-def record_clamp_max(below, needs_self, needs_max):
+def recording_clamp_max(below, needs_self, needs_max):
     """Records ClampMaxBackward0 around `below`."""
     needs = (needs_self, needs_max)
 
@@ -4239,7 +4669,10 @@ def record_clamp_max(below, needs_self, needs_max):
         if not grad_mode.state.enabled:
             return result
         node = ClampMaxBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(max) if needs_max else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(max) if needs_max else None,
+        )
         node.needs = needs
         node.saved_self = save(self)
         node.saved_max = save_operand(max)
@@ -4249,7 +4682,7 @@ def record_clamp_max(below, needs_self, needs_max):
     return call
 
 
-def record_clamp_max_(below, needs_self, needs_max):
+def recording_clamp_max_(below, needs_self, needs_max):
     """Records ClampMaxBackward0 around `below`, which writes to self."""
     needs = (needs_self, needs_max)
 
@@ -4258,7 +4691,10 @@ def record_clamp_max_(below, needs_self, needs_max):
             return below(self, max)
         check_inplace(self)
         node = ClampMaxBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(max) if needs_max else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(max) if needs_max else None,
+        )
         node.needs = needs
         node.saved_self = save_original(self)
         node.saved_max = save_operand(max)
@@ -4285,7 +4721,10 @@ class ClampMinBackward0(Node):
                 min = as_tensor_of(min, grad)
                 grads = gradients.clamp_min_backward_self_min(grad, self, min)
             else:
-                grads = backward.clamp_min_backward_self_min.calls[grad._key, self._key, kind_of(min)](grad, self, min)
+                call = backward.clamp_min_backward_self_min.calls[
+                    grad._key, self._key, kind_of(min)
+                ]
+                grads = call(grad, self, min)
             return grads
         if node.needs == (True, False):
             self = unpack(node.saved_self, node)
@@ -4294,7 +4733,8 @@ class ClampMinBackward0(Node):
                 min = as_tensor_of(min, grad)
                 grads = gradients.clamp_min_backward_self(grad, self, min)
             else:
-                grads = backward.clamp_min_backward_self.calls[grad._key, self._key, kind_of(min)](grad, self, min)
+                call = backward.clamp_min_backward_self.calls[grad._key, self._key, kind_of(min)]
+                grads = call(grad, self, min)
             return (grads, None)
         if node.needs == (False, True):
             self = unpack(node.saved_self, node)
@@ -4303,7 +4743,8 @@ class ClampMinBackward0(Node):
                 min = as_tensor_of(min, grad)
                 grads = gradients.clamp_min_backward_min(grad, self, min)
             else:
-                grads = backward.clamp_min_backward_min.calls[grad._key, self._key, kind_of(min)](grad, self, min)
+                call = backward.clamp_min_backward_min.calls[grad._key, self._key, kind_of(min)]
+                grads = call(grad, self, min)
             return (None, grads)
         raise AssertionError(node.needs)
 
@@ -4311,7 +4752,7 @@ class ClampMinBackward0(Node):
         node.saved_self = node.saved_min = None
 
 
-def record_clamp_min(below, needs_self, needs_min):
+def recording_clamp_min(below, needs_self, needs_min):
     """Records ClampMinBackward0 around `below`."""
     needs = (needs_self, needs_min)
 
@@ -4320,7 +4761,10 @@ def record_clamp_min(below, needs_self, needs_min):
         if not grad_mode.state.enabled:
             return result
         node = ClampMinBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(min) if needs_min else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(min) if needs_min else None,
+        )
         node.needs = needs
         node.saved_self = save(self)
         node.saved_min = save_operand(min)
@@ -4330,7 +4774,7 @@ def record_clamp_min(below, needs_self, needs_min):
     return call
 
 
-def record_clamp_min_(below, needs_self, needs_min):
+def recording_clamp_min_(below, needs_self, needs_min):
     """Records ClampMinBackward0 around `below`, which writes to self."""
     needs = (needs_self, needs_min)
 
@@ -4339,7 +4783,10 @@ def record_clamp_min_(below, needs_self, needs_min):
             return below(self, min)
         check_inplace(self)
         node = ClampMinBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(min) if needs_min else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(min) if needs_min else None,
+        )
         node.needs = needs
         node.saved_self = save_original(self)
         node.saved_min = save_operand(min)
@@ -4365,7 +4812,8 @@ class FmaxBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.fmax_backward_self_other(grad, self, other)
             else:
-                grads = backward.fmax_backward_self_other.calls[grad._key, self._key, other._key](grad, self, other)
+                call = backward.fmax_backward_self_other.calls[grad._key, self._key, other._key]
+                grads = call(grad, self, other)
             return grads
         if node.needs == (True, False):
             self = unpack(node.saved_self, node)
@@ -4373,7 +4821,8 @@ class FmaxBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.fmax_backward_self(grad, self, other)
             else:
-                grads = backward.fmax_backward_self.calls[grad._key, self._key, other._key](grad, self, other)
+                call = backward.fmax_backward_self.calls[grad._key, self._key, other._key]
+                grads = call(grad, self, other)
             return (grads, None)
         if node.needs == (False, True):
             self = unpack(node.saved_self, node)
@@ -4381,7 +4830,8 @@ class FmaxBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.fmax_backward_other(grad, self, other)
             else:
-                grads = backward.fmax_backward_other.calls[grad._key, self._key, other._key](grad, self, other)
+                call = backward.fmax_backward_other.calls[grad._key, self._key, other._key]
+                grads = call(grad, self, other)
             return (None, grads)
         raise AssertionError(node.needs)
 
@@ -4389,7 +4839,7 @@ class FmaxBackward0(Node):
         node.saved_self = node.saved_other = None
 
 
-def record_fmax(below, needs_self, needs_other):
+def recording_fmax(below, needs_self, needs_other):
     """Records FmaxBackward0 around `below`."""
     needs = (needs_self, needs_other)
 
@@ -4398,7 +4848,10 @@ def record_fmax(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = FmaxBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.needs = needs
         node.saved_self = save(self)
         node.saved_other = save(other)
@@ -4423,7 +4876,8 @@ class FminBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.fmin_backward_self_other(grad, self, other)
             else:
-                grads = backward.fmin_backward_self_other.calls[grad._key, self._key, other._key](grad, self, other)
+                call = backward.fmin_backward_self_other.calls[grad._key, self._key, other._key]
+                grads = call(grad, self, other)
             return grads
         if node.needs == (True, False):
             self = unpack(node.saved_self, node)
@@ -4431,7 +4885,8 @@ class FminBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.fmin_backward_self(grad, self, other)
             else:
-                grads = backward.fmin_backward_self.calls[grad._key, self._key, other._key](grad, self, other)
+                call = backward.fmin_backward_self.calls[grad._key, self._key, other._key]
+                grads = call(grad, self, other)
             return (grads, None)
         if node.needs == (False, True):
             self = unpack(node.saved_self, node)
@@ -4439,7 +4894,8 @@ class FminBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.fmin_backward_other(grad, self, other)
             else:
-                grads = backward.fmin_backward_other.calls[grad._key, self._key, other._key](grad, self, other)
+                call = backward.fmin_backward_other.calls[grad._key, self._key, other._key]
+                grads = call(grad, self, other)
             return (None, grads)
         raise AssertionError(node.needs)
 
@@ -4447,7 +4903,7 @@ class FminBackward0(Node):
         node.saved_self = node.saved_other = None
 
 
-def record_fmin(below, needs_self, needs_other):
+def recording_fmin(below, needs_self, needs_other):
     """Records FminBackward0 around `below`."""
     needs = (needs_self, needs_other)
 
@@ -4456,7 +4912,10 @@ def record_fmin(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = FminBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.needs = needs
         node.saved_self = save(self)
         node.saved_other = save(other)
@@ -4484,7 +4943,7 @@ class HeavisideBackward0(Node):
         return grad_self, grad_values
 
 
-def record_heaviside(below, needs_self, needs_values):
+def recording_heaviside(below, needs_self, needs_values):
     """Records HeavisideBackward0 around `below`."""
 
     def call(self, values):
@@ -4492,14 +4951,17 @@ def record_heaviside(below, needs_self, needs_values):
         if not grad_mode.state.enabled:
             return result
         node = HeavisideBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(values) if needs_values else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(values) if needs_values else None,
+        )
         attach(result, node)
         return result
 
     return call
 
 
-def record_heaviside_(below, needs_self, needs_values):
+def recording_heaviside_(below, needs_self, needs_values):
     """Records HeavisideBackward0 around `below`, which writes to self."""
 
     def call(self, values):
@@ -4507,7 +4969,10 @@ def record_heaviside_(below, needs_self, needs_values):
             return below(self, values)
         check_inplace(self)
         node = HeavisideBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(values) if needs_values else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(values) if needs_values else None,
+        )
         result = below(self, values)
         rebase_history(result, node)
         return result
@@ -4533,7 +4998,10 @@ class LerpBackward0(Node):
                 weight = as_tensor_of(weight, grad)
                 grads = gradients.lerp_Tensor_backward_self_end_weight(grad, self, end, weight)
             else:
-                grads = backward.lerp_Tensor_backward_self_end_weight.calls[grad._key, self._key, end._key, kind_of(weight)](grad, self, end, weight)
+                call = backward.lerp_Tensor_backward_self_end_weight.calls[
+                    grad._key, self._key, end._key, kind_of(weight)
+                ]
+                grads = call(grad, self, end, weight)
             return grads
         if node.needs == (True, True, False):
             weight = unpack(node.saved_weight, node)
@@ -4541,7 +5009,8 @@ class LerpBackward0(Node):
                 weight = as_tensor_of(weight, grad)
                 grads = gradients.lerp_Tensor_backward_self_end(grad, weight)
             else:
-                grads = backward.lerp_Tensor_backward_self_end.calls[grad._key, kind_of(weight)](grad, weight)
+                call = backward.lerp_Tensor_backward_self_end.calls[grad._key, kind_of(weight)]
+                grads = call(grad, weight)
             return (grads[0], grads[1], None)
         if node.needs == (True, False, True):
             self = unpack(node.saved_self, node)
@@ -4551,7 +5020,10 @@ class LerpBackward0(Node):
                 weight = as_tensor_of(weight, grad)
                 grads = gradients.lerp_Tensor_backward_self_weight(grad, self, end, weight)
             else:
-                grads = backward.lerp_Tensor_backward_self_weight.calls[grad._key, self._key, end._key, kind_of(weight)](grad, self, end, weight)
+                call = backward.lerp_Tensor_backward_self_weight.calls[
+                    grad._key, self._key, end._key, kind_of(weight)
+                ]
+                grads = call(grad, self, end, weight)
             return (grads[0], None, grads[1])
         if node.needs == (False, True, True):
             self = unpack(node.saved_self, node)
@@ -4561,7 +5033,10 @@ class LerpBackward0(Node):
                 weight = as_tensor_of(weight, grad)
                 grads = gradients.lerp_Tensor_backward_end_weight(grad, self, end, weight)
             else:
-                grads = backward.lerp_Tensor_backward_end_weight.calls[grad._key, self._key, end._key, kind_of(weight)](grad, self, end, weight)
+                call = backward.lerp_Tensor_backward_end_weight.calls[
+                    grad._key, self._key, end._key, kind_of(weight)
+                ]
+                grads = call(grad, self, end, weight)
             return (None, grads[0], grads[1])
         if node.needs == (True, False, False):
             weight = unpack(node.saved_weight, node)
@@ -4569,7 +5044,8 @@ class LerpBackward0(Node):
                 weight = as_tensor_of(weight, grad)
                 grads = gradients.lerp_Tensor_backward_self(grad, weight)
             else:
-                grads = backward.lerp_Tensor_backward_self.calls[grad._key, kind_of(weight)](grad, weight)
+                call = backward.lerp_Tensor_backward_self.calls[grad._key, kind_of(weight)]
+                grads = call(grad, weight)
             return (grads, None, None)
         if node.needs == (False, True, False):
             weight = unpack(node.saved_weight, node)
@@ -4577,7 +5053,8 @@ class LerpBackward0(Node):
                 weight = as_tensor_of(weight, grad)
                 grads = gradients.lerp_Tensor_backward_end(grad, weight)
             else:
-                grads = backward.lerp_Tensor_backward_end.calls[grad._key, kind_of(weight)](grad, weight)
+                call = backward.lerp_Tensor_backward_end.calls[grad._key, kind_of(weight)]
+                grads = call(grad, weight)
             return (None, grads, None)
         if node.needs == (False, False, True):
             self = unpack(node.saved_self, node)
@@ -4585,7 +5062,8 @@ class LerpBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.lerp_Tensor_backward_weight(grad, self, end)
             else:
-                grads = backward.lerp_Tensor_backward_weight.calls[grad._key, self._key, end._key](grad, self, end)
+                call = backward.lerp_Tensor_backward_weight.calls[grad._key, self._key, end._key]
+                grads = call(grad, self, end)
             return (None, None, grads)
         raise AssertionError(node.needs)
 
@@ -4593,19 +5071,40 @@ class LerpBackward0(Node):
         node.saved_self = node.saved_end = node.saved_weight = None
 
 
-def record_lerp_Tensor(below, needs_self, needs_end, needs_weight):
+def recording_lerp_Tensor(below, needs_self, needs_end, needs_weight):
     """Records LerpBackward0 around `below`."""
     needs = (needs_self, needs_end, needs_weight)
-    saves_self = needs in ((True, True, True), (True, False, True), (False, True, True), (False, False, True))
-    saves_end = needs in ((True, True, True), (True, False, True), (False, True, True), (False, False, True))
-    saves_weight = needs in ((True, True, True), (True, True, False), (True, False, True), (False, True, True), (True, False, False), (False, True, False))
+    saves_self = needs in (
+        (True, True, True),
+        (True, False, True),
+        (False, True, True),
+        (False, False, True),
+    )
+    saves_end = needs in (
+        (True, True, True),
+        (True, False, True),
+        (False, True, True),
+        (False, False, True),
+    )
+    saves_weight = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (True, False, False),
+        (False, True, False),
+    )
 
     def call(self, end, weight):
         result = below(self, end, weight)
         if not grad_mode.state.enabled:
             return result
         node = LerpBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(end) if needs_end else None, gradient_edge(weight) if needs_weight else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(end) if needs_end else None,
+            gradient_edge(weight) if needs_weight else None,
+        )
         node.needs = needs
         if saves_self:
             node.saved_self = save(self)
@@ -4619,19 +5118,40 @@ def record_lerp_Tensor(below, needs_self, needs_end, needs_weight):
     return call
 
 
-def record_lerp_Tensor_(below, needs_self, needs_end, needs_weight):
+def recording_lerp_Tensor_(below, needs_self, needs_end, needs_weight):
     """Records LerpBackward0 around `below`, which writes to self."""
     needs = (needs_self, needs_end, needs_weight)
-    saves_self = needs in ((True, True, True), (True, False, True), (False, True, True), (False, False, True))
-    saves_end = needs in ((True, True, True), (True, False, True), (False, True, True), (False, False, True))
-    saves_weight = needs in ((True, True, True), (True, True, False), (True, False, True), (False, True, True), (True, False, False), (False, True, False))
+    saves_self = needs in (
+        (True, True, True),
+        (True, False, True),
+        (False, True, True),
+        (False, False, True),
+    )
+    saves_end = needs in (
+        (True, True, True),
+        (True, False, True),
+        (False, True, True),
+        (False, False, True),
+    )
+    saves_weight = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (True, False, False),
+        (False, True, False),
+    )
 
     def call(self, end, weight):
         if not grad_mode.state.enabled:
             return below(self, end, weight)
         check_inplace(self)
         node = LerpBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(end) if needs_end else None, gradient_edge(weight) if needs_weight else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(end) if needs_end else None,
+            gradient_edge(weight) if needs_weight else None,
+        )
         node.needs = needs
         if saves_self:
             node.saved_self = save_original(self)
@@ -4661,7 +5181,8 @@ class MaximumBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.maximum_backward_self_other(grad, self, other)
             else:
-                grads = backward.maximum_backward_self_other.calls[grad._key, self._key, other._key](grad, self, other)
+                call = backward.maximum_backward_self_other.calls[grad._key, self._key, other._key]
+                grads = call(grad, self, other)
             return grads
         if node.needs == (True, False):
             self = unpack(node.saved_self, node)
@@ -4669,7 +5190,8 @@ class MaximumBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.maximum_backward_self(grad, self, other)
             else:
-                grads = backward.maximum_backward_self.calls[grad._key, self._key, other._key](grad, self, other)
+                call = backward.maximum_backward_self.calls[grad._key, self._key, other._key]
+                grads = call(grad, self, other)
             return (grads, None)
         if node.needs == (False, True):
             self = unpack(node.saved_self, node)
@@ -4677,7 +5199,8 @@ class MaximumBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.maximum_backward_other(grad, self, other)
             else:
-                grads = backward.maximum_backward_other.calls[grad._key, self._key, other._key](grad, self, other)
+                call = backward.maximum_backward_other.calls[grad._key, self._key, other._key]
+                grads = call(grad, self, other)
             return (None, grads)
         raise AssertionError(node.needs)
 
@@ -4685,7 +5208,7 @@ class MaximumBackward0(Node):
         node.saved_self = node.saved_other = None
 
 
-def record_maximum(below, needs_self, needs_other):
+def recording_maximum(below, needs_self, needs_other):
     """Records MaximumBackward0 around `below`."""
     needs = (needs_self, needs_other)
 
@@ -4694,7 +5217,10 @@ def record_maximum(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = MaximumBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.needs = needs
         node.saved_self = save(self)
         node.saved_other = save(other)
@@ -4719,7 +5245,8 @@ class MinimumBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.minimum_backward_self_other(grad, self, other)
             else:
-                grads = backward.minimum_backward_self_other.calls[grad._key, self._key, other._key](grad, self, other)
+                call = backward.minimum_backward_self_other.calls[grad._key, self._key, other._key]
+                grads = call(grad, self, other)
             return grads
         if node.needs == (True, False):
             self = unpack(node.saved_self, node)
@@ -4727,7 +5254,8 @@ class MinimumBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.minimum_backward_self(grad, self, other)
             else:
-                grads = backward.minimum_backward_self.calls[grad._key, self._key, other._key](grad, self, other)
+                call = backward.minimum_backward_self.calls[grad._key, self._key, other._key]
+                grads = call(grad, self, other)
             return (grads, None)
         if node.needs == (False, True):
             self = unpack(node.saved_self, node)
@@ -4735,7 +5263,8 @@ class MinimumBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.minimum_backward_other(grad, self, other)
             else:
-                grads = backward.minimum_backward_other.calls[grad._key, self._key, other._key](grad, self, other)
+                call = backward.minimum_backward_other.calls[grad._key, self._key, other._key]
+                grads = call(grad, self, other)
             return (None, grads)
         raise AssertionError(node.needs)
 
@@ -4743,7 +5272,7 @@ class MinimumBackward0(Node):
         node.saved_self = node.saved_other = None
 
 
-def record_minimum(below, needs_self, needs_other):
+def recording_minimum(below, needs_self, needs_other):
     """Records MinimumBackward0 around `below`."""
     needs = (needs_self, needs_other)
 
@@ -4752,7 +5281,10 @@ def record_minimum(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = MinimumBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.needs = needs
         node.saved_self = save(self)
         node.saved_other = save(other)
@@ -4777,21 +5309,24 @@ class WhereBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients.where_self_backward_self_other(grad, condition)
             else:
-                grads = backward.where_self_backward_self_other.calls[grad._key, condition._key](grad, condition)
+                call = backward.where_self_backward_self_other.calls[grad._key, condition._key]
+                grads = call(grad, condition)
             return grads
         if node.needs == (True, False):
             condition = unpack(node.saved_condition, node)
             if grad_mode.state.enabled:
                 grads = gradients.where_self_backward_self(grad, condition)
             else:
-                grads = backward.where_self_backward_self.calls[grad._key, condition._key](grad, condition)
+                call = backward.where_self_backward_self.calls[grad._key, condition._key]
+                grads = call(grad, condition)
             return (grads, None)
         if node.needs == (False, True):
             condition = unpack(node.saved_condition, node)
             if grad_mode.state.enabled:
                 grads = gradients.where_self_backward_other(grad, condition)
             else:
-                grads = backward.where_self_backward_other.calls[grad._key, condition._key](grad, condition)
+                call = backward.where_self_backward_other.calls[grad._key, condition._key]
+                grads = call(grad, condition)
             return (None, grads)
         raise AssertionError(node.needs)
 
@@ -4799,7 +5334,7 @@ class WhereBackward0(Node):
         node.saved_condition = None
 
 
-def record_where_self(below, needs_self, needs_other):
+def recording_where_self(below, needs_self, needs_other):
     """Records WhereBackward0 around `below`."""
     needs = (needs_self, needs_other)
 
@@ -4808,7 +5343,10 @@ def record_where_self(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = WhereBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.needs = needs
         node.saved_condition = save(condition)
         attach(result, node)
@@ -4828,15 +5366,17 @@ class CeluBackward0(Node):
         self = unpack(node.saved_self, node)
         alpha = node.saved_alpha
         if grad_mode.state.enabled:
-            return (gradients.celu_backward_self(grad, self, alpha),)
+            grads = gradients.celu_backward_self(grad, self, alpha)
+            return (grads,)
         call = backward.celu_backward_self.calls[grad._key, self._key]
-        return (call(grad, self, alpha),)
+        grads = call(grad, self, alpha)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_celu(below, needs_self):
+def recording_celu(below, needs_self):
     """Records CeluBackward0 around `below`."""
 
     def call(self, alpha):
@@ -4853,7 +5393,7 @@ def record_celu(below, needs_self):
     return call
 
 
-def record_celu_(below, needs_self):
+def recording_celu_(below, needs_self):
     """Records CeluBackward0 around `below`, which writes to self."""
 
     def call(self, alpha):
@@ -4882,15 +5422,17 @@ class EluBackward0(Node):
         self = unpack(node.saved_self, node)
         alpha = node.saved_alpha
         if grad_mode.state.enabled:
-            return (gradients.elu_backward_self(grad, self, alpha),)
+            grads = gradients.elu_backward_self(grad, self, alpha)
+            return (grads,)
         call = backward.elu_backward_self.calls[grad._key, self._key]
-        return (call(grad, self, alpha),)
+        grads = call(grad, self, alpha)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_elu(below, needs_self):
+def recording_elu(below, needs_self):
     """Records EluBackward0 around `below`."""
 
     def call(self, alpha):
@@ -4907,7 +5449,7 @@ def record_elu(below, needs_self):
     return call
 
 
-def record_elu_(below, needs_self):
+def recording_elu_(below, needs_self):
     """Records EluBackward0 around `below`, which writes to self."""
 
     def call(self, alpha):
@@ -4935,15 +5477,17 @@ class GeluErfBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients._gelu_erf_backward_self(grad, self),)
+            grads = gradients._gelu_erf_backward_self(grad, self)
+            return (grads,)
         call = backward._gelu_erf_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record__gelu_erf(below, needs_self):
+def recording__gelu_erf(below, needs_self):
     """Records GeluErfBackward0 around `below`."""
 
     def call(self):
@@ -4969,15 +5513,17 @@ class GeluTanhBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients._gelu_tanh_backward_self(grad, self),)
+            grads = gradients._gelu_tanh_backward_self(grad, self)
+            return (grads,)
         call = backward._gelu_tanh_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record__gelu_tanh(below, needs_self):
+def recording__gelu_tanh(below, needs_self):
     """Records GeluTanhBackward0 around `below`."""
 
     def call(self):
@@ -5004,15 +5550,17 @@ class HardshrinkBackward0(Node):
         self = unpack(node.saved_self, node)
         lambd = node.saved_lambd
         if grad_mode.state.enabled:
-            return (gradients.hardshrink_backward_self(grad, self, lambd),)
+            grads = gradients.hardshrink_backward_self(grad, self, lambd)
+            return (grads,)
         call = backward.hardshrink_backward_self.calls[grad._key, self._key]
-        return (call(grad, self, lambd),)
+        grads = call(grad, self, lambd)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_hardshrink(below, needs_self):
+def recording_hardshrink(below, needs_self):
     """Records HardshrinkBackward0 around `below`."""
 
     def call(self, lambd):
@@ -5039,15 +5587,17 @@ class HardsigmoidBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.hardsigmoid_backward_self(grad, self),)
+            grads = gradients.hardsigmoid_backward_self(grad, self)
+            return (grads,)
         call = backward.hardsigmoid_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_hardsigmoid(below, needs_self):
+def recording_hardsigmoid(below, needs_self):
     """Records HardsigmoidBackward0 around `below`."""
 
     def call(self):
@@ -5063,7 +5613,7 @@ def record_hardsigmoid(below, needs_self):
     return call
 
 
-def record_hardsigmoid_(below, needs_self):
+def recording_hardsigmoid_(below, needs_self):
     """Records HardsigmoidBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -5088,8 +5638,6 @@ class HardswishBackward0(Node):
     __slots__ = ("saved_self",)
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self = unpack(node.saved_self, node)
         grad_self = ops.where(self <= -3, 0, ops.where(self < 3, grad * (self / 3 + 0.5), grad))
         return (grad_self,)
@@ -5098,7 +5646,7 @@ class HardswishBackward0(Node):
         node.saved_self = None
 
 
-def record_hardswish(below, needs_self):
+def recording_hardswish(below, needs_self):
     """Records HardswishBackward0 around `below`."""
 
     def call(self):
@@ -5114,7 +5662,7 @@ def record_hardswish(below, needs_self):
     return call
 
 
-def record_hardswish_(below, needs_self):
+def recording_hardswish_(below, needs_self):
     """Records HardswishBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -5143,15 +5691,17 @@ class HardtanhBackward0(Node):
         min_val = node.saved_min_val
         max_val = node.saved_max_val
         if grad_mode.state.enabled:
-            return (gradients.hardtanh_backward_self(grad, self, min_val, max_val),)
+            grads = gradients.hardtanh_backward_self(grad, self, min_val, max_val)
+            return (grads,)
         call = backward.hardtanh_backward_self.calls[grad._key, self._key]
-        return (call(grad, self, min_val, max_val),)
+        grads = call(grad, self, min_val, max_val)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_hardtanh(below, needs_self):
+def recording_hardtanh(below, needs_self):
     """Records HardtanhBackward0 around `below`."""
 
     def call(self, min_val, max_val):
@@ -5169,7 +5719,7 @@ def record_hardtanh(below, needs_self):
     return call
 
 
-def record_hardtanh_(below, needs_self):
+def recording_hardtanh_(below, needs_self):
     """Records HardtanhBackward0 around `below`, which writes to self."""
 
     def call(self, min_val, max_val):
@@ -5199,15 +5749,17 @@ class LeakyReluBackward0(Node):
         self = unpack(node.saved_self, node)
         negative_slope = node.saved_negative_slope
         if grad_mode.state.enabled:
-            return (gradients.leaky_relu_backward_self(grad, self, negative_slope),)
+            grads = gradients.leaky_relu_backward_self(grad, self, negative_slope)
+            return (grads,)
         call = backward.leaky_relu_backward_self.calls[grad._key, self._key]
-        return (call(grad, self, negative_slope),)
+        grads = call(grad, self, negative_slope)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_leaky_relu(below, needs_self):
+def recording_leaky_relu(below, needs_self):
     """Records LeakyReluBackward0 around `below`."""
 
     def call(self, negative_slope):
@@ -5224,7 +5776,7 @@ def record_leaky_relu(below, needs_self):
     return call
 
 
-def record_leaky_relu_(below, needs_self):
+def recording_leaky_relu_(below, needs_self):
     """Records LeakyReluBackward0 around `below`, which writes to self."""
 
     def call(self, negative_slope):
@@ -5252,15 +5804,17 @@ class LogsigmoidBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.logsigmoid_backward_self(grad, self),)
+            grads = gradients.logsigmoid_backward_self(grad, self)
+            return (grads,)
         call = backward.logsigmoid_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_logsigmoid(below, needs_self):
+def recording_logsigmoid(below, needs_self):
     """Records LogsigmoidBackward0 around `below`."""
 
     def call(self):
@@ -5286,15 +5840,17 @@ class MishBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.mish_backward_self(grad, self),)
+            grads = gradients.mish_backward_self(grad, self)
+            return (grads,)
         call = backward.mish_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_mish(below, needs_self):
+def recording_mish(below, needs_self):
     """Records MishBackward0 around `below`."""
 
     def call(self):
@@ -5310,7 +5866,7 @@ def record_mish(below, needs_self):
     return call
 
 
-def record_mish_(below, needs_self):
+def recording_mish_(below, needs_self):
     """Records MishBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -5342,7 +5898,10 @@ class PreluKernelBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients._prelu_kernel_backward_self_weight(grad, self, weight)
             else:
-                grads = backward._prelu_kernel_backward_self_weight.calls[grad._key, self._key, weight._key](grad, self, weight)
+                call = backward._prelu_kernel_backward_self_weight.calls[
+                    grad._key, self._key, weight._key
+                ]
+                grads = call(grad, self, weight)
             return grads
         if node.needs == (True, False):
             self = unpack(node.saved_self, node)
@@ -5350,14 +5909,16 @@ class PreluKernelBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients._prelu_kernel_backward_self(grad, self, weight)
             else:
-                grads = backward._prelu_kernel_backward_self.calls[grad._key, self._key, weight._key](grad, self, weight)
+                call = backward._prelu_kernel_backward_self.calls[grad._key, self._key, weight._key]
+                grads = call(grad, self, weight)
             return (grads, None)
         if node.needs == (False, True):
             self = unpack(node.saved_self, node)
             if grad_mode.state.enabled:
                 grads = gradients._prelu_kernel_backward_weight(grad, self)
             else:
-                grads = backward._prelu_kernel_backward_weight.calls[grad._key, self._key](grad, self)
+                call = backward._prelu_kernel_backward_weight.calls[grad._key, self._key]
+                grads = call(grad, self)
             return (None, grads)
         raise AssertionError(node.needs)
 
@@ -5365,7 +5926,7 @@ class PreluKernelBackward0(Node):
         node.saved_self = node.saved_weight = None
 
 
-def record__prelu_kernel(below, needs_self, needs_weight):
+def recording__prelu_kernel(below, needs_self, needs_weight):
     """Records PreluKernelBackward0 around `below`."""
     needs = (needs_self, needs_weight)
     saves_weight = needs in ((True, True), (True, False))
@@ -5375,7 +5936,10 @@ def record__prelu_kernel(below, needs_self, needs_weight):
         if not grad_mode.state.enabled:
             return result
         node = PreluKernelBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(weight) if needs_weight else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(weight) if needs_weight else None,
+        )
         node.needs = needs
         node.saved_self = save(self)
         if saves_weight:
@@ -5396,15 +5960,17 @@ class ReluBackward0(Node):
     def apply(node, grad):
         result = unpack(node.saved_result, node)
         if grad_mode.state.enabled:
-            return (gradients.relu_backward_self(grad, result),)
+            grads = gradients.relu_backward_self(grad, result)
+            return (grads,)
         call = backward.relu_backward_self.calls[grad._key, result._key]
-        return (call(grad, result),)
+        grads = call(grad, result)
+        return (grads,)
 
     def release(node):
         node.saved_result = None
 
 
-def record_relu(below, needs_self):
+def recording_relu(below, needs_self):
     """Records ReluBackward0 around `below`."""
 
     def call(self):
@@ -5420,7 +5986,7 @@ def record_relu(below, needs_self):
     return call
 
 
-def record_relu_(below, needs_self):
+def recording_relu_(below, needs_self):
     """Records ReluBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -5447,15 +6013,17 @@ class Relu6Backward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.relu6_backward_self(grad, self),)
+            grads = gradients.relu6_backward_self(grad, self)
+            return (grads,)
         call = backward.relu6_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_relu6(below, needs_self):
+def recording_relu6(below, needs_self):
     """Records Relu6Backward0 around `below`."""
 
     def call(self):
@@ -5471,7 +6039,7 @@ def record_relu6(below, needs_self):
     return call
 
 
-def record_relu6_(below, needs_self):
+def recording_relu6_(below, needs_self):
     """Records Relu6Backward0 around `below`, which writes to self."""
 
     def call(self):
@@ -5498,15 +6066,17 @@ class SeluBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.selu_backward_self(grad, self),)
+            grads = gradients.selu_backward_self(grad, self)
+            return (grads,)
         call = backward.selu_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_selu(below, needs_self):
+def recording_selu(below, needs_self):
     """Records SeluBackward0 around `below`."""
 
     def call(self):
@@ -5522,7 +6092,7 @@ def record_selu(below, needs_self):
     return call
 
 
-def record_selu_(below, needs_self):
+def recording_selu_(below, needs_self):
     """Records SeluBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -5549,15 +6119,17 @@ class SiluBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.silu_backward_self(grad, self),)
+            grads = gradients.silu_backward_self(grad, self)
+            return (grads,)
         call = backward.silu_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_silu(below, needs_self):
+def recording_silu(below, needs_self):
     """Records SiluBackward0 around `below`."""
 
     def call(self):
@@ -5573,7 +6145,7 @@ def record_silu(below, needs_self):
     return call
 
 
-def record_silu_(below, needs_self):
+def recording_silu_(below, needs_self):
     """Records SiluBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -5602,15 +6174,17 @@ class SoftplusBackward0(Node):
         beta = node.saved_beta
         threshold = node.saved_threshold
         if grad_mode.state.enabled:
-            return (gradients.softplus_backward_self(grad, self, beta, threshold),)
+            grads = gradients.softplus_backward_self(grad, self, beta, threshold)
+            return (grads,)
         call = backward.softplus_backward_self.calls[grad._key, self._key]
-        return (call(grad, self, beta, threshold),)
+        grads = call(grad, self, beta, threshold)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_softplus(below, needs_self):
+def recording_softplus(below, needs_self):
     """Records SoftplusBackward0 around `below`."""
 
     def call(self, beta, threshold):
@@ -5639,15 +6213,17 @@ class SoftshrinkBackward0(Node):
         self = unpack(node.saved_self, node)
         lambd = node.saved_lambd
         if grad_mode.state.enabled:
-            return (gradients.softshrink_backward_self(grad, self, lambd),)
+            grads = gradients.softshrink_backward_self(grad, self, lambd)
+            return (grads,)
         call = backward.softshrink_backward_self.calls[grad._key, self._key]
-        return (call(grad, self, lambd),)
+        grads = call(grad, self, lambd)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_softshrink(below, needs_self):
+def recording_softshrink(below, needs_self):
     """Records SoftshrinkBackward0 around `below`."""
 
     def call(self, lambd):
@@ -5674,15 +6250,17 @@ class SoftsignBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.softsign_backward_self(grad, self),)
+            grads = gradients.softsign_backward_self(grad, self)
+            return (grads,)
         call = backward.softsign_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_softsign(below, needs_self):
+def recording_softsign(below, needs_self):
     """Records SoftsignBackward0 around `below`."""
 
     def call(self):
@@ -5708,15 +6286,17 @@ class TanhshrinkBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         if grad_mode.state.enabled:
-            return (gradients.tanhshrink_backward_self(grad, self),)
+            grads = gradients.tanhshrink_backward_self(grad, self)
+            return (grads,)
         call = backward.tanhshrink_backward_self.calls[grad._key, self._key]
-        return (call(grad, self),)
+        grads = call(grad, self)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_tanhshrink(below, needs_self):
+def recording_tanhshrink(below, needs_self):
     """Records TanhshrinkBackward0 around `below`."""
 
     def call(self):
@@ -5743,15 +6323,17 @@ class ThresholdBackward0(Node):
         self = unpack(node.saved_self, node)
         threshold = node.saved_threshold
         if grad_mode.state.enabled:
-            return (gradients.threshold_backward_self(grad, self, threshold),)
+            grads = gradients.threshold_backward_self(grad, self, threshold)
+            return (grads,)
         call = backward.threshold_backward_self.calls[grad._key, self._key]
-        return (call(grad, self, threshold),)
+        grads = call(grad, self, threshold)
+        return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_threshold(below, needs_self):
+def recording_threshold(below, needs_self):
     """Records ThresholdBackward0 around `below`."""
 
     def call(self, threshold, value):
@@ -5768,7 +6350,7 @@ def record_threshold(below, needs_self):
     return call
 
 
-def record_threshold_(below, needs_self):
+def recording_threshold_(below, needs_self):
     """Records ThresholdBackward0 around `below`, which writes to self."""
 
     def call(self, threshold, value):
@@ -5795,8 +6377,6 @@ class NativeDropoutBackwardBackward0(Node):
     __slots__ = ("saved_mask", "saved_scale")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_grad_output = None
         mask = unpack(node.saved_mask, node)
         scale = node.saved_scale
         grad_grad_output = ops.native_dropout_backward(grad, mask, scale)
@@ -5806,7 +6386,7 @@ class NativeDropoutBackwardBackward0(Node):
         node.saved_mask = None
 
 
-def record_native_dropout_backward(below, needs_grad_output):
+def recording_native_dropout_backward(below, needs_grad_output):
     """Records NativeDropoutBackwardBackward0 around `below`."""
 
     def call(grad_output, mask, scale):
@@ -5838,7 +6418,10 @@ class SquaredDifferenceBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients._squared_difference_backward_self_other(grad, self, other)
             else:
-                grads = backward._squared_difference_backward_self_other.calls[grad._key, self._key, other._key](grad, self, other)
+                call = backward._squared_difference_backward_self_other.calls[
+                    grad._key, self._key, other._key
+                ]
+                grads = call(grad, self, other)
             return grads
         if node.needs == (True, False):
             self = unpack(node.saved_self, node)
@@ -5846,7 +6429,10 @@ class SquaredDifferenceBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients._squared_difference_backward_self(grad, self, other)
             else:
-                grads = backward._squared_difference_backward_self.calls[grad._key, self._key, other._key](grad, self, other)
+                call = backward._squared_difference_backward_self.calls[
+                    grad._key, self._key, other._key
+                ]
+                grads = call(grad, self, other)
             return (grads, None)
         if node.needs == (False, True):
             self = unpack(node.saved_self, node)
@@ -5854,7 +6440,10 @@ class SquaredDifferenceBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients._squared_difference_backward_other(grad, self, other)
             else:
-                grads = backward._squared_difference_backward_other.calls[grad._key, self._key, other._key](grad, self, other)
+                call = backward._squared_difference_backward_other.calls[
+                    grad._key, self._key, other._key
+                ]
+                grads = call(grad, self, other)
             return (None, grads)
         raise AssertionError(node.needs)
 
@@ -5862,7 +6451,7 @@ class SquaredDifferenceBackward0(Node):
         node.saved_self = node.saved_other = None
 
 
-def record__squared_difference(below, needs_self, needs_other):
+def recording__squared_difference(below, needs_self, needs_other):
     """Records SquaredDifferenceBackward0 around `below`."""
     needs = (needs_self, needs_other)
 
@@ -5871,7 +6460,10 @@ def record__squared_difference(below, needs_self, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = SquaredDifferenceBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(other) if needs_other else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
         node.needs = needs
         node.saved_self = save(self)
         node.saved_other = save(other)
@@ -5897,7 +6489,10 @@ class SmoothL1Backward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients._smooth_l1_backward_self_target(grad, self, target, beta)
             else:
-                grads = backward._smooth_l1_backward_self_target.calls[grad._key, self._key, target._key](grad, self, target, beta)
+                call = backward._smooth_l1_backward_self_target.calls[
+                    grad._key, self._key, target._key
+                ]
+                grads = call(grad, self, target, beta)
             return grads
         if node.needs == (True, False):
             self = unpack(node.saved_self, node)
@@ -5906,7 +6501,8 @@ class SmoothL1Backward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients._smooth_l1_backward_self(grad, self, target, beta)
             else:
-                grads = backward._smooth_l1_backward_self.calls[grad._key, self._key, target._key](grad, self, target, beta)
+                call = backward._smooth_l1_backward_self.calls[grad._key, self._key, target._key]
+                grads = call(grad, self, target, beta)
             return (grads, None)
         if node.needs == (False, True):
             self = unpack(node.saved_self, node)
@@ -5915,7 +6511,8 @@ class SmoothL1Backward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients._smooth_l1_backward_target(grad, self, target, beta)
             else:
-                grads = backward._smooth_l1_backward_target.calls[grad._key, self._key, target._key](grad, self, target, beta)
+                call = backward._smooth_l1_backward_target.calls[grad._key, self._key, target._key]
+                grads = call(grad, self, target, beta)
             return (None, grads)
         raise AssertionError(node.needs)
 
@@ -5923,7 +6520,7 @@ class SmoothL1Backward0(Node):
         node.saved_self = node.saved_target = None
 
 
-def record__smooth_l1(below, needs_self, needs_target):
+def recording__smooth_l1(below, needs_self, needs_target):
     """Records SmoothL1Backward0 around `below`."""
     needs = (needs_self, needs_target)
 
@@ -5932,7 +6529,10 @@ def record__smooth_l1(below, needs_self, needs_target):
         if not grad_mode.state.enabled:
             return result
         node = SmoothL1Backward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(target) if needs_target else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(target) if needs_target else None,
+        )
         node.needs = needs
         node.saved_self = save(self)
         node.saved_target = save(target)
@@ -5959,7 +6559,8 @@ class HuberBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients._huber_backward_self_target(grad, self, target, delta)
             else:
-                grads = backward._huber_backward_self_target.calls[grad._key, self._key, target._key](grad, self, target, delta)
+                call = backward._huber_backward_self_target.calls[grad._key, self._key, target._key]
+                grads = call(grad, self, target, delta)
             return grads
         if node.needs == (True, False):
             self = unpack(node.saved_self, node)
@@ -5968,7 +6569,8 @@ class HuberBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients._huber_backward_self(grad, self, target, delta)
             else:
-                grads = backward._huber_backward_self.calls[grad._key, self._key, target._key](grad, self, target, delta)
+                call = backward._huber_backward_self.calls[grad._key, self._key, target._key]
+                grads = call(grad, self, target, delta)
             return (grads, None)
         if node.needs == (False, True):
             self = unpack(node.saved_self, node)
@@ -5977,7 +6579,8 @@ class HuberBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients._huber_backward_target(grad, self, target, delta)
             else:
-                grads = backward._huber_backward_target.calls[grad._key, self._key, target._key](grad, self, target, delta)
+                call = backward._huber_backward_target.calls[grad._key, self._key, target._key]
+                grads = call(grad, self, target, delta)
             return (None, grads)
         raise AssertionError(node.needs)
 
@@ -5985,7 +6588,7 @@ class HuberBackward0(Node):
         node.saved_self = node.saved_target = None
 
 
-def record__huber(below, needs_self, needs_target):
+def recording__huber(below, needs_self, needs_target):
     """Records HuberBackward0 around `below`."""
     needs = (needs_self, needs_target)
 
@@ -5994,7 +6597,10 @@ def record__huber(below, needs_self, needs_target):
         if not grad_mode.state.enabled:
             return result
         node = HuberBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(target) if needs_target else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(target) if needs_target else None,
+        )
         node.needs = needs
         node.saved_self = save(self)
         node.saved_target = save(target)
@@ -6028,7 +6634,7 @@ class BinaryCrossEntropyBackward0(Node):
         node.saved_self = node.saved_target = None
 
 
-def record__binary_cross_entropy(below, needs_self, needs_target):
+def recording__binary_cross_entropy(below, needs_self, needs_target):
     """Records BinaryCrossEntropyBackward0 around `below`."""
 
     def call(self, target):
@@ -6036,7 +6642,10 @@ def record__binary_cross_entropy(below, needs_self, needs_target):
         if not grad_mode.state.enabled:
             return result
         node = BinaryCrossEntropyBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(target) if needs_target else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(target) if needs_target else None,
+        )
         node.saved_self = save(self)
         if needs_self:
             node.saved_target = save(target)
@@ -6061,7 +6670,10 @@ class LogisticLossBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients._logistic_loss_backward_self_target(grad, self, target)
             else:
-                grads = backward._logistic_loss_backward_self_target.calls[grad._key, self._key, target._key](grad, self, target)
+                call = backward._logistic_loss_backward_self_target.calls[
+                    grad._key, self._key, target._key
+                ]
+                grads = call(grad, self, target)
             return grads
         if node.needs == (True, False):
             self = unpack(node.saved_self, node)
@@ -6069,14 +6681,18 @@ class LogisticLossBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients._logistic_loss_backward_self(grad, self, target)
             else:
-                grads = backward._logistic_loss_backward_self.calls[grad._key, self._key, target._key](grad, self, target)
+                call = backward._logistic_loss_backward_self.calls[
+                    grad._key, self._key, target._key
+                ]
+                grads = call(grad, self, target)
             return (grads, None)
         if node.needs == (False, True):
             self = unpack(node.saved_self, node)
             if grad_mode.state.enabled:
                 grads = gradients._logistic_loss_backward_target(grad, self)
             else:
-                grads = backward._logistic_loss_backward_target.calls[grad._key, self._key](grad, self)
+                call = backward._logistic_loss_backward_target.calls[grad._key, self._key]
+                grads = call(grad, self)
             return (None, grads)
         raise AssertionError(node.needs)
 
@@ -6084,7 +6700,7 @@ class LogisticLossBackward0(Node):
         node.saved_self = node.saved_target = None
 
 
-def record__logistic_loss(below, needs_self, needs_target):
+def recording__logistic_loss(below, needs_self, needs_target):
     """Records LogisticLossBackward0 around `below`."""
     needs = (needs_self, needs_target)
     saves_target = needs in ((True, True), (True, False))
@@ -6094,7 +6710,10 @@ def record__logistic_loss(below, needs_self, needs_target):
         if not grad_mode.state.enabled:
             return result
         node = LogisticLossBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(target) if needs_target else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(target) if needs_target else None,
+        )
         node.needs = needs
         node.saved_self = save(self)
         if saves_target:
@@ -6120,45 +6739,70 @@ class WeightedLogisticLossBackward0(Node):
             target = unpack(node.saved_target, node)
             pos_weight = unpack(node.saved_pos_weight, node)
             if grad_mode.state.enabled:
-                grads = gradients._weighted_logistic_loss_backward_self_target_pos_weight(grad, self, target, pos_weight)
+                grads = gradients._weighted_logistic_loss_backward_self_target_pos_weight(
+                    grad, self, target, pos_weight
+                )
             else:
-                grads = backward._weighted_logistic_loss_backward_self_target_pos_weight.calls[grad._key, self._key, target._key, pos_weight._key](grad, self, target, pos_weight)
+                call = backward._weighted_logistic_loss_backward_self_target_pos_weight.calls[
+                    grad._key, self._key, target._key, pos_weight._key
+                ]
+                grads = call(grad, self, target, pos_weight)
             return grads
         if node.needs == (True, True, False):
             self = unpack(node.saved_self, node)
             target = unpack(node.saved_target, node)
             pos_weight = unpack(node.saved_pos_weight, node)
             if grad_mode.state.enabled:
-                grads = gradients._weighted_logistic_loss_backward_self_target(grad, self, target, pos_weight)
+                grads = gradients._weighted_logistic_loss_backward_self_target(
+                    grad, self, target, pos_weight
+                )
             else:
-                grads = backward._weighted_logistic_loss_backward_self_target.calls[grad._key, self._key, target._key, pos_weight._key](grad, self, target, pos_weight)
+                call = backward._weighted_logistic_loss_backward_self_target.calls[
+                    grad._key, self._key, target._key, pos_weight._key
+                ]
+                grads = call(grad, self, target, pos_weight)
             return (grads[0], grads[1], None)
         if node.needs == (True, False, True):
             self = unpack(node.saved_self, node)
             target = unpack(node.saved_target, node)
             pos_weight = unpack(node.saved_pos_weight, node)
             if grad_mode.state.enabled:
-                grads = gradients._weighted_logistic_loss_backward_self_pos_weight(grad, self, target, pos_weight)
+                grads = gradients._weighted_logistic_loss_backward_self_pos_weight(
+                    grad, self, target, pos_weight
+                )
             else:
-                grads = backward._weighted_logistic_loss_backward_self_pos_weight.calls[grad._key, self._key, target._key, pos_weight._key](grad, self, target, pos_weight)
+                call = backward._weighted_logistic_loss_backward_self_pos_weight.calls[
+                    grad._key, self._key, target._key, pos_weight._key
+                ]
+                grads = call(grad, self, target, pos_weight)
             return (grads[0], None, grads[1])
         if node.needs == (False, True, True):
             self = unpack(node.saved_self, node)
             target = unpack(node.saved_target, node)
             pos_weight = unpack(node.saved_pos_weight, node)
             if grad_mode.state.enabled:
-                grads = gradients._weighted_logistic_loss_backward_target_pos_weight(grad, self, target, pos_weight)
+                grads = gradients._weighted_logistic_loss_backward_target_pos_weight(
+                    grad, self, target, pos_weight
+                )
             else:
-                grads = backward._weighted_logistic_loss_backward_target_pos_weight.calls[grad._key, self._key, target._key, pos_weight._key](grad, self, target, pos_weight)
+                call = backward._weighted_logistic_loss_backward_target_pos_weight.calls[
+                    grad._key, self._key, target._key, pos_weight._key
+                ]
+                grads = call(grad, self, target, pos_weight)
             return (None, grads[0], grads[1])
         if node.needs == (True, False, False):
             self = unpack(node.saved_self, node)
             target = unpack(node.saved_target, node)
             pos_weight = unpack(node.saved_pos_weight, node)
             if grad_mode.state.enabled:
-                grads = gradients._weighted_logistic_loss_backward_self(grad, self, target, pos_weight)
+                grads = gradients._weighted_logistic_loss_backward_self(
+                    grad, self, target, pos_weight
+                )
             else:
-                grads = backward._weighted_logistic_loss_backward_self.calls[grad._key, self._key, target._key, pos_weight._key](grad, self, target, pos_weight)
+                call = backward._weighted_logistic_loss_backward_self.calls[
+                    grad._key, self._key, target._key, pos_weight._key
+                ]
+                grads = call(grad, self, target, pos_weight)
             return (grads, None, None)
         if node.needs == (False, True, False):
             self = unpack(node.saved_self, node)
@@ -6166,7 +6810,10 @@ class WeightedLogisticLossBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients._weighted_logistic_loss_backward_target(grad, self, pos_weight)
             else:
-                grads = backward._weighted_logistic_loss_backward_target.calls[grad._key, self._key, pos_weight._key](grad, self, pos_weight)
+                call = backward._weighted_logistic_loss_backward_target.calls[
+                    grad._key, self._key, pos_weight._key
+                ]
+                grads = call(grad, self, pos_weight)
             return (None, grads, None)
         if node.needs == (False, False, True):
             self = unpack(node.saved_self, node)
@@ -6174,7 +6821,10 @@ class WeightedLogisticLossBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients._weighted_logistic_loss_backward_pos_weight(grad, self, target)
             else:
-                grads = backward._weighted_logistic_loss_backward_pos_weight.calls[grad._key, self._key, target._key](grad, self, target)
+                call = backward._weighted_logistic_loss_backward_pos_weight.calls[
+                    grad._key, self._key, target._key
+                ]
+                grads = call(grad, self, target)
             return (None, None, grads)
         raise AssertionError(node.needs)
 
@@ -6182,18 +6832,36 @@ class WeightedLogisticLossBackward0(Node):
         node.saved_self = node.saved_target = node.saved_pos_weight = None
 
 
-def record__weighted_logistic_loss(below, needs_self, needs_target, needs_pos_weight):
+def recording__weighted_logistic_loss(below, needs_self, needs_target, needs_pos_weight):
     """Records WeightedLogisticLossBackward0 around `below`."""
     needs = (needs_self, needs_target, needs_pos_weight)
-    saves_target = needs in ((True, True, True), (True, True, False), (True, False, True), (False, True, True), (True, False, False), (False, False, True))
-    saves_pos_weight = needs in ((True, True, True), (True, True, False), (True, False, True), (False, True, True), (True, False, False), (False, True, False))
+    saves_target = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (True, False, False),
+        (False, False, True),
+    )
+    saves_pos_weight = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (True, False, False),
+        (False, True, False),
+    )
 
     def call(self, target, pos_weight):
         result = below(self, target, pos_weight)
         if not grad_mode.state.enabled:
             return result
         node = WeightedLogisticLossBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(target) if needs_target else None, gradient_edge(pos_weight) if needs_pos_weight else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(target) if needs_target else None,
+            gradient_edge(pos_weight) if needs_pos_weight else None,
+        )
         node.needs = needs
         node.saved_self = save(self)
         if saves_target:
@@ -6221,14 +6889,18 @@ class KlDivBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients._kl_div_backward_self_target(grad, self, target)
             else:
-                grads = backward._kl_div_backward_self_target.calls[grad._key, self._key, target._key](grad, self, target)
+                call = backward._kl_div_backward_self_target.calls[
+                    grad._key, self._key, target._key
+                ]
+                grads = call(grad, self, target)
             return grads
         if node.needs == (True, False):
             target = unpack(node.saved_target, node)
             if grad_mode.state.enabled:
                 grads = gradients._kl_div_backward_self(grad, target)
             else:
-                grads = backward._kl_div_backward_self.calls[grad._key, target._key](grad, target)
+                call = backward._kl_div_backward_self.calls[grad._key, target._key]
+                grads = call(grad, target)
             return (grads, None)
         if node.needs == (False, True):
             self = unpack(node.saved_self, node)
@@ -6236,7 +6908,8 @@ class KlDivBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients._kl_div_backward_target(grad, self, target)
             else:
-                grads = backward._kl_div_backward_target.calls[grad._key, self._key, target._key](grad, self, target)
+                call = backward._kl_div_backward_target.calls[grad._key, self._key, target._key]
+                grads = call(grad, self, target)
             return (None, grads)
         raise AssertionError(node.needs)
 
@@ -6244,7 +6917,7 @@ class KlDivBackward0(Node):
         node.saved_self = node.saved_target = None
 
 
-def record__kl_div(below, needs_self, needs_target):
+def recording__kl_div(below, needs_self, needs_target):
     """Records KlDivBackward0 around `below`."""
     needs = (needs_self, needs_target)
     saves_self = needs in ((True, True), (False, True))
@@ -6254,7 +6927,10 @@ def record__kl_div(below, needs_self, needs_target):
         if not grad_mode.state.enabled:
             return result
         node = KlDivBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(target) if needs_target else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(target) if needs_target else None,
+        )
         node.needs = needs
         if saves_self:
             node.saved_self = save(self)
@@ -6280,14 +6956,18 @@ class KlDivLogTargetBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients._kl_div_log_target_backward_self_target(grad, self, target)
             else:
-                grads = backward._kl_div_log_target_backward_self_target.calls[grad._key, self._key, target._key](grad, self, target)
+                call = backward._kl_div_log_target_backward_self_target.calls[
+                    grad._key, self._key, target._key
+                ]
+                grads = call(grad, self, target)
             return grads
         if node.needs == (True, False):
             target = unpack(node.saved_target, node)
             if grad_mode.state.enabled:
                 grads = gradients._kl_div_log_target_backward_self(grad, target)
             else:
-                grads = backward._kl_div_log_target_backward_self.calls[grad._key, target._key](grad, target)
+                call = backward._kl_div_log_target_backward_self.calls[grad._key, target._key]
+                grads = call(grad, target)
             return (grads, None)
         if node.needs == (False, True):
             self = unpack(node.saved_self, node)
@@ -6295,7 +6975,10 @@ class KlDivLogTargetBackward0(Node):
             if grad_mode.state.enabled:
                 grads = gradients._kl_div_log_target_backward_target(grad, self, target)
             else:
-                grads = backward._kl_div_log_target_backward_target.calls[grad._key, self._key, target._key](grad, self, target)
+                call = backward._kl_div_log_target_backward_target.calls[
+                    grad._key, self._key, target._key
+                ]
+                grads = call(grad, self, target)
             return (None, grads)
         raise AssertionError(node.needs)
 
@@ -6303,7 +6986,7 @@ class KlDivLogTargetBackward0(Node):
         node.saved_self = node.saved_target = None
 
 
-def record__kl_div_log_target(below, needs_self, needs_target):
+def recording__kl_div_log_target(below, needs_self, needs_target):
     """Records KlDivLogTargetBackward0 around `below`."""
     needs = (needs_self, needs_target)
     saves_self = needs in ((True, True), (False, True))
@@ -6313,11 +6996,416 @@ def record__kl_div_log_target(below, needs_self, needs_target):
         if not grad_mode.state.enabled:
             return result
         node = KlDivLogTargetBackward0()
-        node.edges = (gradient_edge(self) if needs_self else None, gradient_edge(target) if needs_target else None)
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(target) if needs_target else None,
+        )
         node.needs = needs
         if saves_self:
             node.saved_self = save(self)
         node.saved_target = save(target)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class GruCandidateBackward0(Node):
+    """_gru_candidate
+    input: auto
+    hidden: auto
+    reset_gate: auto
+    """
+
+    __slots__ = ("needs", "saved_hidden", "saved_reset_gate", "saved_result")
+
+    def apply(node, grad):
+        if node.needs == (True, True, True):
+            hidden = unpack(node.saved_hidden, node)
+            reset_gate = unpack(node.saved_reset_gate, node)
+            result = unpack(node.saved_result, node)
+            if grad_mode.state.enabled:
+                grads = gradients._gru_candidate_backward_input_hidden_reset_gate(
+                    grad, hidden, reset_gate, result
+                )
+            else:
+                call = backward._gru_candidate_backward_input_hidden_reset_gate.calls[
+                    grad._key, hidden._key, reset_gate._key, result._key
+                ]
+                grads = call(grad, hidden, reset_gate, result)
+            return grads
+        if node.needs == (True, True, False):
+            reset_gate = unpack(node.saved_reset_gate, node)
+            result = unpack(node.saved_result, node)
+            if grad_mode.state.enabled:
+                grads = gradients._gru_candidate_backward_input_hidden(grad, reset_gate, result)
+            else:
+                call = backward._gru_candidate_backward_input_hidden.calls[
+                    grad._key, reset_gate._key, result._key
+                ]
+                grads = call(grad, reset_gate, result)
+            return (grads[0], grads[1], None)
+        if node.needs == (True, False, True):
+            hidden = unpack(node.saved_hidden, node)
+            reset_gate = unpack(node.saved_reset_gate, node)
+            result = unpack(node.saved_result, node)
+            if grad_mode.state.enabled:
+                grads = gradients._gru_candidate_backward_input_reset_gate(
+                    grad, hidden, reset_gate, result
+                )
+            else:
+                call = backward._gru_candidate_backward_input_reset_gate.calls[
+                    grad._key, hidden._key, reset_gate._key, result._key
+                ]
+                grads = call(grad, hidden, reset_gate, result)
+            return (grads[0], None, grads[1])
+        if node.needs == (False, True, True):
+            hidden = unpack(node.saved_hidden, node)
+            reset_gate = unpack(node.saved_reset_gate, node)
+            result = unpack(node.saved_result, node)
+            if grad_mode.state.enabled:
+                grads = gradients._gru_candidate_backward_hidden_reset_gate(
+                    grad, hidden, reset_gate, result
+                )
+            else:
+                call = backward._gru_candidate_backward_hidden_reset_gate.calls[
+                    grad._key, hidden._key, reset_gate._key, result._key
+                ]
+                grads = call(grad, hidden, reset_gate, result)
+            return (None, grads[0], grads[1])
+        if node.needs == (True, False, False):
+            result = unpack(node.saved_result, node)
+            if grad_mode.state.enabled:
+                grads = gradients._gru_candidate_backward_input(grad, result)
+            else:
+                call = backward._gru_candidate_backward_input.calls[grad._key, result._key]
+                grads = call(grad, result)
+            return (grads, None, None)
+        if node.needs == (False, True, False):
+            reset_gate = unpack(node.saved_reset_gate, node)
+            result = unpack(node.saved_result, node)
+            if grad_mode.state.enabled:
+                grads = gradients._gru_candidate_backward_hidden(grad, reset_gate, result)
+            else:
+                call = backward._gru_candidate_backward_hidden.calls[
+                    grad._key, reset_gate._key, result._key
+                ]
+                grads = call(grad, reset_gate, result)
+            return (None, grads, None)
+        if node.needs == (False, False, True):
+            hidden = unpack(node.saved_hidden, node)
+            reset_gate = unpack(node.saved_reset_gate, node)
+            result = unpack(node.saved_result, node)
+            if grad_mode.state.enabled:
+                grads = gradients._gru_candidate_backward_reset_gate(
+                    grad, hidden, reset_gate, result
+                )
+            else:
+                call = backward._gru_candidate_backward_reset_gate.calls[
+                    grad._key, hidden._key, reset_gate._key, result._key
+                ]
+                grads = call(grad, hidden, reset_gate, result)
+            return (None, None, grads)
+        raise AssertionError(node.needs)
+
+    def release(node):
+        node.saved_hidden = node.saved_reset_gate = node.saved_result = None
+
+
+def recording__gru_candidate(below, needs_input, needs_hidden, needs_reset_gate):
+    """Records GruCandidateBackward0 around `below`."""
+    needs = (needs_input, needs_hidden, needs_reset_gate)
+    saves_hidden = needs in (
+        (True, True, True),
+        (True, False, True),
+        (False, True, True),
+        (False, False, True),
+    )
+    saves_reset_gate = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (False, True, False),
+        (False, False, True),
+    )
+
+    def call(input, hidden, reset_gate):
+        result = below(input, hidden, reset_gate)
+        if not grad_mode.state.enabled:
+            return result
+        node = GruCandidateBackward0()
+        node.edges = (
+            gradient_edge(input) if needs_input else None,
+            gradient_edge(hidden) if needs_hidden else None,
+            gradient_edge(reset_gate) if needs_reset_gate else None,
+        )
+        node.needs = needs
+        if saves_hidden:
+            node.saved_hidden = save(hidden)
+        if saves_reset_gate:
+            node.saved_reset_gate = save(reset_gate)
+        node.saved_result = save_result(result)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class GruHiddenBackward0(Node):
+    """_gru_hidden
+    candidate: auto
+    update_gate: auto
+    hidden: auto
+    """
+
+    __slots__ = ("needs", "saved_candidate", "saved_hidden", "saved_update_gate")
+
+    def apply(node, grad):
+        if node.needs == (True, True, True):
+            candidate = unpack(node.saved_candidate, node)
+            update_gate = unpack(node.saved_update_gate, node)
+            hidden = unpack(node.saved_hidden, node)
+            if grad_mode.state.enabled:
+                grads = gradients._gru_hidden_backward_candidate_update_gate_hidden(
+                    grad, candidate, update_gate, hidden
+                )
+            else:
+                call = backward._gru_hidden_backward_candidate_update_gate_hidden.calls[
+                    grad._key, candidate._key, update_gate._key, hidden._key
+                ]
+                grads = call(grad, candidate, update_gate, hidden)
+            return grads
+        if node.needs == (True, True, False):
+            candidate = unpack(node.saved_candidate, node)
+            update_gate = unpack(node.saved_update_gate, node)
+            hidden = unpack(node.saved_hidden, node)
+            if grad_mode.state.enabled:
+                grads = gradients._gru_hidden_backward_candidate_update_gate(
+                    grad, candidate, update_gate, hidden
+                )
+            else:
+                call = backward._gru_hidden_backward_candidate_update_gate.calls[
+                    grad._key, candidate._key, update_gate._key, hidden._key
+                ]
+                grads = call(grad, candidate, update_gate, hidden)
+            return (grads[0], grads[1], None)
+        if node.needs == (True, False, True):
+            update_gate = unpack(node.saved_update_gate, node)
+            if grad_mode.state.enabled:
+                grads = gradients._gru_hidden_backward_candidate_hidden(grad, update_gate)
+            else:
+                call = backward._gru_hidden_backward_candidate_hidden.calls[
+                    grad._key, update_gate._key
+                ]
+                grads = call(grad, update_gate)
+            return (grads[0], None, grads[1])
+        if node.needs == (False, True, True):
+            candidate = unpack(node.saved_candidate, node)
+            update_gate = unpack(node.saved_update_gate, node)
+            hidden = unpack(node.saved_hidden, node)
+            if grad_mode.state.enabled:
+                grads = gradients._gru_hidden_backward_update_gate_hidden(
+                    grad, candidate, update_gate, hidden
+                )
+            else:
+                call = backward._gru_hidden_backward_update_gate_hidden.calls[
+                    grad._key, candidate._key, update_gate._key, hidden._key
+                ]
+                grads = call(grad, candidate, update_gate, hidden)
+            return (None, grads[0], grads[1])
+        if node.needs == (True, False, False):
+            update_gate = unpack(node.saved_update_gate, node)
+            if grad_mode.state.enabled:
+                grads = gradients._gru_hidden_backward_candidate(grad, update_gate)
+            else:
+                call = backward._gru_hidden_backward_candidate.calls[grad._key, update_gate._key]
+                grads = call(grad, update_gate)
+            return (grads, None, None)
+        if node.needs == (False, True, False):
+            candidate = unpack(node.saved_candidate, node)
+            update_gate = unpack(node.saved_update_gate, node)
+            hidden = unpack(node.saved_hidden, node)
+            if grad_mode.state.enabled:
+                grads = gradients._gru_hidden_backward_update_gate(
+                    grad, candidate, update_gate, hidden
+                )
+            else:
+                call = backward._gru_hidden_backward_update_gate.calls[
+                    grad._key, candidate._key, update_gate._key, hidden._key
+                ]
+                grads = call(grad, candidate, update_gate, hidden)
+            return (None, grads, None)
+        if node.needs == (False, False, True):
+            update_gate = unpack(node.saved_update_gate, node)
+            if grad_mode.state.enabled:
+                grads = gradients._gru_hidden_backward_hidden(grad, update_gate)
+            else:
+                call = backward._gru_hidden_backward_hidden.calls[grad._key, update_gate._key]
+                grads = call(grad, update_gate)
+            return (None, None, grads)
+        raise AssertionError(node.needs)
+
+    def release(node):
+        node.saved_candidate = node.saved_update_gate = node.saved_hidden = None
+
+
+def recording__gru_hidden(below, needs_candidate, needs_update_gate, needs_hidden):
+    """Records GruHiddenBackward0 around `below`."""
+    needs = (needs_candidate, needs_update_gate, needs_hidden)
+    saves_candidate = needs in (
+        (True, True, True),
+        (True, True, False),
+        (False, True, True),
+        (False, True, False),
+    )
+    saves_hidden = needs in (
+        (True, True, True),
+        (True, True, False),
+        (False, True, True),
+        (False, True, False),
+    )
+
+    def call(candidate, update_gate, hidden):
+        result = below(candidate, update_gate, hidden)
+        if not grad_mode.state.enabled:
+            return result
+        node = GruHiddenBackward0()
+        node.edges = (
+            gradient_edge(candidate) if needs_candidate else None,
+            gradient_edge(update_gate) if needs_update_gate else None,
+            gradient_edge(hidden) if needs_hidden else None,
+        )
+        node.needs = needs
+        if saves_candidate:
+            node.saved_candidate = save(candidate)
+        node.saved_update_gate = save(update_gate)
+        if saves_hidden:
+            node.saved_hidden = save(hidden)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class LstmCellBackward0(Node):
+    """_lstm_cell
+    in_gate: auto
+    forget_gate: auto
+    cell_gate: auto
+    cell: auto
+    """
+
+    __slots__ = ("saved_cell", "saved_cell_gate", "saved_forget_gate", "saved_in_gate")
+
+    def apply(node, grad):
+        in_gate = unpack(node.saved_in_gate, node)
+        forget_gate = unpack(node.saved_forget_gate, node)
+        cell_gate = unpack(node.saved_cell_gate, node)
+        cell = unpack(node.saved_cell, node)
+        if grad_mode.state.enabled:
+            grads = gradients._lstm_cell_backward_in_gate_forget_gate_cell_gate_cell(
+                grad, in_gate, forget_gate, cell_gate, cell
+            )
+            return grads
+        call = backward._lstm_cell_backward_in_gate_forget_gate_cell_gate_cell.calls[
+            grad._key, in_gate._key, forget_gate._key, cell_gate._key, cell._key
+        ]
+        grads = call(grad, in_gate, forget_gate, cell_gate, cell)
+        return grads
+
+    def release(node):
+        node.saved_in_gate = node.saved_forget_gate = node.saved_cell_gate = node.saved_cell = None
+
+
+def recording__lstm_cell(below, needs_in_gate, needs_forget_gate, needs_cell_gate, needs_cell):
+    """Records LstmCellBackward0 around `below`."""
+
+    def call(in_gate, forget_gate, cell_gate, cell):
+        result = below(in_gate, forget_gate, cell_gate, cell)
+        if not grad_mode.state.enabled:
+            return result
+        node = LstmCellBackward0()
+        node.edges = (
+            gradient_edge(in_gate) if needs_in_gate else None,
+            gradient_edge(forget_gate) if needs_forget_gate else None,
+            gradient_edge(cell_gate) if needs_cell_gate else None,
+            gradient_edge(cell) if needs_cell else None,
+        )
+        node.saved_in_gate = save(in_gate)
+        node.saved_forget_gate = save(forget_gate)
+        node.saved_cell_gate = save(cell_gate)
+        node.saved_cell = save(cell)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class LstmHiddenBackward0(Node):
+    """_lstm_hidden
+    out_gate: auto
+    cell: auto
+    """
+
+    __slots__ = ("needs", "saved_cell", "saved_out_gate")
+
+    def apply(node, grad):
+        if node.needs == (True, True):
+            out_gate = unpack(node.saved_out_gate, node)
+            cell = unpack(node.saved_cell, node)
+            if grad_mode.state.enabled:
+                grads = gradients._lstm_hidden_backward_out_gate_cell(grad, out_gate, cell)
+            else:
+                call = backward._lstm_hidden_backward_out_gate_cell.calls[
+                    grad._key, out_gate._key, cell._key
+                ]
+                grads = call(grad, out_gate, cell)
+            return grads
+        if node.needs == (True, False):
+            out_gate = unpack(node.saved_out_gate, node)
+            cell = unpack(node.saved_cell, node)
+            if grad_mode.state.enabled:
+                grads = gradients._lstm_hidden_backward_out_gate(grad, out_gate, cell)
+            else:
+                call = backward._lstm_hidden_backward_out_gate.calls[
+                    grad._key, out_gate._key, cell._key
+                ]
+                grads = call(grad, out_gate, cell)
+            return (grads, None)
+        if node.needs == (False, True):
+            out_gate = unpack(node.saved_out_gate, node)
+            cell = unpack(node.saved_cell, node)
+            if grad_mode.state.enabled:
+                grads = gradients._lstm_hidden_backward_cell(grad, out_gate, cell)
+            else:
+                call = backward._lstm_hidden_backward_cell.calls[
+                    grad._key, out_gate._key, cell._key
+                ]
+                grads = call(grad, out_gate, cell)
+            return (None, grads)
+        raise AssertionError(node.needs)
+
+    def release(node):
+        node.saved_out_gate = node.saved_cell = None
+
+
+def recording__lstm_hidden(below, needs_out_gate, needs_cell):
+    """Records LstmHiddenBackward0 around `below`."""
+    needs = (needs_out_gate, needs_cell)
+
+    def call(out_gate, cell):
+        result = below(out_gate, cell)
+        if not grad_mode.state.enabled:
+            return result
+        node = LstmHiddenBackward0()
+        node.edges = (
+            gradient_edge(out_gate) if needs_out_gate else None,
+            gradient_edge(cell) if needs_cell else None,
+        )
+        node.needs = needs
+        node.saved_out_gate = save(out_gate)
+        node.saved_cell = save(cell)
         attach(result, node)
         return result
 

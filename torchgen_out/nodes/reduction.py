@@ -3,18 +3,10 @@
 # Do not edit.
 """The nodes of reduction operators, and the wrappers that record them."""
 
-from runtime.autograd import grad_mode
-from runtime.autograd import formulas
-from runtime.autograd.graph import (
-    attach,
-    gradient_edge,
-)
+from runtime.autograd import formulas, grad_mode
+from runtime.autograd.graph import attach, gradient_edge
 from runtime.autograd.node import Node
-from runtime.autograd.saved import (
-    save,
-    save_result,
-    unpack,
-)
+from runtime.autograd.saved import save, save_result, unpack
 
 
 class AmaxBackward0(Node):
@@ -25,8 +17,6 @@ class AmaxBackward0(Node):
     __slots__ = ("saved_dim", "saved_keepdim", "saved_result", "saved_self")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self = unpack(node.saved_self, node)
         dim = node.saved_dim
         keepdim = node.saved_keepdim
@@ -38,7 +28,7 @@ class AmaxBackward0(Node):
         node.saved_self = node.saved_result = None
 
 
-def record_amax(below, needs_self):
+def recording_amax(below, needs_self):
     """Records AmaxBackward0 around `below`."""
 
     def call(self, dim, keepdim):
@@ -65,8 +55,6 @@ class AminBackward0(Node):
     __slots__ = ("saved_dim", "saved_keepdim", "saved_result", "saved_self")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self = unpack(node.saved_self, node)
         dim = node.saved_dim
         keepdim = node.saved_keepdim
@@ -78,7 +66,7 @@ class AminBackward0(Node):
         node.saved_self = node.saved_result = None
 
 
-def record_amin(below, needs_self):
+def recording_amin(below, needs_self):
     """Records AminBackward0 around `below`."""
 
     def call(self, dim, keepdim):
@@ -105,8 +93,6 @@ class MaxBackward0(Node):
     __slots__ = ("saved_result", "saved_self")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self = unpack(node.saved_self, node)
         result = unpack(node.saved_result, node)
         grad_self = formulas.evenly_distribute_backward(grad, self, result)
@@ -116,7 +102,7 @@ class MaxBackward0(Node):
         node.saved_self = node.saved_result = None
 
 
-def record_max(below, needs_self):
+def recording_max(below, needs_self):
     """Records MaxBackward0 around `below`."""
 
     def call(self):
@@ -141,8 +127,6 @@ class MeanBackward0(Node):
     __slots__ = ("saved_dim", "saved_keepdim", "saved_self_sizes")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         keepdim = node.saved_keepdim
@@ -150,7 +134,7 @@ class MeanBackward0(Node):
         return (grad_self,)
 
 
-def record_mean_dim(below, needs_self):
+def recording_mean_dim(below, needs_self):
     """Records MeanBackward0 around `below`."""
 
     def call(self, dim, keepdim, dtype):
@@ -176,8 +160,6 @@ class MinBackward0(Node):
     __slots__ = ("saved_result", "saved_self")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self = unpack(node.saved_self, node)
         result = unpack(node.saved_result, node)
         grad_self = formulas.evenly_distribute_backward(grad, self, result)
@@ -187,7 +169,7 @@ class MinBackward0(Node):
         node.saved_self = node.saved_result = None
 
 
-def record_min(below, needs_self):
+def recording_min(below, needs_self):
     """Records MinBackward0 around `below`."""
 
     def call(self):
@@ -212,19 +194,19 @@ class NansumBackward0(Node):
     __slots__ = ("saved_dim", "saved_keepdim", "saved_self")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self = unpack(node.saved_self, node)
         dim = node.saved_dim
         keepdim = node.saved_keepdim
-        grad_self = formulas.sum_backward(grad, self.shape, dim, keepdim) * self.isnan().logical_not()
+        grad_self = (
+            formulas.sum_backward(grad, self.shape, dim, keepdim) * self.isnan().logical_not()
+        )
         return (grad_self,)
 
     def release(node):
         node.saved_self = None
 
 
-def record_nansum(below, needs_self):
+def recording_nansum(below, needs_self):
     """Records NansumBackward0 around `below`."""
 
     def call(self, dim, keepdim, dtype):
@@ -250,8 +232,6 @@ class ProdBackward0(Node):
     __slots__ = ("saved_dim", "saved_keepdim", "saved_result", "saved_self")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self = unpack(node.saved_self, node)
         dim = node.saved_dim
         keepdim = node.saved_keepdim
@@ -263,7 +243,7 @@ class ProdBackward0(Node):
         node.saved_self = node.saved_result = None
 
 
-def record_prod_dim_int(below, needs_self):
+def recording_prod_dim_int(below, needs_self):
     """Records ProdBackward0 around `below`."""
 
     def call(self, dim, keepdim, dtype):
@@ -290,8 +270,6 @@ class SumBackward0(Node):
     __slots__ = ("saved_dim", "saved_keepdim", "saved_self_sizes")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         keepdim = node.saved_keepdim
@@ -299,7 +277,7 @@ class SumBackward0(Node):
         return (grad_self,)
 
 
-def record_sum_dim_IntList(below, needs_self):
+def recording_sum_dim_IntList(below, needs_self):
     """Records SumBackward0 around `below`."""
 
     def call(self, dim, keepdim, dtype):

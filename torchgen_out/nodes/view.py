@@ -4,12 +4,7 @@
 """The nodes of view operators, and the wrappers that record them."""
 
 from runtime.autograd import grad_mode
-from runtime.autograd.graph import (
-    attach_view,
-    attach_views,
-    gradient_edge,
-    record_view,
-)
+from runtime.autograd.graph import attach_view, attach_views, gradient_edge, record_view
 from runtime.autograd.node import MultiOutputNode, Node
 from runtime.dispatch import ops
 
@@ -22,13 +17,11 @@ class AliasBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = grad
         return (grad_self,)
 
 
-def record_alias(below, needs_self):
+def recording_alias(below, needs_self):
     """Records AliasBackward0 around `below`."""
 
     def call(self):
@@ -46,25 +39,33 @@ def record_alias(below, needs_self):
 
 class AsStridedBackward0(Node):
     """as_strided
-    self: as_strided_backward(grad, self.shape, self.stride(), self.storage_offset(), size, stride, storage_offset)
+    self: as_strided_backward(grad, self.shape, self.stride(), self.storage_offset(), size, stride,
+        storage_offset)
     """
 
-    __slots__ = ("saved_self_sizes", "saved_self_storage_offset", "saved_self_strides", "saved_size", "saved_storage_offset", "saved_stride")
+    __slots__ = (
+        "saved_self_sizes",
+        "saved_self_storage_offset",
+        "saved_self_strides",
+        "saved_size",
+        "saved_storage_offset",
+        "saved_stride",
+    )
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         self_strides = node.saved_self_strides
         self_storage_offset = node.saved_self_storage_offset
         size = node.saved_size
         stride = node.saved_stride
         storage_offset = node.saved_storage_offset
-        grad_self = ops.as_strided_backward(grad, self_sizes, self_strides, self_storage_offset, size, stride, storage_offset)
+        grad_self = ops.as_strided_backward(
+            grad, self_sizes, self_strides, self_storage_offset, size, stride, storage_offset
+        )
         return (grad_self,)
 
 
-def record_as_strided(below, needs_self):
+def recording_as_strided(below, needs_self):
     """Records AsStridedBackward0 around `below`."""
 
     def call(self, size, stride, storage_offset):
@@ -94,14 +95,12 @@ class ViewBackward0(Node):
     __slots__ = ("saved_self_sizes",)
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         grad_self = grad.reshape(self_sizes)
         return (grad_self,)
 
 
-def record_view(below, needs_self):
+def recording_view(below, needs_self):
     """Records ViewBackward0 around `below`."""
 
     def call(self, size):
@@ -127,14 +126,12 @@ class ViewAsBackward0(Node):
     __slots__ = ("saved_self_sizes",)
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         grad_self = grad.reshape(self_sizes)
         return (grad_self,)
 
 
-def record_view_as(below, needs_self):
+def recording_view_as(below, needs_self):
     """Records ViewAsBackward0 around `below`."""
 
     def call(self, other):
@@ -159,13 +156,11 @@ class ViewAsRealBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = ops.view_as_complex(grad.contiguous())
         return (grad_self,)
 
 
-def record_view_as_real(below, needs_self):
+def recording_view_as_real(below, needs_self):
     """Records ViewAsRealBackward0 around `below`."""
 
     def call(self):
@@ -189,13 +184,11 @@ class ViewAsComplexBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = ops.view_as_real(grad)
         return (grad_self,)
 
 
-def record_view_as_complex(below, needs_self):
+def recording_view_as_complex(below, needs_self):
     """Records ViewAsComplexBackward0 around `below`."""
 
     def call(self):
@@ -219,14 +212,12 @@ class UnflattenBackward0(Node):
     __slots__ = ("saved_self_sizes",)
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         grad_self = grad.reshape(self_sizes)
         return (grad_self,)
 
 
-def record_unflatten_int(below, needs_self):
+def recording_unflatten_int(below, needs_self):
     """Records UnflattenBackward0 around `below`."""
 
     def call(self, dim, sizes):
@@ -251,15 +242,13 @@ class TransposeBackward0(Node):
     __slots__ = ("saved_dim0", "saved_dim1")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         dim0 = node.saved_dim0
         dim1 = node.saved_dim1
         grad_self = grad.transpose(dim0, dim1)
         return (grad_self,)
 
 
-def record_transpose_int(below, needs_self):
+def recording_transpose_int(below, needs_self):
     """Records TransposeBackward0 around `below`."""
 
     def call(self, dim0, dim1):
@@ -285,15 +274,13 @@ class SwapaxesBackward0(Node):
     __slots__ = ("saved_axis0", "saved_axis1")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         axis0 = node.saved_axis0
         axis1 = node.saved_axis1
         grad_self = grad.transpose(axis0, axis1)
         return (grad_self,)
 
 
-def record_swapaxes(below, needs_self):
+def recording_swapaxes(below, needs_self):
     """Records SwapaxesBackward0 around `below`."""
 
     def call(self, axis0, axis1):
@@ -319,13 +306,11 @@ class TBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = grad.t()
         return (grad_self,)
 
 
-def record_t(below, needs_self):
+def recording_t(below, needs_self):
     """Records TBackward0 around `below`."""
 
     def call(self):
@@ -349,13 +334,11 @@ class TBackward1(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = grad.T
         return (grad_self,)
 
 
-def record_T(below, needs_self):
+def recording_T(below, needs_self):
     """Records TBackward1 around `below`."""
 
     def call(self):
@@ -379,13 +362,11 @@ class MTBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = grad.mT
         return (grad_self,)
 
 
-def record_mT(below, needs_self):
+def recording_mT(below, needs_self):
     """Records MTBackward0 around `below`."""
 
     def call(self):
@@ -409,14 +390,12 @@ class PermuteBackward0(Node):
     __slots__ = ("saved_dims",)
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         dims = node.saved_dims
         grad_self = ops.permute_backward(grad, dims)
         return (grad_self,)
 
 
-def record_permute(below, needs_self):
+def recording_permute(below, needs_self):
     """Records PermuteBackward0 around `below`."""
 
     def call(self, dims):
@@ -441,15 +420,13 @@ class MovedimBackward0(Node):
     __slots__ = ("saved_destination", "saved_source")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         source = node.saved_source
         destination = node.saved_destination
         grad_self = grad.movedim(destination, source)
         return (grad_self,)
 
 
-def record_movedim_int(below, needs_self):
+def recording_movedim_int(below, needs_self):
     """Records MovedimBackward0 around `below`."""
 
     def call(self, source, destination):
@@ -475,15 +452,13 @@ class MovedimBackward1(Node):
     __slots__ = ("saved_destination", "saved_source")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         source = node.saved_source
         destination = node.saved_destination
         grad_self = grad.movedim(destination, source)
         return (grad_self,)
 
 
-def record_movedim_intlist(below, needs_self):
+def recording_movedim_intlist(below, needs_self):
     """Records MovedimBackward1 around `below`."""
 
     def call(self, source, destination):
@@ -509,13 +484,11 @@ class ExpandBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = grad
         return (grad_self,)
 
 
-def record_expand(below, needs_self):
+def recording_expand(below, needs_self):
     """Records ExpandBackward0 around `below`."""
 
     def call(self, size, implicit):
@@ -539,13 +512,11 @@ class BroadcastToBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = grad
         return (grad_self,)
 
 
-def record_broadcast_to(below, needs_self):
+def recording_broadcast_to(below, needs_self):
     """Records BroadcastToBackward0 around `below`."""
 
     def call(self, size):
@@ -570,13 +541,11 @@ class ExpandAsBackward0(Node):
     __slots__ = ()
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         grad_self = grad
         return (grad_self,)
 
 
-def record_expand_as(below, needs_self):
+def recording_expand_as(below, needs_self):
     """Records ExpandAsBackward0 around `below`."""
 
     def call(self, other):
@@ -600,14 +569,12 @@ class SqueezeBackward0(Node):
     __slots__ = ("saved_self_sizes",)
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         grad_self = grad.reshape(self_sizes)
         return (grad_self,)
 
 
-def record_squeeze(below, needs_self):
+def recording_squeeze(below, needs_self):
     """Records SqueezeBackward0 around `below`."""
 
     def call(self):
@@ -632,14 +599,12 @@ class SqueezeBackward1(Node):
     __slots__ = ("saved_self_sizes",)
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         grad_self = grad.reshape(self_sizes)
         return (grad_self,)
 
 
-def record_squeeze_dim(below, needs_self):
+def recording_squeeze_dim(below, needs_self):
     """Records SqueezeBackward1 around `below`."""
 
     def call(self, dim):
@@ -664,14 +629,12 @@ class SqueezeBackward2(Node):
     __slots__ = ("saved_self_sizes",)
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         grad_self = grad.reshape(self_sizes)
         return (grad_self,)
 
 
-def record_squeeze_dims(below, needs_self):
+def recording_squeeze_dims(below, needs_self):
     """Records SqueezeBackward2 around `below`."""
 
     def call(self, dim):
@@ -696,14 +659,12 @@ class UnsqueezeBackward0(Node):
     __slots__ = ("saved_dim",)
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         dim = node.saved_dim
         grad_self = grad.squeeze(dim)
         return (grad_self,)
 
 
-def record_unsqueeze(below, needs_self):
+def recording_unsqueeze(below, needs_self):
     """Records UnsqueezeBackward0 around `below`."""
 
     def call(self, dim):
@@ -728,8 +689,6 @@ class SelectBackward0(Node):
     __slots__ = ("saved_dim", "saved_index", "saved_self_sizes")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         index = node.saved_index
@@ -737,7 +696,7 @@ class SelectBackward0(Node):
         return (grad_self,)
 
 
-def record_select_int(below, needs_self):
+def recording_select_int(below, needs_self):
     """Records SelectBackward0 around `below`."""
 
     def call(self, dim, index):
@@ -764,8 +723,6 @@ class SliceBackward0(Node):
     __slots__ = ("saved_dim", "saved_end", "saved_self_sizes", "saved_start", "saved_step")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         start = node.saved_start
@@ -775,7 +732,7 @@ class SliceBackward0(Node):
         return (grad_self,)
 
 
-def record_slice_Tensor(below, needs_self):
+def recording_slice_Tensor(below, needs_self):
     """Records SliceBackward0 around `below`."""
 
     def call(self, dim, start, end, step):
@@ -804,8 +761,6 @@ class NarrowBackward0(Node):
     __slots__ = ("saved_dim", "saved_length", "saved_self_sizes", "saved_start")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         start = node.saved_start
@@ -814,7 +769,7 @@ class NarrowBackward0(Node):
         return (grad_self,)
 
 
-def record_narrow(below, needs_self):
+def recording_narrow(below, needs_self):
     """Records NarrowBackward0 around `below`."""
 
     def call(self, dim, start, length):
@@ -842,8 +797,6 @@ class UnfoldBackward0(Node):
     __slots__ = ("saved_dimension", "saved_self_sizes", "saved_size", "saved_step")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         dimension = node.saved_dimension
         size = node.saved_size
@@ -852,7 +805,7 @@ class UnfoldBackward0(Node):
         return (grad_self,)
 
 
-def record_unfold(below, needs_self):
+def recording_unfold(below, needs_self):
     """Records UnfoldBackward0 around `below`."""
 
     def call(self, dimension, size, step):
@@ -880,8 +833,6 @@ class DiagonalBackward0(Node):
     __slots__ = ("saved_dim1", "saved_dim2", "saved_offset", "saved_self_sizes")
 
     def apply(node, grad):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         offset = node.saved_offset
         dim1 = node.saved_dim1
@@ -890,7 +841,7 @@ class DiagonalBackward0(Node):
         return (grad_self,)
 
 
-def record_diagonal(below, needs_self):
+def recording_diagonal(below, needs_self):
     """Records DiagonalBackward0 around `below`."""
 
     def call(self, offset, dim1, dim2):
@@ -918,8 +869,6 @@ class SplitBackward0(MultiOutputNode):
     __slots__ = ("saved_dim", "saved_self_sizes", "saved_split_size")
 
     def apply(node, *grads):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         split_size = node.saved_split_size
         dim = node.saved_dim
@@ -927,7 +876,7 @@ class SplitBackward0(MultiOutputNode):
         return (grad_self,)
 
 
-def record_split_Tensor(below, needs_self):
+def recording_split_Tensor(below, needs_self):
     """Records SplitBackward0 around `below`."""
 
     def call(self, split_size, dim):
@@ -955,8 +904,6 @@ class SplitBackward1(MultiOutputNode):
     __slots__ = ("saved_dim", "saved_self_sizes", "saved_split_size")
 
     def apply(node, *grads):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         split_size = node.saved_split_size
         dim = node.saved_dim
@@ -964,7 +911,7 @@ class SplitBackward1(MultiOutputNode):
         return (grad_self,)
 
 
-def record_split_sizes(below, needs_self):
+def recording_split_sizes(below, needs_self):
     """Records SplitBackward1 around `below`."""
 
     def call(self, split_size, dim):
@@ -992,8 +939,6 @@ class SplitWithSizesBackward0(MultiOutputNode):
     __slots__ = ("saved_dim", "saved_self_sizes", "saved_split_sizes")
 
     def apply(node, *grads):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         split_sizes = node.saved_split_sizes
         dim = node.saved_dim
@@ -1001,7 +946,7 @@ class SplitWithSizesBackward0(MultiOutputNode):
         return (grad_self,)
 
 
-def record_split_with_sizes(below, needs_self):
+def recording_split_with_sizes(below, needs_self):
     """Records SplitWithSizesBackward0 around `below`."""
 
     def call(self, split_sizes, dim):
@@ -1029,8 +974,6 @@ class ChunkBackward0(MultiOutputNode):
     __slots__ = ("saved_chunks", "saved_dim", "saved_self_sizes")
 
     def apply(node, *grads):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         chunks = node.saved_chunks
         dim = node.saved_dim
@@ -1038,7 +981,7 @@ class ChunkBackward0(MultiOutputNode):
         return (grad_self,)
 
 
-def record_chunk(below, needs_self):
+def recording_chunk(below, needs_self):
     """Records ChunkBackward0 around `below`."""
 
     def call(self, chunks, dim):
@@ -1066,8 +1009,6 @@ class TensorSplitBackward0(MultiOutputNode):
     __slots__ = ("saved_dim", "saved_sections", "saved_self_sizes")
 
     def apply(node, *grads):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         sections = node.saved_sections
         dim = node.saved_dim
@@ -1075,7 +1016,7 @@ class TensorSplitBackward0(MultiOutputNode):
         return (grad_self,)
 
 
-def record_tensor_split_sections(below, needs_self):
+def recording_tensor_split_sections(below, needs_self):
     """Records TensorSplitBackward0 around `below`."""
 
     def call(self, sections, dim):
@@ -1103,8 +1044,6 @@ class TensorSplitBackward1(MultiOutputNode):
     __slots__ = ("saved_dim", "saved_indices", "saved_self_sizes")
 
     def apply(node, *grads):
-        edges = node.edges
-        grad_self = None
         self_sizes = node.saved_self_sizes
         indices = node.saved_indices
         dim = node.saved_dim
@@ -1112,7 +1051,7 @@ class TensorSplitBackward1(MultiOutputNode):
         return (grad_self,)
 
 
-def record_tensor_split_indices(below, needs_self):
+def recording_tensor_split_indices(below, needs_self):
     """Records TensorSplitBackward1 around `below`."""
 
     def call(self, indices, dim):
@@ -1140,14 +1079,12 @@ class UnbindBackward0(MultiOutputNode):
     __slots__ = ("saved_dim",)
 
     def apply(node, *grads):
-        edges = node.edges
-        grad_self = None
         dim = node.saved_dim
         grad_self = ops.unbind_backward(grads, dim)
         return (grad_self,)
 
 
-def record_unbind_int(below, needs_self):
+def recording_unbind_int(below, needs_self):
     """Records UnbindBackward0 around `below`."""
 
     def call(self, dim):

@@ -45,7 +45,8 @@ add_Tensor_backward_other = Pointwise(
 
 addcdiv_backward_self_tensor1_tensor2 = Pointwise(
     "addcdiv_backward_self_tensor1_tensor2",
-    "addcdiv_backward_self_tensor1_tensor2(Tensor grad, Tensor tensor1, Tensor tensor2) -> self, tensor1, tensor2",
+    "addcdiv_backward_self_tensor1_tensor2(Tensor grad, Tensor tensor1, Tensor tensor2) -> "
+    "self, tensor1, tensor2",
     {"grad": "tensor", "tensor1": "tensor", "tensor2": "tensor"},
     arguments={"grad": "operand", "tensor1": "operand", "tensor2": "operand", "value": "scalar"},
     promotion="default",
@@ -81,7 +82,8 @@ addcdiv_backward_self_tensor2 = Pointwise(
 
 addcdiv_backward_tensor1_tensor2 = Pointwise(
     "addcdiv_backward_tensor1_tensor2",
-    "addcdiv_backward_tensor1_tensor2(Tensor grad, Tensor tensor1, Tensor tensor2) -> tensor1, tensor2",
+    "addcdiv_backward_tensor1_tensor2(Tensor grad, Tensor tensor1, Tensor tensor2) -> "
+    "tensor1, tensor2",
     {"grad": "tensor", "tensor1": "tensor", "tensor2": "tensor"},
     arguments={"grad": "operand", "tensor1": "operand", "tensor2": "operand", "value": "scalar"},
     promotion="default",
@@ -129,7 +131,8 @@ addcdiv_backward_tensor2 = Pointwise(
 
 addcmul_backward_self_tensor1_tensor2 = Pointwise(
     "addcmul_backward_self_tensor1_tensor2",
-    "addcmul_backward_self_tensor1_tensor2(Tensor grad, Tensor tensor1, Tensor tensor2) -> self, tensor1, tensor2",
+    "addcmul_backward_self_tensor1_tensor2(Tensor grad, Tensor tensor1, Tensor tensor2) -> "
+    "self, tensor1, tensor2",
     {"grad": "tensor", "tensor1": "tensor", "tensor2": "tensor"},
     arguments={"grad": "operand", "tensor1": "operand", "tensor2": "operand", "value": "scalar"},
     promotion="default",
@@ -165,7 +168,8 @@ addcmul_backward_self_tensor2 = Pointwise(
 
 addcmul_backward_tensor1_tensor2 = Pointwise(
     "addcmul_backward_tensor1_tensor2",
-    "addcmul_backward_tensor1_tensor2(Tensor grad, Tensor tensor1, Tensor tensor2) -> tensor1, tensor2",
+    "addcmul_backward_tensor1_tensor2(Tensor grad, Tensor tensor1, Tensor tensor2) -> "
+    "tensor1, tensor2",
     {"grad": "tensor", "tensor1": "tensor", "tensor2": "tensor"},
     arguments={"grad": "operand", "tensor1": "operand", "tensor2": "operand", "value": "scalar"},
     promotion="default",
@@ -597,7 +601,8 @@ log2_backward_self = Pointwise(
 
 pow_Tensor_Tensor_backward_self_exponent = Pointwise(
     "pow_Tensor_Tensor_backward_self_exponent",
-    "pow_Tensor_Tensor_backward_self_exponent(Tensor grad, Tensor self, Tensor exponent) -> self, exponent",
+    "pow_Tensor_Tensor_backward_self_exponent(Tensor grad, Tensor self, Tensor exponent) -> "
+    "self, exponent",
     {"grad": "tensor", "self": "tensor", "exponent": "number"},
     arguments={"grad": "operand", "self": "operand", "exponent": "operand"},
     promotion="default",
@@ -993,7 +998,8 @@ special_ndtr_backward_self = Pointwise(
 
 clamp_backward_self_min_max = Pointwise(
     "clamp_backward_self_min_max",
-    "clamp_backward_self_min_max(Tensor grad, Tensor self, Tensor min, Tensor max) -> self, min, max",
+    "clamp_backward_self_min_max(Tensor grad, Tensor self, Tensor min, Tensor max) -> self, "
+    "min, max",
     {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"},
     arguments={"grad": "operand", "self": "operand", "min": "operand", "max": "operand"},
     promotion="default",
@@ -1305,7 +1311,8 @@ fmin_backward_other = Pointwise(
 
 lerp_Tensor_backward_self_end_weight = Pointwise(
     "lerp_Tensor_backward_self_end_weight",
-    "lerp_Tensor_backward_self_end_weight(Tensor grad, Tensor self, Tensor end, Tensor weight) -> self, end, weight",
+    "lerp_Tensor_backward_self_end_weight(Tensor grad, Tensor self, Tensor end, Tensor "
+    "weight) -> self, end, weight",
     {"grad": "tensor", "self": "tensor", "end": "tensor", "weight": "number"},
     arguments={"grad": "operand", "self": "operand", "end": "operand", "weight": "operand"},
     promotion="default",
@@ -1329,7 +1336,8 @@ lerp_Tensor_backward_self_end = Pointwise(
 
 lerp_Tensor_backward_self_weight = Pointwise(
     "lerp_Tensor_backward_self_weight",
-    "lerp_Tensor_backward_self_weight(Tensor grad, Tensor self, Tensor end, Tensor weight) -> self, weight",
+    "lerp_Tensor_backward_self_weight(Tensor grad, Tensor self, Tensor end, Tensor weight) ->"
+    " self, weight",
     {"grad": "tensor", "self": "tensor", "end": "tensor", "weight": "number"},
     arguments={"grad": "operand", "self": "operand", "end": "operand", "weight": "operand"},
     promotion="default",
@@ -1341,7 +1349,8 @@ lerp_Tensor_backward_self_weight = Pointwise(
 
 lerp_Tensor_backward_end_weight = Pointwise(
     "lerp_Tensor_backward_end_weight",
-    "lerp_Tensor_backward_end_weight(Tensor grad, Tensor self, Tensor end, Tensor weight) -> end, weight",
+    "lerp_Tensor_backward_end_weight(Tensor grad, Tensor self, Tensor end, Tensor weight) -> "
+    "end, weight",
     {"grad": "tensor", "self": "tensor", "end": "tensor", "weight": "number"},
     arguments={"grad": "operand", "self": "operand", "end": "operand", "weight": "operand"},
     promotion="default",
@@ -1761,7 +1770,8 @@ threshold_backward_self = Pointwise(
 
 _squared_difference_backward_self_other = Pointwise(
     "_squared_difference_backward_self_other",
-    "_squared_difference_backward_self_other(Tensor grad, Tensor self, Tensor other) -> self, other",
+    "_squared_difference_backward_self_other(Tensor grad, Tensor self, Tensor other) -> self,"
+    " other",
     {"grad": "tensor", "self": "tensor", "other": "tensor"},
     arguments={"grad": "operand", "self": "operand", "other": "operand"},
     promotion="default",
@@ -1905,7 +1915,8 @@ _logistic_loss_backward_target = Pointwise(
 
 _weighted_logistic_loss_backward_self_target_pos_weight = Pointwise(
     "_weighted_logistic_loss_backward_self_target_pos_weight",
-    "_weighted_logistic_loss_backward_self_target_pos_weight(Tensor grad, Tensor self, Tensor target, Tensor pos_weight) -> self, target, pos_weight",
+    "_weighted_logistic_loss_backward_self_target_pos_weight(Tensor grad, Tensor self, Tensor"
+    " target, Tensor pos_weight) -> self, target, pos_weight",
     {"grad": "tensor", "self": "tensor", "target": "tensor", "pos_weight": "tensor"},
     arguments={"grad": "operand", "self": "operand", "target": "operand", "pos_weight": "operand"},
     promotion="default",
@@ -1917,7 +1928,8 @@ _weighted_logistic_loss_backward_self_target_pos_weight = Pointwise(
 
 _weighted_logistic_loss_backward_self_target = Pointwise(
     "_weighted_logistic_loss_backward_self_target",
-    "_weighted_logistic_loss_backward_self_target(Tensor grad, Tensor self, Tensor target, Tensor pos_weight) -> self, target",
+    "_weighted_logistic_loss_backward_self_target(Tensor grad, Tensor self, Tensor target, "
+    "Tensor pos_weight) -> self, target",
     {"grad": "tensor", "self": "tensor", "target": "tensor", "pos_weight": "tensor"},
     arguments={"grad": "operand", "self": "operand", "target": "operand", "pos_weight": "operand"},
     promotion="default",
@@ -1929,7 +1941,8 @@ _weighted_logistic_loss_backward_self_target = Pointwise(
 
 _weighted_logistic_loss_backward_self_pos_weight = Pointwise(
     "_weighted_logistic_loss_backward_self_pos_weight",
-    "_weighted_logistic_loss_backward_self_pos_weight(Tensor grad, Tensor self, Tensor target, Tensor pos_weight) -> self, pos_weight",
+    "_weighted_logistic_loss_backward_self_pos_weight(Tensor grad, Tensor self, Tensor "
+    "target, Tensor pos_weight) -> self, pos_weight",
     {"grad": "tensor", "self": "tensor", "target": "tensor", "pos_weight": "tensor"},
     arguments={"grad": "operand", "self": "operand", "target": "operand", "pos_weight": "operand"},
     promotion="default",
@@ -1941,7 +1954,8 @@ _weighted_logistic_loss_backward_self_pos_weight = Pointwise(
 
 _weighted_logistic_loss_backward_target_pos_weight = Pointwise(
     "_weighted_logistic_loss_backward_target_pos_weight",
-    "_weighted_logistic_loss_backward_target_pos_weight(Tensor grad, Tensor self, Tensor target, Tensor pos_weight) -> target, pos_weight",
+    "_weighted_logistic_loss_backward_target_pos_weight(Tensor grad, Tensor self, Tensor "
+    "target, Tensor pos_weight) -> target, pos_weight",
     {"grad": "tensor", "self": "tensor", "target": "tensor", "pos_weight": "tensor"},
     arguments={"grad": "operand", "self": "operand", "target": "operand", "pos_weight": "operand"},
     promotion="default",
@@ -1953,7 +1967,8 @@ _weighted_logistic_loss_backward_target_pos_weight = Pointwise(
 
 _weighted_logistic_loss_backward_self = Pointwise(
     "_weighted_logistic_loss_backward_self",
-    "_weighted_logistic_loss_backward_self(Tensor grad, Tensor self, Tensor target, Tensor pos_weight) -> self",
+    "_weighted_logistic_loss_backward_self(Tensor grad, Tensor self, Tensor target, Tensor "
+    "pos_weight) -> self",
     {"grad": "tensor", "self": "tensor", "target": "tensor", "pos_weight": "tensor"},
     arguments={"grad": "operand", "self": "operand", "target": "operand", "pos_weight": "operand"},
     promotion="default",
@@ -1965,7 +1980,8 @@ _weighted_logistic_loss_backward_self = Pointwise(
 
 _weighted_logistic_loss_backward_target = Pointwise(
     "_weighted_logistic_loss_backward_target",
-    "_weighted_logistic_loss_backward_target(Tensor grad, Tensor self, Tensor pos_weight) -> target",
+    "_weighted_logistic_loss_backward_target(Tensor grad, Tensor self, Tensor pos_weight) -> "
+    "target",
     {"grad": "tensor", "self": "tensor", "pos_weight": "tensor"},
     arguments={"grad": "operand", "self": "operand", "pos_weight": "operand"},
     promotion="default",
@@ -1977,7 +1993,8 @@ _weighted_logistic_loss_backward_target = Pointwise(
 
 _weighted_logistic_loss_backward_pos_weight = Pointwise(
     "_weighted_logistic_loss_backward_pos_weight",
-    "_weighted_logistic_loss_backward_pos_weight(Tensor grad, Tensor self, Tensor target) -> pos_weight",
+    "_weighted_logistic_loss_backward_pos_weight(Tensor grad, Tensor self, Tensor target) -> "
+    "pos_weight",
     {"grad": "tensor", "self": "tensor", "target": "tensor"},
     arguments={"grad": "operand", "self": "operand", "target": "operand"},
     promotion="default",
@@ -2025,7 +2042,8 @@ _kl_div_backward_target = Pointwise(
 
 _kl_div_log_target_backward_self_target = Pointwise(
     "_kl_div_log_target_backward_self_target",
-    "_kl_div_log_target_backward_self_target(Tensor grad, Tensor self, Tensor target) -> self, target",
+    "_kl_div_log_target_backward_self_target(Tensor grad, Tensor self, Tensor target) -> "
+    "self, target",
     {"grad": "tensor", "self": "tensor", "target": "tensor"},
     arguments={"grad": "operand", "self": "operand", "target": "operand"},
     promotion="default",
@@ -2056,5 +2074,285 @@ _kl_div_log_target_backward_target = Pointwise(
     promoted=("grad", "self", "target"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels._kl_div_log_target_backward_target},
+    outputs=1,
+)
+
+_gru_candidate_backward_input_hidden_reset_gate = Pointwise(
+    "_gru_candidate_backward_input_hidden_reset_gate",
+    "_gru_candidate_backward_input_hidden_reset_gate(Tensor grad, Tensor hidden, Tensor "
+    "reset_gate, Tensor result) -> input, hidden, reset_gate",
+    {"grad": "tensor", "hidden": "tensor", "reset_gate": "tensor", "result": "tensor"},
+    arguments={
+        "grad": "operand",
+        "hidden": "operand",
+        "reset_gate": "operand",
+        "result": "operand",
+    },
+    promotion="default",
+    promoted=("grad", "hidden", "reset_gate", "result"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._gru_candidate_backward_input_hidden_reset_gate},
+    outputs=3,
+)
+
+_gru_candidate_backward_input_hidden = Pointwise(
+    "_gru_candidate_backward_input_hidden",
+    "_gru_candidate_backward_input_hidden(Tensor grad, Tensor reset_gate, Tensor result) -> "
+    "input, hidden",
+    {"grad": "tensor", "reset_gate": "tensor", "result": "tensor"},
+    arguments={"grad": "operand", "reset_gate": "operand", "result": "operand"},
+    promotion="default",
+    promoted=("grad", "reset_gate", "result"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._gru_candidate_backward_input_hidden},
+    outputs=2,
+)
+
+_gru_candidate_backward_input_reset_gate = Pointwise(
+    "_gru_candidate_backward_input_reset_gate",
+    "_gru_candidate_backward_input_reset_gate(Tensor grad, Tensor hidden, Tensor reset_gate, "
+    "Tensor result) -> input, reset_gate",
+    {"grad": "tensor", "hidden": "tensor", "reset_gate": "tensor", "result": "tensor"},
+    arguments={
+        "grad": "operand",
+        "hidden": "operand",
+        "reset_gate": "operand",
+        "result": "operand",
+    },
+    promotion="default",
+    promoted=("grad", "hidden", "reset_gate", "result"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._gru_candidate_backward_input_reset_gate},
+    outputs=2,
+)
+
+_gru_candidate_backward_hidden_reset_gate = Pointwise(
+    "_gru_candidate_backward_hidden_reset_gate",
+    "_gru_candidate_backward_hidden_reset_gate(Tensor grad, Tensor hidden, Tensor reset_gate,"
+    " Tensor result) -> hidden, reset_gate",
+    {"grad": "tensor", "hidden": "tensor", "reset_gate": "tensor", "result": "tensor"},
+    arguments={
+        "grad": "operand",
+        "hidden": "operand",
+        "reset_gate": "operand",
+        "result": "operand",
+    },
+    promotion="default",
+    promoted=("grad", "hidden", "reset_gate", "result"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._gru_candidate_backward_hidden_reset_gate},
+    outputs=2,
+)
+
+_gru_candidate_backward_input = Pointwise(
+    "_gru_candidate_backward_input",
+    "_gru_candidate_backward_input(Tensor grad, Tensor result) -> input",
+    {"grad": "tensor", "result": "tensor"},
+    arguments={"grad": "operand", "result": "operand"},
+    promotion="default",
+    promoted=("grad", "result"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._gru_candidate_backward_input},
+    outputs=1,
+)
+
+_gru_candidate_backward_hidden = Pointwise(
+    "_gru_candidate_backward_hidden",
+    "_gru_candidate_backward_hidden(Tensor grad, Tensor reset_gate, Tensor result) -> hidden",
+    {"grad": "tensor", "reset_gate": "tensor", "result": "tensor"},
+    arguments={"grad": "operand", "reset_gate": "operand", "result": "operand"},
+    promotion="default",
+    promoted=("grad", "reset_gate", "result"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._gru_candidate_backward_hidden},
+    outputs=1,
+)
+
+_gru_candidate_backward_reset_gate = Pointwise(
+    "_gru_candidate_backward_reset_gate",
+    "_gru_candidate_backward_reset_gate(Tensor grad, Tensor hidden, Tensor reset_gate, Tensor"
+    " result) -> reset_gate",
+    {"grad": "tensor", "hidden": "tensor", "reset_gate": "tensor", "result": "tensor"},
+    arguments={
+        "grad": "operand",
+        "hidden": "operand",
+        "reset_gate": "operand",
+        "result": "operand",
+    },
+    promotion="default",
+    promoted=("grad", "hidden", "reset_gate", "result"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._gru_candidate_backward_reset_gate},
+    outputs=1,
+)
+
+_gru_hidden_backward_candidate_update_gate_hidden = Pointwise(
+    "_gru_hidden_backward_candidate_update_gate_hidden",
+    "_gru_hidden_backward_candidate_update_gate_hidden(Tensor grad, Tensor candidate, Tensor "
+    "update_gate, Tensor hidden) -> candidate, update_gate, hidden",
+    {"grad": "tensor", "candidate": "tensor", "update_gate": "tensor", "hidden": "tensor"},
+    arguments={
+        "grad": "operand",
+        "candidate": "operand",
+        "update_gate": "operand",
+        "hidden": "operand",
+    },
+    promotion="default",
+    promoted=("grad", "candidate", "update_gate", "hidden"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._gru_hidden_backward_candidate_update_gate_hidden},
+    outputs=3,
+)
+
+_gru_hidden_backward_candidate_update_gate = Pointwise(
+    "_gru_hidden_backward_candidate_update_gate",
+    "_gru_hidden_backward_candidate_update_gate(Tensor grad, Tensor candidate, Tensor "
+    "update_gate, Tensor hidden) -> candidate, update_gate",
+    {"grad": "tensor", "candidate": "tensor", "update_gate": "tensor", "hidden": "tensor"},
+    arguments={
+        "grad": "operand",
+        "candidate": "operand",
+        "update_gate": "operand",
+        "hidden": "operand",
+    },
+    promotion="default",
+    promoted=("grad", "candidate", "update_gate", "hidden"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._gru_hidden_backward_candidate_update_gate},
+    outputs=2,
+)
+
+_gru_hidden_backward_candidate_hidden = Pointwise(
+    "_gru_hidden_backward_candidate_hidden",
+    "_gru_hidden_backward_candidate_hidden(Tensor grad, Tensor update_gate) -> candidate, hidden",
+    {"grad": "tensor", "update_gate": "tensor"},
+    arguments={"grad": "operand", "update_gate": "operand"},
+    promotion="default",
+    promoted=("grad", "update_gate"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._gru_hidden_backward_candidate_hidden},
+    outputs=2,
+)
+
+_gru_hidden_backward_update_gate_hidden = Pointwise(
+    "_gru_hidden_backward_update_gate_hidden",
+    "_gru_hidden_backward_update_gate_hidden(Tensor grad, Tensor candidate, Tensor "
+    "update_gate, Tensor hidden) -> update_gate, hidden",
+    {"grad": "tensor", "candidate": "tensor", "update_gate": "tensor", "hidden": "tensor"},
+    arguments={
+        "grad": "operand",
+        "candidate": "operand",
+        "update_gate": "operand",
+        "hidden": "operand",
+    },
+    promotion="default",
+    promoted=("grad", "candidate", "update_gate", "hidden"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._gru_hidden_backward_update_gate_hidden},
+    outputs=2,
+)
+
+_gru_hidden_backward_candidate = Pointwise(
+    "_gru_hidden_backward_candidate",
+    "_gru_hidden_backward_candidate(Tensor grad, Tensor update_gate) -> candidate",
+    {"grad": "tensor", "update_gate": "tensor"},
+    arguments={"grad": "operand", "update_gate": "operand"},
+    promotion="default",
+    promoted=("grad", "update_gate"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._gru_hidden_backward_candidate},
+    outputs=1,
+)
+
+_gru_hidden_backward_update_gate = Pointwise(
+    "_gru_hidden_backward_update_gate",
+    "_gru_hidden_backward_update_gate(Tensor grad, Tensor candidate, Tensor update_gate, "
+    "Tensor hidden) -> update_gate",
+    {"grad": "tensor", "candidate": "tensor", "update_gate": "tensor", "hidden": "tensor"},
+    arguments={
+        "grad": "operand",
+        "candidate": "operand",
+        "update_gate": "operand",
+        "hidden": "operand",
+    },
+    promotion="default",
+    promoted=("grad", "candidate", "update_gate", "hidden"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._gru_hidden_backward_update_gate},
+    outputs=1,
+)
+
+_gru_hidden_backward_hidden = Pointwise(
+    "_gru_hidden_backward_hidden",
+    "_gru_hidden_backward_hidden(Tensor grad, Tensor update_gate) -> hidden",
+    {"grad": "tensor", "update_gate": "tensor"},
+    arguments={"grad": "operand", "update_gate": "operand"},
+    promotion="default",
+    promoted=("grad", "update_gate"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._gru_hidden_backward_hidden},
+    outputs=1,
+)
+
+_lstm_cell_backward_in_gate_forget_gate_cell_gate_cell = Pointwise(
+    "_lstm_cell_backward_in_gate_forget_gate_cell_gate_cell",
+    "_lstm_cell_backward_in_gate_forget_gate_cell_gate_cell(Tensor grad, Tensor in_gate, "
+    "Tensor forget_gate, Tensor cell_gate, Tensor cell) -> in_gate, forget_gate, cell_gate, "
+    "cell",
+    {
+        "grad": "tensor",
+        "in_gate": "tensor",
+        "forget_gate": "tensor",
+        "cell_gate": "tensor",
+        "cell": "tensor",
+    },
+    arguments={
+        "grad": "operand",
+        "in_gate": "operand",
+        "forget_gate": "operand",
+        "cell_gate": "operand",
+        "cell": "operand",
+    },
+    promotion="default",
+    promoted=("grad", "in_gate", "forget_gate", "cell_gate", "cell"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._lstm_cell_backward_in_gate_forget_gate_cell_gate_cell},
+    outputs=4,
+)
+
+_lstm_hidden_backward_out_gate_cell = Pointwise(
+    "_lstm_hidden_backward_out_gate_cell",
+    "_lstm_hidden_backward_out_gate_cell(Tensor grad, Tensor out_gate, Tensor cell) -> "
+    "out_gate, cell",
+    {"grad": "tensor", "out_gate": "tensor", "cell": "tensor"},
+    arguments={"grad": "operand", "out_gate": "operand", "cell": "operand"},
+    promotion="default",
+    promoted=("grad", "out_gate", "cell"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._lstm_hidden_backward_out_gate_cell},
+    outputs=2,
+)
+
+_lstm_hidden_backward_out_gate = Pointwise(
+    "_lstm_hidden_backward_out_gate",
+    "_lstm_hidden_backward_out_gate(Tensor grad, Tensor out_gate, Tensor cell) -> out_gate",
+    {"grad": "tensor", "out_gate": "tensor", "cell": "tensor"},
+    arguments={"grad": "operand", "out_gate": "operand", "cell": "operand"},
+    promotion="default",
+    promoted=("grad", "out_gate", "cell"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._lstm_hidden_backward_out_gate},
+    outputs=1,
+)
+
+_lstm_hidden_backward_cell = Pointwise(
+    "_lstm_hidden_backward_cell",
+    "_lstm_hidden_backward_cell(Tensor grad, Tensor out_gate, Tensor cell) -> cell",
+    {"grad": "tensor", "out_gate": "tensor", "cell": "tensor"},
+    arguments={"grad": "operand", "out_gate": "operand", "cell": "operand"},
+    promotion="default",
+    promoted=("grad", "out_gate", "cell"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._lstm_hidden_backward_cell},
     outputs=1,
 )

@@ -9,6 +9,7 @@ from runtime.ops.shapes import copy as copy_shapes
 from runtime.ops.shapes import indexing as indexing_shapes
 from runtime.ops.shapes import linalg as linalg_shapes
 from runtime.ops.shapes import losses as losses_shapes
+from runtime.ops.shapes import pooling as pooling_shapes
 from runtime.ops.shapes import random as random_shapes
 from runtime.ops.shapes import scan as scan_shapes
 from runtime.ops.shapes import scatter as scatter_shapes
@@ -17,8 +18,7 @@ from runtime.ops.shapes import selection as selection_shapes
 from runtime.ops.shapes import shaping as shaping_shapes
 from runtime.ops.shapes import softmax as softmax_shapes
 from runtime.ops.shapes import sorting as sorting_shapes
-from torchgen_out import dtype_sets
-from torchgen_out import results
+from torchgen_out import dtype_sets, results
 from torchgen_out.nodes import dispatch as nodes
 
 _clone = Dispatch(
@@ -33,21 +33,31 @@ _clone = Dispatch(
     meta=copy_shapes.clone,
     half_is_raw=True,
     differentiable=("self",),
-    record=nodes.record__clone,
+    record=nodes.recording__clone,
 )
 
 _to_copy = Dispatch(
     "_to_copy",
-    "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
+    "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+    "device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? "
+    "memory_format=None) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand", "dtype": "raw", "layout": "raw", "device": "raw", "pin_memory": "raw", "non_blocking": "raw", "memory_format": "raw"},
+    arguments={
+        "self": "operand",
+        "dtype": "raw",
+        "layout": "raw",
+        "device": "raw",
+        "pin_memory": "raw",
+        "non_blocking": "raw",
+        "memory_format": "raw",
+    },
     promotion="none",
     promoted=("self",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "copy.to_copy"},
     meta=copy_shapes.to_copy,
     differentiable=("self",),
-    record=nodes.record__to_copy,
+    record=nodes.recording__to_copy,
 )
 
 copy_ = Dispatch(
@@ -62,7 +72,7 @@ copy_ = Dispatch(
     meta=copy_shapes.copy_,
     mutates=True,
     differentiable=("self", "src"),
-    record=nodes.record_copy__,
+    record=nodes.recording_copy__,
 )
 
 fill_ = Dispatch(
@@ -77,7 +87,23 @@ fill_ = Dispatch(
     meta=copy_shapes.fill_,
     mutates=True,
     differentiable=("self", "value"),
-    record=nodes.record_fill__,
+    record=nodes.recording_fill__,
+)
+
+zero_ = Dispatch(
+    "zero_",
+    "zero_(Tensor(a!) self) -> Tensor(a!)",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.ALL,
+    kernel_names={"CPU": "copy.zero_"},
+    meta=copy_shapes.zero_,
+    half_is_raw=True,
+    mutates=True,
+    differentiable=("self",),
+    record=nodes.recording_zero__,
 )
 
 complex = Dispatch(
@@ -91,7 +117,7 @@ complex = Dispatch(
     kernel_names={"CPU": "copy.complex_"},
     meta=copy_shapes.complex_,
     differentiable=("real", "imag"),
-    record=nodes.record_complex,
+    record=nodes.recording_complex,
 )
 
 cat = Dispatch(
@@ -106,7 +132,7 @@ cat = Dispatch(
     meta=shaping_shapes.cat,
     half_is_raw=True,
     differentiable=("tensors",),
-    record=nodes.record_cat,
+    record=nodes.recording_cat,
 )
 
 stack = Dispatch(
@@ -121,7 +147,7 @@ stack = Dispatch(
     meta=shaping_shapes.stack,
     half_is_raw=True,
     differentiable=("tensors",),
-    record=nodes.record_stack,
+    record=nodes.recording_stack,
 )
 
 flip = Dispatch(
@@ -136,7 +162,7 @@ flip = Dispatch(
     meta=shaping_shapes.flip,
     half_is_raw=True,
     differentiable=("self",),
-    record=nodes.record_flip,
+    record=nodes.recording_flip,
 )
 
 roll = Dispatch(
@@ -151,7 +177,7 @@ roll = Dispatch(
     meta=shaping_shapes.roll,
     half_is_raw=True,
     differentiable=("self",),
-    record=nodes.record_roll,
+    record=nodes.recording_roll,
 )
 
 repeat = Dispatch(
@@ -166,7 +192,7 @@ repeat = Dispatch(
     meta=shaping_shapes.repeat,
     half_is_raw=True,
     differentiable=("self",),
-    record=nodes.record_repeat,
+    record=nodes.recording_repeat,
 )
 
 repeat_interleave_Tensor = Dispatch(
@@ -194,8 +220,8 @@ tril = Dispatch(
     half_is_raw=True,
     aliasing=True,
     differentiable=("self",),
-    record=nodes.record_tril,
-    record_inplace=nodes.record_tril_,
+    record=nodes.recording_tril,
+    record_inplace=nodes.recording_tril_,
 )
 
 triu = Dispatch(
@@ -211,8 +237,8 @@ triu = Dispatch(
     half_is_raw=True,
     aliasing=True,
     differentiable=("self",),
-    record=nodes.record_triu,
-    record_inplace=nodes.record_triu_,
+    record=nodes.recording_triu,
+    record_inplace=nodes.recording_triu_,
 )
 
 diag_embed = Dispatch(
@@ -227,7 +253,7 @@ diag_embed = Dispatch(
     meta=shaping_shapes.diag_embed,
     half_is_raw=True,
     differentiable=("self",),
-    record=nodes.record_diag_embed,
+    record=nodes.recording_diag_embed,
 )
 
 gather = Dispatch(
@@ -242,7 +268,7 @@ gather = Dispatch(
     meta=indexing_shapes.gather,
     half_is_raw=True,
     differentiable=("self",),
-    record=nodes.record_gather,
+    record=nodes.recording_gather,
 )
 
 index_select = Dispatch(
@@ -257,7 +283,7 @@ index_select = Dispatch(
     meta=indexing_shapes.index_select,
     half_is_raw=True,
     differentiable=("self",),
-    record=nodes.record_index_select,
+    record=nodes.recording_index_select,
 )
 
 index_Tensor = Dispatch(
@@ -272,7 +298,7 @@ index_Tensor = Dispatch(
     meta=None,
     half_is_raw=True,
     differentiable=("self",),
-    record=nodes.record_index_Tensor,
+    record=nodes.recording_index_Tensor,
 )
 
 take = Dispatch(
@@ -287,7 +313,7 @@ take = Dispatch(
     meta=indexing_shapes.take,
     half_is_raw=True,
     differentiable=("self",),
-    record=nodes.record_take,
+    record=nodes.recording_take,
 )
 
 masked_select = Dispatch(
@@ -302,7 +328,7 @@ masked_select = Dispatch(
     meta=None,
     half_is_raw=True,
     differentiable=("self",),
-    record=nodes.record_masked_select,
+    record=nodes.recording_masked_select,
 )
 
 _nonzero = Dispatch(
@@ -320,9 +346,16 @@ _nonzero = Dispatch(
 
 embedding = Dispatch(
     "embedding",
-    "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
+    "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool "
+    "scale_grad_by_freq=False, bool sparse=False) -> Tensor",
     {"weight": "tensor", "indices": "tensor"},
-    arguments={"weight": "operand", "indices": "operand", "padding_idx": "raw", "scale_grad_by_freq": "raw", "sparse": "raw"},
+    arguments={
+        "weight": "operand",
+        "indices": "operand",
+        "padding_idx": "raw",
+        "scale_grad_by_freq": "raw",
+        "sparse": "raw",
+    },
     promotion="none",
     promoted=("weight", "indices"),
     dtypes=dtype_sets.ALL,
@@ -330,21 +363,28 @@ embedding = Dispatch(
     meta=indexing_shapes.embedding,
     half_is_raw=True,
     differentiable=("weight",),
-    record=nodes.record_embedding,
+    record=nodes.recording_embedding,
 )
 
 embedding_dense_backward = Dispatch(
     "embedding_dense_backward",
-    "embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor",
+    "embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt "
+    "padding_idx, bool scale_grad_by_freq) -> Tensor",
     {"grad_output": "tensor", "indices": "tensor"},
-    arguments={"grad_output": "operand", "indices": "operand", "num_weights": "raw", "padding_idx": "raw", "scale_grad_by_freq": "raw"},
+    arguments={
+        "grad_output": "operand",
+        "indices": "operand",
+        "num_weights": "raw",
+        "padding_idx": "raw",
+        "scale_grad_by_freq": "raw",
+    },
     promotion="none",
     promoted=("grad_output", "indices"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     kernel_names={"CPU": "indexing.embedding_dense_backward"},
     meta=indexing_shapes.embedding_dense_backward,
     differentiable=("grad_output",),
-    record=nodes.record_embedding_dense_backward,
+    record=nodes.recording_embedding_dense_backward,
 )
 
 index_put = Dispatch(
@@ -359,15 +399,21 @@ index_put = Dispatch(
     meta=scatter_shapes.index_put,
     aliasing=True,
     differentiable=("self", "values"),
-    record=nodes.record_index_put,
-    record_inplace=nodes.record_index_put_,
+    record=nodes.recording_index_put,
+    record_inplace=nodes.recording_index_put_,
 )
 
 index_add = Dispatch(
     "index_add",
     "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
     {"self": "tensor", "index": "tensor", "source": "tensor"},
-    arguments={"self": "operand", "dim": "raw", "index": "operand", "source": "operand", "alpha": "scalar"},
+    arguments={
+        "self": "operand",
+        "dim": "raw",
+        "index": "operand",
+        "source": "operand",
+        "alpha": "scalar",
+    },
     promotion="same",
     promoted=("self", "source"),
     dtypes=dtype_sets.ALL,
@@ -375,8 +421,8 @@ index_add = Dispatch(
     meta=scatter_shapes.index_add,
     aliasing=True,
     differentiable=("self", "source"),
-    record=nodes.record_index_add,
-    record_inplace=nodes.record_index_add_,
+    record=nodes.recording_index_add,
+    record_inplace=nodes.recording_index_add_,
 )
 
 index_copy = Dispatch(
@@ -392,8 +438,8 @@ index_copy = Dispatch(
     half_is_raw=True,
     aliasing=True,
     differentiable=("self", "source"),
-    record=nodes.record_index_copy,
-    record_inplace=nodes.record_index_copy_,
+    record=nodes.recording_index_copy,
+    record_inplace=nodes.recording_index_copy_,
 )
 
 index_fill_int_Scalar = Dispatch(
@@ -408,15 +454,23 @@ index_fill_int_Scalar = Dispatch(
     meta=scatter_shapes.index_fill,
     aliasing=True,
     differentiable=("self", "value"),
-    record=nodes.record_index_fill_int_Scalar,
-    record_inplace=nodes.record_index_fill_int_Scalar_,
+    record=nodes.recording_index_fill_int_Scalar,
+    record_inplace=nodes.recording_index_fill_int_Scalar_,
 )
 
 index_reduce = Dispatch(
     "index_reduce",
-    "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
+    "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool "
+    "include_self=True) -> Tensor",
     {"self": "tensor", "index": "tensor", "source": "tensor"},
-    arguments={"self": "operand", "dim": "raw", "index": "operand", "source": "operand", "reduce": "raw", "include_self": "raw"},
+    arguments={
+        "self": "operand",
+        "dim": "raw",
+        "index": "operand",
+        "source": "operand",
+        "reduce": "raw",
+        "include_self": "raw",
+    },
     promotion="same",
     promoted=("self", "source"),
     dtypes=dtype_sets.REAL,
@@ -424,8 +478,8 @@ index_reduce = Dispatch(
     meta=scatter_shapes.index_reduce,
     aliasing=True,
     differentiable=("self", "source"),
-    record=nodes.record_index_reduce,
-    record_inplace=nodes.record_index_reduce_,
+    record=nodes.recording_index_reduce,
+    record_inplace=nodes.recording_index_reduce_,
 )
 
 put = Dispatch(
@@ -440,8 +494,8 @@ put = Dispatch(
     meta=scatter_shapes.put,
     aliasing=True,
     differentiable=("self", "source"),
-    record=nodes.record_put,
-    record_inplace=nodes.record_put_,
+    record=nodes.recording_put,
+    record_inplace=nodes.recording_put_,
 )
 
 scatter_src = Dispatch(
@@ -457,8 +511,8 @@ scatter_src = Dispatch(
     half_is_raw=True,
     aliasing=True,
     differentiable=("self", "src"),
-    record=nodes.record_scatter_src,
-    record_inplace=nodes.record_scatter_src_,
+    record=nodes.recording_scatter_src,
+    record_inplace=nodes.recording_scatter_src_,
 )
 
 scatter_value = Dispatch(
@@ -473,15 +527,21 @@ scatter_value = Dispatch(
     meta=scatter_shapes.scatter_value,
     aliasing=True,
     differentiable=("self",),
-    record=nodes.record_scatter_value,
-    record_inplace=nodes.record_scatter_value_,
+    record=nodes.recording_scatter_value,
+    record_inplace=nodes.recording_scatter_value_,
 )
 
 scatter_reduce = Dispatch(
     "scatter.reduce",
     "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
     {"self": "tensor", "index": "tensor", "src": "tensor"},
-    arguments={"self": "operand", "dim": "raw", "index": "operand", "src": "operand", "reduce": "raw"},
+    arguments={
+        "self": "operand",
+        "dim": "raw",
+        "index": "operand",
+        "src": "operand",
+        "reduce": "raw",
+    },
     promotion="same",
     promoted=("self", "src"),
     dtypes=dtype_sets.ALL,
@@ -489,15 +549,22 @@ scatter_reduce = Dispatch(
     meta=scatter_shapes.scatter_combine,
     aliasing=True,
     differentiable=("self", "src"),
-    record=nodes.record_scatter_reduce,
-    record_inplace=nodes.record_scatter_reduce_,
+    record=nodes.recording_scatter_reduce,
+    record_inplace=nodes.recording_scatter_reduce_,
 )
 
 scatter_value_reduce = Dispatch(
     "scatter.value_reduce",
-    "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
+    "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) ->"
+    " Tensor",
     {"self": "tensor", "index": "tensor"},
-    arguments={"self": "operand", "dim": "raw", "index": "operand", "value": "scalar", "reduce": "raw"},
+    arguments={
+        "self": "operand",
+        "dim": "raw",
+        "index": "operand",
+        "value": "scalar",
+        "reduce": "raw",
+    },
     promotion="none",
     promoted=("self", "index"),
     dtypes=dtype_sets.ALL,
@@ -505,8 +572,8 @@ scatter_value_reduce = Dispatch(
     meta=scatter_shapes.scatter_value_combine,
     aliasing=True,
     differentiable=("self",),
-    record=nodes.record_scatter_value_reduce,
-    record_inplace=nodes.record_scatter_value_reduce_,
+    record=nodes.recording_scatter_value_reduce,
+    record_inplace=nodes.recording_scatter_value_reduce_,
 )
 
 scatter_add = Dispatch(
@@ -521,15 +588,23 @@ scatter_add = Dispatch(
     meta=scatter_shapes.scatter,
     aliasing=True,
     differentiable=("self", "src"),
-    record=nodes.record_scatter_add,
-    record_inplace=nodes.record_scatter_add_,
+    record=nodes.recording_scatter_add,
+    record_inplace=nodes.recording_scatter_add_,
 )
 
 scatter_reduce_two = Dispatch(
     "scatter_reduce.two",
-    "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
+    "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool "
+    "include_self=True) -> Tensor",
     {"self": "tensor", "index": "tensor", "src": "tensor"},
-    arguments={"self": "operand", "dim": "raw", "index": "operand", "src": "operand", "reduce": "raw", "include_self": "raw"},
+    arguments={
+        "self": "operand",
+        "dim": "raw",
+        "index": "operand",
+        "src": "operand",
+        "reduce": "raw",
+        "include_self": "raw",
+    },
     promotion="same",
     promoted=("self", "src"),
     dtypes=dtype_sets.REAL,
@@ -537,8 +612,8 @@ scatter_reduce_two = Dispatch(
     meta=scatter_shapes.scatter_reduce,
     aliasing=True,
     differentiable=("self", "src"),
-    record=nodes.record_scatter_reduce_two,
-    record_inplace=nodes.record_scatter_reduce_two_,
+    record=nodes.recording_scatter_reduce_two,
+    record_inplace=nodes.recording_scatter_reduce_two_,
 )
 
 masked_fill_Scalar = Dispatch(
@@ -553,8 +628,8 @@ masked_fill_Scalar = Dispatch(
     meta=scatter_shapes.masked_fill,
     aliasing=True,
     differentiable=("self", "value"),
-    record=nodes.record_masked_fill_Scalar,
-    record_inplace=nodes.record_masked_fill_Scalar_,
+    record=nodes.recording_masked_fill_Scalar,
+    record_inplace=nodes.recording_masked_fill_Scalar_,
 )
 
 masked_scatter = Dispatch(
@@ -570,8 +645,8 @@ masked_scatter = Dispatch(
     half_is_raw=True,
     aliasing=True,
     differentiable=("self", "source"),
-    record=nodes.record_masked_scatter,
-    record_inplace=nodes.record_masked_scatter_,
+    record=nodes.recording_masked_scatter,
+    record_inplace=nodes.recording_masked_scatter_,
 )
 
 sort = Dispatch(
@@ -587,12 +662,13 @@ sort = Dispatch(
     outputs=2,
     wrap=results.sort_result,
     differentiable=("self",),
-    record=nodes.record_sort,
+    record=nodes.recording_sort,
 )
 
 sort_stable = Dispatch(
     "sort.stable",
-    "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+    "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor "
+    "values, Tensor indices)",
     {"self": "tensor"},
     arguments={"self": "operand", "stable": "raw", "dim": "raw", "descending": "raw"},
     promotion="none",
@@ -603,12 +679,13 @@ sort_stable = Dispatch(
     outputs=2,
     wrap=results.sort_stable_result,
     differentiable=("self",),
-    record=nodes.record_sort_stable,
+    record=nodes.recording_sort_stable,
 )
 
 topk = Dispatch(
     "topk",
-    "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
+    "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor "
+    "values, Tensor indices)",
     {"self": "tensor"},
     arguments={"self": "operand", "k": "raw", "dim": "raw", "largest": "raw", "sorted": "raw"},
     promotion="none",
@@ -619,12 +696,13 @@ topk = Dispatch(
     outputs=2,
     wrap=results.topk_result,
     differentiable=("self",),
-    record=nodes.record_topk,
+    record=nodes.recording_topk,
 )
 
 kthvalue = Dispatch(
     "kthvalue",
-    "kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    "kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, "
+    "Tensor indices)",
     {"self": "tensor"},
     arguments={"self": "operand", "k": "raw", "dim": "raw", "keepdim": "raw"},
     promotion="none",
@@ -635,7 +713,7 @@ kthvalue = Dispatch(
     outputs=2,
     wrap=results.kthvalue_result,
     differentiable=("self",),
-    record=nodes.record_kthvalue,
+    record=nodes.recording_kthvalue,
 )
 
 median = Dispatch(
@@ -649,7 +727,7 @@ median = Dispatch(
     kernel_names={"CPU": "sorting.median"},
     meta=sorting_shapes.median,
     differentiable=("self",),
-    record=nodes.record_median,
+    record=nodes.recording_median,
 )
 
 median_dim = Dispatch(
@@ -665,7 +743,7 @@ median_dim = Dispatch(
     outputs=2,
     wrap=results.median_dim_result,
     differentiable=("self",),
-    record=nodes.record_median_dim,
+    record=nodes.recording_median_dim,
 )
 
 nanmedian = Dispatch(
@@ -679,7 +757,7 @@ nanmedian = Dispatch(
     kernel_names={"CPU": "sortingnanmedian"},
     meta=sorting_shapes.median,
     differentiable=("self",),
-    record=nodes.record_nanmedian,
+    record=nodes.recording_nanmedian,
 )
 
 nanmedian_dim = Dispatch(
@@ -695,7 +773,7 @@ nanmedian_dim = Dispatch(
     outputs=2,
     wrap=results.nanmedian_dim_result,
     differentiable=("self",),
-    record=nodes.record_nanmedian_dim,
+    record=nodes.recording_nanmedian_dim,
 )
 
 mode = Dispatch(
@@ -711,12 +789,13 @@ mode = Dispatch(
     outputs=2,
     wrap=results.mode_result,
     differentiable=("self",),
-    record=nodes.record_mode,
+    record=nodes.recording_mode,
 )
 
 _unique2 = Dispatch(
     "_unique2",
-    "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
+    "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool "
+    "return_counts=False) -> (Tensor, Tensor, Tensor)",
     {"self": "tensor"},
     arguments={"self": "operand", "sorted": "raw", "return_inverse": "raw", "return_counts": "raw"},
     promotion="none",
@@ -726,14 +805,21 @@ _unique2 = Dispatch(
     meta=None,
     outputs=3,
     differentiable=("self",),
-    record=nodes.record__unique2,
+    record=nodes.recording__unique2,
 )
 
 unique_dim = Dispatch(
     "unique_dim",
-    "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
+    "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool "
+    "return_counts=False) -> (Tensor, Tensor, Tensor)",
     {"self": "tensor"},
-    arguments={"self": "operand", "dim": "raw", "sorted": "raw", "return_inverse": "raw", "return_counts": "raw"},
+    arguments={
+        "self": "operand",
+        "dim": "raw",
+        "sorted": "raw",
+        "return_inverse": "raw",
+        "return_counts": "raw",
+    },
     promotion="none",
     promoted=("self",),
     dtypes=dtype_sets.REAL,
@@ -741,12 +827,13 @@ unique_dim = Dispatch(
     meta=None,
     outputs=3,
     differentiable=("self",),
-    record=nodes.record_unique_dim,
+    record=nodes.recording_unique_dim,
 )
 
 _unique_consecutive = Dispatch(
     "_unique_consecutive",
-    "_unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)",
+    "_unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, "
+    "int? dim=None) -> (Tensor, Tensor, Tensor)",
     {"self": "tensor"},
     arguments={"self": "operand", "return_inverse": "raw", "return_counts": "raw", "dim": "raw"},
     promotion="none",
@@ -756,14 +843,22 @@ _unique_consecutive = Dispatch(
     meta=None,
     outputs=3,
     differentiable=("self",),
-    record=nodes.record__unique_consecutive,
+    record=nodes.recording__unique_consecutive,
 )
 
 searchsorted_Tensor = Dispatch(
     "searchsorted.Tensor",
-    "searchsorted.Tensor(Tensor sorted_sequence, Tensor|Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
+    "searchsorted.Tensor(Tensor sorted_sequence, Tensor|Scalar self, *, bool out_int32=False,"
+    " bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
     {"sorted_sequence": "tensor", "self": "number", "sorter": "tensor?"},
-    arguments={"sorted_sequence": "operand", "self": "operand", "out_int32": "raw", "right": "raw", "side": "raw", "sorter": "operand"},
+    arguments={
+        "sorted_sequence": "operand",
+        "self": "operand",
+        "out_int32": "raw",
+        "right": "raw",
+        "side": "raw",
+        "sorter": "operand",
+    },
     promotion="none",
     promoted=("sorted_sequence", "self", "sorter"),
     dtypes=dtype_sets.REAL_NUMERIC,
@@ -773,7 +868,8 @@ searchsorted_Tensor = Dispatch(
 
 bucketize_Tensor = Dispatch(
     "bucketize.Tensor",
-    "bucketize.Tensor(Tensor|Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+    "bucketize.Tensor(Tensor|Scalar self, Tensor boundaries, *, bool out_int32=False, bool "
+    "right=False) -> Tensor",
     {"self": "number", "boundaries": "tensor"},
     arguments={"self": "operand", "boundaries": "operand", "out_int32": "raw", "right": "raw"},
     promotion="none",
@@ -785,9 +881,15 @@ bucketize_Tensor = Dispatch(
 
 isin_Tensor_Tensor = Dispatch(
     "isin.Tensor_Tensor",
-    "isin.Tensor_Tensor(Tensor|Scalar elements, Tensor|Scalar test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
+    "isin.Tensor_Tensor(Tensor|Scalar elements, Tensor|Scalar test_elements, *, bool "
+    "assume_unique=False, bool invert=False) -> Tensor",
     {"elements": "number", "test_elements": "number"},
-    arguments={"elements": "operand", "test_elements": "operand", "assume_unique": "raw", "invert": "raw"},
+    arguments={
+        "elements": "operand",
+        "test_elements": "operand",
+        "assume_unique": "raw",
+        "invert": "raw",
+    },
     promotion="none",
     promoted=("elements", "test_elements"),
     dtypes=dtype_sets.REAL_NUMERIC,
@@ -832,7 +934,7 @@ max_dim = Dispatch(
     outputs=2,
     wrap=results.max_dim_result,
     differentiable=("self",),
-    record=nodes.record_max_dim,
+    record=nodes.recording_max_dim,
 )
 
 min_dim = Dispatch(
@@ -848,7 +950,7 @@ min_dim = Dispatch(
     outputs=2,
     wrap=results.min_dim_result,
     differentiable=("self",),
-    record=nodes.record_min_dim,
+    record=nodes.recording_min_dim,
 )
 
 bincount = Dispatch(
@@ -887,8 +989,8 @@ cumsum = Dispatch(
     meta=scan_shapes.cumulative,
     aliasing=True,
     differentiable=("self",),
-    record=nodes.record_cumsum,
-    record_inplace=nodes.record_cumsum_,
+    record=nodes.recording_cumsum,
+    record_inplace=nodes.recording_cumsum_,
 )
 
 cumprod = Dispatch(
@@ -903,8 +1005,8 @@ cumprod = Dispatch(
     meta=scan_shapes.cumulative,
     aliasing=True,
     differentiable=("self",),
-    record=nodes.record_cumprod,
-    record_inplace=nodes.record_cumprod_,
+    record=nodes.recording_cumprod,
+    record_inplace=nodes.recording_cumprod_,
 )
 
 logcumsumexp = Dispatch(
@@ -918,7 +1020,7 @@ logcumsumexp = Dispatch(
     kernel_names={"CPU": "scan.logcumsumexp"},
     meta=scan_shapes.logcumsumexp,
     differentiable=("self",),
-    record=nodes.record_logcumsumexp,
+    record=nodes.recording_logcumsumexp,
 )
 
 cummax = Dispatch(
@@ -934,7 +1036,7 @@ cummax = Dispatch(
     outputs=2,
     wrap=results.cummax_result,
     differentiable=("self",),
-    record=nodes.record_cummax,
+    record=nodes.recording_cummax,
 )
 
 cummin = Dispatch(
@@ -950,12 +1052,13 @@ cummin = Dispatch(
     outputs=2,
     wrap=results.cummin_result,
     differentiable=("self",),
-    record=nodes.record_cummin,
+    record=nodes.recording_cummin,
 )
 
 uniform_ = Dispatch(
     "uniform_",
-    "uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)",
+    "uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> "
+    "Tensor(a!)",
     {"self": "tensor"},
     arguments={"self": "operand", "from": "scalar", "to": "scalar", "generator": "generator"},
     promotion="none",
@@ -965,12 +1068,13 @@ uniform_ = Dispatch(
     meta=random_shapes.uniform_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.record_uniform__,
+    record=nodes.recording_uniform__,
 )
 
 normal_ = Dispatch(
     "normal_",
-    "normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)",
+    "normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> "
+    "Tensor(a!)",
     {"self": "tensor"},
     arguments={"self": "operand", "mean": "scalar", "std": "scalar", "generator": "generator"},
     promotion="none",
@@ -980,7 +1084,7 @@ normal_ = Dispatch(
     meta=random_shapes.normal_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.record_normal__,
+    record=nodes.recording_normal__,
 )
 
 random_ = Dispatch(
@@ -995,7 +1099,7 @@ random_ = Dispatch(
     meta=random_shapes.random_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.record_random__,
+    record=nodes.recording_random__,
 )
 
 random__to = Dispatch(
@@ -1010,7 +1114,7 @@ random__to = Dispatch(
     meta=random_shapes.random_to_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.record_random__to_,
+    record=nodes.recording_random__to_,
 )
 
 random__from = Dispatch(
@@ -1025,7 +1129,7 @@ random__from = Dispatch(
     meta=random_shapes.random_from_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.record_random__from_,
+    record=nodes.recording_random__from_,
 )
 
 bernoulli__float = Dispatch(
@@ -1040,7 +1144,7 @@ bernoulli__float = Dispatch(
     meta=random_shapes.bernoulli_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.record_bernoulli__float_,
+    record=nodes.recording_bernoulli__float_,
 )
 
 bernoulli__Tensor = Dispatch(
@@ -1055,7 +1159,7 @@ bernoulli__Tensor = Dispatch(
     meta=random_shapes.bernoulli_tensor_,
     mutates=True,
     differentiable=("self", "p"),
-    record=nodes.record_bernoulli__Tensor_,
+    record=nodes.recording_bernoulli__Tensor_,
 )
 
 bernoulli = Dispatch(
@@ -1069,7 +1173,7 @@ bernoulli = Dispatch(
     kernel_names={"CPU": "random.bernoulli"},
     meta=random_shapes.bernoulli,
     differentiable=("self",),
-    record=nodes.record_bernoulli,
+    record=nodes.recording_bernoulli,
 )
 
 exponential_ = Dispatch(
@@ -1084,7 +1188,7 @@ exponential_ = Dispatch(
     meta=random_shapes.exponential_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.record_exponential__,
+    record=nodes.recording_exponential__,
 )
 
 geometric_ = Dispatch(
@@ -1099,12 +1203,13 @@ geometric_ = Dispatch(
     meta=random_shapes.geometric_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.record_geometric__,
+    record=nodes.recording_geometric__,
 )
 
 cauchy_ = Dispatch(
     "cauchy_",
-    "cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)",
+    "cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) ->"
+    " Tensor(a!)",
     {"self": "tensor"},
     arguments={"self": "operand", "median": "scalar", "sigma": "scalar", "generator": "generator"},
     promotion="none",
@@ -1114,12 +1219,13 @@ cauchy_ = Dispatch(
     meta=random_shapes.cauchy_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.record_cauchy__,
+    record=nodes.recording_cauchy__,
 )
 
 log_normal_ = Dispatch(
     "log_normal_",
-    "log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)",
+    "log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) ->"
+    " Tensor(a!)",
     {"self": "tensor"},
     arguments={"self": "operand", "mean": "scalar", "std": "scalar", "generator": "generator"},
     promotion="none",
@@ -1129,14 +1235,20 @@ log_normal_ = Dispatch(
     meta=random_shapes.log_normal_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.record_log_normal__,
+    record=nodes.recording_log_normal__,
 )
 
 multinomial = Dispatch(
     "multinomial",
-    "multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
+    "multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? "
+    "generator=None) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand", "num_samples": "raw", "replacement": "raw", "generator": "generator"},
+    arguments={
+        "self": "operand",
+        "num_samples": "raw",
+        "replacement": "raw",
+        "generator": "generator",
+    },
     promotion="none",
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
@@ -1156,7 +1268,7 @@ native_dropout = Dispatch(
     meta=random_shapes.native_dropout,
     outputs=2,
     differentiable=("input",),
-    record=nodes.record_native_dropout,
+    record=nodes.recording_native_dropout,
 )
 
 _randperm = Dispatch(
@@ -1182,7 +1294,7 @@ mm = Dispatch(
     kernel_names={"CPU": "linalg.mm"},
     meta=linalg_shapes.mm,
     differentiable=("self", "mat2"),
-    record=nodes.record_mm,
+    record=nodes.recording_mm,
 )
 
 bmm = Dispatch(
@@ -1196,7 +1308,7 @@ bmm = Dispatch(
     kernel_names={"CPU": "linalg.bmm"},
     meta=linalg_shapes.bmm,
     differentiable=("self", "mat2"),
-    record=nodes.record_bmm,
+    record=nodes.recording_bmm,
 )
 
 mv = Dispatch(
@@ -1210,7 +1322,7 @@ mv = Dispatch(
     kernel_names={"CPU": "linalg.mv"},
     meta=linalg_shapes.mv,
     differentiable=("self", "vec"),
-    record=nodes.record_mv,
+    record=nodes.recording_mv,
 )
 
 dot = Dispatch(
@@ -1224,7 +1336,7 @@ dot = Dispatch(
     kernel_names={"CPU": "linalg.dot"},
     meta=linalg_shapes.dot,
     differentiable=("self", "tensor"),
-    record=nodes.record_dot,
+    record=nodes.recording_dot,
 )
 
 vdot = Dispatch(
@@ -1238,82 +1350,113 @@ vdot = Dispatch(
     kernel_names={"CPU": "linalg.vdot"},
     meta=linalg_shapes.vdot,
     differentiable=("self", "other"),
-    record=nodes.record_vdot,
+    record=nodes.recording_vdot,
 )
 
 addmm = Dispatch(
     "addmm",
     "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     {"self": "tensor", "mat1": "tensor", "mat2": "tensor"},
-    arguments={"self": "operand", "mat1": "operand", "mat2": "operand", "beta": "scalar", "alpha": "scalar"},
+    arguments={
+        "self": "operand",
+        "mat1": "operand",
+        "mat2": "operand",
+        "beta": "scalar",
+        "alpha": "scalar",
+    },
     promotion="none",
     promoted=("self", "mat1", "mat2"),
     dtypes=dtype_sets.NUMERIC,
     kernel_names={"CPU": "linalg.addmm"},
     meta=linalg_shapes.addmm,
     differentiable=("self", "mat1", "mat2"),
-    record=nodes.record_addmm,
-    record_inplace=nodes.record_addmm_,
+    record=nodes.recording_addmm,
+    record_inplace=nodes.recording_addmm_,
 )
 
 addmv = Dispatch(
     "addmv",
     "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     {"self": "tensor", "mat": "tensor", "vec": "tensor"},
-    arguments={"self": "operand", "mat": "operand", "vec": "operand", "beta": "scalar", "alpha": "scalar"},
+    arguments={
+        "self": "operand",
+        "mat": "operand",
+        "vec": "operand",
+        "beta": "scalar",
+        "alpha": "scalar",
+    },
     promotion="none",
     promoted=("self", "mat", "vec"),
     dtypes=dtype_sets.NUMERIC,
     kernel_names={"CPU": "linalg.addmv"},
     meta=linalg_shapes.addmv,
     differentiable=("self", "mat", "vec"),
-    record=nodes.record_addmv,
-    record_inplace=nodes.record_addmv_,
+    record=nodes.recording_addmv,
+    record_inplace=nodes.recording_addmv_,
 )
 
 addbmm = Dispatch(
     "addbmm",
     "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     {"self": "tensor", "batch1": "tensor", "batch2": "tensor"},
-    arguments={"self": "operand", "batch1": "operand", "batch2": "operand", "beta": "scalar", "alpha": "scalar"},
+    arguments={
+        "self": "operand",
+        "batch1": "operand",
+        "batch2": "operand",
+        "beta": "scalar",
+        "alpha": "scalar",
+    },
     promotion="none",
     promoted=("self", "batch1", "batch2"),
     dtypes=dtype_sets.NUMERIC,
     kernel_names={"CPU": "linalg.addbmm"},
     meta=linalg_shapes.addbmm,
     differentiable=("self", "batch1", "batch2"),
-    record=nodes.record_addbmm,
-    record_inplace=nodes.record_addbmm_,
+    record=nodes.recording_addbmm,
+    record_inplace=nodes.recording_addbmm_,
 )
 
 baddbmm = Dispatch(
     "baddbmm",
-    "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> "
+    "Tensor",
     {"self": "tensor", "batch1": "tensor", "batch2": "tensor"},
-    arguments={"self": "operand", "batch1": "operand", "batch2": "operand", "beta": "scalar", "alpha": "scalar"},
+    arguments={
+        "self": "operand",
+        "batch1": "operand",
+        "batch2": "operand",
+        "beta": "scalar",
+        "alpha": "scalar",
+    },
     promotion="none",
     promoted=("self", "batch1", "batch2"),
     dtypes=dtype_sets.NUMERIC,
     kernel_names={"CPU": "linalg.baddbmm"},
     meta=linalg_shapes.baddbmm,
     differentiable=("self", "batch1", "batch2"),
-    record=nodes.record_baddbmm,
-    record_inplace=nodes.record_baddbmm_,
+    record=nodes.recording_baddbmm,
+    record_inplace=nodes.recording_baddbmm_,
 )
 
 addr = Dispatch(
     "addr",
     "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     {"self": "tensor", "vec1": "tensor", "vec2": "tensor"},
-    arguments={"self": "operand", "vec1": "operand", "vec2": "operand", "beta": "scalar", "alpha": "scalar"},
+    arguments={
+        "self": "operand",
+        "vec1": "operand",
+        "vec2": "operand",
+        "beta": "scalar",
+        "alpha": "scalar",
+    },
     promotion="default",
     promoted=("self", "vec1", "vec2"),
     dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "linalg.addr"},
     meta=linalg_shapes.addr,
     differentiable=("self", "vec1", "vec2"),
-    record=nodes.record_addr,
-    record_inplace=nodes.record_addr_,
+    record=nodes.recording_addr,
+    record_inplace=nodes.recording_addr_,
 )
 
 linear = Dispatch(
@@ -1327,12 +1470,13 @@ linear = Dispatch(
     kernel_names={"CPU": "linalg.linear"},
     meta=linalg_shapes.linear,
     differentiable=("input", "weight", "bias"),
-    record=nodes.record_linear,
+    record=nodes.recording_linear,
 )
 
 linalg_vector_norm = Dispatch(
     "linalg_vector_norm",
-    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
+    "ScalarType? dtype=None) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "ord": "scalar", "dim": "raw", "keepdim": "raw", "dtype": "raw"},
     promotion="none",
@@ -1341,7 +1485,7 @@ linalg_vector_norm = Dispatch(
     kernel_names={"CPU": "linalg.linalg_vector_norm"},
     meta=linalg_shapes.linalg_vector_norm,
     differentiable=("self",),
-    record=nodes.record_linalg_vector_norm,
+    record=nodes.recording_linalg_vector_norm,
 )
 
 softmax_int = Dispatch(
@@ -1355,7 +1499,7 @@ softmax_int = Dispatch(
     kernel_names={"CPU": "softmax.softmax"},
     meta=softmax_shapes.softmax,
     differentiable=("self",),
-    record=nodes.record_softmax_int,
+    record=nodes.recording_softmax_int,
 )
 
 log_softmax_int = Dispatch(
@@ -1369,12 +1513,13 @@ log_softmax_int = Dispatch(
     kernel_names={"CPU": "softmax.log_softmax"},
     meta=softmax_shapes.log_softmax,
     differentiable=("self",),
-    record=nodes.record_log_softmax_int,
+    record=nodes.recording_log_softmax_int,
 )
 
 _softmax_backward_data = Dispatch(
     "_softmax_backward_data",
-    "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+    "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType "
+    "input_dtype) -> Tensor",
     {"grad_output": "tensor", "output": "tensor"},
     arguments={"grad_output": "operand", "output": "operand", "dim": "raw", "input_dtype": "raw"},
     promotion="same",
@@ -1383,12 +1528,13 @@ _softmax_backward_data = Dispatch(
     kernel_names={"CPU": "softmax.softmax_backward_data"},
     meta=softmax_shapes.softmax_backward_data,
     differentiable=("grad_output", "output"),
-    record=nodes.record__softmax_backward_data,
+    record=nodes.recording__softmax_backward_data,
 )
 
 _log_softmax_backward_data = Dispatch(
     "_log_softmax_backward_data",
-    "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+    "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType "
+    "input_dtype) -> Tensor",
     {"grad_output": "tensor", "output": "tensor"},
     arguments={"grad_output": "operand", "output": "operand", "dim": "raw", "input_dtype": "raw"},
     promotion="same",
@@ -1397,7 +1543,7 @@ _log_softmax_backward_data = Dispatch(
     kernel_names={"CPU": "softmax.log_softmax_backward_data"},
     meta=softmax_shapes.softmax_backward_data,
     differentiable=("grad_output", "output"),
-    record=nodes.record__log_softmax_backward_data,
+    record=nodes.recording__log_softmax_backward_data,
 )
 
 logsumexp = Dispatch(
@@ -1411,14 +1557,21 @@ logsumexp = Dispatch(
     kernel_names={"CPU": "softmax.logsumexp"},
     meta=softmax_shapes.logsumexp,
     differentiable=("self",),
-    record=nodes.record_logsumexp,
+    record=nodes.recording_logsumexp,
 )
 
 nll_loss_forward = Dispatch(
     "nll_loss_forward",
-    "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)",
+    "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int "
+    "ignore_index) -> (Tensor output, Tensor total_weight)",
     {"self": "tensor", "target": "tensor", "weight": "tensor?"},
-    arguments={"self": "operand", "target": "operand", "weight": "operand", "reduction": "raw", "ignore_index": "raw"},
+    arguments={
+        "self": "operand",
+        "target": "operand",
+        "weight": "operand",
+        "reduction": "raw",
+        "ignore_index": "raw",
+    },
     promotion="none",
     promoted=("self", "target", "weight"),
     dtypes=dtype_sets.FLOATING,
@@ -1427,89 +1580,348 @@ nll_loss_forward = Dispatch(
     outputs=2,
     wrap=results.nll_loss_forward_result,
     differentiable=("self",),
-    record=nodes.record_nll_loss_forward,
+    record=nodes.recording_nll_loss_forward,
 )
 
 _nll_loss_backward = Dispatch(
     "_nll_loss_backward",
-    "_nll_loss_backward(Tensor grad_output, Tensor target, Tensor? weight, Tensor total_weight, int[] sizes, int reduction, int ignore_index) -> Tensor",
+    "_nll_loss_backward(Tensor grad_output, Tensor target, Tensor? weight, Tensor "
+    "total_weight, int[] sizes, int reduction, int ignore_index) -> Tensor",
     {"grad_output": "tensor", "target": "tensor", "weight": "tensor?", "total_weight": "tensor"},
-    arguments={"grad_output": "operand", "target": "operand", "weight": "operand", "total_weight": "operand", "sizes": "raw", "reduction": "raw", "ignore_index": "raw"},
+    arguments={
+        "grad_output": "operand",
+        "target": "operand",
+        "weight": "operand",
+        "total_weight": "operand",
+        "sizes": "raw",
+        "reduction": "raw",
+        "ignore_index": "raw",
+    },
     promotion="none",
     promoted=("grad_output", "target", "weight", "total_weight"),
     dtypes=dtype_sets.FLOATING,
     kernel_names={"CPU": "losses.nll_loss_backward"},
     meta=losses_shapes.nll_loss_backward,
     differentiable=("grad_output",),
-    record=nodes.record__nll_loss_backward,
+    record=nodes.recording__nll_loss_backward,
 )
 
 convolution = Dispatch(
     "convolution",
-    "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
+    "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, "
+    "int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
     {"input": "tensor", "weight": "tensor", "bias": "tensor?"},
-    arguments={"input": "operand", "weight": "operand", "bias": "operand", "stride": "raw", "padding": "raw", "dilation": "raw", "transposed": "raw", "output_padding": "raw", "groups": "raw"},
+    arguments={
+        "input": "operand",
+        "weight": "operand",
+        "bias": "operand",
+        "stride": "raw",
+        "padding": "raw",
+        "dilation": "raw",
+        "transposed": "raw",
+        "output_padding": "raw",
+        "groups": "raw",
+    },
     promotion="none",
     promoted=("input", "weight", "bias"),
     dtypes=dtype_sets.NUMERIC,
     kernel_names={"CPU": "convolution.convolution"},
     meta=convolution_shapes.convolution,
     differentiable=("input", "weight", "bias"),
-    record=nodes.record_convolution,
+    record=nodes.recording_convolution,
 )
 
 _convolution_grad_input = Dispatch(
     "_convolution_grad_input",
-    "_convolution_grad_input(Tensor grad_output, Tensor weight, int[] sizes, int[] stride, int[] padding, int[] dilation, bool transposed, int groups) -> Tensor",
+    "_convolution_grad_input(Tensor grad_output, Tensor weight, int[] sizes, int[] stride, "
+    "int[] padding, int[] dilation, bool transposed, int groups) -> Tensor",
     {"grad_output": "tensor", "weight": "tensor"},
-    arguments={"grad_output": "operand", "weight": "operand", "sizes": "raw", "stride": "raw", "padding": "raw", "dilation": "raw", "transposed": "raw", "groups": "raw"},
+    arguments={
+        "grad_output": "operand",
+        "weight": "operand",
+        "sizes": "raw",
+        "stride": "raw",
+        "padding": "raw",
+        "dilation": "raw",
+        "transposed": "raw",
+        "groups": "raw",
+    },
     promotion="none",
     promoted=("grad_output", "weight"),
     dtypes=dtype_sets.NUMERIC,
     kernel_names={"CPU": "convolution.convolution_grad_input"},
     meta=convolution_shapes.convolution_grad_input,
     differentiable=("grad_output", "weight"),
-    record=nodes.record__convolution_grad_input,
+    record=nodes.recording__convolution_grad_input,
 )
 
 _convolution_grad_weight = Dispatch(
     "_convolution_grad_weight",
-    "_convolution_grad_weight(Tensor grad_output, Tensor input, int[] sizes, int[] stride, int[] padding, int[] dilation, bool transposed, int groups) -> Tensor",
+    "_convolution_grad_weight(Tensor grad_output, Tensor input, int[] sizes, int[] stride, "
+    "int[] padding, int[] dilation, bool transposed, int groups) -> Tensor",
     {"grad_output": "tensor", "input": "tensor"},
-    arguments={"grad_output": "operand", "input": "operand", "sizes": "raw", "stride": "raw", "padding": "raw", "dilation": "raw", "transposed": "raw", "groups": "raw"},
+    arguments={
+        "grad_output": "operand",
+        "input": "operand",
+        "sizes": "raw",
+        "stride": "raw",
+        "padding": "raw",
+        "dilation": "raw",
+        "transposed": "raw",
+        "groups": "raw",
+    },
     promotion="none",
     promoted=("grad_output", "input"),
     dtypes=dtype_sets.NUMERIC,
     kernel_names={"CPU": "convolution.convolution_grad_weight"},
     meta=convolution_shapes.convolution_grad_weight,
     differentiable=("grad_output", "input"),
-    record=nodes.record__convolution_grad_weight,
+    record=nodes.recording__convolution_grad_weight,
 )
 
 im2col = Dispatch(
     "im2col",
-    "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
+    "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) "
+    "-> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand", "kernel_size": "raw", "dilation": "raw", "padding": "raw", "stride": "raw"},
+    arguments={
+        "self": "operand",
+        "kernel_size": "raw",
+        "dilation": "raw",
+        "padding": "raw",
+        "stride": "raw",
+    },
     promotion="none",
     promoted=("self",),
     dtypes=dtype_sets.NUMERIC,
     kernel_names={"CPU": "convolution.im2col"},
     meta=convolution_shapes.im2col,
     differentiable=("self",),
-    record=nodes.record_im2col,
+    record=nodes.recording_im2col,
 )
 
 col2im = Dispatch(
     "col2im",
-    "col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
+    "col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] "
+    "padding, int[2] stride) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand", "output_size": "raw", "kernel_size": "raw", "dilation": "raw", "padding": "raw", "stride": "raw"},
+    arguments={
+        "self": "operand",
+        "output_size": "raw",
+        "kernel_size": "raw",
+        "dilation": "raw",
+        "padding": "raw",
+        "stride": "raw",
+    },
     promotion="none",
     promoted=("self",),
     dtypes=dtype_sets.NUMERIC,
     kernel_names={"CPU": "convolution.col2im"},
     meta=convolution_shapes.col2im,
     differentiable=("self",),
-    record=nodes.record_col2im,
+    record=nodes.recording_col2im,
+)
+
+max_pool2d_with_indices = Dispatch(
+    "max_pool2d_with_indices",
+    "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] "
+    "padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
+    {"self": "tensor"},
+    arguments={
+        "self": "operand",
+        "kernel_size": "raw",
+        "stride": "raw",
+        "padding": "raw",
+        "dilation": "raw",
+        "ceil_mode": "raw",
+    },
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names={"CPU": "pooling.max_pool2d_with_indices"},
+    meta=pooling_shapes.max_pool2d_with_indices,
+    outputs=2,
+    differentiable=("self",),
+    record=nodes.recording_max_pool2d_with_indices,
+)
+
+max_pool3d_with_indices = Dispatch(
+    "max_pool3d_with_indices",
+    "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] "
+    "padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
+    {"self": "tensor"},
+    arguments={
+        "self": "operand",
+        "kernel_size": "raw",
+        "stride": "raw",
+        "padding": "raw",
+        "dilation": "raw",
+        "ceil_mode": "raw",
+    },
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names={"CPU": "pooling.max_pool3d_with_indices"},
+    meta=pooling_shapes.max_pool3d_with_indices,
+    outputs=2,
+    differentiable=("self",),
+    record=nodes.recording_max_pool3d_with_indices,
+)
+
+_max_pool_backward = Dispatch(
+    "_max_pool_backward",
+    "_max_pool_backward(Tensor grad_output, Tensor indices, int[] sizes, int count) -> Tensor",
+    {"grad_output": "tensor", "indices": "tensor"},
+    arguments={"grad_output": "operand", "indices": "operand", "sizes": "raw", "count": "raw"},
+    promotion="none",
+    promoted=("grad_output", "indices"),
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names={"CPU": "pooling.max_pool_backward"},
+    meta=pooling_shapes.max_pool_backward,
+    differentiable=("grad_output",),
+    record=nodes.recording__max_pool_backward,
+)
+
+avg_pool2d = Dispatch(
+    "avg_pool2d",
+    "avg_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool "
+    "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+    {"self": "tensor"},
+    arguments={
+        "self": "operand",
+        "kernel_size": "raw",
+        "stride": "raw",
+        "padding": "raw",
+        "ceil_mode": "raw",
+        "count_include_pad": "raw",
+        "divisor_override": "raw",
+    },
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names={"CPU": "pooling.avg_pool2d"},
+    meta=pooling_shapes.avg_pool2d,
+    differentiable=("self",),
+    record=nodes.recording_avg_pool2d,
+)
+
+avg_pool3d = Dispatch(
+    "avg_pool3d",
+    "avg_pool3d(Tensor self, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool "
+    "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+    {"self": "tensor"},
+    arguments={
+        "self": "operand",
+        "kernel_size": "raw",
+        "stride": "raw",
+        "padding": "raw",
+        "ceil_mode": "raw",
+        "count_include_pad": "raw",
+        "divisor_override": "raw",
+    },
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names={"CPU": "pooling.avg_pool3d"},
+    meta=pooling_shapes.avg_pool3d,
+    differentiable=("self",),
+    record=nodes.recording_avg_pool3d,
+)
+
+_avg_pool_backward = Dispatch(
+    "_avg_pool_backward",
+    "_avg_pool_backward(Tensor grad_output, int[] sizes, int[] kernel_size, int[]? stride, "
+    "int[] padding, bool ceil_mode, bool count_include_pad, int? divisor_override, int count)"
+    " -> Tensor",
+    {"grad_output": "tensor"},
+    arguments={
+        "grad_output": "operand",
+        "sizes": "raw",
+        "kernel_size": "raw",
+        "stride": "raw",
+        "padding": "raw",
+        "ceil_mode": "raw",
+        "count_include_pad": "raw",
+        "divisor_override": "raw",
+        "count": "raw",
+    },
+    promotion="none",
+    promoted=("grad_output",),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    kernel_names={"CPU": "pooling.avg_pool_backward"},
+    meta=pooling_shapes.pool_backward,
+    differentiable=("grad_output",),
+    record=nodes.recording__avg_pool_backward,
+)
+
+_adaptive_avg_pool2d = Dispatch(
+    "_adaptive_avg_pool2d",
+    "_adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "output_size": "raw"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "pooling.adaptive_avg_pool2d"},
+    meta=pooling_shapes.adaptive_avg_pool2d,
+    differentiable=("self",),
+    record=nodes.recording__adaptive_avg_pool2d,
+)
+
+_adaptive_max_pool2d = Dispatch(
+    "_adaptive_max_pool2d",
+    "_adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
+    {"self": "tensor"},
+    arguments={"self": "operand", "output_size": "raw"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names={"CPU": "pooling.adaptive_max_pool2d"},
+    meta=pooling_shapes.adaptive_max_pool2d,
+    outputs=2,
+    differentiable=("self",),
+    record=nodes.recording__adaptive_max_pool2d,
+)
+
+_adaptive_avg_pool3d = Dispatch(
+    "_adaptive_avg_pool3d",
+    "_adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "output_size": "raw"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "pooling.adaptive_avg_pool3d"},
+    meta=pooling_shapes.adaptive_avg_pool3d,
+    differentiable=("self",),
+    record=nodes.recording__adaptive_avg_pool3d,
+)
+
+_adaptive_max_pool3d = Dispatch(
+    "_adaptive_max_pool3d",
+    "_adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
+    {"self": "tensor"},
+    arguments={"self": "operand", "output_size": "raw"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names={"CPU": "pooling.adaptive_max_pool3d"},
+    meta=pooling_shapes.adaptive_max_pool3d,
+    outputs=2,
+    differentiable=("self",),
+    record=nodes.recording__adaptive_max_pool3d,
+)
+
+_adaptive_avg_pool_backward = Dispatch(
+    "_adaptive_avg_pool_backward",
+    "_adaptive_avg_pool_backward(Tensor grad_output, int[] sizes, int count) -> Tensor",
+    {"grad_output": "tensor"},
+    arguments={"grad_output": "operand", "sizes": "raw", "count": "raw"},
+    promotion="none",
+    promoted=("grad_output",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "pooling.adaptive_avg_pool_backward"},
+    meta=pooling_shapes.pool_backward,
+    differentiable=("grad_output",),
+    record=nodes.recording__adaptive_avg_pool_backward,
 )

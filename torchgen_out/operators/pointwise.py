@@ -18,8 +18,8 @@ add_Tensor = Pointwise(
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.add_Tensor},
     differentiable=("self", "other"),
-    record=nodes.record_add_Tensor,
-    record_inplace=nodes.record_add_Tensor_,
+    record=nodes.recording_add_Tensor,
+    record_inplace=nodes.recording_add_Tensor_,
 )
 
 addcdiv = Pointwise(
@@ -32,8 +32,8 @@ addcdiv = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.addcdiv},
     differentiable=("self", "tensor1", "tensor2"),
-    record=nodes.record_addcdiv,
-    record_inplace=nodes.record_addcdiv_,
+    record=nodes.recording_addcdiv,
+    record_inplace=nodes.recording_addcdiv_,
 )
 
 addcmul = Pointwise(
@@ -46,8 +46,8 @@ addcmul = Pointwise(
     dtypes=dtype_sets.NUMERIC,
     formulas={(): kernels.addcmul},
     differentiable=("self", "tensor1", "tensor2"),
-    record=nodes.record_addcmul,
-    record_inplace=nodes.record_addcmul_,
+    record=nodes.recording_addcmul,
+    record_inplace=nodes.recording_addcmul_,
 )
 
 div_Tensor = Pointwise(
@@ -60,8 +60,8 @@ div_Tensor = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.div_Tensor},
     differentiable=("self", "other"),
-    record=nodes.record_div_Tensor,
-    record_inplace=nodes.record_div_Tensor_,
+    record=nodes.recording_div_Tensor,
+    record_inplace=nodes.recording_div_Tensor_,
 )
 
 div_Scalar_Tensor = Pointwise(
@@ -74,7 +74,7 @@ div_Scalar_Tensor = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.div_Scalar_Tensor},
     differentiable=("other",),
-    record=nodes.record_div_Scalar_Tensor,
+    record=nodes.recording_div_Scalar_Tensor,
 )
 
 _div_floor = Pointwise(
@@ -87,7 +87,7 @@ _div_floor = Pointwise(
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels._div_floor},
     differentiable=("self", "other"),
-    record=nodes.record__div_floor,
+    record=nodes.recording__div_floor,
 )
 
 _div_trunc = Pointwise(
@@ -100,7 +100,7 @@ _div_trunc = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._div_trunc},
     differentiable=("self", "other"),
-    record=nodes.record__div_trunc,
+    record=nodes.recording__div_trunc,
 )
 
 _div_trunc_integral = Pointwise(
@@ -124,8 +124,8 @@ floor_divide = Pointwise(
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.floor_divide_},
     differentiable=("self", "other"),
-    record=nodes.record_floor_divide,
-    record_inplace=nodes.record_floor_divide_,
+    record=nodes.recording_floor_divide,
+    record_inplace=nodes.recording_floor_divide_,
 )
 
 floor_divide_Scalar_Tensor = Pointwise(
@@ -138,7 +138,7 @@ floor_divide_Scalar_Tensor = Pointwise(
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.floor_divide_Scalar_Tensor},
     differentiable=("other",),
-    record=nodes.record_floor_divide_Scalar_Tensor,
+    record=nodes.recording_floor_divide_Scalar_Tensor,
 )
 
 fmod_Tensor = Pointwise(
@@ -151,8 +151,8 @@ fmod_Tensor = Pointwise(
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.fmod_Tensor},
     differentiable=("self", "other"),
-    record=nodes.record_fmod_Tensor,
-    record_inplace=nodes.record_fmod_Tensor_,
+    record=nodes.recording_fmod_Tensor,
+    record_inplace=nodes.recording_fmod_Tensor_,
 )
 
 mul_Tensor = Pointwise(
@@ -165,8 +165,8 @@ mul_Tensor = Pointwise(
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.mul_Tensor},
     differentiable=("self", "other"),
-    record=nodes.record_mul_Tensor,
-    record_inplace=nodes.record_mul_Tensor_,
+    record=nodes.recording_mul_Tensor,
+    record_inplace=nodes.recording_mul_Tensor_,
 )
 
 neg = Pointwise(
@@ -179,8 +179,8 @@ neg = Pointwise(
     dtypes=dtype_sets.NUMERIC,
     formulas={(): kernels.neg_},
     differentiable=("self",),
-    record=nodes.record_neg,
-    record_inplace=nodes.record_neg_,
+    record=nodes.recording_neg,
+    record_inplace=nodes.recording_neg_,
 )
 
 reciprocal = Pointwise(
@@ -193,8 +193,8 @@ reciprocal = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.reciprocal_},
     differentiable=("self",),
-    record=nodes.record_reciprocal,
-    record_inplace=nodes.record_reciprocal_,
+    record=nodes.recording_reciprocal,
+    record_inplace=nodes.recording_reciprocal_,
 )
 
 remainder_Tensor = Pointwise(
@@ -207,8 +207,8 @@ remainder_Tensor = Pointwise(
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.remainder_Tensor},
     differentiable=("self", "other"),
-    record=nodes.record_remainder_Tensor,
-    record_inplace=nodes.record_remainder_Tensor_,
+    record=nodes.recording_remainder_Tensor,
+    record_inplace=nodes.recording_remainder_Tensor_,
 )
 
 remainder_Scalar_Tensor = Pointwise(
@@ -221,7 +221,7 @@ remainder_Scalar_Tensor = Pointwise(
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.remainder_Scalar_Tensor},
     differentiable=("other",),
-    record=nodes.record_remainder_Scalar_Tensor,
+    record=nodes.recording_remainder_Scalar_Tensor,
 )
 
 rsub_Tensor = Pointwise(
@@ -234,7 +234,7 @@ rsub_Tensor = Pointwise(
     dtypes=dtype_sets.NUMERIC,
     formulas={(): kernels.rsub_Tensor},
     differentiable=("self", "other"),
-    record=nodes.record_rsub_Tensor,
+    record=nodes.recording_rsub_Tensor,
 )
 
 sub_Tensor = Pointwise(
@@ -247,8 +247,8 @@ sub_Tensor = Pointwise(
     dtypes=dtype_sets.NUMERIC,
     formulas={(): kernels.sub_Tensor},
     differentiable=("self", "other"),
-    record=nodes.record_sub_Tensor,
-    record_inplace=nodes.record_sub_Tensor_,
+    record=nodes.recording_sub_Tensor,
+    record_inplace=nodes.recording_sub_Tensor_,
 )
 
 eq_Tensor = Pointwise(
@@ -459,8 +459,8 @@ abs = Pointwise(
     dtypes=dtype_sets.NUMERIC,
     formulas={(): kernels.abs_},
     differentiable=("self",),
-    record=nodes.record_abs,
-    record_inplace=nodes.record_abs_,
+    record=nodes.recording_abs,
+    record_inplace=nodes.recording_abs_,
 )
 
 _angle_complex = Pointwise(
@@ -473,7 +473,7 @@ _angle_complex = Pointwise(
     dtypes=dtype_sets.COMPLEX,
     formulas={(): kernels._angle_complex},
     differentiable=("self",),
-    record=nodes.record__angle_complex,
+    record=nodes.recording__angle_complex,
 )
 
 _angle_real = Pointwise(
@@ -486,7 +486,7 @@ _angle_real = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._angle_real},
     differentiable=("self",),
-    record=nodes.record__angle_real,
+    record=nodes.recording__angle_real,
 )
 
 ceil = Pointwise(
@@ -499,8 +499,8 @@ ceil = Pointwise(
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.ceil_},
     differentiable=("self",),
-    record=nodes.record_ceil,
-    record_inplace=nodes.record_ceil_,
+    record=nodes.recording_ceil,
+    record_inplace=nodes.recording_ceil_,
 )
 
 conj_physical = Pointwise(
@@ -513,8 +513,8 @@ conj_physical = Pointwise(
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.conj_physical},
     differentiable=("self",),
-    record=nodes.record_conj_physical,
-    record_inplace=nodes.record_conj_physical_,
+    record=nodes.recording_conj_physical,
+    record_inplace=nodes.recording_conj_physical_,
 )
 
 copysign_Tensor = Pointwise(
@@ -527,8 +527,8 @@ copysign_Tensor = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.copysign_Tensor},
     differentiable=("self", "other"),
-    record=nodes.record_copysign_Tensor,
-    record_inplace=nodes.record_copysign_Tensor_,
+    record=nodes.recording_copysign_Tensor,
+    record_inplace=nodes.recording_copysign_Tensor_,
 )
 
 floor = Pointwise(
@@ -541,8 +541,8 @@ floor = Pointwise(
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.floor_},
     differentiable=("self",),
-    record=nodes.record_floor,
-    record_inplace=nodes.record_floor_,
+    record=nodes.recording_floor,
+    record_inplace=nodes.recording_floor_,
 )
 
 frac = Pointwise(
@@ -555,8 +555,8 @@ frac = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.frac},
     differentiable=("self",),
-    record=nodes.record_frac,
-    record_inplace=nodes.record_frac_,
+    record=nodes.recording_frac,
+    record_inplace=nodes.recording_frac_,
 )
 
 nextafter = Pointwise(
@@ -569,8 +569,8 @@ nextafter = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.nextafter_},
     differentiable=("self", "other"),
-    record=nodes.record_nextafter,
-    record_inplace=nodes.record_nextafter_,
+    record=nodes.recording_nextafter,
+    record_inplace=nodes.recording_nextafter_,
 )
 
 round = Pointwise(
@@ -583,8 +583,8 @@ round = Pointwise(
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.round_},
     differentiable=("self",),
-    record=nodes.record_round,
-    record_inplace=nodes.record_round_,
+    record=nodes.recording_round,
+    record_inplace=nodes.recording_round_,
 )
 
 _round_scaled = Pointwise(
@@ -597,7 +597,7 @@ _round_scaled = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._round_scaled},
     differentiable=("self",),
-    record=nodes.record__round_scaled,
+    record=nodes.recording__round_scaled,
 )
 
 sgn = Pointwise(
@@ -610,8 +610,8 @@ sgn = Pointwise(
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.sgn},
     differentiable=("self",),
-    record=nodes.record_sgn,
-    record_inplace=nodes.record_sgn_,
+    record=nodes.recording_sgn,
+    record_inplace=nodes.recording_sgn_,
 )
 
 sign = Pointwise(
@@ -624,8 +624,8 @@ sign = Pointwise(
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.sign_},
     differentiable=("self",),
-    record=nodes.record_sign,
-    record_inplace=nodes.record_sign_,
+    record=nodes.recording_sign,
+    record_inplace=nodes.recording_sign_,
 )
 
 signbit = Pointwise(
@@ -649,8 +649,8 @@ trunc = Pointwise(
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.trunc_},
     differentiable=("self",),
-    record=nodes.record_trunc,
-    record_inplace=nodes.record_trunc_,
+    record=nodes.recording_trunc,
+    record_inplace=nodes.recording_trunc_,
 )
 
 isfinite = Pointwise(
@@ -718,7 +718,7 @@ _nan_to_num = Pointwise(
     dtypes=dtype_sets.REAL,
     formulas={(): kernels._nan_to_num},
     differentiable=("self",),
-    record=nodes.record__nan_to_num,
+    record=nodes.recording__nan_to_num,
 )
 
 exp = Pointwise(
@@ -731,8 +731,8 @@ exp = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.exp_},
     differentiable=("self",),
-    record=nodes.record_exp,
-    record_inplace=nodes.record_exp_,
+    record=nodes.recording_exp,
+    record_inplace=nodes.recording_exp_,
 )
 
 exp2 = Pointwise(
@@ -745,8 +745,8 @@ exp2 = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.exp2_},
     differentiable=("self",),
-    record=nodes.record_exp2,
-    record_inplace=nodes.record_exp2_,
+    record=nodes.recording_exp2,
+    record_inplace=nodes.recording_exp2_,
 )
 
 expm1 = Pointwise(
@@ -759,8 +759,8 @@ expm1 = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.expm1_},
     differentiable=("self",),
-    record=nodes.record_expm1,
-    record_inplace=nodes.record_expm1_,
+    record=nodes.recording_expm1,
+    record_inplace=nodes.recording_expm1_,
 )
 
 log = Pointwise(
@@ -773,8 +773,8 @@ log = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.log_},
     differentiable=("self",),
-    record=nodes.record_log,
-    record_inplace=nodes.record_log_,
+    record=nodes.recording_log,
+    record_inplace=nodes.recording_log_,
 )
 
 log10 = Pointwise(
@@ -787,8 +787,8 @@ log10 = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.log10_},
     differentiable=("self",),
-    record=nodes.record_log10,
-    record_inplace=nodes.record_log10_,
+    record=nodes.recording_log10,
+    record_inplace=nodes.recording_log10_,
 )
 
 log1p = Pointwise(
@@ -801,8 +801,8 @@ log1p = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.log1p_},
     differentiable=("self",),
-    record=nodes.record_log1p,
-    record_inplace=nodes.record_log1p_,
+    record=nodes.recording_log1p,
+    record_inplace=nodes.recording_log1p_,
 )
 
 log2 = Pointwise(
@@ -815,8 +815,8 @@ log2 = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.log2_},
     differentiable=("self",),
-    record=nodes.record_log2,
-    record_inplace=nodes.record_log2_,
+    record=nodes.recording_log2,
+    record_inplace=nodes.recording_log2_,
 )
 
 logaddexp = Pointwise(
@@ -829,7 +829,7 @@ logaddexp = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.logaddexp},
     differentiable=("self", "other"),
-    record=nodes.record_logaddexp,
+    record=nodes.recording_logaddexp,
 )
 
 logaddexp2 = Pointwise(
@@ -842,7 +842,7 @@ logaddexp2 = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.logaddexp2},
     differentiable=("self", "other"),
-    record=nodes.record_logaddexp2,
+    record=nodes.recording_logaddexp2,
 )
 
 xlogy_Tensor = Pointwise(
@@ -855,8 +855,8 @@ xlogy_Tensor = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.xlogy_Tensor},
     differentiable=("self", "other"),
-    record=nodes.record_xlogy_Tensor,
-    record_inplace=nodes.record_xlogy_Tensor_,
+    record=nodes.recording_xlogy_Tensor,
+    record_inplace=nodes.recording_xlogy_Tensor_,
 )
 
 xlogy_Scalar_Self = Pointwise(
@@ -869,7 +869,7 @@ xlogy_Scalar_Self = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.xlogy_Scalar_Self},
     differentiable=("other",),
-    record=nodes.record_xlogy_Scalar_Self,
+    record=nodes.recording_xlogy_Scalar_Self,
 )
 
 pow_Tensor_Tensor = Pointwise(
@@ -882,8 +882,8 @@ pow_Tensor_Tensor = Pointwise(
     dtypes=dtype_sets.NUMERIC,
     formulas={(): kernels.pow_Tensor_Tensor},
     differentiable=("self", "exponent"),
-    record=nodes.record_pow_Tensor_Tensor,
-    record_inplace=nodes.record_pow_Tensor_Tensor_,
+    record=nodes.recording_pow_Tensor_Tensor,
+    record_inplace=nodes.recording_pow_Tensor_Tensor_,
 )
 
 pow_Scalar = Pointwise(
@@ -896,7 +896,7 @@ pow_Scalar = Pointwise(
     dtypes=dtype_sets.NUMERIC,
     formulas={(): kernels.pow_Scalar},
     differentiable=("exponent",),
-    record=nodes.record_pow_Scalar,
+    record=nodes.recording_pow_Scalar,
 )
 
 rsqrt = Pointwise(
@@ -909,8 +909,8 @@ rsqrt = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.rsqrt_},
     differentiable=("self",),
-    record=nodes.record_rsqrt,
-    record_inplace=nodes.record_rsqrt_,
+    record=nodes.recording_rsqrt,
+    record_inplace=nodes.recording_rsqrt_,
 )
 
 sqrt = Pointwise(
@@ -923,8 +923,8 @@ sqrt = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.sqrt_},
     differentiable=("self",),
-    record=nodes.record_sqrt,
-    record_inplace=nodes.record_sqrt_,
+    record=nodes.recording_sqrt,
+    record_inplace=nodes.recording_sqrt_,
 )
 
 square = Pointwise(
@@ -937,8 +937,8 @@ square = Pointwise(
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.square_},
     differentiable=("self",),
-    record=nodes.record_square,
-    record_inplace=nodes.record_square_,
+    record=nodes.recording_square,
+    record_inplace=nodes.recording_square_,
 )
 
 acos = Pointwise(
@@ -951,8 +951,8 @@ acos = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.acos_},
     differentiable=("self",),
-    record=nodes.record_acos,
-    record_inplace=nodes.record_acos_,
+    record=nodes.recording_acos,
+    record_inplace=nodes.recording_acos_,
 )
 
 asin = Pointwise(
@@ -965,8 +965,8 @@ asin = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.asin_},
     differentiable=("self",),
-    record=nodes.record_asin,
-    record_inplace=nodes.record_asin_,
+    record=nodes.recording_asin,
+    record_inplace=nodes.recording_asin_,
 )
 
 atan = Pointwise(
@@ -979,8 +979,8 @@ atan = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.atan_},
     differentiable=("self",),
-    record=nodes.record_atan,
-    record_inplace=nodes.record_atan_,
+    record=nodes.recording_atan,
+    record_inplace=nodes.recording_atan_,
 )
 
 atan2 = Pointwise(
@@ -993,8 +993,8 @@ atan2 = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.atan2_},
     differentiable=("self", "other"),
-    record=nodes.record_atan2,
-    record_inplace=nodes.record_atan2_,
+    record=nodes.recording_atan2,
+    record_inplace=nodes.recording_atan2_,
 )
 
 cos = Pointwise(
@@ -1007,8 +1007,8 @@ cos = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.cos_},
     differentiable=("self",),
-    record=nodes.record_cos,
-    record_inplace=nodes.record_cos_,
+    record=nodes.recording_cos,
+    record_inplace=nodes.recording_cos_,
 )
 
 deg2rad = Pointwise(
@@ -1021,8 +1021,8 @@ deg2rad = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.deg2rad},
     differentiable=("self",),
-    record=nodes.record_deg2rad,
-    record_inplace=nodes.record_deg2rad_,
+    record=nodes.recording_deg2rad,
+    record_inplace=nodes.recording_deg2rad_,
 )
 
 hypot = Pointwise(
@@ -1035,8 +1035,8 @@ hypot = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.hypot},
     differentiable=("self", "other"),
-    record=nodes.record_hypot,
-    record_inplace=nodes.record_hypot_,
+    record=nodes.recording_hypot,
+    record_inplace=nodes.recording_hypot_,
 )
 
 rad2deg = Pointwise(
@@ -1049,8 +1049,8 @@ rad2deg = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.rad2deg},
     differentiable=("self",),
-    record=nodes.record_rad2deg,
-    record_inplace=nodes.record_rad2deg_,
+    record=nodes.recording_rad2deg,
+    record_inplace=nodes.recording_rad2deg_,
 )
 
 sin = Pointwise(
@@ -1063,8 +1063,8 @@ sin = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.sin_},
     differentiable=("self",),
-    record=nodes.record_sin,
-    record_inplace=nodes.record_sin_,
+    record=nodes.recording_sin,
+    record_inplace=nodes.recording_sin_,
 )
 
 sinc = Pointwise(
@@ -1077,8 +1077,8 @@ sinc = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.sinc},
     differentiable=("self",),
-    record=nodes.record_sinc,
-    record_inplace=nodes.record_sinc_,
+    record=nodes.recording_sinc,
+    record_inplace=nodes.recording_sinc_,
 )
 
 tan = Pointwise(
@@ -1091,8 +1091,8 @@ tan = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.tan_},
     differentiable=("self",),
-    record=nodes.record_tan,
-    record_inplace=nodes.record_tan_,
+    record=nodes.recording_tan,
+    record_inplace=nodes.recording_tan_,
 )
 
 acosh = Pointwise(
@@ -1105,8 +1105,8 @@ acosh = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.acosh_},
     differentiable=("self",),
-    record=nodes.record_acosh,
-    record_inplace=nodes.record_acosh_,
+    record=nodes.recording_acosh,
+    record_inplace=nodes.recording_acosh_,
 )
 
 asinh = Pointwise(
@@ -1119,8 +1119,8 @@ asinh = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.asinh_},
     differentiable=("self",),
-    record=nodes.record_asinh,
-    record_inplace=nodes.record_asinh_,
+    record=nodes.recording_asinh,
+    record_inplace=nodes.recording_asinh_,
 )
 
 atanh = Pointwise(
@@ -1133,8 +1133,8 @@ atanh = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.atanh_},
     differentiable=("self",),
-    record=nodes.record_atanh,
-    record_inplace=nodes.record_atanh_,
+    record=nodes.recording_atanh,
+    record_inplace=nodes.recording_atanh_,
 )
 
 cosh = Pointwise(
@@ -1147,8 +1147,8 @@ cosh = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.cosh_},
     differentiable=("self",),
-    record=nodes.record_cosh,
-    record_inplace=nodes.record_cosh_,
+    record=nodes.recording_cosh,
+    record_inplace=nodes.recording_cosh_,
 )
 
 sinh = Pointwise(
@@ -1161,8 +1161,8 @@ sinh = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.sinh_},
     differentiable=("self",),
-    record=nodes.record_sinh,
-    record_inplace=nodes.record_sinh_,
+    record=nodes.recording_sinh,
+    record_inplace=nodes.recording_sinh_,
 )
 
 tanh = Pointwise(
@@ -1175,8 +1175,8 @@ tanh = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.tanh_},
     differentiable=("self",),
-    record=nodes.record_tanh,
-    record_inplace=nodes.record_tanh_,
+    record=nodes.recording_tanh,
+    record_inplace=nodes.recording_tanh_,
 )
 
 digamma = Pointwise(
@@ -1189,8 +1189,8 @@ digamma = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.digamma_},
     differentiable=("self",),
-    record=nodes.record_digamma,
-    record_inplace=nodes.record_digamma_,
+    record=nodes.recording_digamma,
+    record_inplace=nodes.recording_digamma_,
 )
 
 erf = Pointwise(
@@ -1203,8 +1203,8 @@ erf = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.erf_},
     differentiable=("self",),
-    record=nodes.record_erf,
-    record_inplace=nodes.record_erf_,
+    record=nodes.recording_erf,
+    record_inplace=nodes.recording_erf_,
 )
 
 erfc = Pointwise(
@@ -1217,8 +1217,8 @@ erfc = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.erfc_},
     differentiable=("self",),
-    record=nodes.record_erfc,
-    record_inplace=nodes.record_erfc_,
+    record=nodes.recording_erfc,
+    record_inplace=nodes.recording_erfc_,
 )
 
 erfinv = Pointwise(
@@ -1231,8 +1231,8 @@ erfinv = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.erfinv_},
     differentiable=("self",),
-    record=nodes.record_erfinv,
-    record_inplace=nodes.record_erfinv_,
+    record=nodes.recording_erfinv,
+    record_inplace=nodes.recording_erfinv_,
 )
 
 lgamma = Pointwise(
@@ -1245,8 +1245,8 @@ lgamma = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.lgamma_},
     differentiable=("self",),
-    record=nodes.record_lgamma,
-    record_inplace=nodes.record_lgamma_,
+    record=nodes.recording_lgamma,
+    record_inplace=nodes.recording_lgamma_,
 )
 
 logit = Pointwise(
@@ -1259,8 +1259,8 @@ logit = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.logit},
     differentiable=("self",),
-    record=nodes.record_logit,
-    record_inplace=nodes.record_logit_,
+    record=nodes.recording_logit,
+    record_inplace=nodes.recording_logit_,
 )
 
 _trigamma = Pointwise(
@@ -1273,7 +1273,7 @@ _trigamma = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._trigamma},
     differentiable=("self",),
-    record=nodes.record__trigamma,
+    record=nodes.recording__trigamma,
 )
 
 sigmoid = Pointwise(
@@ -1286,8 +1286,8 @@ sigmoid = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.sigmoid_},
     differentiable=("self",),
-    record=nodes.record_sigmoid,
-    record_inplace=nodes.record_sigmoid_,
+    record=nodes.recording_sigmoid,
+    record_inplace=nodes.recording_sigmoid_,
 )
 
 special_entr = Pointwise(
@@ -1300,7 +1300,7 @@ special_entr = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_entr},
     differentiable=("self",),
-    record=nodes.record_special_entr,
+    record=nodes.recording_special_entr,
 )
 
 special_ndtr = Pointwise(
@@ -1313,7 +1313,7 @@ special_ndtr = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_ndtr},
     differentiable=("self",),
-    record=nodes.record_special_ndtr,
+    record=nodes.recording_special_ndtr,
 )
 
 special_xlog1py = Pointwise(
@@ -1326,7 +1326,7 @@ special_xlog1py = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_xlog1py},
     differentiable=("self", "other"),
-    record=nodes.record_special_xlog1py,
+    record=nodes.recording_special_xlog1py,
 )
 
 clamp = Pointwise(
@@ -1337,10 +1337,15 @@ clamp = Pointwise(
     promotion="default",
     promoted=("self", "min", "max"),
     dtypes=dtype_sets.REAL_NUMERIC,
-    formulas={(): kernels.clamp, ("min",): kernels.clamp_without_min, ("max",): kernels.clamp_without_max, ("min", "max"): kernels.clamp_without_min_without_max},
+    formulas={
+        (): kernels.clamp,
+        ("min",): kernels.clamp_without_min,
+        ("max",): kernels.clamp_without_max,
+        ("min", "max"): kernels.clamp_without_min_without_max,
+    },
     differentiable=("self", "min", "max"),
-    record=nodes.record_clamp,
-    record_inplace=nodes.record_clamp_,
+    record=nodes.recording_clamp,
+    record_inplace=nodes.recording_clamp_,
 )
 
 clamp_max = Pointwise(
@@ -1353,8 +1358,8 @@ clamp_max = Pointwise(
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.clamp_max},
     differentiable=("self", "max"),
-    record=nodes.record_clamp_max,
-    record_inplace=nodes.record_clamp_max_,
+    record=nodes.recording_clamp_max,
+    record_inplace=nodes.recording_clamp_max_,
 )
 
 clamp_min = Pointwise(
@@ -1367,8 +1372,8 @@ clamp_min = Pointwise(
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.clamp_min},
     differentiable=("self", "min"),
-    record=nodes.record_clamp_min,
-    record_inplace=nodes.record_clamp_min_,
+    record=nodes.recording_clamp_min,
+    record_inplace=nodes.recording_clamp_min_,
 )
 
 fmax = Pointwise(
@@ -1381,7 +1386,7 @@ fmax = Pointwise(
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.fmax_},
     differentiable=("self", "other"),
-    record=nodes.record_fmax,
+    record=nodes.recording_fmax,
 )
 
 fmin = Pointwise(
@@ -1394,7 +1399,7 @@ fmin = Pointwise(
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.fmin_},
     differentiable=("self", "other"),
-    record=nodes.record_fmin,
+    record=nodes.recording_fmin,
 )
 
 heaviside = Pointwise(
@@ -1407,8 +1412,8 @@ heaviside = Pointwise(
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.heaviside},
     differentiable=("self", "values"),
-    record=nodes.record_heaviside,
-    record_inplace=nodes.record_heaviside_,
+    record=nodes.recording_heaviside,
+    record_inplace=nodes.recording_heaviside_,
 )
 
 lerp_Tensor = Pointwise(
@@ -1421,8 +1426,8 @@ lerp_Tensor = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.lerp_Tensor},
     differentiable=("self", "end", "weight"),
-    record=nodes.record_lerp_Tensor,
-    record_inplace=nodes.record_lerp_Tensor_,
+    record=nodes.recording_lerp_Tensor,
+    record_inplace=nodes.recording_lerp_Tensor_,
 )
 
 maximum = Pointwise(
@@ -1435,7 +1440,7 @@ maximum = Pointwise(
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.maximum},
     differentiable=("self", "other"),
-    record=nodes.record_maximum,
+    record=nodes.recording_maximum,
 )
 
 minimum = Pointwise(
@@ -1448,7 +1453,7 @@ minimum = Pointwise(
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.minimum},
     differentiable=("self", "other"),
-    record=nodes.record_minimum,
+    record=nodes.recording_minimum,
 )
 
 where_self = Pointwise(
@@ -1461,7 +1466,7 @@ where_self = Pointwise(
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.where_self},
     differentiable=("self", "other"),
-    record=nodes.record_where_self,
+    record=nodes.recording_where_self,
 )
 
 celu = Pointwise(
@@ -1474,8 +1479,8 @@ celu = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.celu},
     differentiable=("self",),
-    record=nodes.record_celu,
-    record_inplace=nodes.record_celu_,
+    record=nodes.recording_celu,
+    record_inplace=nodes.recording_celu_,
 )
 
 elu = Pointwise(
@@ -1488,8 +1493,8 @@ elu = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.elu},
     differentiable=("self",),
-    record=nodes.record_elu,
-    record_inplace=nodes.record_elu_,
+    record=nodes.recording_elu,
+    record_inplace=nodes.recording_elu_,
 )
 
 _gelu_erf = Pointwise(
@@ -1502,7 +1507,7 @@ _gelu_erf = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._gelu_erf},
     differentiable=("self",),
-    record=nodes.record__gelu_erf,
+    record=nodes.recording__gelu_erf,
 )
 
 _gelu_tanh = Pointwise(
@@ -1515,7 +1520,7 @@ _gelu_tanh = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._gelu_tanh},
     differentiable=("self",),
-    record=nodes.record__gelu_tanh,
+    record=nodes.recording__gelu_tanh,
 )
 
 hardshrink = Pointwise(
@@ -1528,7 +1533,7 @@ hardshrink = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.hardshrink},
     differentiable=("self",),
-    record=nodes.record_hardshrink,
+    record=nodes.recording_hardshrink,
 )
 
 hardsigmoid = Pointwise(
@@ -1541,8 +1546,8 @@ hardsigmoid = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.hardsigmoid},
     differentiable=("self",),
-    record=nodes.record_hardsigmoid,
-    record_inplace=nodes.record_hardsigmoid_,
+    record=nodes.recording_hardsigmoid,
+    record_inplace=nodes.recording_hardsigmoid_,
 )
 
 hardswish = Pointwise(
@@ -1555,8 +1560,8 @@ hardswish = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.hardswish},
     differentiable=("self",),
-    record=nodes.record_hardswish,
-    record_inplace=nodes.record_hardswish_,
+    record=nodes.recording_hardswish,
+    record_inplace=nodes.recording_hardswish_,
 )
 
 hardtanh = Pointwise(
@@ -1569,8 +1574,8 @@ hardtanh = Pointwise(
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.hardtanh},
     differentiable=("self",),
-    record=nodes.record_hardtanh,
-    record_inplace=nodes.record_hardtanh_,
+    record=nodes.recording_hardtanh,
+    record_inplace=nodes.recording_hardtanh_,
 )
 
 leaky_relu = Pointwise(
@@ -1583,8 +1588,8 @@ leaky_relu = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.leaky_relu},
     differentiable=("self",),
-    record=nodes.record_leaky_relu,
-    record_inplace=nodes.record_leaky_relu_,
+    record=nodes.recording_leaky_relu,
+    record_inplace=nodes.recording_leaky_relu_,
 )
 
 logsigmoid = Pointwise(
@@ -1597,7 +1602,7 @@ logsigmoid = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.logsigmoid},
     differentiable=("self",),
-    record=nodes.record_logsigmoid,
+    record=nodes.recording_logsigmoid,
 )
 
 mish = Pointwise(
@@ -1610,8 +1615,8 @@ mish = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.mish},
     differentiable=("self",),
-    record=nodes.record_mish,
-    record_inplace=nodes.record_mish_,
+    record=nodes.recording_mish,
+    record_inplace=nodes.recording_mish_,
 )
 
 _prelu_kernel = Pointwise(
@@ -1624,7 +1629,7 @@ _prelu_kernel = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._prelu_kernel},
     differentiable=("self", "weight"),
-    record=nodes.record__prelu_kernel,
+    record=nodes.recording__prelu_kernel,
 )
 
 relu = Pointwise(
@@ -1637,8 +1642,8 @@ relu = Pointwise(
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.relu},
     differentiable=("self",),
-    record=nodes.record_relu,
-    record_inplace=nodes.record_relu_,
+    record=nodes.recording_relu,
+    record_inplace=nodes.recording_relu_,
 )
 
 relu6 = Pointwise(
@@ -1651,8 +1656,8 @@ relu6 = Pointwise(
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.relu6},
     differentiable=("self",),
-    record=nodes.record_relu6,
-    record_inplace=nodes.record_relu6_,
+    record=nodes.recording_relu6,
+    record_inplace=nodes.recording_relu6_,
 )
 
 selu = Pointwise(
@@ -1665,8 +1670,8 @@ selu = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.selu},
     differentiable=("self",),
-    record=nodes.record_selu,
-    record_inplace=nodes.record_selu_,
+    record=nodes.recording_selu,
+    record_inplace=nodes.recording_selu_,
 )
 
 silu = Pointwise(
@@ -1679,8 +1684,8 @@ silu = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.silu},
     differentiable=("self",),
-    record=nodes.record_silu,
-    record_inplace=nodes.record_silu_,
+    record=nodes.recording_silu,
+    record_inplace=nodes.recording_silu_,
 )
 
 softplus = Pointwise(
@@ -1693,7 +1698,7 @@ softplus = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.softplus},
     differentiable=("self",),
-    record=nodes.record_softplus,
+    record=nodes.recording_softplus,
 )
 
 softshrink = Pointwise(
@@ -1706,7 +1711,7 @@ softshrink = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.softshrink},
     differentiable=("self",),
-    record=nodes.record_softshrink,
+    record=nodes.recording_softshrink,
 )
 
 softsign = Pointwise(
@@ -1719,7 +1724,7 @@ softsign = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.softsign},
     differentiable=("self",),
-    record=nodes.record_softsign,
+    record=nodes.recording_softsign,
 )
 
 tanhshrink = Pointwise(
@@ -1732,7 +1737,7 @@ tanhshrink = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.tanhshrink},
     differentiable=("self",),
-    record=nodes.record_tanhshrink,
+    record=nodes.recording_tanhshrink,
 )
 
 threshold = Pointwise(
@@ -1745,8 +1750,8 @@ threshold = Pointwise(
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.threshold},
     differentiable=("self",),
-    record=nodes.record_threshold,
-    record_inplace=nodes.record_threshold_,
+    record=nodes.recording_threshold,
+    record_inplace=nodes.recording_threshold_,
 )
 
 native_dropout_backward = Pointwise(
@@ -1759,7 +1764,7 @@ native_dropout_backward = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.native_dropout_backward},
     differentiable=("grad_output",),
-    record=nodes.record_native_dropout_backward,
+    record=nodes.recording_native_dropout_backward,
 )
 
 _squared_difference = Pointwise(
@@ -1772,7 +1777,7 @@ _squared_difference = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._squared_difference},
     differentiable=("self", "other"),
-    record=nodes.record__squared_difference,
+    record=nodes.recording__squared_difference,
 )
 
 _smooth_l1 = Pointwise(
@@ -1785,7 +1790,7 @@ _smooth_l1 = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._smooth_l1},
     differentiable=("self", "target"),
-    record=nodes.record__smooth_l1,
+    record=nodes.recording__smooth_l1,
 )
 
 _huber = Pointwise(
@@ -1798,7 +1803,7 @@ _huber = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._huber},
     differentiable=("self", "target"),
-    record=nodes.record__huber,
+    record=nodes.recording__huber,
 )
 
 _binary_cross_entropy = Pointwise(
@@ -1811,7 +1816,7 @@ _binary_cross_entropy = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._binary_cross_entropy},
     differentiable=("self", "target"),
-    record=nodes.record__binary_cross_entropy,
+    record=nodes.recording__binary_cross_entropy,
 )
 
 _logistic_loss = Pointwise(
@@ -1824,7 +1829,7 @@ _logistic_loss = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._logistic_loss},
     differentiable=("self", "target"),
-    record=nodes.record__logistic_loss,
+    record=nodes.recording__logistic_loss,
 )
 
 _weighted_logistic_loss = Pointwise(
@@ -1837,7 +1842,7 @@ _weighted_logistic_loss = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._weighted_logistic_loss},
     differentiable=("self", "target", "pos_weight"),
-    record=nodes.record__weighted_logistic_loss,
+    record=nodes.recording__weighted_logistic_loss,
 )
 
 _kl_div = Pointwise(
@@ -1850,7 +1855,7 @@ _kl_div = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._kl_div},
     differentiable=("self", "target"),
-    record=nodes.record__kl_div,
+    record=nodes.recording__kl_div,
 )
 
 _kl_div_log_target = Pointwise(
@@ -1863,5 +1868,62 @@ _kl_div_log_target = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._kl_div_log_target},
     differentiable=("self", "target"),
-    record=nodes.record__kl_div_log_target,
+    record=nodes.recording__kl_div_log_target,
+)
+
+_gru_candidate = Pointwise(
+    "_gru_candidate",
+    "_gru_candidate(Tensor input, Tensor hidden, Tensor reset_gate) -> Tensor",
+    {"input": "tensor", "hidden": "tensor", "reset_gate": "tensor"},
+    arguments={"input": "operand", "hidden": "operand", "reset_gate": "operand"},
+    promotion="default",
+    promoted=("input", "hidden", "reset_gate"),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._gru_candidate},
+    differentiable=("input", "hidden", "reset_gate"),
+    record=nodes.recording__gru_candidate,
+)
+
+_gru_hidden = Pointwise(
+    "_gru_hidden",
+    "_gru_hidden(Tensor candidate, Tensor update_gate, Tensor hidden) -> Tensor",
+    {"candidate": "tensor", "update_gate": "tensor", "hidden": "tensor"},
+    arguments={"candidate": "operand", "update_gate": "operand", "hidden": "operand"},
+    promotion="default",
+    promoted=("candidate", "update_gate", "hidden"),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._gru_hidden},
+    differentiable=("candidate", "update_gate", "hidden"),
+    record=nodes.recording__gru_hidden,
+)
+
+_lstm_cell = Pointwise(
+    "_lstm_cell",
+    "_lstm_cell(Tensor in_gate, Tensor forget_gate, Tensor cell_gate, Tensor cell) -> Tensor",
+    {"in_gate": "tensor", "forget_gate": "tensor", "cell_gate": "tensor", "cell": "tensor"},
+    arguments={
+        "in_gate": "operand",
+        "forget_gate": "operand",
+        "cell_gate": "operand",
+        "cell": "operand",
+    },
+    promotion="default",
+    promoted=("in_gate", "forget_gate", "cell_gate", "cell"),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._lstm_cell},
+    differentiable=("in_gate", "forget_gate", "cell_gate", "cell"),
+    record=nodes.recording__lstm_cell,
+)
+
+_lstm_hidden = Pointwise(
+    "_lstm_hidden",
+    "_lstm_hidden(Tensor out_gate, Tensor cell) -> Tensor",
+    {"out_gate": "tensor", "cell": "tensor"},
+    arguments={"out_gate": "operand", "cell": "operand"},
+    promotion="default",
+    promoted=("out_gate", "cell"),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._lstm_hidden},
+    differentiable=("out_gate", "cell"),
+    record=nodes.recording__lstm_hidden,
 )

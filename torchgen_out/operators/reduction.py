@@ -27,7 +27,7 @@ amax = Reduction(
     dtypes=dtype_sets.REAL,
     parts=kernels.amax,
     differentiable=("self",),
-    record=nodes.record_amax,
+    record=nodes.recording_amax,
 )
 
 amin = Reduction(
@@ -39,7 +39,7 @@ amin = Reduction(
     dtypes=dtype_sets.REAL,
     parts=kernels.amin,
     differentiable=("self",),
-    record=nodes.record_amin,
+    record=nodes.recording_amin,
 )
 
 any_dims = Reduction(
@@ -59,21 +59,22 @@ max = Reduction(
     arguments={"self": "operand"},
     promotion="default",
     dtypes=dtype_sets.REAL,
-    parts=kernels.max,
+    parts=kernels.max_,
     differentiable=("self",),
-    record=nodes.record_max,
+    record=nodes.recording_max,
 )
 
 mean_dim = Reduction(
     "mean.dim",
-    "mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    "mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) "
+    "-> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw", "dtype": "raw"},
     promotion="default",
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     parts=kernels.mean_dim,
     differentiable=("self",),
-    record=nodes.record_mean_dim,
+    record=nodes.recording_mean_dim,
 )
 
 min = Reduction(
@@ -83,43 +84,46 @@ min = Reduction(
     arguments={"self": "operand"},
     promotion="default",
     dtypes=dtype_sets.REAL,
-    parts=kernels.min,
+    parts=kernels.min_,
     differentiable=("self",),
-    record=nodes.record_min,
+    record=nodes.recording_min,
 )
 
 nansum = Reduction(
     "nansum",
-    "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
+    "Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw", "dtype": "raw"},
     promotion="bool_to_long",
     dtypes=dtype_sets.REAL,
     parts=kernels.nansum,
     differentiable=("self",),
-    record=nodes.record_nansum,
+    record=nodes.recording_nansum,
 )
 
 prod_dim_int = Reduction(
     "prod.dim_int",
-    "prod.dim_int(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    "prod.dim_int(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType? dtype=None) "
+    "-> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw", "dtype": "raw"},
     promotion="bool_to_long",
     dtypes=dtype_sets.ALL,
     parts=kernels.prod_dim_int,
     differentiable=("self",),
-    record=nodes.record_prod_dim_int,
+    record=nodes.recording_prod_dim_int,
 )
 
 sum_dim_IntList = Reduction(
     "sum.dim_IntList",
-    "sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    "sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
+    "dtype=None) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw", "dtype": "raw"},
     promotion="bool_to_long",
     dtypes=dtype_sets.ALL,
     parts=kernels.sum_dim_IntList,
     differentiable=("self",),
-    record=nodes.record_sum_dim_IntList,
+    record=nodes.recording_sum_dim_IntList,
 )

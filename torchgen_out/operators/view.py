@@ -13,16 +13,17 @@ alias = View(
     {"self": "tensor"},
     function=views.alias,
     differentiable=("self",),
-    record=nodes.record_alias,
+    record=nodes.recording_alias,
 )
 
 as_strided = View(
     "as_strided",
-    "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
+    "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) "
+    "-> Tensor(a)",
     {"self": "tensor"},
     function=views.as_strided,
     differentiable=("self",),
-    record=nodes.record_as_strided,
+    record=nodes.recording_as_strided,
 )
 
 detach = View(
@@ -38,7 +39,7 @@ view = View(
     {"self": "tensor"},
     function=views.view,
     differentiable=("self",),
-    record=nodes.record_view,
+    record=nodes.recording_view,
 )
 
 view_dtype = View(
@@ -54,7 +55,7 @@ view_as = View(
     {"self": "tensor", "other": "tensor"},
     function=views.view_as,
     differentiable=("self",),
-    record=nodes.record_view_as,
+    record=nodes.recording_view_as,
 )
 
 view_as_real = View(
@@ -63,7 +64,7 @@ view_as_real = View(
     {"self": "tensor"},
     function=views.view_as_real,
     differentiable=("self",),
-    record=nodes.record_view_as_real,
+    record=nodes.recording_view_as_real,
 )
 
 view_as_complex = View(
@@ -72,7 +73,7 @@ view_as_complex = View(
     {"self": "tensor"},
     function=views.view_as_complex,
     differentiable=("self",),
-    record=nodes.record_view_as_complex,
+    record=nodes.recording_view_as_complex,
 )
 
 unflatten_int = View(
@@ -81,7 +82,7 @@ unflatten_int = View(
     {"self": "tensor"},
     function=views.unflatten,
     differentiable=("self",),
-    record=nodes.record_unflatten_int,
+    record=nodes.recording_unflatten_int,
 )
 
 transpose_int = View(
@@ -90,7 +91,7 @@ transpose_int = View(
     {"self": "tensor"},
     function=views.transpose,
     differentiable=("self",),
-    record=nodes.record_transpose_int,
+    record=nodes.recording_transpose_int,
 )
 
 swapaxes = View(
@@ -99,7 +100,7 @@ swapaxes = View(
     {"self": "tensor"},
     function=views.transpose,
     differentiable=("self",),
-    record=nodes.record_swapaxes,
+    record=nodes.recording_swapaxes,
 )
 
 t = View(
@@ -108,7 +109,7 @@ t = View(
     {"self": "tensor"},
     function=views.t,
     differentiable=("self",),
-    record=nodes.record_t,
+    record=nodes.recording_t,
 )
 
 T = View(
@@ -117,7 +118,7 @@ T = View(
     {"self": "tensor"},
     function=views.reverse_dims,
     differentiable=("self",),
-    record=nodes.record_T,
+    record=nodes.recording_T,
 )
 
 mT = View(
@@ -126,7 +127,7 @@ mT = View(
     {"self": "tensor"},
     function=views.matrix_transpose,
     differentiable=("self",),
-    record=nodes.record_mT,
+    record=nodes.recording_mT,
 )
 
 permute = View(
@@ -135,7 +136,7 @@ permute = View(
     {"self": "tensor"},
     function=views.permute,
     differentiable=("self",),
-    record=nodes.record_permute,
+    record=nodes.recording_permute,
 )
 
 movedim_int = View(
@@ -144,7 +145,7 @@ movedim_int = View(
     {"self": "tensor"},
     function=views.movedim,
     differentiable=("self",),
-    record=nodes.record_movedim_int,
+    record=nodes.recording_movedim_int,
 )
 
 movedim_intlist = View(
@@ -153,7 +154,7 @@ movedim_intlist = View(
     {"self": "tensor"},
     function=views.movedim,
     differentiable=("self",),
-    record=nodes.record_movedim_intlist,
+    record=nodes.recording_movedim_intlist,
 )
 
 expand = View(
@@ -162,7 +163,7 @@ expand = View(
     {"self": "tensor"},
     function=views.expand,
     differentiable=("self",),
-    record=nodes.record_expand,
+    record=nodes.recording_expand,
 )
 
 broadcast_to = View(
@@ -171,7 +172,7 @@ broadcast_to = View(
     {"self": "tensor"},
     function=views.expand,
     differentiable=("self",),
-    record=nodes.record_broadcast_to,
+    record=nodes.recording_broadcast_to,
 )
 
 expand_as = View(
@@ -180,7 +181,7 @@ expand_as = View(
     {"self": "tensor", "other": "tensor"},
     function=views.expand_as,
     differentiable=("self",),
-    record=nodes.record_expand_as,
+    record=nodes.recording_expand_as,
 )
 
 squeeze = View(
@@ -189,7 +190,7 @@ squeeze = View(
     {"self": "tensor"},
     function=views.squeeze,
     differentiable=("self",),
-    record=nodes.record_squeeze,
+    record=nodes.recording_squeeze,
 )
 
 squeeze_dim = View(
@@ -198,7 +199,7 @@ squeeze_dim = View(
     {"self": "tensor"},
     function=views.squeeze_dim,
     differentiable=("self",),
-    record=nodes.record_squeeze_dim,
+    record=nodes.recording_squeeze_dim,
 )
 
 squeeze_dims = View(
@@ -207,7 +208,7 @@ squeeze_dims = View(
     {"self": "tensor"},
     function=views.squeeze_dims,
     differentiable=("self",),
-    record=nodes.record_squeeze_dims,
+    record=nodes.recording_squeeze_dims,
 )
 
 unsqueeze = View(
@@ -216,7 +217,7 @@ unsqueeze = View(
     {"self": "tensor"},
     function=views.unsqueeze,
     differentiable=("self",),
-    record=nodes.record_unsqueeze,
+    record=nodes.recording_unsqueeze,
 )
 
 select_int = View(
@@ -225,16 +226,17 @@ select_int = View(
     {"self": "tensor"},
     function=views.select,
     differentiable=("self",),
-    record=nodes.record_select_int,
+    record=nodes.recording_select_int,
 )
 
 slice_Tensor = View(
     "slice.Tensor",
-    "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)",
+    "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt "
+    "step=1) -> Tensor(a)",
     {"self": "tensor"},
     function=views.slice,
     differentiable=("self",),
-    record=nodes.record_slice_Tensor,
+    record=nodes.recording_slice_Tensor,
 )
 
 narrow = View(
@@ -243,7 +245,7 @@ narrow = View(
     {"self": "tensor"},
     function=views.narrow,
     differentiable=("self",),
-    record=nodes.record_narrow,
+    record=nodes.recording_narrow,
 )
 
 unfold = View(
@@ -252,7 +254,7 @@ unfold = View(
     {"self": "tensor"},
     function=views.unfold,
     differentiable=("self",),
-    record=nodes.record_unfold,
+    record=nodes.recording_unfold,
 )
 
 diagonal = View(
@@ -261,7 +263,7 @@ diagonal = View(
     {"self": "tensor"},
     function=views.diagonal,
     differentiable=("self",),
-    record=nodes.record_diagonal,
+    record=nodes.recording_diagonal,
 )
 
 split_Tensor = View(
@@ -271,7 +273,7 @@ split_Tensor = View(
     function=views.split,
     several=True,
     differentiable=("self",),
-    record=nodes.record_split_Tensor,
+    record=nodes.recording_split_Tensor,
 )
 
 split_sizes = View(
@@ -281,7 +283,7 @@ split_sizes = View(
     function=views.split_with_sizes,
     several=True,
     differentiable=("self",),
-    record=nodes.record_split_sizes,
+    record=nodes.recording_split_sizes,
 )
 
 split_with_sizes = View(
@@ -291,7 +293,7 @@ split_with_sizes = View(
     function=views.split_with_sizes,
     several=True,
     differentiable=("self",),
-    record=nodes.record_split_with_sizes,
+    record=nodes.recording_split_with_sizes,
 )
 
 chunk = View(
@@ -301,7 +303,7 @@ chunk = View(
     function=views.chunk,
     several=True,
     differentiable=("self",),
-    record=nodes.record_chunk,
+    record=nodes.recording_chunk,
 )
 
 tensor_split_sections = View(
@@ -311,7 +313,7 @@ tensor_split_sections = View(
     function=views.tensor_split_sections,
     several=True,
     differentiable=("self",),
-    record=nodes.record_tensor_split_sections,
+    record=nodes.recording_tensor_split_sections,
 )
 
 tensor_split_indices = View(
@@ -321,7 +323,7 @@ tensor_split_indices = View(
     function=views.tensor_split_indices,
     several=True,
     differentiable=("self",),
-    record=nodes.record_tensor_split_indices,
+    record=nodes.recording_tensor_split_indices,
 )
 
 unbind_int = View(
@@ -331,5 +333,5 @@ unbind_int = View(
     function=views.unbind,
     several=True,
     differentiable=("self",),
-    record=nodes.record_unbind_int,
+    record=nodes.recording_unbind_int,
 )
