@@ -1,0 +1,20 @@
+"""Bodies of operators that answer a question in Python."""
+
+from __future__ import annotations
+
+from runtime.core.tensor import Tensor
+
+
+def is_nonzero(self: Tensor) -> bool:
+    """Whether the only element is not zero."""
+    return bool(self)
+
+
+def is_same_size(self: Tensor, other: Tensor) -> bool:
+    """Whether the sizes are equal."""
+    return self._sizes == other._sizes
+
+
+def numel(self: Tensor) -> int:
+    """The number of elements."""
+    return self.numel()
