@@ -10,6 +10,20 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from runtime.autograd.place_formulas import (  # noqa: F401 - shown to derivatives.yaml
+    cat_backward,
+    cumprod_backward,
+    cumsum_backward,
+    embedding_dense_double_backward,
+    index_reduce_backward,
+    logcumsumexp_backward,
+    masked_scatter_backward,
+    masked_select_backward,
+    repeat_backward,
+    roll_backward,
+    scatter_reduce_backward,
+    scatter_source_backward,
+)
 from runtime.core import shape as shapes
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops

@@ -1,0 +1,63 @@
+"""Composites of the indexing family."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime import errors
+from runtime.core import dtype as dtypes
+from runtime.core import shape as shapes
+from runtime.dispatch import ops
+
+
+def take_along_dim(self: Any, indices: Any, dim: int | None = None) -> Any:
+    """`gather` after broadcasting self and `indices` in all dims but `dim`.
+
+    **Raises** RuntimeError for the dtype of `indices` or unequal ndim.
+    """
+    if indices.dtype is not dtypes.int64:
+        raise RuntimeError(
+            "torch.take_along_dim(): dtype of indices should be Long but got "
+            f"{errors.scalar_type_name(indices.dtype)}"
+        )
+    if dim is None:
+        return self.reshape((-1,)).gather(0, indices.reshape((-1,)))
+    if self.ndim != indices.ndim:
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, "
+            f"but got {self.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
+        )
+    dim = shapes.normalize_dim(dim, self.ndim)
+    own, given = list(self.shape), list(indices.shape)
+    own[dim] = given[dim] = 1
+    common = shapes.broadcast_shapes(own, given)
+    source = self.expand((*common[:dim], self.shape[dim], *common[dim + 1 :]))
+    places = indices.expand((*common[:dim], indices.shape[dim], *common[dim + 1 :]))
+    return source.gather(dim, places)
+
+
+def nonzero(self: Any, as_tuple: bool = False) -> Any:
+    """The places of nonzero elements: a row each, or a vector per dim."""
+    if not as_tuple:
+        return ops._nonzero(self)
+    places = ops._nonzero(self if self.ndim else self.unsqueeze(0))
+    return tuple(places.unbind(1))
+
+
+def one_hot(self: Any, num_classes: int = -1) -> Any:
+    """Rows of zeros with a one. **Raises** RuntimeError for classes out of range."""
+    if self.dtype is not dtypes.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if not self.numel():
+        if num_classes <= 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        return self.new_zeros((*self.shape, num_classes))
+    if self.min().item() < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    largest = self.max().item()
+    if num_classes == -1:
+        num_classes = largest + 1
+    elif largest >= num_classes:
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    zeros = self.new_zeros((*self.shape, num_classes))
+    return zeros.scatter_(-1, self.unsqueeze(-1), 1)
