@@ -5,6 +5,21 @@ from __future__ import annotations
 from runtime.core.tensor import Tensor
 
 
+def is_floating_point(self: Tensor) -> bool:
+    """Whether the dtype is a real floating-point one."""
+    return self.dtype.is_floating_point
+
+
+def is_complex(self: Tensor) -> bool:
+    """Whether the dtype is complex."""
+    return self.dtype.is_complex
+
+
+def is_signed(self: Tensor) -> bool:
+    """Whether the dtype has negative numbers."""
+    return self.dtype.is_signed
+
+
 def is_nonzero(self: Tensor) -> bool:
     """Whether the only element is not zero."""
     return bool(self)
