@@ -1204,3 +1204,8 @@ def no_accelerator() -> RuntimeError:
 def one_value_per_channel(size: object) -> ValueError:
     """A batch statistic would be taken over one value, whose variance is 0."""
     return ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
+
+
+def no_backward_runs() -> RuntimeError:
+    """A callback for the end of backward is given while no backward runs."""
+    return RuntimeError("Final callbacks can only be installed during backward pass.")

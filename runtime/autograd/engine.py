@@ -5,6 +5,7 @@ Cost on top of the operators' own is stated and measured in `benchmarks/autograd
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush, heappushpop
@@ -24,6 +25,8 @@ _SAME = keys.GRAD - 1 & ~keys.ZERO_DIM  # the bits of the key in which a gradien
 
 Pending = dict[Any, int]
 Wanted = dict[Any, list[tuple[int, int]]]
+
+next_task_nr = itertools.count().__next__
 
 
 def run_backward(
@@ -48,27 +51,56 @@ def run_backward(
         wanted = _wanted(targets)
         captured = None if accumulates else [None] * len(targets)
     state = grad_mode.state
-    before = state.enabled
-    state.enabled = create_graph
+    before, outer = state.enabled, state.task
+    state.enabled, state.task = create_graph, (next_task_nr(), pending, targets is not None, outer)
     try:
         _run(roots, grads, pending, keep_graph, wanted, captured)
+        if state.callbacks:
+            _run_callbacks()
     finally:
-        state.enabled = before
-    if state.callbacks:
-        _run_callbacks()
+        state.enabled, state.task = before, outer
+        if outer is None:
+            state.callbacks = None
     return captured
+
+
+# -- about the backward that is running in this thread ------------------------------------------
+
+
+def task_nr() -> int:
+    """Return the number of the running backward; -1 if none runs."""
+    task = grad_mode.state.task
+    return -1 if task is None else task[0]
+
+
+def is_yet_to_run(target: Any) -> bool:
+    """Return whether the running backward has still to come to a node or leaf."""
+    return target in grad_mode.state.task[1]
+
+
+def is_restricted() -> bool:
+    """Return whether the running backward, or one around it, goes to chosen inputs only."""
+    task = grad_mode.state.task
+    while task is not None:
+        if task[2]:
+            return True
+        task = task[3]
+    return False
 
 
 def queue_callback(callback: Any) -> None:
     """Call `callback()` when the backward that is running in this thread has finished."""
     state = grad_mode.state
+    if state.task is None:
+        raise errors.no_backward_runs()
     state.callbacks = [*(state.callbacks or ()), callback]
 
 
 def _run_callbacks() -> None:
-    callbacks, grad_mode.state.callbacks = grad_mode.state.callbacks, None
-    for callback in callbacks or ():
-        callback()
+    while grad_mode.state.callbacks:
+        callbacks, grad_mode.state.callbacks = grad_mode.state.callbacks, None
+        for callback in callbacks:
+            callback()
 
 
 # -- which nodes, and how many gradients each waits for -----------------------------------------

@@ -12,11 +12,13 @@ from typing import Any
 class _State(threading.local):
     """The switches of one thread. The class attributes are what a new thread starts with.
 
-    callbacks: what is to be called when the running backward has finished.
+    task: the running backward: its number, what it has yet to come to, whether it is restricted
+    to chosen inputs, and the task around it. callbacks: what to call when it has finished.
     """
 
     enabled = True
     inference = False
+    task: tuple[int, Any, bool, Any] | None = None
     callbacks: list[Callable[[], Any]] | None = None
 
 
@@ -184,3 +186,20 @@ class inference_mode(_Switch):
 
     def __exit__(self, *exc: object) -> None:
         state.enabled, state.inference = self.before
+
+
+class set_multithreading_enabled(_Switch):
+    """Accepted for its callers' sake: backward runs in the calling thread."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+
+    def clone(self) -> set_multithreading_enabled:
+        """Return another one."""
+        return self.__class__(self.mode)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        pass

@@ -1,0 +1,284 @@
+"""Checkpointing: run a part of the model again in backward instead of keeping its tensors.
+
+With `use_reentrant=False` the part is recorded as usual, but what its nodes save are empty
+`_Place`s; the first one asked for in backward runs the part again and fills them all. With
+`use_reentrant=True` the part is one node, whose backward records the part and runs backward
+through that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from runtime.autograd import api, engine, grad_mode, saved
+from runtime.autograd.function import Function
+from runtime.core import generator
+from runtime.core.tensor import Tensor
+
+
+class CheckpointError(RuntimeError):
+    """The part did not do the same when it was run again."""
+
+
+def noop_context_fn() -> tuple[Any, Any]:
+    """Return two contexts that do nothing."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+def checkpoint(
+    function: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool | None = None,
+    context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
+    preserve_rng_state: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """Call `function(*args, **kwargs)`; in backward, call it again for what backward needs.
+
+    preserve_rng_state: draw the same random numbers again. context_fn: makes the contexts for the
+    first and for the second call. determinism_check: 'none' skips the comparison of shapes and
+    dtypes. early_stop: stop the second call once all has been found again.
+    """
+    if use_reentrant is None:
+        warnings.warn(
+            "checkpoint: the use_reentrant parameter should be passed explicitly. "
+            "use_reentrant=False is recommended; the default is True.",
+            stacklevel=2,
+        )
+        use_reentrant = True
+    if use_reentrant:
+        if context_fn is not noop_context_fn or debug:
+            raise ValueError(
+                "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
+            )
+        if kwargs:
+            raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
+        return CheckpointFunction.apply(function, preserve_rng_state, *args)
+    first, second = context_fn()
+    frame = _Frame(
+        lambda: function(*args, **kwargs),
+        second,
+        _RandomState() if preserve_rng_state else None,
+        determinism_check,
+        early_stop,
+    )
+    with saved.saved_tensors_hooks(frame.pack, frame.unpack), first:
+        return function(*args, **kwargs)
+
+
+def checkpoint_sequential(
+    functions: Any,
+    segments: int,
+    input: Any,
+    use_reentrant: bool | None = None,
+    preserve_rng_state: bool = True,
+) -> Any:
+    """Run modules or functions one after the other, in `segments` checkpointed parts.
+
+    The last part is not checkpointed: its backward would begin at once.
+    """
+    modules = list(functions.children()) if hasattr(functions, "children") else list(functions)
+    length = len(modules) // segments
+    end = -1
+    for start in range(0, length * (segments - 1), length):
+        end = start + length - 1
+        input = checkpoint(
+            _in_turn(modules[start : end + 1]),
+            input,
+            use_reentrant=use_reentrant,
+            preserve_rng_state=preserve_rng_state,
+        )
+    return _in_turn(modules[end + 1 :])(input)
+
+
+def _in_turn(functions: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+    def run(input: Any) -> Any:
+        for function in functions:
+            input = function(input)
+        return input
+
+    return run
+
+
+class _RandomState:
+    """The random generators' place at the first call."""
+
+    def __init__(self) -> None:
+        self.state = generator.default_generator.get_state()
+
+    @contextlib.contextmanager
+    def again(self) -> Any:
+        """Draw the same numbers inside, and go on as before behind."""
+        before = generator.default_generator.get_state()
+        generator.default_generator.set_state(self.state)
+        try:
+            yield
+        finally:
+            generator.default_generator.set_state(before)
+
+
+# -- use_reentrant=False ------------------------------------------------------------------------
+
+
+class _Place:
+    """Where a node of the part will find its tensor. described: what the tensor was."""
+
+    __slots__ = ("__weakref__", "described", "value")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.described = _describe(tensor)
+        self.value: Any = None
+
+
+class _Stop(Exception):
+    """All places are filled."""
+
+
+class _Frame:
+    """One checkpointed call."""
+
+    def __init__(
+        self,
+        function: Callable[[], Any],
+        context: Any,
+        random_state: _RandomState | None,
+        determinism_check: str,
+        early_stop: bool,
+    ) -> None:
+        self.function = function
+        self.context = context
+        self.random_state = random_state
+        self.compares = determinism_check != "none"
+        self.early_stop = early_stop
+        self.grad_enabled = grad_mode.is_enabled()
+        self.places: list[weakref.ref[_Place]] = []
+
+    def pack(self, tensor: Tensor) -> _Place:
+        """Keep a place instead of the tensor."""
+        place = _Place(tensor)
+        self.places.append(weakref.ref(place))
+        return place
+
+    def unpack(self, place: _Place) -> Any:
+        """Give the tensor, recomputed with all others if it is not there."""
+        if place.value is None:
+            self.recompute()
+        value, place.value = place.value, None
+        if value is None:
+            raise CheckpointError(
+                "torch.utils.checkpoint: A different number of tensors was saved during the "
+                "original forward and recomputation: one that backward needs is missing."
+            )
+        return value
+
+    def recompute(self) -> None:
+        """Call the function again, and fill the places in the order in which they were made."""
+        found = 0
+
+        def fill(tensor: Tensor) -> None:
+            nonlocal found
+            if found == len(self.places):
+                raise CheckpointError(
+                    "torch.utils.checkpoint: trying to save more tensors during recomputation "
+                    "than during the original forward pass."
+                )
+            place = self.places[found]()
+            if place is not None:
+                if self.compares and place.described != _describe(tensor):
+                    raise CheckpointError(_different(found, place.described, _describe(tensor)))
+                place.value = tensor.detach()
+            found += 1
+            if self.early_stop and found == len(self.places):
+                raise _Stop
+
+        random = (
+            contextlib.nullcontext() if self.random_state is None else self.random_state.again()
+        )
+        with contextlib.suppress(_Stop), random, self.context:
+            with grad_mode.set_grad_enabled(self.grad_enabled):
+                with saved.saved_tensors_hooks(fill, _no_unpacking):
+                    self.function()
+        if found != len(self.places):
+            raise CheckpointError(
+                "torch.utils.checkpoint: A different number of tensors was saved during the "
+                f"original forward and recomputation.\nNumber of tensors saved during forward: "
+                f"{len(self.places)}\nNumber of tensors saved during recomputation: {found}."
+            )
+
+
+def _no_unpacking(content: Any) -> Any:
+    raise CheckpointError(
+        "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked "
+        "once: backward inside of a checkpointed function needs to keep its own graph."
+    )
+
+
+def _describe(tensor: Tensor) -> dict[str, Any]:
+    return {"shape": tensor.shape, "dtype": tensor.dtype, "device": tensor.device}
+
+
+def _different(position: int, before: dict[str, Any], after: dict[str, Any]) -> str:
+    return (
+        "torch.utils.checkpoint: Recomputed values for the following tensors have different "
+        f"metadata than during the forward pass.\ntensor at position {position}:\n"
+        f"saved metadata: {before}\nrecomputed metadata: {after}\n"
+    )
+
+
+# -- use_reentrant=True -------------------------------------------------------------------------
+
+
+class CheckpointFunction(Function):
+    """The part as one node."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, function: Callable[..., Any], preserve_rng_state: bool, *args: Any
+    ) -> Any:
+        """Call the function without recording it."""
+        if not any(isinstance(arg, Tensor) and arg.requires_grad for arg in args):
+            warnings.warn(
+                "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=4
+            )
+        ctx.function = function
+        ctx.random_state = _RandomState() if preserve_rng_state else None
+        ctx.args = [None if isinstance(arg, Tensor) else arg for arg in args]
+        ctx.places = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
+        ctx.save_for_backward(*[args[i] for i in ctx.places])
+        return function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        """Record the part now, and go backward through it."""
+        if engine.is_restricted():
+            raise RuntimeError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
+                "passing an `inputs` parameter to .backward(). To resolve this error, you can "
+                "either set use_reentrant=False, or call .backward() without passing the `inputs` "
+                "argument."
+            )
+        args = list(ctx.args)
+        for i, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
+            args[i] = tensor.detach().requires_grad_(tensor.requires_grad)
+        random = contextlib.nullcontext() if ctx.random_state is None else ctx.random_state.again()
+        with random, grad_mode.enable_grad():
+            results = ctx.function(*args)
+        results = (results,) if isinstance(results, Tensor) else tuple(results)
+        pairs = [
+            (result, grad)
+            for result, grad in zip(results, grads, strict=True)
+            if isinstance(result, Tensor) and result.requires_grad
+        ]
+        if not pairs:
+            raise RuntimeError(
+                "none of output has requires_grad=True, this checkpoint() is not necessary"
+            )
+        api.backward([result for result, _ in pairs], [grad for _, grad in pairs])
+        return (None, None, *(arg.grad if isinstance(arg, Tensor) else None for arg in args))
