@@ -3,12 +3,48 @@
 # Do not edit.
 """A PyTorch-compatible tensor and autograd library whose operators are data."""
 
-from runtime.backends import cpu as _cpu_backend
-from runtime.backends import meta as _meta_backend
+import importlib
+
+from runtime.autograd import members as _members  # noqa: F401
+from runtime.autograd.namespace import (  # noqa: F401
+    enable_grad,
+    inference_mode,
+    no_grad,
+    set_grad_enabled,
+)
+from runtime.backends import cpu as _cpu  # noqa: F401
+from runtime.backends import meta as _meta  # noqa: F401
+from runtime.backends.cpu.threads import get_num_threads, set_num_threads  # noqa: F401
 from runtime.core.tensor import Tensor
-from runtime.autograd import members as _members
-from torchgen_out import methods as _methods
-from torchgen_out import registrations as _registrations
+from runtime.ops import tensor_api as _tensor_api
+from torchgen_out import methods as _methods  # noqa: F401
+from torchgen_out import registrations as _registrations  # noqa: F401
 from torchgen_out.functions.torch import *  # noqa: F403
 
+# After the operators: the top level's `bool`, `float`, `int` are dtypes.
+from runtime.ops.namespace import *  # noqa: F403  # isort: skip
 
+_tensor_api.install(Tensor)
+
+_LAZY_MODULES = frozenset(
+    [
+        "autograd",
+        "fft",
+        "linalg",
+        "nn",
+        "optim",
+        "serialization",
+        "special",
+        "utils",
+    ]
+)
+_LAZY_NAMES = {"load": "serialization", "save": "serialization"}
+
+
+def __getattr__(name: str) -> object:
+    """Load a submodule, or a name of one, when it is first used."""
+    if name in _LAZY_MODULES:
+        return importlib.import_module(f"torchgen_out.{name}")
+    if name in _LAZY_NAMES:
+        return getattr(importlib.import_module(f"torchgen_out.{_LAZY_NAMES[name]}"), name)
+    raise AttributeError(f"module 'torchgen_out' has no attribute '{name}'")

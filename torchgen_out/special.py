@@ -3,27 +3,42 @@
 # Do not edit.
 """The operators of special."""
 
-from torchgen_out.functions import composite, overloads, pointwise
+from torchgen_out.functions import composite, dispatch, overloads, pointwise
 
 __all__ = [
+    "bessel_j0",
+    "bessel_j1",
+    "bessel_y0",
+    "bessel_y1",
     "digamma",
     "entr",
     "erf",
     "erfc",
+    "erfcx",
     "erfinv",
     "exp2",
     "expit",
     "expm1",
+    "gammainc",
+    "gammaincc",
     "gammaln",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
     "log1p",
+    "log_ndtr",
     "logit",
+    "multigammaln",
     "ndtr",
+    "ndtri",
     "polygamma",
     "psi",
     "round",
     "sinc",
     "xlog1py",
     "xlogy",
+    "zeta",
 ]
 
 round = overloads.round
@@ -37,10 +52,25 @@ psi = pointwise.digamma
 erf = pointwise.erf
 erfc = pointwise.erfc
 erfinv = pointwise.erfinv
+i0 = dispatch.i0
+gammainc = dispatch.igamma
+gammaincc = dispatch.igammac
 gammaln = pointwise.lgamma
 logit = pointwise.logit
+multigammaln = composite.mvlgamma
 polygamma = composite.polygamma
 expit = pointwise.sigmoid
+bessel_j0 = dispatch.special_bessel_j0
+bessel_j1 = dispatch.special_bessel_j1
+bessel_y0 = dispatch.special_bessel_y0
+bessel_y1 = dispatch.special_bessel_y1
 entr = pointwise.special_entr
+erfcx = dispatch.special_erfcx
+i0e = dispatch.special_i0e
+i1 = dispatch.special_i1
+i1e = dispatch.special_i1e
+log_ndtr = dispatch.special_log_ndtr
 ndtr = pointwise.special_ndtr
+ndtri = dispatch.special_ndtri
 xlog1py = pointwise.special_xlog1py
+zeta = dispatch.special_zeta

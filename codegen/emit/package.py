@@ -1,23 +1,63 @@
-"""Emits the package itself: torchgen_out/__init__.py and the facades over hand-written modules."""
+"""Emits the package itself: __init__.py, and facades over the hand-written parts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from codegen.emit import namespaces
 from codegen.emit.environment import render
 from codegen.model.program import Program
 from codegen.write import File
 
-FACADES: dict[str, str] = {
-    "autograd": "runtime.autograd",
-    "optim": "runtime.optim",
-}
+
+@dataclass(frozen=True, slots=True)
+class Facade:
+    """A public module that re-exports what a hand-written one lists in `__all__`."""
+
+    path: str
+    source: str
+    doc: str
+    submodules: tuple[str, ...] = ()
+
+    @property
+    def package(self) -> str:
+        """The package that holds the submodules."""
+        return "torchgen_out." + self.path.removesuffix("/__init__.py").replace("/", ".")
+
+
+FACADES = (
+    Facade("autograd/__init__.py", "runtime.autograd.namespace", "Gradients.", ("functional",)),
+    Facade("autograd/functional.py", "runtime.autograd.functional", "Jacobians and Hessians."),
+    Facade("autograd/gradcheck.py", "runtime.autograd.gradcheck", "Gradients held to differences."),
+    Facade(
+        "nn/__init__.py",
+        "runtime.nn",
+        "Building blocks of neural networks.",
+        ("functional", "init", "parameter", "utils"),
+    ),
+    Facade("nn/init.py", "runtime.nn.init", "Initial values of parameters."),
+    Facade("nn/parameter.py", "runtime.nn.parameter", "Parameters."),
+    Facade("nn/utils/__init__.py", "runtime.nn.utils", "Gradient clipping, vectors.", ("rnn",)),
+    Facade("nn/utils/rnn.py", "runtime.nn.packing", "Sequences of several lengths."),
+    Facade("optim/__init__.py", "runtime.optim", "Optimizers.", ("lr_scheduler",)),
+    Facade("optim/lr_scheduler.py", "runtime.optim.lr_scheduler", "Schedules of learning rates."),
+    Facade("utils/data.py", "runtime.data", "Data sets and loaders."),
+    Facade("utils/checkpoint.py", "runtime.autograd.checkpoint", "Recomputing in backward."),
+    Facade("serialization.py", "runtime.serialization", "Saving and loading."),
+)
+
+LAZY_MODULES = ("autograd", "fft", "linalg", "nn", "optim", "serialization", "special", "utils")
+"""Submodules that load when they are first named: `import torchgen_out` needs none of them."""
 
 
 def emit(program: Program) -> Iterable[File]:
-    """Emit `__init__.py` and `py.typed`."""
-    exports = list(namespaces._exports(program, "torch"))
-    yield render("__init__.py", "init.py.jinja", names=[e.name for e in exports])
-    yield render("nn/__init__.py", "nn.py.jinja")
+    """Emit `__init__.py`, facades and `py.typed`."""
+    yield render("__init__.py", "init.py.jinja", modules=LAZY_MODULES)
+    for facade in FACADES:
+        yield render(facade.path, "facade.py.jinja", facade=facade)
+    yield render(
+        "utils/__init__.py",
+        "package.py.jinja",
+        summary="Data loading and checkpoints: utils.data, utils.checkpoint.",
+    )
     yield File("py.typed", "")

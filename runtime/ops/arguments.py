@@ -34,6 +34,11 @@ def as_list(value: Any) -> Any:
     return value if isinstance(value, (tuple, list)) or hasattr(value, "__iter__") else (value,)
 
 
+def is_item(value: Any) -> bool:
+    """Whether the one argument given in the place of several is an item, not the list of them."""
+    return is_int(value) or isinstance(value, Tensor)
+
+
 def is_tensor(value: Any) -> bool:
     """Whether an argument is a tensor."""
     return isinstance(value, Tensor)

@@ -34,6 +34,7 @@ from runtime.ops.composite import losses as losses_bodies
 from runtime.ops.composite import margin_losses as margin_losses_bodies
 from runtime.ops.composite import norms as norms_bodies
 from runtime.ops.composite import pooling as pooling_bodies
+from runtime.ops.composite import queries as queries_bodies
 from runtime.ops.composite import random as random_bodies
 from runtime.ops.composite import reshaping as reshaping_bodies
 from runtime.ops.composite import selection as selection_bodies
@@ -123,6 +124,54 @@ def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     if out is not None:
         return store_out("polar", out, ops.complex(abs * angle.cos(), abs * angle.sin()))
     return ops.complex(abs * angle.cos(), abs * angle.sin())
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """is_floating_point(Tensor self) -> bool
+
+    Returns whether the dtype is a real floating-point one.
+    """
+    return queries_bodies.is_floating_point(input)
+
+
+def is_complex(input: Tensor) -> bool:
+    """is_complex(Tensor self) -> bool
+
+    Returns whether the dtype is complex.
+    """
+    return queries_bodies.is_complex(input)
+
+
+def is_signed(input: Tensor) -> bool:
+    """is_signed(Tensor self) -> bool
+
+    Returns whether the dtype has negative numbers.
+    """
+    return queries_bodies.is_signed(input)
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """is_nonzero(Tensor self) -> bool
+
+    Returns whether the only element is not zero.
+    """
+    return queries_bodies.is_nonzero(input)
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """is_same_size(Tensor self, Tensor other) -> bool
+
+    Returns whether two tensors have the same sizes.
+    """
+    return queries_bodies.is_same_size(input, other)
+
+
+def numel(input: Tensor) -> int:
+    """numel(Tensor self) -> SymInt
+
+    Returns the number of elements.
+    """
+    return queries_bodies.numel(input)
 
 
 def empty(
@@ -1174,10 +1223,28 @@ def float_power__Scalar(input: Number, exponent: Tensor) -> Tensor:
     return elementwise_bodies.float_power(input, exponent)
 
 
+def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
+    """mvlgamma(Tensor self, int p) -> Tensor
+
+    Return the logarithm of the multivariate gamma function of dimension `p`.
+    """
+    if out is not None:
+        return store_out("mvlgamma", out, elementwise_bodies.mvlgamma(input, p))
+    return elementwise_bodies.mvlgamma(input, p)
+
+
+def mvlgamma_(input: Tensor, p: int) -> Tensor:
+    """mvlgamma_(Tensor(a!) self, int p) -> Tensor(a!)
+
+    In-place variant of `mvlgamma`.
+    """
+    return input.copy_(elementwise_bodies.mvlgamma(input, p))
+
+
 def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """polygamma(int n, Tensor self) -> Tensor
 
-    Return the `n`-th derivative of `digamma`, for `n` of 0 or 1.
+    Return the `n`-th derivative of `digamma`; 0 is `digamma` itself.
     """
     if out is not None:
         return store_out("polygamma", out, elementwise_bodies.polygamma(n, input))
@@ -1202,6 +1269,14 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     return elementwise_bodies.gelu(input, approximate)
 
 
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """glu(Tensor self, int dim=-1) -> Tensor
+
+    Apply the gated linear unit: split `self` in halves along `dim`, `a * sigmoid(b)`.
+    """
+    return elementwise_bodies.glu(input, dim)
+
+
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """prelu(Tensor self, Tensor weight) -> Tensor
 
@@ -1210,6 +1285,32 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     `weight` has one element, or one per channel (dimension 1).
     """
     return elementwise_bodies.prelu(input, weight)
+
+
+def nanmean(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) ->
+    Tensor
+
+    Return the mean along `dim` of the elements that are not nan.
+    """
+    if out is not None:
+        return store_out(
+            "nanmean",
+            out,
+            ops.nansum(input, dim, keepdim, dtype=dtype) / input.isnan().logical_not().sum(
+                dim, keepdim
+            ),
+        )
+    return ops.nansum(input, dim, keepdim, dtype=dtype) / input.isnan().logical_not().sum(
+        dim, keepdim
+    )
 
 
 def detach_(input: Tensor) -> Tensor:
@@ -1897,11 +1998,11 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
 
 
 def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
-    """dropout_(Tensor input, float p, bool train) -> Tensor(a!)
+    """dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)
 
-    In-place variant of `dropout`.
+    `dropout` in place.
     """
-    return input.copy_(random_bodies.dropout(input, p, train))
+    return random_bodies.dropout_(input, p, train)
 
 
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:

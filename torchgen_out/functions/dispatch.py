@@ -143,6 +143,380 @@ def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     return call(real, imag)
 
 
+_gcd = operators.gcd.calls
+_gcd_inplace = operators.gcd.inplace_calls
+_gcd_out = operators.gcd.out_calls
+
+
+def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """gcd(Tensor self, Tensor other) -> Tensor
+
+    Return the greatest common divisor, never negative; that of 0 and 0 is 0.
+    """
+    if out is not None:
+        return call_out(_gcd_out, out, input, other)
+    try:
+        call = _gcd[input._key, other._key]
+    except AttributeError:
+        raise _gcd.wrong_arguments(input, other) from None
+    return call(input, other)
+
+
+def gcd_(input: Tensor, other: Tensor) -> Tensor:
+    """gcd_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+
+    In-place variant of `gcd`.
+    """
+    try:
+        call = _gcd_inplace[input._key, other._key]
+    except AttributeError:
+        raise _gcd_inplace.wrong_arguments(input, other) from None
+    return call(input, other)
+
+
+_lcm = operators.lcm.calls
+_lcm_inplace = operators.lcm.inplace_calls
+_lcm_out = operators.lcm.out_calls
+
+
+def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """lcm(Tensor self, Tensor other) -> Tensor
+
+    Return the least common multiple, never negative; 0 if either is 0.
+    """
+    if out is not None:
+        return call_out(_lcm_out, out, input, other)
+    try:
+        call = _lcm[input._key, other._key]
+    except AttributeError:
+        raise _lcm.wrong_arguments(input, other) from None
+    return call(input, other)
+
+
+def lcm_(input: Tensor, other: Tensor) -> Tensor:
+    """lcm_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+
+    In-place variant of `lcm`.
+    """
+    try:
+        call = _lcm_inplace[input._key, other._key]
+    except AttributeError:
+        raise _lcm_inplace.wrong_arguments(input, other) from None
+    return call(input, other)
+
+
+_i0 = operators.i0.calls
+_i0_inplace = operators.i0.inplace_calls
+_i0_out = operators.i0.out_calls
+
+
+def i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """i0(Tensor self) -> Tensor
+
+    Return the modified Bessel function of the first kind of order 0.
+    """
+    if out is not None:
+        return call_out(_i0_out, out, input)
+    try:
+        call = _i0[input._key]
+    except AttributeError:
+        raise _i0.wrong_arguments(input) from None
+    return call(input)
+
+
+def i0_(input: Tensor) -> Tensor:
+    """i0_(Tensor(a!) self) -> Tensor(a!)
+
+    In-place variant of `i0`.
+    """
+    try:
+        call = _i0_inplace[input._key]
+    except AttributeError:
+        raise _i0_inplace.wrong_arguments(input) from None
+    return call(input)
+
+
+_igamma = operators.igamma.calls
+_igamma_inplace = operators.igamma.inplace_calls
+_igamma_out = operators.igamma.out_calls
+
+
+def igamma(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """igamma(Tensor self, Tensor other) -> Tensor
+
+    Return the regularised lower incomplete gamma function of shape `self` up to `other`.
+
+    Differentiable in `other` only.
+    """
+    if out is not None:
+        return call_out(_igamma_out, out, input, other)
+    try:
+        call = _igamma[input._key, other._key]
+    except AttributeError:
+        raise _igamma.wrong_arguments(input, other) from None
+    return call(input, other)
+
+
+def igamma_(input: Tensor, other: Tensor) -> Tensor:
+    """igamma_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+
+    In-place variant of `igamma`.
+    """
+    try:
+        call = _igamma_inplace[input._key, other._key]
+    except AttributeError:
+        raise _igamma_inplace.wrong_arguments(input, other) from None
+    return call(input, other)
+
+
+_igammac = operators.igammac.calls
+_igammac_inplace = operators.igammac.inplace_calls
+_igammac_out = operators.igammac.out_calls
+
+
+def igammac(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """igammac(Tensor self, Tensor other) -> Tensor
+
+    Return the regularised upper incomplete gamma function: `1 - igamma(self, other)`.
+
+    Differentiable in `other` only.
+    """
+    if out is not None:
+        return call_out(_igammac_out, out, input, other)
+    try:
+        call = _igammac[input._key, other._key]
+    except AttributeError:
+        raise _igammac.wrong_arguments(input, other) from None
+    return call(input, other)
+
+
+def igammac_(input: Tensor, other: Tensor) -> Tensor:
+    """igammac_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+
+    In-place variant of `igammac`.
+    """
+    try:
+        call = _igammac_inplace[input._key, other._key]
+    except AttributeError:
+        raise _igammac_inplace.wrong_arguments(input, other) from None
+    return call(input, other)
+
+
+__polygamma = operators._polygamma.calls
+
+
+def _polygamma(n: int, input: Tensor) -> Tensor:
+    """_polygamma(int n, Tensor self) -> Tensor
+
+    Return the `n`-th derivative of `digamma` by a series.
+    """
+    try:
+        call = __polygamma[input._key]
+    except AttributeError:
+        raise __polygamma.wrong_arguments(input) from None
+    return call(n, input)
+
+
+_special_bessel_j0 = operators.special_bessel_j0.calls
+_special_bessel_j0_out = operators.special_bessel_j0.out_calls
+
+
+def special_bessel_j0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_bessel_j0(Tensor self) -> Tensor
+
+    Return the Bessel function of the first kind of order 0.
+    """
+    if out is not None:
+        return call_out(_special_bessel_j0_out, out, input)
+    try:
+        call = _special_bessel_j0[input._key]
+    except AttributeError:
+        raise _special_bessel_j0.wrong_arguments(input) from None
+    return call(input)
+
+
+_special_bessel_j1 = operators.special_bessel_j1.calls
+_special_bessel_j1_out = operators.special_bessel_j1.out_calls
+
+
+def special_bessel_j1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_bessel_j1(Tensor self) -> Tensor
+
+    Return the Bessel function of the first kind of order 1.
+    """
+    if out is not None:
+        return call_out(_special_bessel_j1_out, out, input)
+    try:
+        call = _special_bessel_j1[input._key]
+    except AttributeError:
+        raise _special_bessel_j1.wrong_arguments(input) from None
+    return call(input)
+
+
+_special_bessel_y0 = operators.special_bessel_y0.calls
+_special_bessel_y0_out = operators.special_bessel_y0.out_calls
+
+
+def special_bessel_y0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_bessel_y0(Tensor self) -> Tensor
+
+    Return the Bessel function of the second kind of order 0; minus infinity at 0, nan below.
+    """
+    if out is not None:
+        return call_out(_special_bessel_y0_out, out, input)
+    try:
+        call = _special_bessel_y0[input._key]
+    except AttributeError:
+        raise _special_bessel_y0.wrong_arguments(input) from None
+    return call(input)
+
+
+_special_bessel_y1 = operators.special_bessel_y1.calls
+_special_bessel_y1_out = operators.special_bessel_y1.out_calls
+
+
+def special_bessel_y1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_bessel_y1(Tensor self) -> Tensor
+
+    Return the Bessel function of the second kind of order 1; minus infinity at 0, nan below.
+    """
+    if out is not None:
+        return call_out(_special_bessel_y1_out, out, input)
+    try:
+        call = _special_bessel_y1[input._key]
+    except AttributeError:
+        raise _special_bessel_y1.wrong_arguments(input) from None
+    return call(input)
+
+
+_special_erfcx = operators.special_erfcx.calls
+_special_erfcx_out = operators.special_erfcx.out_calls
+
+
+def special_erfcx(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_erfcx(Tensor self) -> Tensor
+
+    Return `exp(self**2) * erfc(self)`, where neither factor alone could be represented.
+    """
+    if out is not None:
+        return call_out(_special_erfcx_out, out, input)
+    try:
+        call = _special_erfcx[input._key]
+    except AttributeError:
+        raise _special_erfcx.wrong_arguments(input) from None
+    return call(input)
+
+
+_special_i0e = operators.special_i0e.calls
+_special_i0e_out = operators.special_i0e.out_calls
+
+
+def special_i0e(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_i0e(Tensor self) -> Tensor
+
+    Return `exp(-abs(self)) * i0(self)`, which does not overflow.
+    """
+    if out is not None:
+        return call_out(_special_i0e_out, out, input)
+    try:
+        call = _special_i0e[input._key]
+    except AttributeError:
+        raise _special_i0e.wrong_arguments(input) from None
+    return call(input)
+
+
+_special_i1 = operators.special_i1.calls
+_special_i1_out = operators.special_i1.out_calls
+
+
+def special_i1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_i1(Tensor self) -> Tensor
+
+    Return the modified Bessel function of the first kind of order 1.
+    """
+    if out is not None:
+        return call_out(_special_i1_out, out, input)
+    try:
+        call = _special_i1[input._key]
+    except AttributeError:
+        raise _special_i1.wrong_arguments(input) from None
+    return call(input)
+
+
+_special_i1e = operators.special_i1e.calls
+_special_i1e_out = operators.special_i1e.out_calls
+
+
+def special_i1e(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_i1e(Tensor self) -> Tensor
+
+    Return `exp(-abs(self)) * i1(self)`, which does not overflow.
+    """
+    if out is not None:
+        return call_out(_special_i1e_out, out, input)
+    try:
+        call = _special_i1e[input._key]
+    except AttributeError:
+        raise _special_i1e.wrong_arguments(input) from None
+    return call(input)
+
+
+_special_log_ndtr = operators.special_log_ndtr.calls
+_special_log_ndtr_out = operators.special_log_ndtr.out_calls
+
+
+def special_log_ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_log_ndtr(Tensor self) -> Tensor
+
+    Return the logarithm of `ndtr(self)`, exact also far below, where `ndtr` rounds to 0.
+    """
+    if out is not None:
+        return call_out(_special_log_ndtr_out, out, input)
+    try:
+        call = _special_log_ndtr[input._key]
+    except AttributeError:
+        raise _special_log_ndtr.wrong_arguments(input) from None
+    return call(input)
+
+
+_special_ndtri = operators.special_ndtri.calls
+_special_ndtri_out = operators.special_ndtri.out_calls
+
+
+def special_ndtri(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_ndtri(Tensor self) -> Tensor
+
+    Return the quantiles of the standard normal distribution, the inverse of `ndtr`.
+    """
+    if out is not None:
+        return call_out(_special_ndtri_out, out, input)
+    try:
+        call = _special_ndtri[input._key]
+    except AttributeError:
+        raise _special_ndtri.wrong_arguments(input) from None
+    return call(input)
+
+
+_special_zeta = operators.special_zeta.calls
+_special_zeta_out = operators.special_zeta.out_calls
+
+
+def special_zeta(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_zeta(Tensor self, Tensor other) -> Tensor
+
+    Return the Hurwitz zeta function: the sum of `(k + other)**-self` over all k from 0.
+
+    Differentiable in `other` only.
+    """
+    if out is not None:
+        return call_out(_special_zeta_out, out, input, other)
+    try:
+        call = _special_zeta[input._key, other._key]
+    except AttributeError:
+        raise _special_zeta.wrong_arguments(input, other) from None
+    return call(input, other)
+
+
 _cat = operators.cat.calls
 _cat_out = operators.cat.out_calls
 
@@ -1590,10 +1964,10 @@ _uniform_ = operators.uniform_.calls
 def uniform_(
     self: Tensor, from_: float = 0, to: float = 1, *, generator: Generator | None = None
 ) -> Tensor:
-    """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) ->
+    """uniform_(Tensor(a!) self, float from_=0, float to=1, *, Generator? generator=None) ->
     Tensor(a!)
 
-    Fills the tensor with numbers drawn evenly from `[from, to)`.
+    Fills the tensor with numbers drawn evenly from `[from_, to)`.
     """
     try:
         call = _uniform_[self._key]
@@ -1656,9 +2030,9 @@ _random__from = operators.random__from.calls
 def random___from(
     self: Tensor, from_: int, to: int | None, *, generator: Generator | None = None
 ) -> Tensor:
-    """random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)
+    """random_.from(Tensor(a!) self, int from_, int? to, *, Generator? generator=None) -> Tensor(a!)
 
-    Fills the tensor with whole numbers from `from` to `to - 1`.
+    Fills the tensor with whole numbers from `from_` to `to - 1`.
     """
     try:
         call = _random__from[self._key]

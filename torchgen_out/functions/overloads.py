@@ -1241,7 +1241,7 @@ def nanmedian(input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, out: An
 def random_(self: Any, from_: Any = MISSING, to: Any = MISSING, *, generator: Any = MISSING) -> Any:
     """random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)
     random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)
-    random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)"""
+    random_.from(Tensor(a!) self, int from_, int? to, *, Generator? generator=None) -> Tensor(a!)"""
     if from_ is MISSING and to is MISSING:
         return random___default(self, generator=None if generator is MISSING else generator)
     if is_int(to if from_ is MISSING else from_):
@@ -1255,7 +1255,7 @@ def random_(self: Any, from_: Any = MISSING, to: Any = MISSING, *, generator: An
     schemas = (
         "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
         "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)",
-        "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> "
+        "random_.from(Tensor(a!) self, int from_, int? to, *, Generator? generator=None) -> "
         "Tensor(a!)",
     )
     raise no_overload("random_", schemas, (self, from_, to, generator,))

@@ -191,6 +191,8 @@ __all__ = [
     "full",
     "full_like",
     "gather",
+    "gcd",
+    "gcd_",
     "ge",
     "ge_",
     "ger",
@@ -207,6 +209,12 @@ __all__ = [
     "hsplit",
     "hypot",
     "hypot_",
+    "i0",
+    "i0_",
+    "igamma",
+    "igamma_",
+    "igammac",
+    "igammac_",
     "imag",
     "index",
     "index_add",
@@ -221,6 +229,11 @@ __all__ = [
     "index_reduce_",
     "index_select",
     "inner",
+    "is_complex",
+    "is_floating_point",
+    "is_nonzero",
+    "is_same_size",
+    "is_signed",
     "isclose",
     "isfinite",
     "isin",
@@ -230,6 +243,8 @@ __all__ = [
     "isposinf",
     "kron",
     "kthvalue",
+    "lcm",
+    "lcm_",
     "ldexp",
     "ldexp_",
     "le",
@@ -295,8 +310,11 @@ __all__ = [
     "multiply",
     "multiply_",
     "mv",
+    "mvlgamma",
+    "mvlgamma_",
     "nan_to_num",
     "nan_to_num_",
+    "nanmean",
     "nanmedian",
     "nansum",
     "narrow",
@@ -315,6 +333,7 @@ __all__ = [
     "normal",
     "not_equal",
     "not_equal_",
+    "numel",
     "ones",
     "ones_like",
     "outer",
@@ -445,6 +464,12 @@ fill_ = dispatch.fill_
 zero_ = dispatch.zero_
 complex = dispatch.complex
 polar = composite.polar
+is_floating_point = composite.is_floating_point
+is_complex = composite.is_complex
+is_signed = composite.is_signed
+is_nonzero = composite.is_nonzero
+is_same_size = composite.is_same_size
+numel = composite.numel
 empty = composite.empty
 zeros = composite.zeros
 ones = composite.ones
@@ -486,6 +511,10 @@ floor_divide = overloads.floor_divide
 floor_divide_ = overloads.floor_divide_
 fmod = pointwise.fmod
 fmod_ = pointwise.fmod_
+gcd = dispatch.gcd
+gcd_ = dispatch.gcd_
+lcm = dispatch.lcm
+lcm_ = dispatch.lcm_
 ldexp = composite.ldexp
 ldexp_ = composite.ldexp_
 mul = pointwise.mul
@@ -670,10 +699,18 @@ erfc = pointwise.erfc
 erfc_ = pointwise.erfc_
 erfinv = pointwise.erfinv
 erfinv_ = pointwise.erfinv_
+i0 = dispatch.i0
+i0_ = dispatch.i0_
+igamma = dispatch.igamma
+igamma_ = dispatch.igamma_
+igammac = dispatch.igammac
+igammac_ = dispatch.igammac_
 lgamma = pointwise.lgamma
 lgamma_ = pointwise.lgamma_
 logit = pointwise.logit
 logit_ = pointwise.logit_
+mvlgamma = composite.mvlgamma
+mvlgamma_ = composite.mvlgamma_
 polygamma = composite.polygamma
 polygamma_ = composite.polygamma_
 sigmoid = pointwise.sigmoid
@@ -712,6 +749,7 @@ any = reduction.any
 max = overloads.max
 mean = reduction.mean
 min = overloads.min
+nanmean = composite.nanmean
 nansum = reduction.nansum
 prod = reduction.prod
 sum = reduction.sum

@@ -16,6 +16,7 @@ sigmoid_ = pointwise.sigmoid_
 celu_ = pointwise.celu_
 elu_ = pointwise.elu_
 gelu = composite.gelu
+glu = composite.glu
 hardshrink = pointwise.hardshrink
 hardsigmoid_ = pointwise.hardsigmoid_
 hardswish_ = pointwise.hardswish_
@@ -161,3 +162,6 @@ def threshold(input: Tensor, threshold: Number, value: Number, inplace: bool = F
     if inplace:
         return pointwise.threshold_(input, threshold, value)
     return pointwise.threshold(input, threshold, value)
+
+
+from runtime.nn.functional import *  # noqa: E402, F403

@@ -210,6 +210,609 @@ def recording_complex(below, needs_real, needs_imag):
     return call
 
 
+class I0Backward0(Node):
+    """i0
+    self: grad * special_i1(self)
+    """
+
+    __slots__ = ("saved_self",)
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        grad_self = grad * ops.special_i1(self)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = None
+
+
+def recording_i0(below, needs_self):
+    """Records I0Backward0 around `below`."""
+
+    def call(self):
+        result = below(self)
+        if not grad_mode.state.enabled:
+            return result
+        node = I0Backward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self = save(self)
+        attach(result, node)
+        return result
+
+    return call
+
+
+def recording_i0_(below, needs_self):
+    """Records I0Backward0 around `below`, which writes to self."""
+
+    def call(self):
+        if not grad_mode.state.enabled:
+            return below(self)
+        check_inplace(self)
+        node = I0Backward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self = save_original(self)
+        result = below(self)
+        rebase_history(result, node)
+        return result
+
+    return call
+
+
+class IgammaBackward0(Node):
+    """igamma
+    self: not_implemented
+    other: grad * exp((self - 1) * log(other) - other - lgamma(self))
+    """
+
+    __slots__ = ("saved_other", "saved_self")
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_self = grad_other = None
+        if edges[0] is not None:
+            grad_self = errors.raise_not_differentiable("igamma")
+        if edges[1] is not None:
+            self = unpack(node.saved_self, node)
+            other = unpack(node.saved_other, node)
+            grad_other = grad * ops.exp((self - 1) * ops.log(other) - other - ops.lgamma(self))
+        return grad_self, grad_other
+
+    def release(node):
+        node.saved_self = node.saved_other = None
+
+
+def recording_igamma(below, needs_self, needs_other):
+    """Records IgammaBackward0 around `below`."""
+
+    def call(self, other):
+        result = below(self, other)
+        if not grad_mode.state.enabled:
+            return result
+        node = IgammaBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
+        if needs_other:
+            node.saved_self = save(self)
+        if needs_other:
+            node.saved_other = save(other)
+        attach(result, node)
+        return result
+
+    return call
+
+
+def recording_igamma_(below, needs_self, needs_other):
+    """Records IgammaBackward0 around `below`, which writes to self."""
+
+    def call(self, other):
+        if not grad_mode.state.enabled:
+            return below(self, other)
+        check_inplace(self)
+        node = IgammaBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
+        if needs_other:
+            node.saved_self = save_original(self)
+        if needs_other:
+            node.saved_other = save(other)
+        result = below(self, other)
+        rebase_history(result, node)
+        return result
+
+    return call
+
+
+class IgammacBackward0(Node):
+    """igammac
+    self: not_implemented
+    other: -grad * exp((self - 1) * log(other) - other - lgamma(self))
+    """
+
+    __slots__ = ("saved_other", "saved_self")
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_self = grad_other = None
+        if edges[0] is not None:
+            grad_self = errors.raise_not_differentiable("igammac")
+        if edges[1] is not None:
+            self = unpack(node.saved_self, node)
+            other = unpack(node.saved_other, node)
+            grad_other = -grad * ops.exp((self - 1) * ops.log(other) - other - ops.lgamma(self))
+        return grad_self, grad_other
+
+    def release(node):
+        node.saved_self = node.saved_other = None
+
+
+def recording_igammac(below, needs_self, needs_other):
+    """Records IgammacBackward0 around `below`."""
+
+    def call(self, other):
+        result = below(self, other)
+        if not grad_mode.state.enabled:
+            return result
+        node = IgammacBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
+        if needs_other:
+            node.saved_self = save(self)
+        if needs_other:
+            node.saved_other = save(other)
+        attach(result, node)
+        return result
+
+    return call
+
+
+def recording_igammac_(below, needs_self, needs_other):
+    """Records IgammacBackward0 around `below`, which writes to self."""
+
+    def call(self, other):
+        if not grad_mode.state.enabled:
+            return below(self, other)
+        check_inplace(self)
+        node = IgammacBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
+        if needs_other:
+            node.saved_self = save_original(self)
+        if needs_other:
+            node.saved_other = save(other)
+        result = below(self, other)
+        rebase_history(result, node)
+        return result
+
+    return call
+
+
+class PolygammaBackward0(Node):
+    """_polygamma
+    self: grad * polygamma(n + 1, self)
+    """
+
+    __slots__ = ("saved_n", "saved_self")
+
+    def apply(node, grad):
+        n = node.saved_n
+        self = unpack(node.saved_self, node)
+        grad_self = grad * ops.polygamma(n + 1, self)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = None
+
+
+def recording__polygamma(below, needs_self):
+    """Records PolygammaBackward0 around `below`."""
+
+    def call(n, self):
+        result = below(n, self)
+        if not grad_mode.state.enabled:
+            return result
+        node = PolygammaBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_n = n
+        node.saved_self = save(self)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class SpecialBesselJ0Backward0(Node):
+    """special_bessel_j0
+    self: -grad * special_bessel_j1(self)
+    """
+
+    __slots__ = ("saved_self",)
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        grad_self = -grad * ops.special_bessel_j1(self)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = None
+
+
+def recording_special_bessel_j0(below, needs_self):
+    """Records SpecialBesselJ0Backward0 around `below`."""
+
+    def call(self):
+        result = below(self)
+        if not grad_mode.state.enabled:
+            return result
+        node = SpecialBesselJ0Backward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self = save(self)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class SpecialBesselJ1Backward0(Node):
+    """special_bessel_j1
+    self: grad * (special_bessel_j0(self) - result / self)
+    """
+
+    __slots__ = ("saved_result", "saved_self")
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        result = unpack(node.saved_result, node)
+        grad_self = grad * (ops.special_bessel_j0(self) - result / self)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = node.saved_result = None
+
+
+def recording_special_bessel_j1(below, needs_self):
+    """Records SpecialBesselJ1Backward0 around `below`."""
+
+    def call(self):
+        result = below(self)
+        if not grad_mode.state.enabled:
+            return result
+        node = SpecialBesselJ1Backward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self = save(self)
+        node.saved_result = save_result(result, 0)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class SpecialBesselY0Backward0(Node):
+    """special_bessel_y0
+    self: -grad * special_bessel_y1(self)
+    """
+
+    __slots__ = ("saved_self",)
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        grad_self = -grad * ops.special_bessel_y1(self)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = None
+
+
+def recording_special_bessel_y0(below, needs_self):
+    """Records SpecialBesselY0Backward0 around `below`."""
+
+    def call(self):
+        result = below(self)
+        if not grad_mode.state.enabled:
+            return result
+        node = SpecialBesselY0Backward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self = save(self)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class SpecialBesselY1Backward0(Node):
+    """special_bessel_y1
+    self: grad * (special_bessel_y0(self) - result / self)
+    """
+
+    __slots__ = ("saved_result", "saved_self")
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        result = unpack(node.saved_result, node)
+        grad_self = grad * (ops.special_bessel_y0(self) - result / self)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = node.saved_result = None
+
+
+def recording_special_bessel_y1(below, needs_self):
+    """Records SpecialBesselY1Backward0 around `below`."""
+
+    def call(self):
+        result = below(self)
+        if not grad_mode.state.enabled:
+            return result
+        node = SpecialBesselY1Backward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self = save(self)
+        node.saved_result = save_result(result, 0)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class SpecialErfcxBackward0(Node):
+    """special_erfcx
+    self: grad * (2 * self * result - 1.1283791670955126)
+    """
+
+    __slots__ = ("saved_result", "saved_self")
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        result = unpack(node.saved_result, node)
+        grad_self = grad * (2 * self * result - 1.1283791670955126)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = node.saved_result = None
+
+
+def recording_special_erfcx(below, needs_self):
+    """Records SpecialErfcxBackward0 around `below`."""
+
+    def call(self):
+        result = below(self)
+        if not grad_mode.state.enabled:
+            return result
+        node = SpecialErfcxBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self = save(self)
+        node.saved_result = save_result(result, 0)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class SpecialI0eBackward0(Node):
+    """special_i0e
+    self: grad * (special_i1e(self) - self.sgn() * result)
+    """
+
+    __slots__ = ("saved_result", "saved_self")
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        result = unpack(node.saved_result, node)
+        grad_self = grad * (ops.special_i1e(self) - self.sgn() * result)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = node.saved_result = None
+
+
+def recording_special_i0e(below, needs_self):
+    """Records SpecialI0eBackward0 around `below`."""
+
+    def call(self):
+        result = below(self)
+        if not grad_mode.state.enabled:
+            return result
+        node = SpecialI0eBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self = save(self)
+        node.saved_result = save_result(result, 0)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class SpecialI1Backward0(Node):
+    """special_i1
+    self: grad * where(self == 0, 0.5, i0(self) - result / where(self == 0, 1, self))
+    """
+
+    __slots__ = ("saved_result", "saved_self")
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        result = unpack(node.saved_result, node)
+        grad_self = grad * ops.where(
+            self == 0, 0.5, ops.i0(self) - result / ops.where(self == 0, 1, self)
+        )
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = node.saved_result = None
+
+
+def recording_special_i1(below, needs_self):
+    """Records SpecialI1Backward0 around `below`."""
+
+    def call(self):
+        result = below(self)
+        if not grad_mode.state.enabled:
+            return result
+        node = SpecialI1Backward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self = save(self)
+        node.saved_result = save_result(result, 0)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class SpecialI1eBackward0(Node):
+    """special_i1e
+    self: grad * where(self == 0, 0.5, special_i0e(self) - result * (self.sgn() + 1 / where(self ==
+        0, 1, self)))
+    """
+
+    __slots__ = ("saved_result", "saved_self")
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        result = unpack(node.saved_result, node)
+        grad_self = grad * ops.where(
+            self == 0,
+            0.5,
+            ops.special_i0e(self) - result * (self.sgn() + 1 / ops.where(self == 0, 1, self)),
+        )
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = node.saved_result = None
+
+
+def recording_special_i1e(below, needs_self):
+    """Records SpecialI1eBackward0 around `below`."""
+
+    def call(self):
+        result = below(self)
+        if not grad_mode.state.enabled:
+            return result
+        node = SpecialI1eBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self = save(self)
+        node.saved_result = save_result(result, 0)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class SpecialLogNdtrBackward0(Node):
+    """special_log_ndtr
+    self: grad / special_erfcx(self * -0.7071067811865476) * 0.7978845608028654
+    """
+
+    __slots__ = ("saved_self",)
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        grad_self = grad / ops.special_erfcx(self * -0.7071067811865476) * 0.7978845608028654
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = None
+
+
+def recording_special_log_ndtr(below, needs_self):
+    """Records SpecialLogNdtrBackward0 around `below`."""
+
+    def call(self):
+        result = below(self)
+        if not grad_mode.state.enabled:
+            return result
+        node = SpecialLogNdtrBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self = save(self)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class SpecialNdtriBackward0(Node):
+    """special_ndtri
+    self: grad * 2.5066282746310002 * exp(result.square() / 2)
+    """
+
+    __slots__ = ("saved_result",)
+
+    def apply(node, grad):
+        result = unpack(node.saved_result, node)
+        grad_self = grad * 2.5066282746310002 * ops.exp(result.square() / 2)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_result = None
+
+
+def recording_special_ndtri(below, needs_self):
+    """Records SpecialNdtriBackward0 around `below`."""
+
+    def call(self):
+        result = below(self)
+        if not grad_mode.state.enabled:
+            return result
+        node = SpecialNdtriBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_result = save_result(result, 0)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class SpecialZetaBackward0(Node):
+    """special_zeta
+    self: not_implemented
+    other: -grad * self * special_zeta(self + 1, other)
+    """
+
+    __slots__ = ("saved_other", "saved_self")
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_self = grad_other = None
+        if edges[0] is not None:
+            grad_self = errors.raise_not_differentiable("zeta")
+        if edges[1] is not None:
+            self = unpack(node.saved_self, node)
+            other = unpack(node.saved_other, node)
+            grad_other = -grad * self * ops.special_zeta(self + 1, other)
+        return grad_self, grad_other
+
+    def release(node):
+        node.saved_self = node.saved_other = None
+
+
+def recording_special_zeta(below, needs_self, needs_other):
+    """Records SpecialZetaBackward0 around `below`."""
+
+    def call(self, other):
+        result = below(self, other)
+        if not grad_mode.state.enabled:
+            return result
+        node = SpecialZetaBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
+        if needs_other:
+            node.saved_self = save(self)
+        if needs_other:
+            node.saved_other = save(other)
+        attach(result, node)
+        return result
+
+    return call
+
+
 class CatBackward0(Node):
     """cat
     tensors: cat_backward(grad, tensors, dim)
@@ -220,7 +823,7 @@ class CatBackward0(Node):
     def apply(node, grad):
         tensors = unpack_all(node.saved_tensors, node)
         dim = node.saved_dim
-        grad_tensors = ops.cat_backward(grad, tensors, dim)
+        grad_tensors = formulas.cat_backward(grad, tensors, dim)
         return tuple(grad_tensors)
 
     def release(node):
@@ -312,7 +915,7 @@ class RollBackward0(Node):
     def apply(node, grad):
         shifts = node.saved_shifts
         dims = node.saved_dims
-        grad_self = ops.roll_backward(grad, shifts, dims)
+        grad_self = formulas.roll_backward(grad, shifts, dims)
         return (grad_self,)
 
 
@@ -343,7 +946,7 @@ class RepeatBackward0(Node):
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
         repeats = node.saved_repeats
-        grad_self = ops.repeat_backward(grad, repeats, self_sizes)
+        grad_self = formulas.repeat_backward(grad, repeats, self_sizes)
         return (grad_self,)
 
 
@@ -644,7 +1247,7 @@ class MaskedSelectBackward0(Node):
     def apply(node, grad):
         self = unpack(node.saved_self, node)
         mask = unpack(node.saved_mask, node)
-        grad_self = ops.masked_select_backward(grad, self, mask)
+        grad_self = formulas.masked_select_backward(grad, self, mask)
         return (grad_self,)
 
     def release(node):
@@ -727,7 +1330,7 @@ class EmbeddingDenseBackwardBackward0(Node):
         indices = unpack(node.saved_indices, node)
         padding_idx = node.saved_padding_idx
         scale_grad_by_freq = node.saved_scale_grad_by_freq
-        grad_grad_output = ops.embedding_dense_double_backward(
+        grad_grad_output = formulas.embedding_dense_double_backward(
             grad, indices, padding_idx, scale_grad_by_freq
         )
         return (grad_grad_output,)
@@ -1060,7 +1663,7 @@ class IndexReduceBackward0(Node):
         reduce = node.saved_reduce
         include_self = node.saved_include_self
         result = unpack(node.saved_result, node)
-        grad_self, grad_source = ops.index_reduce_backward(
+        grad_self, grad_source = formulas.index_reduce_backward(
             grad, self, dim, index, source, reduce, include_self, result
         )
         return grad_self, grad_source
@@ -1217,7 +1820,7 @@ class ScatterBackward0(Node):
             grad_self = grad.scatter(dim, index, 0)
         if edges[1] is not None:
             src_sizes = node.saved_src_sizes
-            grad_src = ops.scatter_source_backward(grad, dim, index, src_sizes)
+            grad_src = formulas.scatter_source_backward(grad, dim, index, src_sizes)
         return grad_self, grad_src
 
     def release(node):
@@ -1440,7 +2043,7 @@ class ScatterAddBackward0(Node):
             dim = node.saved_dim
             index = unpack(node.saved_index, node)
             src_sizes = node.saved_src_sizes
-            grad_src = ops.scatter_source_backward(grad, dim, index, src_sizes)
+            grad_src = formulas.scatter_source_backward(grad, dim, index, src_sizes)
         return grad_self, grad_src
 
     def release(node):
@@ -1520,7 +2123,7 @@ class ScatterReduceBackward0(Node):
         reduce = node.saved_reduce
         include_self = node.saved_include_self
         result = unpack(node.saved_result, node)
-        grad_self, grad_src = ops.scatter_reduce_backward(
+        grad_self, grad_src = formulas.scatter_reduce_backward(
             grad, self, dim, index, src, reduce, include_self, result
         )
         return grad_self, grad_src
@@ -1659,7 +2262,7 @@ class MaskedScatterBackward0(Node):
             grad_self = grad.masked_fill(mask, 0)
         if edges[1] is not None:
             source_sizes = node.saved_source_sizes
-            grad_source = ops.masked_scatter_backward(grad, mask, source_sizes)
+            grad_source = formulas.masked_scatter_backward(grad, mask, source_sizes)
         return grad_self, grad_source
 
     def release(node):
@@ -2230,7 +2833,7 @@ class CumsumBackward0(Node):
 
     def apply(node, grad):
         dim = node.saved_dim
-        grad_self = ops.cumsum_backward(grad, dim)
+        grad_self = formulas.cumsum_backward(grad, dim)
         return (grad_self,)
 
 
@@ -2278,7 +2881,7 @@ class CumprodBackward0(Node):
         self = unpack(node.saved_self, node)
         dim = node.saved_dim
         result = unpack(node.saved_result, node)
-        grad_self = ops.cumprod_backward(grad, self, dim, result)
+        grad_self = formulas.cumprod_backward(grad, self, dim, result)
         return (grad_self,)
 
     def release(node):
@@ -2333,7 +2936,7 @@ class LogcumsumexpBackward0(Node):
         self = unpack(node.saved_self, node)
         dim = node.saved_dim
         result = unpack(node.saved_result, node)
-        grad_self = ops.logcumsumexp_backward(grad, self, result, dim)
+        grad_self = formulas.logcumsumexp_backward(grad, self, result, dim)
         return (grad_self,)
 
     def release(node):

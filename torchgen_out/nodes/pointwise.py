@@ -4098,14 +4098,18 @@ def recording_logit_(below, needs_self):
 
 class TrigammaBackward0(Node):
     """_trigamma
-    self: not_implemented
+    self: grad * polygamma(2, self)
     """
 
-    __slots__ = ()
+    __slots__ = ("saved_self",)
 
     def apply(node, grad):
-        grad_self = errors.raise_not_differentiable("polygamma")
+        self = unpack(node.saved_self, node)
+        grad_self = grad * ops.polygamma(2, self)
         return (grad_self,)
+
+    def release(node):
+        node.saved_self = None
 
 
 def recording__trigamma(below, needs_self):
@@ -4117,6 +4121,7 @@ def recording__trigamma(below, needs_self):
             return result
         node = TrigammaBackward0()
         node.edges = (gradient_edge(self),)
+        node.saved_self = save(self)
         attach(result, node)
         return result
 

@@ -4,7 +4,7 @@
 """The nodes of view operators, and the wrappers that record them."""
 
 from runtime.autograd import grad_mode
-from runtime.autograd.graph import attach_view, attach_views, gradient_edge, record_view
+from runtime.autograd.graph import attach_view, attach_views, gradient_edge, track_view
 from runtime.autograd.node import MultiOutputNode, Node
 from runtime.dispatch import ops
 
@@ -26,8 +26,8 @@ def recording_alias(below, needs_self):
 
     def call(self):
         result = below(self)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = AliasBackward0()
         node.edges = (gradient_edge(self),)
@@ -70,8 +70,8 @@ def recording_as_strided(below, needs_self):
 
     def call(self, size, stride, storage_offset):
         result = below(self, size, stride, storage_offset)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = AsStridedBackward0()
         node.edges = (gradient_edge(self),)
@@ -105,8 +105,8 @@ def recording_view(below, needs_self):
 
     def call(self, size):
         result = below(self, size)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = ViewBackward0()
         node.edges = (gradient_edge(self),)
@@ -136,8 +136,8 @@ def recording_view_as(below, needs_self):
 
     def call(self, other):
         result = below(self, other)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = ViewAsBackward0()
         node.edges = (gradient_edge(self),)
@@ -165,8 +165,8 @@ def recording_view_as_real(below, needs_self):
 
     def call(self):
         result = below(self)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = ViewAsRealBackward0()
         node.edges = (gradient_edge(self),)
@@ -193,8 +193,8 @@ def recording_view_as_complex(below, needs_self):
 
     def call(self):
         result = below(self)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = ViewAsComplexBackward0()
         node.edges = (gradient_edge(self),)
@@ -222,8 +222,8 @@ def recording_unflatten_int(below, needs_self):
 
     def call(self, dim, sizes):
         result = below(self, dim, sizes)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = UnflattenBackward0()
         node.edges = (gradient_edge(self),)
@@ -253,8 +253,8 @@ def recording_transpose_int(below, needs_self):
 
     def call(self, dim0, dim1):
         result = below(self, dim0, dim1)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = TransposeBackward0()
         node.edges = (gradient_edge(self),)
@@ -285,8 +285,8 @@ def recording_swapaxes(below, needs_self):
 
     def call(self, axis0, axis1):
         result = below(self, axis0, axis1)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = SwapaxesBackward0()
         node.edges = (gradient_edge(self),)
@@ -315,8 +315,8 @@ def recording_t(below, needs_self):
 
     def call(self):
         result = below(self)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = TBackward0()
         node.edges = (gradient_edge(self),)
@@ -343,8 +343,8 @@ def recording_T(below, needs_self):
 
     def call(self):
         result = below(self)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = TBackward1()
         node.edges = (gradient_edge(self),)
@@ -371,8 +371,8 @@ def recording_mT(below, needs_self):
 
     def call(self):
         result = below(self)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = MTBackward0()
         node.edges = (gradient_edge(self),)
@@ -400,8 +400,8 @@ def recording_permute(below, needs_self):
 
     def call(self, dims):
         result = below(self, dims)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = PermuteBackward0()
         node.edges = (gradient_edge(self),)
@@ -431,8 +431,8 @@ def recording_movedim_int(below, needs_self):
 
     def call(self, source, destination):
         result = below(self, source, destination)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = MovedimBackward0()
         node.edges = (gradient_edge(self),)
@@ -463,8 +463,8 @@ def recording_movedim_intlist(below, needs_self):
 
     def call(self, source, destination):
         result = below(self, source, destination)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = MovedimBackward1()
         node.edges = (gradient_edge(self),)
@@ -493,8 +493,8 @@ def recording_expand(below, needs_self):
 
     def call(self, size, implicit):
         result = below(self, size, implicit)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = ExpandBackward0()
         node.edges = (gradient_edge(self),)
@@ -521,8 +521,8 @@ def recording_broadcast_to(below, needs_self):
 
     def call(self, size):
         result = below(self, size)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = BroadcastToBackward0()
         node.edges = (gradient_edge(self),)
@@ -550,8 +550,8 @@ def recording_expand_as(below, needs_self):
 
     def call(self, other):
         result = below(self, other)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = ExpandAsBackward0()
         node.edges = (gradient_edge(self),)
@@ -579,8 +579,8 @@ def recording_squeeze(below, needs_self):
 
     def call(self):
         result = below(self)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = SqueezeBackward0()
         node.edges = (gradient_edge(self),)
@@ -609,8 +609,8 @@ def recording_squeeze_dim(below, needs_self):
 
     def call(self, dim):
         result = below(self, dim)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = SqueezeBackward1()
         node.edges = (gradient_edge(self),)
@@ -639,8 +639,8 @@ def recording_squeeze_dims(below, needs_self):
 
     def call(self, dim):
         result = below(self, dim)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = SqueezeBackward2()
         node.edges = (gradient_edge(self),)
@@ -669,8 +669,8 @@ def recording_unsqueeze(below, needs_self):
 
     def call(self, dim):
         result = below(self, dim)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = UnsqueezeBackward0()
         node.edges = (gradient_edge(self),)
@@ -701,8 +701,8 @@ def recording_select_int(below, needs_self):
 
     def call(self, dim, index):
         result = below(self, dim, index)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = SelectBackward0()
         node.edges = (gradient_edge(self),)
@@ -737,8 +737,8 @@ def recording_slice_Tensor(below, needs_self):
 
     def call(self, dim, start, end, step):
         result = below(self, dim, start, end, step)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = SliceBackward0()
         node.edges = (gradient_edge(self),)
@@ -774,8 +774,8 @@ def recording_narrow(below, needs_self):
 
     def call(self, dim, start, length):
         result = below(self, dim, start, length)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = NarrowBackward0()
         node.edges = (gradient_edge(self),)
@@ -810,8 +810,8 @@ def recording_unfold(below, needs_self):
 
     def call(self, dimension, size, step):
         result = below(self, dimension, size, step)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = UnfoldBackward0()
         node.edges = (gradient_edge(self),)
@@ -846,8 +846,8 @@ def recording_diagonal(below, needs_self):
 
     def call(self, offset, dim1, dim2):
         result = below(self, offset, dim1, dim2)
-        if not (needs_self and grad_mode.state.enabled):
-            record_view(result, self)
+        if not grad_mode.state.enabled:
+            track_view(result, self)
             return result
         node = DiagonalBackward0()
         node.edges = (gradient_edge(self),)
@@ -881,9 +881,9 @@ def recording_split_Tensor(below, needs_self):
 
     def call(self, split_size, dim):
         result = below(self, split_size, dim)
-        if not (needs_self and grad_mode.state.enabled):
+        if not grad_mode.state.enabled:
             for each in result:
-                record_view(each, self)
+                track_view(each, self)
             return result
         node = SplitBackward0()
         node.edges = (gradient_edge(self),)
@@ -916,9 +916,9 @@ def recording_split_sizes(below, needs_self):
 
     def call(self, split_size, dim):
         result = below(self, split_size, dim)
-        if not (needs_self and grad_mode.state.enabled):
+        if not grad_mode.state.enabled:
             for each in result:
-                record_view(each, self)
+                track_view(each, self)
             return result
         node = SplitBackward1()
         node.edges = (gradient_edge(self),)
@@ -951,9 +951,9 @@ def recording_split_with_sizes(below, needs_self):
 
     def call(self, split_sizes, dim):
         result = below(self, split_sizes, dim)
-        if not (needs_self and grad_mode.state.enabled):
+        if not grad_mode.state.enabled:
             for each in result:
-                record_view(each, self)
+                track_view(each, self)
             return result
         node = SplitWithSizesBackward0()
         node.edges = (gradient_edge(self),)
@@ -986,9 +986,9 @@ def recording_chunk(below, needs_self):
 
     def call(self, chunks, dim):
         result = below(self, chunks, dim)
-        if not (needs_self and grad_mode.state.enabled):
+        if not grad_mode.state.enabled:
             for each in result:
-                record_view(each, self)
+                track_view(each, self)
             return result
         node = ChunkBackward0()
         node.edges = (gradient_edge(self),)
@@ -1021,9 +1021,9 @@ def recording_tensor_split_sections(below, needs_self):
 
     def call(self, sections, dim):
         result = below(self, sections, dim)
-        if not (needs_self and grad_mode.state.enabled):
+        if not grad_mode.state.enabled:
             for each in result:
-                record_view(each, self)
+                track_view(each, self)
             return result
         node = TensorSplitBackward0()
         node.edges = (gradient_edge(self),)
@@ -1056,9 +1056,9 @@ def recording_tensor_split_indices(below, needs_self):
 
     def call(self, indices, dim):
         result = below(self, indices, dim)
-        if not (needs_self and grad_mode.state.enabled):
+        if not grad_mode.state.enabled:
             for each in result:
-                record_view(each, self)
+                track_view(each, self)
             return result
         node = TensorSplitBackward1()
         node.edges = (gradient_edge(self),)
@@ -1089,9 +1089,9 @@ def recording_unbind_int(below, needs_self):
 
     def call(self, dim):
         result = below(self, dim)
-        if not (needs_self and grad_mode.state.enabled):
+        if not grad_mode.state.enabled:
             for each in result:
-                record_view(each, self)
+                track_view(each, self)
             return result
         node = UnbindBackward0()
         node.edges = (gradient_edge(self),)

@@ -6,6 +6,7 @@
 from runtime.dispatch.operator import Dispatch
 from runtime.ops.shapes import convolution as convolution_shapes
 from runtime.ops.shapes import copy as copy_shapes
+from runtime.ops.shapes import elementwise as elementwise_shapes
 from runtime.ops.shapes import indexing as indexing_shapes
 from runtime.ops.shapes import linalg as linalg_shapes
 from runtime.ops.shapes import losses as losses_shapes
@@ -118,6 +119,243 @@ complex = Dispatch(
     meta=copy_shapes.complex_,
     differentiable=("real", "imag"),
     record=nodes.recording_complex,
+)
+
+gcd = Dispatch(
+    "gcd",
+    "gcd(Tensor self, Tensor other) -> Tensor",
+    {"self": "tensor", "other": "tensor"},
+    arguments={"self": "operand", "other": "operand"},
+    promotion="default",
+    promoted=("self", "other"),
+    dtypes=dtype_sets.INTEGRAL,
+    kernel_names={"CPU": "special.gcd"},
+    meta=elementwise_shapes.binary,
+)
+
+lcm = Dispatch(
+    "lcm",
+    "lcm(Tensor self, Tensor other) -> Tensor",
+    {"self": "tensor", "other": "tensor"},
+    arguments={"self": "operand", "other": "operand"},
+    promotion="default",
+    promoted=("self", "other"),
+    dtypes=dtype_sets.INTEGRAL,
+    kernel_names={"CPU": "special.lcm"},
+    meta=elementwise_shapes.binary,
+)
+
+i0 = Dispatch(
+    "i0",
+    "i0(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "special.i0"},
+    meta=elementwise_shapes.unary,
+    differentiable=("self",),
+    record=nodes.recording_i0,
+    record_inplace=nodes.recording_i0_,
+)
+
+igamma = Dispatch(
+    "igamma",
+    "igamma(Tensor self, Tensor other) -> Tensor",
+    {"self": "tensor", "other": "tensor"},
+    arguments={"self": "operand", "other": "operand"},
+    promotion="default",
+    promoted=("self", "other"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "special.igamma"},
+    meta=elementwise_shapes.binary,
+    differentiable=("self", "other"),
+    record=nodes.recording_igamma,
+    record_inplace=nodes.recording_igamma_,
+)
+
+igammac = Dispatch(
+    "igammac",
+    "igammac(Tensor self, Tensor other) -> Tensor",
+    {"self": "tensor", "other": "tensor"},
+    arguments={"self": "operand", "other": "operand"},
+    promotion="default",
+    promoted=("self", "other"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "special.igammac"},
+    meta=elementwise_shapes.binary,
+    differentiable=("self", "other"),
+    record=nodes.recording_igammac,
+    record_inplace=nodes.recording_igammac_,
+)
+
+_polygamma = Dispatch(
+    "_polygamma",
+    "_polygamma(int n, Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"n": "raw", "self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "special.polygamma"},
+    meta=elementwise_shapes.polygamma,
+    differentiable=("self",),
+    record=nodes.recording__polygamma,
+)
+
+special_bessel_j0 = Dispatch(
+    "special_bessel_j0",
+    "special_bessel_j0(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "special.bessel_j0"},
+    meta=elementwise_shapes.unary,
+    differentiable=("self",),
+    record=nodes.recording_special_bessel_j0,
+)
+
+special_bessel_j1 = Dispatch(
+    "special_bessel_j1",
+    "special_bessel_j1(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "special.bessel_j1"},
+    meta=elementwise_shapes.unary,
+    differentiable=("self",),
+    record=nodes.recording_special_bessel_j1,
+)
+
+special_bessel_y0 = Dispatch(
+    "special_bessel_y0",
+    "special_bessel_y0(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "special.bessel_y0"},
+    meta=elementwise_shapes.unary,
+    differentiable=("self",),
+    record=nodes.recording_special_bessel_y0,
+)
+
+special_bessel_y1 = Dispatch(
+    "special_bessel_y1",
+    "special_bessel_y1(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "special.bessel_y1"},
+    meta=elementwise_shapes.unary,
+    differentiable=("self",),
+    record=nodes.recording_special_bessel_y1,
+)
+
+special_erfcx = Dispatch(
+    "special_erfcx",
+    "special_erfcx(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "special.erfcx"},
+    meta=elementwise_shapes.unary,
+    differentiable=("self",),
+    record=nodes.recording_special_erfcx,
+)
+
+special_i0e = Dispatch(
+    "special_i0e",
+    "special_i0e(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "special.i0e"},
+    meta=elementwise_shapes.unary,
+    differentiable=("self",),
+    record=nodes.recording_special_i0e,
+)
+
+special_i1 = Dispatch(
+    "special_i1",
+    "special_i1(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "special.i1"},
+    meta=elementwise_shapes.unary,
+    differentiable=("self",),
+    record=nodes.recording_special_i1,
+)
+
+special_i1e = Dispatch(
+    "special_i1e",
+    "special_i1e(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "special.i1e"},
+    meta=elementwise_shapes.unary,
+    differentiable=("self",),
+    record=nodes.recording_special_i1e,
+)
+
+special_log_ndtr = Dispatch(
+    "special_log_ndtr",
+    "special_log_ndtr(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "special.log_ndtr"},
+    meta=elementwise_shapes.unary,
+    differentiable=("self",),
+    record=nodes.recording_special_log_ndtr,
+)
+
+special_ndtri = Dispatch(
+    "special_ndtri",
+    "special_ndtri(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "special.ndtri"},
+    meta=elementwise_shapes.unary,
+    differentiable=("self",),
+    record=nodes.recording_special_ndtri,
+)
+
+special_zeta = Dispatch(
+    "special_zeta",
+    "special_zeta(Tensor self, Tensor other) -> Tensor",
+    {"self": "tensor", "other": "tensor"},
+    arguments={"self": "operand", "other": "operand"},
+    promotion="int_to_float",
+    promoted=("self", "other"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "special.zeta"},
+    meta=elementwise_shapes.binary,
+    differentiable=("self", "other"),
+    record=nodes.recording_special_zeta,
 )
 
 cat = Dispatch(
@@ -1057,10 +1295,10 @@ cummin = Dispatch(
 
 uniform_ = Dispatch(
     "uniform_",
-    "uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> "
+    "uniform_(Tensor(a!) self, float from_=0, float to=1, *, Generator? generator=None) -> "
     "Tensor(a!)",
     {"self": "tensor"},
-    arguments={"self": "operand", "from": "scalar", "to": "scalar", "generator": "generator"},
+    arguments={"self": "operand", "from_": "scalar", "to": "scalar", "generator": "generator"},
     promotion="none",
     promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
@@ -1119,9 +1357,9 @@ random__to = Dispatch(
 
 random__from = Dispatch(
     "random_.from",
-    "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)",
+    "random_.from(Tensor(a!) self, int from_, int? to, *, Generator? generator=None) -> Tensor(a!)",
     {"self": "tensor"},
-    arguments={"self": "operand", "from": "raw", "to": "raw", "generator": "generator"},
+    arguments={"self": "operand", "from_": "raw", "to": "raw", "generator": "generator"},
     promotion="none",
     promoted=("self",),
     dtypes=dtype_sets.REAL,
