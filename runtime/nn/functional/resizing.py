@@ -1,0 +1,182 @@
+"""Images of another size: interpolation, and pixels between channels and places."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torchgen_out as torch
+
+_LINEAR = {"linear": 3, "bilinear": 4, "trilinear": 5}
+
+
+def interpolate(
+    input: Any,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Any:
+    """Resize the dims after batch and channels, to `size` or by `scale_factor`.
+
+    mode: "nearest", "nearest-exact", "linear", "bilinear", "trilinear", "area".
+    **Raises** ValueError if size and scale_factor are both given or both missing.
+    """
+    spatial = input.dim() - 2
+    sizes, scales = _target(input, size, scale_factor, spatial)
+    if recompute_scale_factor or size is not None:
+        scales = [None] * spatial
+    if align_corners is not None and mode not in _LINEAR:
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: "
+            "linear | bilinear | bicubic | trilinear"
+        )
+    if antialias or mode not in ("nearest", "nearest-exact", "area", *_LINEAR):
+        what = "antialias=True" if antialias else f"mode '{mode}'"
+        raise NotImplementedError(f"interpolate: {what} is not implemented")
+    if mode == "area":
+        return _area(input, sizes)
+    if mode in _LINEAR and _LINEAR[mode] != input.dim():
+        raise NotImplementedError(
+            f"Got {input.dim()}D input, but {mode} mode needs {_LINEAR[mode]}D input"
+        )
+    for dim in range(spatial):
+        if mode in _LINEAR:
+            corners = bool(align_corners)
+            input = _linear(input, dim + 2, sizes[dim], scales[dim], corners)
+        else:
+            exact = mode == "nearest-exact"
+            input = _nearest(input, dim + 2, sizes[dim], scales[dim], exact)
+    return input
+
+
+def upsample(
+    input: Any,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Any:
+    """`interpolate` by its old name."""
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def _target(
+    input: Any, size: Any, scale_factor: Any, spatial: int
+) -> tuple[list[int], list[float | None]]:
+    """Return the wanted sizes, and the scales where they were given."""
+    if size is not None and scale_factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    if size is not None:
+        sizes = list(size) if isinstance(size, (tuple, list)) else [size] * spatial
+        if len(sizes) != spatial:
+            raise ValueError(
+                "Input and output must have the same number of spatial dimensions, but got input "
+                f"with spatial dimensions of {list(input.shape[2:])} and output size of {size}."
+            )
+        return sizes, [None] * spatial
+    if scale_factor is None:
+        raise ValueError("either size or scale_factor should be defined")
+    given = scale_factor if isinstance(scale_factor, (tuple, list)) else [scale_factor] * spatial
+    scales = [float(factor) for factor in given]
+    sizes = [
+        math.floor(length * factor) for length, factor in zip(input.shape[2:], scales, strict=True)
+    ]
+    return sizes, [*scales]
+
+
+def _nearest(input: Any, dim: int, size: int, scale: float | None, exact: bool) -> Any:
+    length = input.size(dim)
+    ratio = 1.0 / scale if scale is not None else length / size
+    shift = 0.5 if exact else 0.0
+    places = [min(math.floor((i + shift) * ratio), length - 1) for i in range(size)]
+    index = torch.tensor(places, dtype=torch.int64, device=input.device)
+    return input.index_select(dim, index)
+
+
+def _linear(input: Any, dim: int, size: int, scale: float | None, align_corners: bool) -> Any:
+    length = input.size(dim)
+    if align_corners:
+        ratio = (length - 1) / (size - 1) if size > 1 else 0.0
+        places = [i * ratio for i in range(size)]
+    else:
+        ratio = 1.0 / scale if scale is not None else length / size
+        places = [max((i + 0.5) * ratio - 0.5, 0.0) for i in range(size)]
+    lower = [min(int(place), length - 1) for place in places]
+    upper = [min(place + 1, length - 1) for place in lower]
+    weights = [place - low for place, low in zip(places, lower, strict=True)]
+    options = {"device": input.device}
+    low = input.index_select(dim, torch.tensor(lower, dtype=torch.int64, **options))
+    high = input.index_select(dim, torch.tensor(upper, dtype=torch.int64, **options))
+    shape = [1] * input.dim()
+    shape[dim] = size
+    weight = torch.tensor(weights, dtype=input.dtype, **options).reshape(shape)
+    return torch.lerp(low, high, weight.expand_as(low))
+
+
+def _area(input: Any, sizes: list[int]) -> Any:
+    for dim, size in enumerate(sizes, 2):
+        length = input.size(dim)
+        parts = []
+        for i in range(size):
+            start, end = i * length // size, -(-(i + 1) * length // size)
+            parts.append(input.narrow(dim, start, end - start).mean(dim, keepdim=True))
+        input = torch.cat(parts, dim)
+    return input
+
+
+def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
+    """(*, C r^2, H, W) -> (*, C, H r, W r)."""
+    factor = upscale_factor
+    if input.dim() < 3:
+        raise RuntimeError(
+            "pixel_shuffle expects input to have at least 3 dimensions, but got input with "
+            f"{input.dim()} dimension(s)"
+        )
+    if factor <= 0:
+        raise RuntimeError(
+            f"pixel_shuffle expects a positive upscale_factor, but got {upscale_factor}"
+        )
+    *batch, channels, height, width = input.shape
+    if channels % factor**2:
+        raise RuntimeError(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
+            f"of upscale_factor, but input.size(-3)={channels} is not divisible by {factor**2}"
+        )
+    split = input.reshape((*batch, channels // factor**2, factor, factor, height, width))
+    n = len(batch)
+    order = [*range(n + 1), n + 3, n + 1, n + 4, n + 2]
+    return split.permute(order).reshape(
+        (*batch, channels // factor**2, height * factor, width * factor)
+    )
+
+
+def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
+    """(*, C, H r, W r) -> (*, C r^2, H, W)."""
+    factor = downscale_factor
+    *batch, channels, height, width = input.shape
+    if height % factor or width % factor:
+        raise RuntimeError(
+            "pixel_unshuffle expects height and width to be divisible by downscale_factor, but "
+            f"got {height} x {width} and {downscale_factor}"
+        )
+    split = input.reshape((*batch, channels, height // factor, factor, width // factor, factor))
+    n = len(batch)
+    order = [*range(n + 1), n + 2, n + 4, n + 1, n + 3]
+    return split.permute(order).reshape(
+        (*batch, channels * factor**2, height // factor, width // factor)
+    )
+
+
+def channel_shuffle(input: Any, groups: int) -> Any:
+    """Deal the channels out: (N, g k, *) seen as g groups of k becomes k groups of g."""
+    batch, channels, *spatial = input.shape
+    if channels % groups:
+        raise RuntimeError(
+            f"Number of channels must be divisible by groups. Got {channels} channels and "
+            f"{groups} groups."
+        )
+    split = input.reshape((batch, groups, channels // groups, *spatial))
+    return split.transpose(1, 2).reshape((batch, channels, *spatial))

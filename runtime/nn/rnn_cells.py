@@ -1,0 +1,156 @@
+"""Recurrent cells: one step of an RNN, LSTM or GRU, as functions and as modules."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torchgen_out as torch
+from runtime.dispatch import ops
+from runtime.nn import init
+from runtime.nn.module import Module
+from runtime.nn.parameter import Parameter
+from torchgen_out.nn import functional as F
+
+# One step from the input's and the state's products with the weights. Each is two or three fused
+# pointwise operators between the matrix product before and the one after.
+
+
+def tanh_step(from_input: Any, from_hidden: Any, hidden: Any) -> Any:
+    """h' = tanh(W x + U h)."""
+    return torch.tanh(from_input + from_hidden)
+
+
+def relu_step(from_input: Any, from_hidden: Any, hidden: Any) -> Any:
+    """h' = relu(W x + U h)."""
+    return torch.relu(from_input + from_hidden)
+
+
+def gru_step(from_input: Any, from_hidden: Any, hidden: Any) -> Any:
+    """Gates r and z, candidate n = tanh(W x + r * U h); h' = (1 - z) n + z h."""
+    size = hidden.size(-1)
+    gates = from_input.narrow(-1, 0, 2 * size) + from_hidden.narrow(-1, 0, 2 * size)
+    reset_gate, update_gate = gates.chunk(2, -1)
+    new = from_input.narrow(-1, 2 * size, size)
+    candidate = ops._gru_candidate(new, from_hidden.narrow(-1, 2 * size, size), reset_gate)
+    return ops._gru_hidden(candidate, update_gate, hidden)
+
+
+def lstm_step(from_input: Any, from_hidden: Any, cell: Any) -> tuple[Any, Any]:
+    """c' = sigmoid(f) c + sigmoid(i) tanh(g); h' = sigmoid(o) tanh(c')."""
+    gates = from_input + from_hidden
+    in_gate, forget_gate, cell_gate, out_gate = gates.chunk(4, -1)
+    cell = ops._lstm_cell(in_gate, forget_gate, cell_gate, cell)
+    return ops._lstm_hidden(out_gate, cell), cell
+
+
+class RNNCellBase(Module):
+    """Weights of a cell with `num_chunks` gates."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool,
+        num_chunks: int,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        rows = num_chunks * hidden_size
+        self.weight_ih = Parameter(torch.empty((rows, input_size), device=device, dtype=dtype))
+        self.weight_hh = Parameter(torch.empty((rows, hidden_size), device=device, dtype=dtype))
+        for name in ("bias_ih", "bias_hh"):
+            value = torch.empty(rows, device=device, dtype=dtype) if bias else None
+            self.register_parameter(name, None if value is None else Parameter(value))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the weights anew."""
+        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    def _checked(self, input: Any, name: str) -> None:
+        if input.dim() not in (1, 2):
+            raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.dim()}D instead")
+
+    def _products(self, input: Any, hidden: Any) -> tuple[Any, Any]:
+        return (
+            F.linear(input, self.weight_ih, self.bias_ih),
+            F.linear(hidden, self.weight_hh, self.bias_hh),
+        )
+
+    def _zeros(self, input: Any) -> Any:
+        return input.new_zeros((*input.shape[:-1], self.hidden_size))
+
+    def extra_repr(self) -> str:
+        text = f"{self.input_size}, {self.hidden_size}"
+        if self.bias is not True:
+            text += f", bias={self.bias}"
+        if getattr(self, "nonlinearity", "tanh") != "tanh":
+            text += f", nonlinearity={self.nonlinearity}"
+        return text
+
+
+class RNNCell(RNNCellBase):
+    """h' = tanh(W x + U h), or relu. Shape: (N, input), (N, hidden) -> (N, hidden)."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        self._checked(input, "RNNCell")
+        if self.nonlinearity not in ("tanh", "relu"):
+            raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
+        hidden = self._zeros(input) if hx is None else hx
+        step = tanh_step if self.nonlinearity == "tanh" else relu_step
+        return step(*self._products(input, hidden), hidden)
+
+
+class GRUCell(RNNCellBase):
+    """One step of a GRU. Shape: (N, input_size), (N, hidden_size) -> (N, hidden_size)."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        self._checked(input, "GRUCell")
+        hidden = self._zeros(input) if hx is None else hx
+        return gru_step(*self._products(input, hidden), hidden)
+
+
+class LSTMCell(RNNCellBase):
+    """One step of an LSTM. Shape: (N, input_size), ((N, hidden_size),) * 2 -> the same pair."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        self._checked(input, "LSTMCell")
+        hidden, cell = (self._zeros(input), self._zeros(input)) if hx is None else hx
+        return lstm_step(*self._products(input, hidden), cell)
