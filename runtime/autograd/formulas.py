@@ -10,6 +10,28 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from runtime.autograd.layer_formulas import (  # noqa: F401 - shown to derivatives.yaml
+    adaptive_avg_pool_like,
+    avg_pool_like,
+    batch_norm_backward,
+    convolution_like,
+    gather_pooled,
+    layer_norm_backward,
+    logsumexp_backward,
+    nll_loss_double_backward,
+    opposite,
+    softmax_double_backward,
+)
+from runtime.autograd.matrix_formulas import (  # noqa: F401 - shown to derivatives.yaml
+    linear_grad_input,
+    linear_grad_weight,
+    scaled,
+    std_backward,
+    std_mean_backward,
+    var_backward,
+    var_mean_backward,
+    vector_norm_backward,
+)
 from runtime.autograd.place_formulas import (  # noqa: F401 - shown to derivatives.yaml
     cat_backward,
     cumprod_backward,

@@ -1,0 +1,313 @@
+"""Batch and layer normalisation: statistics in float64, one multiply-add per element.
+
+Batch normalisation sees (batch, channels, places), layer normalisation (rows, n).
+"""
+
+# ruff: noqa: F821 - T is a name of the compiled text.
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from runtime.kernels.cpu.statistics import row_mean, squared_distances
+from runtime.kernels.typed import typed_sum
+
+Array = Any
+quiet = np.errstate(all="ignore")  # inf and NaN are values here, not worth a warning
+
+
+# Batch normalisation.
+
+
+@quiet
+def native_batch_norm(
+    out: Array,
+    save_mean: Array,
+    save_invstd: Array,
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> None:
+    """Write the normalised input and, in training, the statistics; update the running ones."""
+    x = channels(input)
+    if training:
+        variance = np.empty(x.shape[1], np.float64)
+        mean = np.empty(x.shape[1], np.float64)
+        channel_moments(x, mean, variance)
+        _update(running_mean, mean, momentum)
+        count = x.shape[0] * x.shape[2]
+        _update(running_var, variance * (count / max(count - 1, 1)), momentum)
+        invstd = 1 / np.sqrt(variance + eps)
+        save_mean[...], save_invstd[...] = mean, invstd
+    else:
+        mean = running_mean.astype(np.float64)  # type: ignore[union-attr]
+        invstd = 1 / np.sqrt(running_var.astype(np.float64) + eps)  # type: ignore[union-attr]
+    scale = invstd if weight is None else invstd * weight
+    shift = -mean * scale if bias is None else bias - mean * scale
+    scale_and_shift(out.reshape(x.shape), x, scale.astype(x.dtype), shift.astype(x.dtype))
+
+
+def _update(running: Array | None, value: Array, momentum: float) -> None:
+    """Let a running statistic follow a batch's."""
+    if running is not None:
+        running *= 1 - momentum
+        running += momentum * value
+
+
+def channels(array: Array) -> Array:
+    """The array as contiguous (batch, channels, places)."""
+    sizes = array.shape
+    return np.ascontiguousarray(array).reshape(sizes[0], sizes[1], prod(sizes[2:]))
+
+
+@quiet
+def native_batch_norm_backward(
+    grad_input: Array,
+    grad_weight: Array,
+    grad_bias: Array,
+    grad_out: Array,
+    input: Array,
+    weight: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    save_mean: Array | None,
+    save_invstd: Array | None,
+    train: bool,
+    eps: float,
+    output_mask: Any,
+) -> None:
+    """Write the gradients; that of the input only if `output_mask[0]`."""
+    x, grad = channels(input), channels(grad_out)
+    if train:
+        mean, invstd = save_mean.astype(np.float64), save_invstd.astype(np.float64)
+    else:
+        mean = running_mean.astype(np.float64)
+        invstd = 1 / np.sqrt(running_var.astype(np.float64) + eps)
+    total, product = np.empty(x.shape[1], np.float64), np.empty(x.shape[1], np.float64)
+    channel_sums(grad, x, mean, total, product)
+    product *= invstd
+    grad_weight[...], grad_bias[...] = product, total
+    if not output_mask[0]:
+        return
+    scale = invstd if weight is None else invstd * weight
+    if train:
+        # scale * (grad - total / count - normalised * product / count), as a * grad + b * x + c
+        count = x.shape[0] * x.shape[2]
+        slope = -scale * invstd * product / count
+        shift = -scale * total / count - slope * mean
+    else:
+        slope = shift = np.zeros_like(scale)
+    result = grad_input.reshape(x.shape)
+    combine_channels(result, grad, x, *(part.astype(x.dtype) for part in (scale, slope, shift)))
+
+
+@typed_sum
+def channel_moments(x, mean, variance):
+    """Mean and (biased) variance of each channel of (batch, channels, places)."""
+    batch, count = x.shape[0], x.shape[0] * x.shape[2]
+    if x.shape[2] == 1:
+        row_wise_moments(x.reshape(batch, x.shape[1]), mean, variance)
+        return
+    for c in range(x.shape[1]):
+        total = 0.0
+        for b in range(batch):
+            row = x[b, c]
+            for i in range(row.size):
+                total += row[i]
+        center = total / count
+        squares = 0.0
+        for b in range(batch):
+            squares += squared_distances(x[b, c], center)
+        mean[c] = center
+        variance[c] = squares / count
+
+
+@typed_sum
+def row_wise_moments(x, mean, variance):
+    """Mean and variance of each column of (batch, channels), whole rows at a time."""
+    mean[:] = 0.0
+    variance[:] = 0.0
+    for b in range(x.shape[0]):
+        row = x[b]
+        for c in range(row.size):
+            mean[c] += row[c]
+    for c in range(mean.size):
+        mean[c] /= x.shape[0]
+    for b in range(x.shape[0]):
+        row = x[b]
+        for c in range(row.size):
+            distance = row[c] - mean[c]
+            variance[c] += distance * distance
+    for c in range(mean.size):
+        variance[c] /= x.shape[0]
+
+
+@typed_sum
+def scale_and_shift(out, x, scale, shift):
+    """out[b, c, i] = x[b, c, i] * scale[c] + shift[c]."""
+    for b in range(x.shape[0]):
+        if x.shape[2] == 1:
+            for c in range(x.shape[1]):
+                out[b, c, 0] = x[b, c, 0] * scale[c] + shift[c]
+        else:
+            for c in range(x.shape[1]):
+                row, result = x[b, c], out[b, c]
+                factor, offset = scale[c], shift[c]
+                for i in range(row.size):
+                    result[i] = row[i] * factor + offset
+
+
+@typed_sum
+def channel_sums(grad, x, mean, total, product):
+    """Per channel the sums of grad and of grad * (x - mean)."""
+    total[:] = 0.0
+    product[:] = 0.0
+    for b in range(x.shape[0]):
+        for c in range(x.shape[1]):
+            row, upstream = x[b, c], grad[b, c]
+            center = mean[c]
+            first, second = 0.0, 0.0
+            for i in range(row.size):
+                first += upstream[i]
+                second += upstream[i] * (row[i] - center)
+            total[c] += first
+            product[c] += second
+
+
+@typed_sum
+def combine_channels(out, grad, x, scale, slope, shift):
+    """out = scale * grad + slope * x + shift, with a number per channel."""
+    for b in range(x.shape[0]):
+        for c in range(x.shape[1]):
+            row, upstream, result = x[b, c], grad[b, c], out[b, c]
+            first, second, third = scale[c], slope[c], shift[c]
+            for i in range(row.size):
+                result[i] = first * upstream[i] + (second * row[i] + third)
+
+
+# Layer normalisation.
+
+
+def native_layer_norm(
+    out: Array,
+    mean: Array,
+    rstd: Array,
+    input: Array,
+    normalized_shape: Any,
+    weight: Array | None,
+    bias: Array | None,
+    eps: float,
+) -> None:
+    """Write the input normalised over its last dims, and each row's statistics."""
+    n = prod(normalized_shape)
+    x = np.ascontiguousarray(input).reshape(mean.size, n)
+    layer_norm_rows(
+        out.reshape(x.shape),
+        x,
+        _flat(weight, x.dtype),
+        _flat(bias, x.dtype),
+        mean.reshape(-1),
+        rstd.reshape(-1),
+        eps,
+    )
+
+
+def _flat(parameter: Array | None, dtype: Any) -> Array:
+    """A parameter as a contiguous vector; an absent one is empty."""
+    if parameter is None:
+        return np.empty(0, dtype)
+    return np.ascontiguousarray(parameter).reshape(-1)
+
+
+@quiet
+def native_layer_norm_backward(
+    grad_input: Array,
+    grad_weight: Array,
+    grad_bias: Array,
+    grad_out: Array,
+    input: Array,
+    normalized_shape: Any,
+    mean: Array,
+    rstd: Array,
+    weight: Array | None,
+    bias: Array | None,
+    output_mask: Any,
+) -> None:
+    """Write the gradients of the input, the weight and the bias."""
+    n = prod(normalized_shape)
+    x = np.ascontiguousarray(input).reshape(mean.size, n)
+    sums = np.zeros((2, n), np.float64)
+    layer_norm_backward_rows(
+        grad_input.reshape(x.shape),
+        np.ascontiguousarray(grad_out).reshape(x.shape),
+        x,
+        _flat(weight, x.dtype),
+        np.ascontiguousarray(mean).reshape(-1),
+        np.ascontiguousarray(rstd).reshape(-1),
+        sums[0],
+        sums[1],
+    )
+    grad_weight[...] = sums[0].reshape(grad_weight.shape)
+    grad_bias[...] = sums[1].reshape(grad_bias.shape)
+
+
+@typed_sum
+def layer_norm_rows(out, x, weight, bias, mean, rstd, eps):
+    """Each row less its mean, over its standard deviation, times weight, plus bias."""
+    n = x.shape[1]
+    for r in range(x.shape[0]):
+        row, result = x[r], out[r]
+        center = row_mean(row)
+        inverse = 1.0 / math.sqrt(squared_distances(row, center) / n + eps)
+        mean[r] = center
+        rstd[r] = inverse
+        factor, offset = T(inverse), T(-center * inverse)
+        if weight.size and bias.size:
+            for i in range(n):
+                result[i] = (row[i] * factor + offset) * weight[i] + bias[i]
+        elif weight.size:
+            for i in range(n):
+                result[i] = (row[i] * factor + offset) * weight[i]
+        else:
+            for i in range(n):
+                result[i] = row[i] * factor + offset
+            for i in range(bias.size):
+                result[i] += bias[i]
+
+
+@typed_sum
+def layer_norm_backward_rows(grad_input, grad, x, weight, mean, rstd, grad_weight, grad_bias):
+    """With h = (x - mean) * rstd and g = grad * weight: rstd * (g - mean(g) - h * mean(g * h))."""
+    n = x.shape[1]
+    scaled = np.empty(n, x.dtype)
+    for r in range(x.shape[0]):
+        row, upstream, result = x[r], grad[r], grad_input[r]
+        inverse = T(rstd[r])
+        offset = T(-mean[r] * rstd[r])
+        total, product = 0.0, 0.0
+        for i in range(n):
+            normal = row[i] * inverse + offset
+            g = upstream[i]
+            grad_weight[i] += g * normal
+            grad_bias[i] += g
+        if weight.size:
+            for i in range(n):
+                scaled[i] = upstream[i] * weight[i]
+        else:
+            for i in range(n):
+                scaled[i] = upstream[i]
+        for i in range(n):
+            total += scaled[i]
+            product += scaled[i] * (row[i] * inverse + offset)
+        shift, slope = T(total / n), T(product / n)
+        for i in range(n):
+            normal = row[i] * inverse + offset
+            result[i] = inverse * (scaled[i] - shift - normal * slope)

@@ -1,0 +1,162 @@
+"""Composites of nn.functional that are no losses, norms, convolutions or pools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runtime import errors
+from runtime.dispatch import ops
+
+
+def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+    """The cosine of the angle between vectors along `dim`; norms count as at least `eps`."""
+    common = ops.result_type(x1, x2)
+    if not common.is_floating_point:
+        raise RuntimeError(
+            "expected common dtype to be floating point, yet common dtype is "
+            f"{errors.scalar_type_name(common)}"
+        )
+    x1, x2 = ops.broadcast_tensors([x1.to(common), x2.to(common)])
+    return (_unit(x1, dim, eps) * _unit(x2, dim, eps)).sum(dim)
+
+
+def _unit(x: Any, dim: int, eps: float) -> Any:
+    """Vectors along `dim` over their norms; the lower bound is not differentiated."""
+    norm = ops.linalg_vector_norm(x, 2, dim, True).clone()
+    norm.detach().clamp_(min=eps)
+    return x / norm
+
+
+def pairwise_distance(
+    x1: Any, x2: Any, p: float = 2, eps: float = 1e-6, keepdim: bool = False
+) -> Any:
+    """The p-norm of x1 - x2 + eps over the last dim."""
+    return ops.linalg_vector_norm(x1 - x2 + eps, p, -1, keepdim)
+
+
+# Padding.
+
+
+def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = None) -> Any:
+    """Pad the last dims: (left, right, top, bottom, ...)."""
+    if len(pad) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if len(pad) > 2 * input.ndim:
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got "
+            f"padding length {len(pad)} and input of dimension {input.ndim}"
+        )
+    if mode == "constant":
+        return ops.constant_pad_nd(input, pad, 0 if value is None else value)
+    if value not in (None, 0):
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    if mode not in PADDED_INDEX:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    _check_padded_dims(input, len(pad))
+    for i in range(len(pad) // 2):
+        dim = input.ndim - 1 - i
+        index = PADDED_INDEX[mode](input, dim, pad[2 * i], pad[2 * i + 1])
+        input = input.index_select(dim, index)
+    return input
+
+
+def _check_padded_dims(input: Any, length: int) -> None:
+    dims = length // 2
+    if length not in (2, 4, 6) or input.ndim not in (dims + 1, dims + 2):
+        raise NotImplementedError(
+            f"Padding size {length} is not supported for {input.ndim}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+        )
+
+
+def _places(input: Any, dim: int, before: int, after: int) -> Any:
+    """The padded places along a dim, counted from the input's first."""
+    return ops.arange(-before, input.shape[dim] + after, device=input.device)
+
+
+def _reflected(input: Any, dim: int, before: int, after: int) -> Any:
+    size = input.shape[dim]
+    if before >= size or after >= size:
+        raise RuntimeError(
+            "Argument #4: Padding size should be less than the corresponding input dimension, "
+            f"but got: padding ({before}, {after}) at dimension {dim} of input "
+            f"{list(input.shape)}"
+        )
+    places = _places(input, dim, before, after).abs()
+    return size - 1 - (size - 1 - places).abs()
+
+
+def _replicated(input: Any, dim: int, before: int, after: int) -> Any:
+    return _places(input, dim, before, after).clamp(0, input.shape[dim] - 1)
+
+
+def _wrapped(input: Any, dim: int, before: int, after: int) -> Any:
+    size = input.shape[dim]
+    if before > size or after > size:
+        raise RuntimeError("Padding value causes wrapping around more than once.")
+    return _places(input, dim, before, after).remainder(size)
+
+
+PADDED_INDEX = {"reflect": _reflected, "replicate": _replicated, "circular": _wrapped}
+
+
+# Pixels and channels.
+
+
+def pixel_shuffle(self: Any, upscale_factor: int) -> Any:
+    """(*, C * r * r, H, W) -> (*, C, H * r, W * r)."""
+    r = upscale_factor
+    _check_pixels("pixel_shuffle", "upscale_factor", self, r)
+    *batch, channels, height, width = self.shape
+    if channels % (r * r):
+        raise RuntimeError(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
+            f"of upscale_factor, but input.size(-3)={channels} is not divisible by {r * r}"
+        )
+    split = self.reshape((*batch, channels // (r * r), r, r, height, width))
+    n = len(batch)
+    order = [*range(n), n, n + 3, n + 1, n + 4, n + 2]
+    return split.permute(order).reshape((*batch, channels // (r * r), height * r, width * r))
+
+
+def pixel_unshuffle(self: Any, downscale_factor: int) -> Any:
+    """(*, C, H * r, W * r) -> (*, C * r * r, H, W)."""
+    r = downscale_factor
+    _check_pixels("pixel_unshuffle", "downscale_factor", self, r)
+    *batch, channels, height, width = self.shape
+    for name, dim, size in (("height", -2, height), ("width", -1, width)):
+        if size % r:
+            raise RuntimeError(
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
+                f"input.size({dim})={size} is not divisible by {r}"
+            )
+    split = self.reshape((*batch, channels, height // r, r, width // r, r))
+    n = len(batch)
+    order = [*range(n), n, n + 2, n + 4, n + 1, n + 3]
+    return split.permute(order).reshape((*batch, channels * r * r, height // r, width // r))
+
+
+def _check_pixels(name: str, argument: str, self: Any, factor: int) -> None:
+    if self.ndim < 3:
+        raise RuntimeError(
+            f"{name} expects input to have at least 3 dimensions, but got input with "
+            f"{self.ndim} dimension(s)"
+        )
+    if factor <= 0:
+        raise RuntimeError(f"{name} expects a positive {argument}, but got {factor}")
+
+
+def channel_shuffle(self: Any, groups: int) -> Any:
+    """Interleave the channels of `groups` groups."""
+    channels = self.shape[1]
+    if groups <= 0 or channels % groups:
+        raise RuntimeError(
+            "Number of channels must be divisible by groups. "
+            f"Got {channels} channels and {groups} groups."
+        )
+    split = self.reshape((self.shape[0], groups, channels // groups, *self.shape[2:]))
+    return split.transpose(1, 2).reshape(self.shape)

@@ -1,0 +1,179 @@
+"""Normalisations as users call them, over the two operators that have kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from runtime import errors
+from runtime.core import dtype as dtypes
+from runtime.dispatch import ops
+from runtime.ops.shapes.normalization import check_normalized_shape
+
+
+def batch_norm(
+    input: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """Normalise each channel by its batch's statistics, or by the running ones."""
+    if training:
+        sizes = input.shape
+        if prod(sizes[:1]) * prod(sizes[2:]) == 1:
+            raise errors.one_value_per_channel(f"torch.Size({list(sizes)})")
+    return _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+def _batch_norm(
+    input: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any,
+    bias: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> Any:
+    """The kernel updates running statistics in place; 16-bit ones it would only see as copies."""
+    if not training or running_mean is None or running_mean.dtype.itemsize > 2:
+        return ops.native_batch_norm(
+            input, weight, bias, running_mean, running_var, training, momentum, eps
+        )[0]
+    mean, var = running_mean.to(dtypes.float32), running_var.to(dtypes.float32)
+    result = ops.native_batch_norm(input, weight, bias, mean, var, training, momentum, eps)[0]
+    running_mean.copy_(mean)
+    running_var.copy_(var)
+    return result
+
+
+def layer_norm(
+    input: Any,
+    normalized_shape: Sequence[int],
+    weight: Any = None,
+    bias: Any = None,
+    eps: float = 1e-5,
+) -> Any:
+    """Normalise over the last dims, those of `normalized_shape`."""
+    return ops.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+
+
+def group_norm(
+    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Any:
+    """Normalise over the channels of each group and their places."""
+    if input.ndim < 2:
+        raise RuntimeError(
+            f"Expected at least 2 dimensions for input tensor but received {input.ndim}"
+        )
+    sizes = input.shape
+    if prod((sizes[0] * sizes[1] // num_groups, num_groups, *sizes[2:])) == 1:
+        raise errors.one_value_per_channel(list(sizes))
+    _check_groups(input, num_groups, weight, bias)
+    length = prod(sizes[1:]) // num_groups
+    rows = input.reshape((sizes[0] * num_groups, length))
+    normal = ops.native_layer_norm(rows, (length,), None, None, eps)[0].view(sizes)
+    along = (1, sizes[1], *(1,) * (len(sizes) - 2))
+    if weight is not None and bias is not None:
+        return ops.addcmul(bias.view(along), normal, weight.view(along))
+    if weight is not None:
+        return normal * weight.view(along)
+    return normal if bias is None else normal + bias.view(along)
+
+
+def _check_groups(input: Any, num_groups: int, weight: Any, bias: Any) -> None:
+    channels = input.shape[1]
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    if channels % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of "
+            f"shape {list(input.shape)} and num_groups={num_groups}"
+        )
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and tuple(parameter.shape) != (channels,):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in "
+                f"input, but got {name} of shape {list(parameter.shape)} and input of shape "
+                f"{list(input.shape)}"
+            )
+
+
+def instance_norm(
+    input: Any,
+    running_mean: Any = None,
+    running_var: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """Batch normalisation of each sample by itself: samples become channels."""
+    sizes = input.shape
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false"
+        )
+    if use_input_stats and prod(sizes[2:]) == 1:
+        raise ValueError(
+            "Expected more than 1 spatial element when training, "
+            f"got input size torch.Size({list(sizes)})"
+        )
+    batch, channels = sizes[0], sizes[1]
+    mean, var, scale, shift = (
+        None if each is None else each.repeat(batch)
+        for each in (running_mean, running_var, weight, bias)
+    )
+    joined = input.reshape((1, batch * channels, *sizes[2:]))
+    result = _batch_norm(joined, mean, var, scale, shift, use_input_stats, momentum, eps)
+    if use_input_stats and running_mean is not None:
+        running_mean.copy_(mean.view((batch, channels)).mean(0))
+        running_var.copy_(var.view((batch, channels)).mean(0))
+    return result.view(sizes)
+
+
+def rms_norm(
+    input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None
+) -> Any:
+    """Divide by the root of the mean square over the last dims."""
+    shape = tuple(normalized_shape)
+    check_normalized_shape(input, shape)
+    if eps is None:
+        eps = EPSILONS[input.dtype.opmath.name]
+    dims = list(range(-len(shape), 0))
+    wide = input.to(dtypes.float32) if input.dtype.itemsize == 2 else input
+    normal = wide * (wide.square().mean(dims, True) + eps).rsqrt()
+    if wide is not input:
+        normal = normal.to(input.dtype)
+    return normal if weight is None else normal * weight
+
+
+EPSILONS = {"float32": 2.0**-23, "float64": 2.0**-52}
+
+
+def local_response_norm(
+    input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Any:
+    """Divide by a power of the mean square over `size` neighbouring channels."""
+    if input.ndim < 3:
+        raise ValueError(
+            f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)"
+        )
+    if not input.numel():
+        return input
+    sizes = input.shape
+    squares = input.square().reshape((sizes[0], 1, sizes[1], prod(sizes[2:])))
+    padded = ops.constant_pad_nd(squares, (0, 0, size // 2, (size - 1) // 2))
+    means = ops.avg_pool2d(padded, (size, 1), 1).reshape(sizes)
+    return input / (means * alpha + k).pow(beta)
+
+
+def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Any:
+    """Divide by the p-norm over `dim`, which counts as at least `eps`."""
+    return input / ops.linalg_vector_norm(input, p, dim, True).clamp(min=eps)

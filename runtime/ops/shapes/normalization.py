@@ -1,0 +1,130 @@
+"""Shapes and checks of batch and layer normalisation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runtime import errors
+from runtime.core import dtype as dtypes
+
+Sizes = tuple[int, ...]
+
+
+def native_batch_norm(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Any, Any, Any]:
+    """Shape: the input's; then the statistics of C channels, in training."""
+    if input.ndim < 2:
+        raise errors.dim_out_of_range(1, input.ndim)
+    count = input.shape[1]
+    named = {
+        "running_mean": running_mean,
+        "running_var": running_var,
+        "weight": weight,
+        "bias": bias,
+    }
+    for name, parameter in named.items():
+        if parameter is not None and parameter.numel() != count:
+            raise RuntimeError(f"{name} should contain {count} elements not {parameter.numel()}")
+    for name in ("running_mean", "running_var"):
+        if not training and named[name] is None:
+            raise RuntimeError(f"{name} must be defined in evaluation mode")
+    check_parameter_dtypes(input, [p for p in named.values() if p is not None])
+    statistics = ((count if training else 0,), statistics_dtype(input))
+    return (input.shape, input.dtype), statistics, statistics
+
+
+def check_parameter_dtypes(input: Any, parameters: Sequence[Any]) -> None:
+    """Parameters have the input's dtype; with a 16-bit input they may all be float32."""
+    if input.dtype.itemsize > 2:
+        for parameter in parameters:
+            if parameter.dtype is not input.dtype:
+                raise RuntimeError(
+                    "mixed dtype (CPU): all inputs must share same datatype: "
+                    f"expected scalar type {errors.scalar_type_name(input.dtype)} "
+                    f"but found {errors.scalar_type_name(parameter.dtype)}"
+                )
+        return
+    found = {parameter.dtype.name for parameter in parameters}
+    if found - {input.dtype.name} not in (set(), {"float32"}) or len(found) > 1:
+        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+
+
+def statistics_dtype(input: Any) -> Any:
+    """The dtype of saved means: float32 for 16-bit inputs."""
+    return dtypes.float32 if input.dtype.itemsize == 2 else input.dtype
+
+
+def native_batch_norm_backward(
+    grad_out: Any,
+    input: Any,
+    weight: Any,
+    running_mean: Any,
+    running_var: Any,
+    save_mean: Any,
+    save_invstd: Any,
+    train: bool,
+    eps: float,
+    output_mask: Sequence[bool],
+) -> tuple[Any, Any, Any]:
+    """Shape: the input's (nothing if it is not wanted), (C) and (C)."""
+    dtype = input.dtype if weight is None else weight.dtype
+    parameter = ((input.shape[1],), dtype)
+    return (input.shape if output_mask[0] else (0,), input.dtype), parameter, parameter
+
+
+def native_layer_norm(
+    input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float
+) -> tuple[Any, Any, Any]:
+    """Shape: the input's; then statistics with 1 for each normalised dim."""
+    shape = tuple(normalized_shape)
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least "
+            "one element, but got normalized_shape = []"
+        )
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and tuple(parameter.shape) != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
+                f"{list(parameter.shape)} and normalized_shape = {list(shape)}"
+            )
+    check_normalized_shape(input, shape)
+    check_parameter_dtypes(input, [p for p in (weight, bias) if p is not None])
+    lead = tuple(input.shape[: input.ndim - len(shape)])
+    statistics = ((*lead, *(1,) * len(shape)), statistics_dtype(input))
+    return (input.shape, input.dtype), statistics, statistics
+
+
+def check_normalized_shape(input: Any, shape: Sizes) -> None:
+    """Refuse an input whose last sizes are not `shape`."""
+    if input.ndim < len(shape) or tuple(input.shape[input.ndim - len(shape) :]) != shape:
+        inner = ", ".join(str(size) for size in shape)
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*, {inner}], "
+            f"but got input of size{list(input.shape)}"
+        )
+
+
+def native_layer_norm_backward(
+    grad_out: Any,
+    input: Any,
+    normalized_shape: Sequence[int],
+    mean: Any,
+    rstd: Any,
+    weight: Any,
+    bias: Any,
+    output_mask: Sequence[bool],
+) -> tuple[Any, Any, Any]:
+    """Shape: the input's, and twice `normalized_shape`."""
+    dtype = input.dtype if weight is None else weight.dtype
+    parameter = (tuple(normalized_shape), dtype)
+    return (input.shape, input.dtype), parameter, parameter
