@@ -490,3 +490,5 @@ Tensor.random_ = overloads.random_
 Tensor.bernoulli_ = overloads.bernoulli_
 Tensor.bernoulli = overloads.bernoulli
 Tensor.norm = overloads.norm
+Tensor.var = overloads.var
+Tensor.std = overloads.std

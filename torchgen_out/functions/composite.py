@@ -32,6 +32,8 @@ from runtime.ops.composite import inplace_views as inplace_views_bodies
 from runtime.ops.composite import linalg as linalg_bodies
 from runtime.ops.composite import losses as losses_bodies
 from runtime.ops.composite import margin_losses as margin_losses_bodies
+from runtime.ops.composite import nn as nn_bodies
+from runtime.ops.composite import normalization as normalization_bodies
 from runtime.ops.composite import norms as norms_bodies
 from runtime.ops.composite import pooling as pooling_bodies
 from runtime.ops.composite import queries as queries_bodies
@@ -41,6 +43,7 @@ from runtime.ops.composite import selection as selection_bodies
 from runtime.ops.composite import shaping as shaping_bodies
 from runtime.ops.composite import sorting as sorting_bodies
 from runtime.ops.composite import splitting as splitting_bodies
+from runtime.ops.composite import statistics as statistics_bodies
 from runtime.ops.composite import view_backward as view_backward_bodies
 from torchgen_out.results import aminmax_result
 
@@ -2093,11 +2096,13 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     return linalg_bodies.kron(input, other)
 
 
-def chain_matmul(matrices: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+def chain_matmul(*args: Any, matrices: Any = None, out: Tensor | None = None) -> Tensor:
     """chain_matmul(Tensor[] matrices) -> Tensor
 
     Multiplies a chain of matrices in the cheapest order. New code uses `linalg.multi_dot`.
     """
+    if matrices is None:
+        matrices = args if len(args) != 1 else as_list(args[0])
     if out is not None:
         return store_out("chain_matmul", out, linalg_bodies.chain_matmul(matrices))
     return linalg_bodies.chain_matmul(matrices)
@@ -2114,7 +2119,7 @@ def linalg_multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) ->
 
 
 def einsum(
-    equation: str, tensors: Sequence[Tensor], *, path: Sequence[int] | None = None
+    equation: str, *args: Any, tensors: Any = None, path: Sequence[int] | None = None
 ) -> Tensor:
     """einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor
 
@@ -2125,6 +2130,8 @@ def einsum(
     occur once, in alphabetical order. Operands are contracted from left to right unless `path`
     lists pairs of positions.
     """
+    if tensors is None:
+        tensors = args if len(args) != 1 else as_list(args[0])
     return einstein_bodies.einsum(equation, tensors, path)
 
 
@@ -2887,3 +2894,233 @@ def adaptive_max_pool1d(
     Returns the largest element of each of `output_size` windows along the last dimension.
     """
     return pooling_bodies.adaptive_max_pool1d(input, output_size, return_indices)
+
+
+def var__default(input: Tensor, unbiased: bool) -> Tensor:
+    """var(Tensor self, bool unbiased) -> Tensor
+
+    Returns the variance of all elements, with Bessel's correction if `unbiased`.
+    """
+    return statistics_bodies.var_of_all(input, unbiased)
+
+
+def var__dim(
+    input: Tensor, dim: int | Sequence[int] | None, unbiased: bool, keepdim: bool = False
+) -> Tensor:
+    """var.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor
+
+    Returns the variance over `dim`, with Bessel's correction if `unbiased`.
+    """
+    return statistics_bodies.var_over(input, dim, unbiased, keepdim)
+
+
+def std__default(input: Tensor, unbiased: bool) -> Tensor:
+    """std(Tensor self, bool unbiased) -> Tensor
+
+    Returns the standard deviation of all elements, with Bessel's correction if `unbiased`.
+    """
+    return statistics_bodies.std_of_all(input, unbiased)
+
+
+def std__dim(
+    input: Tensor, dim: int | Sequence[int] | None, unbiased: bool, keepdim: bool = False
+) -> Tensor:
+    """std.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor
+
+    Returns the standard deviation over `dim`, with Bessel's correction if `unbiased`.
+    """
+    return statistics_bodies.std_over(input, dim, unbiased, keepdim)
+
+
+def var_mean__default(input: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
+    """var_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)
+
+    Returns the variance and the mean of all elements.
+    """
+    return statistics_bodies.var_mean_of_all(input, unbiased)
+
+
+def var_mean__dim(
+    input: Tensor, dim: int | Sequence[int] | None, unbiased: bool, keepdim: bool = False
+) -> tuple[Tensor, Tensor]:
+    """var_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)
+
+    Returns the variance and the mean over `dim`.
+    """
+    return statistics_bodies.var_mean_over(input, dim, unbiased, keepdim)
+
+
+def std_mean__default(input: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
+    """std_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)
+
+    Returns the standard deviation and the mean of all elements.
+    """
+    return statistics_bodies.std_mean_of_all(input, unbiased)
+
+
+def std_mean__dim(
+    input: Tensor, dim: int | Sequence[int] | None, unbiased: bool, keepdim: bool = False
+) -> tuple[Tensor, Tensor]:
+    """std_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)
+
+    Returns the standard deviation and the mean over `dim`.
+    """
+    return statistics_bodies.std_mean_over(input, dim, unbiased, keepdim)
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-05,
+) -> Tensor:
+    """batch_norm(Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None,
+    Tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor
+
+    Normalises each channel (dimension 1) by the mean and variance of its values.
+
+    In training these are the batch's, and `running_mean` and `running_var` follow them by the share
+    `momentum`; otherwise the running ones are used. `weight` and `bias` scale and shift a channel.
+    """
+    return normalization_bodies.batch_norm(
+        input, running_mean, running_var, weight, bias, training, momentum, eps
+    )
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-05,
+) -> Tensor:
+    """layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None,
+    float eps=1e-05) -> Tensor
+
+    Normalises over the last dimensions, whose sizes are `normalized_shape`.
+
+    Each row is brought to mean 0 and variance 1, then scaled by `weight` and shifted by `bias`.
+    """
+    return normalization_bodies.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-05,
+) -> Tensor:
+    """group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float
+    eps=1e-05) -> Tensor
+
+    Normalises over the channels of each of `num_groups` groups together with their places.
+    """
+    return normalization_bodies.group_norm(input, num_groups, weight, bias, eps)
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-05,
+) -> Tensor:
+    """instance_norm(Tensor input, Tensor? running_mean=None, Tensor? running_var=None, Tensor?
+    weight=None, Tensor? bias=None, bool use_input_stats=True, float momentum=0.1, float eps=1e-05)
+    -> Tensor
+
+    Normalises each channel of each sample by its own mean and variance.
+    """
+    return normalization_bodies.instance_norm(
+        input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
+    )
+
+
+def rms_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    eps: float | None = None,
+) -> Tensor:
+    """rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) ->
+    Tensor
+
+    Divides by the root of the mean square over the last dimensions, then multiplies by `weight`.
+    """
+    return normalization_bodies.rms_norm(input, normalized_shape, weight, eps)
+
+
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """local_response_norm(Tensor input, int size, float alpha=0.0001, float beta=0.75, float k=1.0)
+    -> Tensor
+
+    Divides by a power of the mean square over `size` neighbouring channels.
+    """
+    return normalization_bodies.local_response_norm(input, size, alpha, beta, k)
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) -> Tensor:
+    """cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor
+
+    Returns the cosine of the angle between the vectors along `dim`.
+
+    Norms below `eps` count as `eps`.
+    """
+    return nn_bodies.cosine_similarity(x1, x2, dim, eps)
+
+
+def pairwise_distance(
+    x1: Tensor, x2: Tensor, p: float = 2, eps: float = 1e-06, keepdim: bool = False
+) -> Tensor:
+    """pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) ->
+    Tensor
+
+    Returns the `p`-norm of `x1 - x2 + eps` over the last dimension.
+    """
+    return nn_bodies.pairwise_distance(x1, x2, p, eps, keepdim)
+
+
+def pad(
+    input: Tensor, pad: Sequence[int], mode: str = "constant", value: Number | None = None
+) -> Tensor:
+    """pad(Tensor input, int[] pad, str mode='constant', Scalar? value=None) -> Tensor
+
+    Pads the last dimensions: `(left, right, top, bottom, ...)`.
+
+    `mode` is `'constant'` (with `value`), `'reflect'`, `'replicate'` or `'circular'`.
+    """
+    return nn_bodies.pad(input, pad, mode, value)
+
+
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """pixel_shuffle(Tensor self, int upscale_factor) -> Tensor
+
+    Moves channels into space: `(*, C * r**2, H, W)` becomes `(*, C, H * r, W * r)`.
+    """
+    return nn_bodies.pixel_shuffle(input, upscale_factor)
+
+
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor
+
+    Moves space into channels: `(*, C, H * r, W * r)` becomes `(*, C * r**2, H, W)`.
+    """
+    return nn_bodies.pixel_unshuffle(input, downscale_factor)
+
+
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """channel_shuffle(Tensor self, int groups) -> Tensor
+
+    Interleaves the channels of `groups` groups.
+    """
+    return nn_bodies.channel_shuffle(input, groups)

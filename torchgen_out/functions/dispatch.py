@@ -3056,3 +3056,262 @@ def _adaptive_avg_pool_backward(grad_output: Tensor, sizes: Sequence[int], count
     except AttributeError:
         raise __adaptive_avg_pool_backward.wrong_arguments(grad_output) from None
     return call(grad_output, sizes, count)
+
+
+_var_correction = operators.var_correction.calls
+_var_correction_out = operators.var_correction.out_calls
+
+
+def var__correction(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    *,
+    correction: Number | None = None,
+    keepdim: bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)
+    -> Tensor
+
+    Returns the variance over `dim`, or of all elements.
+
+    The sum of squared distances from the mean is divided by the count less `correction`, which is
+    1 by default (Bessel's).
+    """
+    if out is not None:
+        return call_out(_var_correction_out, out, input, dim, correction, keepdim)
+    try:
+        call = _var_correction[input._key]
+    except AttributeError:
+        raise _var_correction.wrong_arguments(input) from None
+    return call(input, dim, correction, keepdim)
+
+
+_std_correction = operators.std_correction.calls
+_std_correction_out = operators.std_correction.out_calls
+
+
+def std__correction(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    *,
+    correction: Number | None = None,
+    keepdim: bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)
+    -> Tensor
+
+    Returns the standard deviation over `dim`, or of all elements: the root of `var`.
+    """
+    if out is not None:
+        return call_out(_std_correction_out, out, input, dim, correction, keepdim)
+    try:
+        call = _std_correction[input._key]
+    except AttributeError:
+        raise _std_correction.wrong_arguments(input) from None
+    return call(input, dim, correction, keepdim)
+
+
+_var_mean_correction = operators.var_mean_correction.calls
+
+
+def var_mean__correction(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    *,
+    correction: Number | None = None,
+    keepdim: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool
+    keepdim=False) -> (Tensor, Tensor)
+
+    Returns the variance and the mean over `dim`, or of all elements.
+    """
+    try:
+        call = _var_mean_correction[input._key]
+    except AttributeError:
+        raise _var_mean_correction.wrong_arguments(input) from None
+    return call(input, dim, correction, keepdim)
+
+
+_std_mean_correction = operators.std_mean_correction.calls
+
+
+def std_mean__correction(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    *,
+    correction: Number | None = None,
+    keepdim: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool
+    keepdim=False) -> (Tensor, Tensor)
+
+    Returns the standard deviation and the mean over `dim`, or of all elements.
+    """
+    try:
+        call = _std_mean_correction[input._key]
+    except AttributeError:
+        raise _std_mean_correction.wrong_arguments(input) from None
+    return call(input, dim, correction, keepdim)
+
+
+_native_batch_norm = operators.native_batch_norm.calls
+
+
+def native_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor?
+    running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)
+
+    Batch normalisation, and the batch's means and inverse standard deviations in training.
+
+    In training the running statistics are updated in place.
+    """
+    try:
+        call = _native_batch_norm[
+            input._key,
+            None if weight is None else weight._key,
+            None if bias is None else bias._key,
+            None if running_mean is None else running_mean._key,
+            None if running_var is None else running_var._key,
+        ]
+    except AttributeError:
+        raise _native_batch_norm.wrong_arguments(
+            input, weight, bias, running_mean, running_var
+        ) from None
+    return call(input, weight, bias, running_mean, running_var, training, momentum, eps)
+
+
+_native_batch_norm_backward = operators.native_batch_norm_backward.calls
+
+
+def native_batch_norm_backward(
+    grad_out: Tensor,
+    input: Tensor,
+    weight: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    save_mean: Tensor | None,
+    save_invstd: Tensor | None,
+    train: bool,
+    eps: float,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor, Tensor, Tensor]:
+    """native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor?
+    running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float
+    eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+
+    The gradients of `native_batch_norm` with respect to input, weight and bias.
+    """
+    try:
+        call = _native_batch_norm_backward[
+            grad_out._key,
+            input._key,
+            None if weight is None else weight._key,
+            None if running_mean is None else running_mean._key,
+            None if running_var is None else running_var._key,
+            None if save_mean is None else save_mean._key,
+            None if save_invstd is None else save_invstd._key,
+        ]
+    except AttributeError:
+        raise _native_batch_norm_backward.wrong_arguments(
+            grad_out, input, weight, running_mean, running_var, save_mean, save_invstd
+        ) from None
+    return call(
+        grad_out,
+        input,
+        weight,
+        running_mean,
+        running_var,
+        save_mean,
+        save_invstd,
+        train,
+        eps,
+        output_mask,
+    )
+
+
+_native_layer_norm = operators.native_layer_norm.calls
+
+
+def native_layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None,
+    bias: Tensor | None,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float
+    eps) -> (Tensor, Tensor, Tensor)
+
+    Layer normalisation, and each row's mean and inverse standard deviation.
+    """
+    try:
+        call = _native_layer_norm[
+            input._key, None if weight is None else weight._key, None if bias is None else bias._key
+        ]
+    except AttributeError:
+        raise _native_layer_norm.wrong_arguments(input, weight, bias) from None
+    return call(input, normalized_shape, weight, bias, eps)
+
+
+_native_layer_norm_backward = operators.native_layer_norm_backward.calls
+
+
+def native_layer_norm_backward(
+    grad_out: Tensor,
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    mean: Tensor,
+    rstd: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor, Tensor, Tensor]:
+    """native_layer_norm_backward(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor
+    mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor,
+    Tensor)
+
+    The gradients of `native_layer_norm` with respect to input, weight and bias.
+    """
+    try:
+        call = _native_layer_norm_backward[
+            grad_out._key,
+            input._key,
+            mean._key,
+            rstd._key,
+            None if weight is None else weight._key,
+            None if bias is None else bias._key,
+        ]
+    except AttributeError:
+        raise _native_layer_norm_backward.wrong_arguments(
+            grad_out, input, mean, rstd, weight, bias
+        ) from None
+    return call(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask)
+
+
+_constant_pad_nd = operators.constant_pad_nd.calls
+
+
+def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Tensor:
+    """constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor
+
+    Surrounds a tensor with `value`: a pair of widths per dimension, the last dimension first.
+
+    Negative widths cut off.
+    """
+    try:
+        call = _constant_pad_nd[input._key]
+    except AttributeError:
+        raise _constant_pad_nd.wrong_arguments(input) from None
+    return call(input, pad, value)

@@ -74,12 +74,20 @@ from torchgen_out.functions.composite import (
     repeat_interleave__self_int,
     round___decimals,
     round__decimals,
+    std__default,
+    std__dim,
+    std_mean__default,
+    std_mean__dim,
     tensor_split__tensor_indices_or_sections,
     tensordot__default,
     tensordot__pair,
     to__device,
     to__dtype,
     to__other,
+    var__default,
+    var__dim,
+    var_mean__default,
+    var_mean__dim,
     vsplit__array,
     vsplit__int,
 )
@@ -107,6 +115,10 @@ from torchgen_out.functions.dispatch import (
     scatter__value_reduce,
     sort__default,
     sort__stable,
+    std__correction,
+    std_mean__correction,
+    var__correction,
+    var_mean__correction,
 )
 from torchgen_out.functions.pointwise import (
     bitwise_left_shift__Scalar_Tensor,
@@ -1543,3 +1555,193 @@ def conv3d(
         "padding='valid', int[3] dilation=1, int groups=1) -> Tensor",
     )
     raise no_overload("conv3d", schemas, (input, weight, bias, stride, padding, dilation, groups,))
+
+
+def var(
+    input: Any,
+    dim: Any = MISSING,
+    unbiased: Any = MISSING,
+    keepdim: Any = MISSING,
+    *,
+    correction: Any = MISSING,
+    out: Any = None,
+) -> Any:
+    """var(Tensor self, bool unbiased) -> Tensor
+    var.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor
+    var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) ->
+        Tensor"""
+    if (
+        is_bool(unbiased if dim is MISSING else dim)
+        and keepdim is MISSING
+        and correction is MISSING
+    ):
+        return var__default(input, unbiased if dim is MISSING else dim)
+    if (
+        (dim is None or is_int_or_ints(dim))
+        and is_bool(unbiased)
+        and (keepdim is MISSING or is_bool(keepdim))
+        and correction is MISSING
+    ):
+        return var__dim(input, dim, unbiased, False if keepdim is MISSING else keepdim)
+    if (
+        (dim is MISSING or (dim is None or is_int_or_ints(dim)))
+        and (correction is MISSING or (correction is None or is_number(correction)))
+        and (keepdim is MISSING or is_bool(keepdim))
+        and unbiased is MISSING
+    ):
+        return var__correction(
+            input,
+            None if dim is MISSING else dim,
+            correction=None if correction is MISSING else correction,
+            keepdim=False if keepdim is MISSING else keepdim,
+            out=out,
+        )
+    schemas = (
+        "var(Tensor self, bool unbiased) -> Tensor",
+        "var.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor",
+        "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+        "keepdim=False) -> Tensor",
+    )
+    raise no_overload("var", schemas, (input, dim, unbiased, keepdim, correction,))
+
+
+def std(
+    input: Any,
+    dim: Any = MISSING,
+    unbiased: Any = MISSING,
+    keepdim: Any = MISSING,
+    *,
+    correction: Any = MISSING,
+    out: Any = None,
+) -> Any:
+    """std(Tensor self, bool unbiased) -> Tensor
+    std.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor
+    std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) ->
+        Tensor"""
+    if (
+        is_bool(unbiased if dim is MISSING else dim)
+        and keepdim is MISSING
+        and correction is MISSING
+    ):
+        return std__default(input, unbiased if dim is MISSING else dim)
+    if (
+        (dim is None or is_int_or_ints(dim))
+        and is_bool(unbiased)
+        and (keepdim is MISSING or is_bool(keepdim))
+        and correction is MISSING
+    ):
+        return std__dim(input, dim, unbiased, False if keepdim is MISSING else keepdim)
+    if (
+        (dim is MISSING or (dim is None or is_int_or_ints(dim)))
+        and (correction is MISSING or (correction is None or is_number(correction)))
+        and (keepdim is MISSING or is_bool(keepdim))
+        and unbiased is MISSING
+    ):
+        return std__correction(
+            input,
+            None if dim is MISSING else dim,
+            correction=None if correction is MISSING else correction,
+            keepdim=False if keepdim is MISSING else keepdim,
+            out=out,
+        )
+    schemas = (
+        "std(Tensor self, bool unbiased) -> Tensor",
+        "std.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor",
+        "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+        "keepdim=False) -> Tensor",
+    )
+    raise no_overload("std", schemas, (input, dim, unbiased, keepdim, correction,))
+
+
+def var_mean(
+    input: Any,
+    dim: Any = MISSING,
+    unbiased: Any = MISSING,
+    keepdim: Any = MISSING,
+    *,
+    correction: Any = MISSING,
+) -> Any:
+    """var_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)
+    var_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)
+    var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool
+        keepdim=False) -> (Tensor, Tensor)"""
+    if (
+        is_bool(unbiased if dim is MISSING else dim)
+        and keepdim is MISSING
+        and correction is MISSING
+    ):
+        return var_mean__default(input, unbiased if dim is MISSING else dim)
+    if (
+        (dim is None or is_int_or_ints(dim))
+        and is_bool(unbiased)
+        and (keepdim is MISSING or is_bool(keepdim))
+        and correction is MISSING
+    ):
+        return var_mean__dim(input, dim, unbiased, False if keepdim is MISSING else keepdim)
+    if (
+        (dim is MISSING or (dim is None or is_int_or_ints(dim)))
+        and (correction is MISSING or (correction is None or is_number(correction)))
+        and (keepdim is MISSING or is_bool(keepdim))
+        and unbiased is MISSING
+    ):
+        return var_mean__correction(
+            input,
+            None if dim is MISSING else dim,
+            correction=None if correction is MISSING else correction,
+            keepdim=False if keepdim is MISSING else keepdim,
+        )
+    schemas = (
+        "var_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)",
+        "var_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> "
+        "(Tensor, Tensor)",
+        "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+        "keepdim=False) -> (Tensor, Tensor)",
+    )
+    raise no_overload("var_mean", schemas, (input, dim, unbiased, keepdim, correction,))
+
+
+def std_mean(
+    input: Any,
+    dim: Any = MISSING,
+    unbiased: Any = MISSING,
+    keepdim: Any = MISSING,
+    *,
+    correction: Any = MISSING,
+) -> Any:
+    """std_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)
+    std_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)
+    std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool
+        keepdim=False) -> (Tensor, Tensor)"""
+    if (
+        is_bool(unbiased if dim is MISSING else dim)
+        and keepdim is MISSING
+        and correction is MISSING
+    ):
+        return std_mean__default(input, unbiased if dim is MISSING else dim)
+    if (
+        (dim is None or is_int_or_ints(dim))
+        and is_bool(unbiased)
+        and (keepdim is MISSING or is_bool(keepdim))
+        and correction is MISSING
+    ):
+        return std_mean__dim(input, dim, unbiased, False if keepdim is MISSING else keepdim)
+    if (
+        (dim is MISSING or (dim is None or is_int_or_ints(dim)))
+        and (correction is MISSING or (correction is None or is_number(correction)))
+        and (keepdim is MISSING or is_bool(keepdim))
+        and unbiased is MISSING
+    ):
+        return std_mean__correction(
+            input,
+            None if dim is MISSING else dim,
+            correction=None if correction is MISSING else correction,
+            keepdim=False if keepdim is MISSING else keepdim,
+        )
+    schemas = (
+        "std_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)",
+        "std_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> "
+        "(Tensor, Tensor)",
+        "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+        "keepdim=False) -> (Tensor, Tensor)",
+    )
+    raise no_overload("std_mean", schemas, (input, dim, unbiased, keepdim, correction,))

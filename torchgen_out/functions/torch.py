@@ -100,6 +100,7 @@ __all__ = [
     "celu",
     "celu_",
     "chain_matmul",
+    "channel_shuffle",
     "chunk",
     "clamp",
     "clamp_",
@@ -116,6 +117,13 @@ __all__ = [
     "conj",
     "conj_physical",
     "conj_physical_",
+    "constant_pad_nd",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
     "convolution",
     "copysign",
     "copysign_",
@@ -123,6 +131,7 @@ __all__ = [
     "cos_",
     "cosh",
     "cosh_",
+    "cosine_similarity",
     "count_nonzero",
     "cummax",
     "cummin",
@@ -318,8 +327,10 @@ __all__ = [
     "nanmedian",
     "nansum",
     "narrow",
+    "native_batch_norm",
     "native_dropout",
     "native_dropout_backward",
+    "native_layer_norm",
     "ne",
     "ne_",
     "neg",
@@ -337,7 +348,10 @@ __all__ = [
     "ones",
     "ones_like",
     "outer",
+    "pairwise_distance",
     "permute",
+    "pixel_shuffle",
+    "pixel_unshuffle",
     "polar",
     "polygamma",
     "polygamma_",
@@ -409,6 +423,8 @@ __all__ = [
     "square_",
     "squeeze",
     "stack",
+    "std",
+    "std_mean",
     "sub",
     "sub_",
     "subtract",
@@ -447,6 +463,8 @@ __all__ = [
     "unique_consecutive",
     "unique_dim",
     "unsqueeze",
+    "var",
+    "var_mean",
     "vdot",
     "view_as_complex",
     "view_as_real",
@@ -908,5 +926,23 @@ softmax = dispatch.softmax
 log_softmax = dispatch.log_softmax
 logsumexp = dispatch.logsumexp
 convolution = dispatch.convolution
+conv1d = overloads.conv1d
+conv2d = overloads.conv2d
+conv3d = overloads.conv3d
+conv_transpose1d = composite.conv_transpose1d
+conv_transpose2d = composite.conv_transpose2d
+conv_transpose3d = composite.conv_transpose3d
 max_pool2d_with_indices = dispatch.max_pool2d_with_indices
 max_pool3d_with_indices = dispatch.max_pool3d_with_indices
+var = overloads.var
+std = overloads.std
+var_mean = overloads.var_mean
+std_mean = overloads.std_mean
+native_batch_norm = dispatch.native_batch_norm
+native_layer_norm = dispatch.native_layer_norm
+cosine_similarity = composite.cosine_similarity
+pairwise_distance = composite.pairwise_distance
+constant_pad_nd = dispatch.constant_pad_nd
+pixel_shuffle = composite.pixel_shuffle
+pixel_unshuffle = composite.pixel_unshuffle
+channel_shuffle = composite.channel_shuffle

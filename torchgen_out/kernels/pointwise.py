@@ -71,6 +71,11 @@ def add_Tensor(self, other, alpha):
     return self + alpha * other
 
 
+def add_Tensor_at_defaults(self, other):
+    """self + alpha * other"""
+    return self + other
+
+
 def add_Tensor_backward_self_other(grad, alpha):
     """d/dself, d/dother: self + alpha * other"""
     return grad, grad * conj(alpha)
@@ -89,6 +94,11 @@ def add_Tensor_backward_other(grad, alpha):
 def addcdiv(self, tensor1, tensor2, value):
     """self + value * tensor1 / tensor2"""
     return self + value * tensor1 / tensor2
+
+
+def addcdiv_at_defaults(self, tensor1, tensor2):
+    """self + value * tensor1 / tensor2"""
+    return self + tensor1 / tensor2
 
 
 def addcdiv_backward_self_tensor1_tensor2(grad, tensor1, tensor2, value):
@@ -129,6 +139,11 @@ def addcdiv_backward_tensor2(grad, tensor1, tensor2, value):
 def addcmul(self, tensor1, tensor2, value):
     """self + value * tensor1 * tensor2"""
     return self + value * tensor1 * tensor2
+
+
+def addcmul_at_defaults(self, tensor1, tensor2):
+    """self + value * tensor1 * tensor2"""
+    return self + tensor1 * tensor2
 
 
 def addcmul_backward_self_tensor1_tensor2(grad, tensor1, tensor2, value):
@@ -316,6 +331,11 @@ def rsub_Tensor(self, other, alpha):
     return other - alpha * self
 
 
+def rsub_Tensor_at_defaults(self, other):
+    """other - alpha * self"""
+    return other - self
+
+
 def rsub_Tensor_backward_self_other(grad, alpha):
     """d/dself, d/dother: other - alpha * self"""
     return grad * conj(-alpha), grad
@@ -334,6 +354,11 @@ def rsub_Tensor_backward_other(grad):
 def sub_Tensor(self, other, alpha):
     """self - alpha * other"""
     return self - alpha * other
+
+
+def sub_Tensor_at_defaults(self, other):
+    """self - alpha * other"""
+    return self - other
 
 
 def sub_Tensor_backward_self_other(grad, alpha):
@@ -1415,6 +1440,11 @@ def celu(self, alpha):
     return alpha * expm1(self / alpha) if self <= T(0) else self
 
 
+def celu_at_defaults(self):
+    """alpha * expm1(self / alpha) if self <= 0 else self"""
+    return expm1(self) if self <= T(0) else self
+
+
 def celu_backward_self(grad, self, alpha):
     """d/dself: alpha * expm1(self / alpha) if self <= 0 else self"""
     return grad * (exp(self / alpha) if self <= T(0) else T(1))
@@ -1423,6 +1453,11 @@ def celu_backward_self(grad, self, alpha):
 def elu(self, alpha):
     """alpha * expm1(self) if self <= 0 else self"""
     return alpha * expm1(self) if self <= T(0) else self
+
+
+def elu_at_defaults(self):
+    """alpha * expm1(self) if self <= 0 else self"""
+    return expm1(self) if self <= T(0) else self
 
 
 def elu_backward_self(grad, self, alpha):
@@ -1618,6 +1653,11 @@ def softplus(self, beta, threshold):
     """self if self * beta > threshold else log1p(exp(self * beta)) / beta"""
     t0 = self * beta
     return self if t0 > threshold else log1p(exp(t0)) / beta
+
+
+def softplus_at_defaults(self):
+    """self if self * beta > threshold else log1p(exp(self * beta)) / beta"""
+    return self if self > T(20) else log1p(exp(self))
 
 
 def softplus_backward_self(grad, self, beta, threshold):

@@ -75,6 +75,18 @@ adaptive_avg_pool3d = composite.adaptive_avg_pool3d
 adaptive_max_pool3d = composite.adaptive_max_pool3d
 adaptive_avg_pool1d = composite.adaptive_avg_pool1d
 adaptive_max_pool1d = composite.adaptive_max_pool1d
+batch_norm = composite.batch_norm
+layer_norm = composite.layer_norm
+group_norm = composite.group_norm
+instance_norm = composite.instance_norm
+rms_norm = composite.rms_norm
+local_response_norm = composite.local_response_norm
+cosine_similarity = composite.cosine_similarity
+pairwise_distance = composite.pairwise_distance
+pad = composite.pad
+pixel_shuffle = composite.pixel_shuffle
+pixel_unshuffle = composite.pixel_unshuffle
+channel_shuffle = composite.channel_shuffle
 
 
 def celu(input: Tensor, alpha: Number = 1.0, inplace: bool = False) -> Tensor:

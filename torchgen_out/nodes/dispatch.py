@@ -3670,15 +3670,15 @@ class AddmmBackward0(Node):
         grad_self = grad_mat1 = grad_mat2 = None
         if edges[0] is not None:
             beta = node.saved_beta
-            grad_self = ops.scaled(grad, beta)
+            grad_self = formulas.scaled(grad, beta)
         if edges[1] is not None:
             mat2 = unpack(node.saved_mat2, node)
             alpha = node.saved_alpha
-            grad_mat1 = ops.scaled(grad.mm(formulas.conj(mat2.t())), alpha)
+            grad_mat1 = formulas.scaled(grad.mm(formulas.conj(mat2.t())), alpha)
         if edges[2] is not None:
             alpha = node.saved_alpha
             mat1 = unpack(node.saved_mat1, node)
-            grad_mat2 = ops.scaled(formulas.conj(mat1.t()).mm(grad), alpha)
+            grad_mat2 = formulas.scaled(formulas.conj(mat1.t()).mm(grad), alpha)
         return grad_self, grad_mat1, grad_mat2
 
     def release(node):
@@ -3754,15 +3754,15 @@ class AddmvBackward0(Node):
         grad_self = grad_mat = grad_vec = None
         if edges[0] is not None:
             beta = node.saved_beta
-            grad_self = ops.scaled(grad, beta)
+            grad_self = formulas.scaled(grad, beta)
         if edges[1] is not None:
             vec = unpack(node.saved_vec, node)
             alpha = node.saved_alpha
-            grad_mat = ops.scaled(grad.outer(formulas.conj(vec)), alpha)
+            grad_mat = formulas.scaled(grad.outer(formulas.conj(vec)), alpha)
         if edges[2] is not None:
             alpha = node.saved_alpha
             mat = unpack(node.saved_mat, node)
-            grad_vec = ops.scaled(formulas.conj(mat.t()).mv(grad), alpha)
+            grad_vec = formulas.scaled(formulas.conj(mat.t()).mv(grad), alpha)
         return grad_self, grad_mat, grad_vec
 
     def release(node):
@@ -3838,15 +3838,15 @@ class AddbmmBackward0(Node):
         grad_self = grad_batch1 = grad_batch2 = None
         if edges[0] is not None:
             beta = node.saved_beta
-            grad_self = ops.scaled(grad, beta)
+            grad_self = formulas.scaled(grad, beta)
         if edges[1] is not None:
             batch2 = unpack(node.saved_batch2, node)
             alpha = node.saved_alpha
-            grad_batch1 = ops.scaled(grad.matmul(formulas.conj(batch2.transpose(1, 2))), alpha)
+            grad_batch1 = formulas.scaled(grad.matmul(formulas.conj(batch2.transpose(1, 2))), alpha)
         if edges[2] is not None:
             alpha = node.saved_alpha
             batch1 = unpack(node.saved_batch1, node)
-            grad_batch2 = ops.scaled(formulas.conj(batch1.transpose(1, 2)).matmul(grad), alpha)
+            grad_batch2 = formulas.scaled(formulas.conj(batch1.transpose(1, 2)).matmul(grad), alpha)
         return grad_self, grad_batch1, grad_batch2
 
     def release(node):
@@ -3922,15 +3922,15 @@ class BaddbmmBackward0(Node):
         grad_self = grad_batch1 = grad_batch2 = None
         if edges[0] is not None:
             beta = node.saved_beta
-            grad_self = ops.scaled(grad, beta)
+            grad_self = formulas.scaled(grad, beta)
         if edges[1] is not None:
             batch2 = unpack(node.saved_batch2, node)
             alpha = node.saved_alpha
-            grad_batch1 = ops.scaled(grad.bmm(formulas.conj(batch2.transpose(1, 2))), alpha)
+            grad_batch1 = formulas.scaled(grad.bmm(formulas.conj(batch2.transpose(1, 2))), alpha)
         if edges[2] is not None:
             alpha = node.saved_alpha
             batch1 = unpack(node.saved_batch1, node)
-            grad_batch2 = ops.scaled(formulas.conj(batch1.transpose(1, 2)).bmm(grad), alpha)
+            grad_batch2 = formulas.scaled(formulas.conj(batch1.transpose(1, 2)).bmm(grad), alpha)
         return grad_self, grad_batch1, grad_batch2
 
     def release(node):
@@ -4006,15 +4006,15 @@ class AddrBackward0(Node):
         grad_self = grad_vec1 = grad_vec2 = None
         if edges[0] is not None:
             beta = node.saved_beta
-            grad_self = ops.scaled(grad, beta)
+            grad_self = formulas.scaled(grad, beta)
         if edges[1] is not None:
             vec2 = unpack(node.saved_vec2, node)
             alpha = node.saved_alpha
-            grad_vec1 = ops.scaled(grad.mv(formulas.conj(vec2)), alpha)
+            grad_vec1 = formulas.scaled(grad.mv(formulas.conj(vec2)), alpha)
         if edges[2] is not None:
             alpha = node.saved_alpha
             vec1 = unpack(node.saved_vec1, node)
-            grad_vec2 = ops.scaled(grad.t().mv(formulas.conj(vec1)), alpha)
+            grad_vec2 = formulas.scaled(grad.t().mv(formulas.conj(vec1)), alpha)
         return grad_self, grad_vec1, grad_vec2
 
     def release(node):
@@ -4090,10 +4090,10 @@ class LinearBackward0(Node):
         grad_input = grad_weight = grad_bias = None
         if edges[0] is not None:
             weight = unpack(node.saved_weight, node)
-            grad_input = ops.linear_grad_input(grad, weight)
+            grad_input = formulas.linear_grad_input(grad, weight)
         if edges[1] is not None:
             input = unpack(node.saved_input, node)
-            grad_weight = ops.linear_grad_weight(grad, input)
+            grad_weight = formulas.linear_grad_weight(grad, input)
         if edges[2] is not None:
             grad_bias = grad
         return grad_input, grad_weight, grad_bias
@@ -4138,7 +4138,7 @@ class LinalgVectorNormBackward0(Node):
         dim = node.saved_dim
         keepdim = node.saved_keepdim
         result = unpack(node.saved_result, node)
-        grad_self = ops.vector_norm_backward(grad, self, ord, result, dim, keepdim)
+        grad_self = formulas.vector_norm_backward(grad, self, ord, result, dim, keepdim)
         return (grad_self,)
 
     def release(node):
@@ -4255,7 +4255,7 @@ class SoftmaxBackwardDataBackward0(Node):
             grad_grad_output = ops._softmax_backward_data(grad, output, dim, input_dtype)
         if edges[1] is not None:
             grad_output = unpack(node.saved_grad_output, node)
-            grad_output = ops.softmax_double_backward(grad, grad_output, output, dim)
+            grad_output = formulas.softmax_double_backward(grad, grad_output, output, dim)
         return grad_grad_output, grad_output
 
     def release(node):
@@ -4344,7 +4344,7 @@ class LogsumexpBackward0(Node):
         dim = node.saved_dim
         keepdim = node.saved_keepdim
         result = unpack(node.saved_result, node)
-        grad_self = ops.logsumexp_backward(grad, self, result, dim, keepdim)
+        grad_self = formulas.logsumexp_backward(grad, self, result, dim, keepdim)
         return (grad_self,)
 
     def release(node):
@@ -4448,7 +4448,7 @@ class NllLossBackwardBackward0(Node):
         total_weight = unpack(node.saved_total_weight, node)
         reduction = node.saved_reduction
         ignore_index = node.saved_ignore_index
-        grad_grad_output = ops.nll_loss_double_backward(
+        grad_grad_output = formulas.nll_loss_double_backward(
             grad, target, weight, total_weight, reduction, ignore_index
         )
         return (grad_grad_output,)
@@ -4601,7 +4601,7 @@ class ConvolutionGradInputBackward0(Node):
         if edges[0] is not None:
             grad_output_sizes = node.saved_grad_output_sizes
             weight = unpack(node.saved_weight, node)
-            grad_grad_output = ops.convolution_like(
+            grad_grad_output = formulas.convolution_like(
                 grad, weight, grad_output_sizes, stride, padding, dilation, transposed, groups
             )
         if edges[1] is not None:
@@ -4678,7 +4678,7 @@ class ConvolutionGradWeightBackward0(Node):
         if edges[0] is not None:
             grad_output_sizes = node.saved_grad_output_sizes
             input = unpack(node.saved_input, node)
-            grad_grad_output = ops.convolution_like(
+            grad_grad_output = formulas.convolution_like(
                 input, grad, grad_output_sizes, stride, padding, dilation, transposed, groups
             )
         if edges[1] is not None:
@@ -4883,7 +4883,7 @@ class MaxPoolBackwardBackward0(Node):
     def apply(node, grad):
         indices = unpack(node.saved_indices, node)
         count = node.saved_count
-        grad_grad_output = ops.gather_pooled(grad, indices, count)
+        grad_grad_output = formulas.gather_pooled(grad, indices, count)
         return (grad_grad_output,)
 
     def release(node):
@@ -5055,7 +5055,7 @@ class AvgPoolBackwardBackward0(Node):
         count_include_pad = node.saved_count_include_pad
         divisor_override = node.saved_divisor_override
         count = node.saved_count
-        grad_grad_output = ops.avg_pool_like(
+        grad_grad_output = formulas.avg_pool_like(
             grad,
             kernel_size,
             stride,
@@ -5248,7 +5248,7 @@ class AdaptiveAvgPoolBackwardBackward0(Node):
     def apply(node, grad):
         grad_output_sizes = node.saved_grad_output_sizes
         count = node.saved_count
-        grad_grad_output = ops.adaptive_avg_pool_like(grad, grad_output_sizes, count)
+        grad_grad_output = formulas.adaptive_avg_pool_like(grad, grad_output_sizes, count)
         return (grad_grad_output,)
 
 
@@ -5263,6 +5263,449 @@ def recording__adaptive_avg_pool_backward(below, needs_grad_output):
         node.edges = (gradient_edge(grad_output),)
         node.saved_grad_output_sizes = grad_output._sizes
         node.saved_count = count
+        attach(result, node)
+        return result
+
+    return call
+
+
+class VarBackward0(Node):
+    """var.correction
+    self: var_backward(grad, self, dim, correction, keepdim)
+    """
+
+    __slots__ = ("saved_correction", "saved_dim", "saved_keepdim", "saved_self")
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        dim = node.saved_dim
+        correction = node.saved_correction
+        keepdim = node.saved_keepdim
+        grad_self = formulas.var_backward(grad, self, dim, correction, keepdim)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = None
+
+
+def recording_var_correction(below, needs_self):
+    """Records VarBackward0 around `below`."""
+
+    def call(self, dim, correction, keepdim):
+        result = below(self, dim, correction, keepdim)
+        if not grad_mode.state.enabled:
+            return result
+        node = VarBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self = save(self)
+        node.saved_dim = dim
+        node.saved_correction = correction
+        node.saved_keepdim = keepdim
+        attach(result, node)
+        return result
+
+    return call
+
+
+class StdBackward0(Node):
+    """std.correction
+    self: std_backward(result, grad, self, dim, correction, keepdim)
+    """
+
+    __slots__ = ("saved_correction", "saved_dim", "saved_keepdim", "saved_result", "saved_self")
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        dim = node.saved_dim
+        correction = node.saved_correction
+        keepdim = node.saved_keepdim
+        result = unpack(node.saved_result, node)
+        grad_self = formulas.std_backward(result, grad, self, dim, correction, keepdim)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = node.saved_result = None
+
+
+def recording_std_correction(below, needs_self):
+    """Records StdBackward0 around `below`."""
+
+    def call(self, dim, correction, keepdim):
+        result = below(self, dim, correction, keepdim)
+        if not grad_mode.state.enabled:
+            return result
+        node = StdBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self = save(self)
+        node.saved_dim = dim
+        node.saved_correction = correction
+        node.saved_keepdim = keepdim
+        node.saved_result = save_result(result, 0)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class VarMeanBackward0(MultiOutputNode):
+    """var_mean.correction
+    self: var_mean_backward(grads, self, dim, correction, keepdim)
+    """
+
+    __slots__ = ("saved_correction", "saved_dim", "saved_keepdim", "saved_self")
+
+    def apply(node, *grads):
+        self = unpack(node.saved_self, node)
+        dim = node.saved_dim
+        correction = node.saved_correction
+        keepdim = node.saved_keepdim
+        grad_self = formulas.var_mean_backward(grads, self, dim, correction, keepdim)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = None
+
+
+def recording_var_mean_correction(below, needs_self):
+    """Records VarMeanBackward0 around `below`."""
+
+    def call(self, dim, correction, keepdim):
+        result = below(self, dim, correction, keepdim)
+        if not grad_mode.state.enabled:
+            return result
+        node = VarMeanBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self = save(self)
+        node.saved_dim = dim
+        node.saved_correction = correction
+        node.saved_keepdim = keepdim
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class StdMeanBackward0(MultiOutputNode):
+    """std_mean.correction
+    self: std_mean_backward(grads, result0, self, dim, correction, keepdim)
+    """
+
+    __slots__ = ("saved_correction", "saved_dim", "saved_keepdim", "saved_result0", "saved_self")
+
+    def apply(node, *grads):
+        self = unpack(node.saved_self, node)
+        dim = node.saved_dim
+        correction = node.saved_correction
+        keepdim = node.saved_keepdim
+        result0 = unpack(node.saved_result0, node)
+        grad_self = formulas.std_mean_backward(grads, result0, self, dim, correction, keepdim)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = node.saved_result0 = None
+
+
+def recording_std_mean_correction(below, needs_self):
+    """Records StdMeanBackward0 around `below`."""
+
+    def call(self, dim, correction, keepdim):
+        result = below(self, dim, correction, keepdim)
+        if not grad_mode.state.enabled:
+            return result
+        node = StdMeanBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self = save(self)
+        node.saved_dim = dim
+        node.saved_correction = correction
+        node.saved_keepdim = keepdim
+        node.saved_result0 = save_result(result[0], 0)
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class NativeBatchNormBackward0(MultiOutputNode):
+    """native_batch_norm
+    input, weight, bias: batch_norm_backward(grad, input, weight, running_mean, running_var,
+        result1, result2, training, eps, grad_input_mask)
+    running_mean: non_differentiable
+    running_var: non_differentiable
+    """
+
+    __slots__ = (
+        "saved_eps",
+        "saved_input",
+        "saved_result1",
+        "saved_result2",
+        "saved_running_mean",
+        "saved_running_var",
+        "saved_training",
+        "saved_weight",
+    )
+
+    def apply(node, *grads):
+        grad = grads[0]
+        edges = node.edges
+        grad_input = grad_weight = grad_bias = None
+        input = unpack(node.saved_input, node)
+        weight = unpack(node.saved_weight, node)
+        running_mean = unpack(node.saved_running_mean, node)
+        running_var = unpack(node.saved_running_var, node)
+        training = node.saved_training
+        eps = node.saved_eps
+        result1 = unpack(node.saved_result1, node)
+        result2 = unpack(node.saved_result2, node)
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        grad_input, grad_weight, grad_bias = formulas.batch_norm_backward(
+            grad,
+            input,
+            weight,
+            running_mean,
+            running_var,
+            result1,
+            result2,
+            training,
+            eps,
+            grad_input_mask,
+        )
+        return grad_input, grad_weight, grad_bias
+
+    def release(node):
+        node.saved_input = (
+            node.saved_weight = node.saved_running_mean = node.saved_running_var = node.saved_result1 = node.saved_result2 = None
+        )
+
+
+def recording_native_batch_norm(below, needs_input, needs_weight, needs_bias):
+    """Records NativeBatchNormBackward0 around `below`."""
+
+    def call(input, weight, bias, running_mean, running_var, training, momentum, eps):
+        result = below(input, weight, bias, running_mean, running_var, training, momentum, eps)
+        if not grad_mode.state.enabled:
+            return result
+        node = NativeBatchNormBackward0()
+        node.edges = (
+            gradient_edge(input) if needs_input else None,
+            gradient_edge(weight) if needs_weight else None,
+            gradient_edge(bias) if needs_bias else None,
+        )
+        node.saved_input = save(input)
+        node.saved_weight = save(weight)
+        node.saved_running_mean = save(running_mean)
+        node.saved_running_var = save(running_var)
+        node.saved_training = training
+        node.saved_eps = eps
+        node.saved_result1 = save_result(result[1], 1)
+        node.saved_result2 = save_result(result[2], 2)
+        attach_outputs(result, node, (True, False, False))
+        return result
+
+    return call
+
+
+class NativeBatchNormBackwardBackward0(MultiOutputNode):
+    """native_batch_norm_backward
+    grad_out: not_implemented
+    input: not_implemented
+    weight: not_implemented
+    running_mean: non_differentiable
+    running_var: non_differentiable
+    save_mean: non_differentiable
+    save_invstd: non_differentiable
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_grad_out = grad_input = grad_weight = None
+        if edges[0] is not None:
+            grad_grad_out = errors.raise_not_differentiable("native_batch_norm_backward")
+        if edges[1] is not None:
+            grad_input = errors.raise_not_differentiable("native_batch_norm_backward")
+        if edges[2] is not None:
+            grad_weight = errors.raise_not_differentiable("native_batch_norm_backward")
+        return grad_grad_out, grad_input, grad_weight
+
+
+def recording_native_batch_norm_backward(below, needs_grad_out, needs_input, needs_weight):
+    """Records NativeBatchNormBackwardBackward0 around `below`."""
+
+    def call(
+        grad_out,
+        input,
+        weight,
+        running_mean,
+        running_var,
+        save_mean,
+        save_invstd,
+        train,
+        eps,
+        output_mask,
+    ):
+        result = below(
+            grad_out,
+            input,
+            weight,
+            running_mean,
+            running_var,
+            save_mean,
+            save_invstd,
+            train,
+            eps,
+            output_mask,
+        )
+        if not grad_mode.state.enabled:
+            return result
+        node = NativeBatchNormBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_out) if needs_grad_out else None,
+            gradient_edge(input) if needs_input else None,
+            gradient_edge(weight) if needs_weight else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class NativeLayerNormBackward0(MultiOutputNode):
+    """native_layer_norm
+    input, weight, bias: layer_norm_backward(grad, input, normalized_shape, result1, result2,
+        weight, bias, eps, grad_input_mask)
+    """
+
+    __slots__ = (
+        "saved_bias",
+        "saved_eps",
+        "saved_input",
+        "saved_normalized_shape",
+        "saved_result1",
+        "saved_result2",
+        "saved_weight",
+    )
+
+    def apply(node, *grads):
+        grad = grads[0]
+        edges = node.edges
+        grad_input = grad_weight = grad_bias = None
+        input = unpack(node.saved_input, node)
+        normalized_shape = node.saved_normalized_shape
+        weight = unpack(node.saved_weight, node)
+        bias = unpack(node.saved_bias, node)
+        eps = node.saved_eps
+        result1 = unpack(node.saved_result1, node)
+        result2 = unpack(node.saved_result2, node)
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        grad_input, grad_weight, grad_bias = formulas.layer_norm_backward(
+            grad, input, normalized_shape, result1, result2, weight, bias, eps, grad_input_mask
+        )
+        return grad_input, grad_weight, grad_bias
+
+    def release(node):
+        node.saved_input = (
+            node.saved_weight = node.saved_bias = node.saved_result1 = node.saved_result2 = None
+        )
+
+
+def recording_native_layer_norm(below, needs_input, needs_weight, needs_bias):
+    """Records NativeLayerNormBackward0 around `below`."""
+
+    def call(input, normalized_shape, weight, bias, eps):
+        result = below(input, normalized_shape, weight, bias, eps)
+        if not grad_mode.state.enabled:
+            return result
+        node = NativeLayerNormBackward0()
+        node.edges = (
+            gradient_edge(input) if needs_input else None,
+            gradient_edge(weight) if needs_weight else None,
+            gradient_edge(bias) if needs_bias else None,
+        )
+        node.saved_input = save(input)
+        node.saved_normalized_shape = normalized_shape
+        node.saved_weight = save(weight)
+        node.saved_bias = save(bias)
+        node.saved_eps = eps
+        node.saved_result1 = save_result(result[1], 1)
+        node.saved_result2 = save_result(result[2], 2)
+        attach_outputs(result, node, (True, False, False))
+        return result
+
+    return call
+
+
+class NativeLayerNormBackwardBackward0(MultiOutputNode):
+    """native_layer_norm_backward
+    grad_out: not_implemented
+    input: not_implemented
+    mean: non_differentiable
+    rstd: non_differentiable
+    weight: not_implemented
+    bias: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_grad_out = grad_input = grad_weight = grad_bias = None
+        if edges[0] is not None:
+            grad_grad_out = errors.raise_not_differentiable("native_layer_norm_backward")
+        if edges[1] is not None:
+            grad_input = errors.raise_not_differentiable("native_layer_norm_backward")
+        if edges[2] is not None:
+            grad_weight = errors.raise_not_differentiable("native_layer_norm_backward")
+        if edges[3] is not None:
+            grad_bias = errors.raise_not_differentiable("native_layer_norm_backward")
+        return grad_grad_out, grad_input, grad_weight, grad_bias
+
+
+def recording_native_layer_norm_backward(
+    below, needs_grad_out, needs_input, needs_weight, needs_bias
+):
+    """Records NativeLayerNormBackwardBackward0 around `below`."""
+
+    def call(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask):
+        result = below(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask)
+        if not grad_mode.state.enabled:
+            return result
+        node = NativeLayerNormBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_out) if needs_grad_out else None,
+            gradient_edge(input) if needs_input else None,
+            gradient_edge(weight) if needs_weight else None,
+            gradient_edge(bias) if needs_bias else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class ConstantPadNdBackward0(Node):
+    """constant_pad_nd
+    self: constant_pad_nd(grad, opposite(pad), 0)
+    """
+
+    __slots__ = ("saved_pad",)
+
+    def apply(node, grad):
+        pad = node.saved_pad
+        grad_self = ops.constant_pad_nd(grad, formulas.opposite(pad), 0)
+        return (grad_self,)
+
+
+def recording_constant_pad_nd(below, needs_self):
+    """Records ConstantPadNdBackward0 around `below`."""
+
+    def call(self, pad, value):
+        result = below(self, pad, value)
+        if not grad_mode.state.enabled:
+            return result
+        node = ConstantPadNdBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_pad = pad
         attach(result, node)
         return result
 

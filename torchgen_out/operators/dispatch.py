@@ -10,6 +10,8 @@ from runtime.ops.shapes import elementwise as elementwise_shapes
 from runtime.ops.shapes import indexing as indexing_shapes
 from runtime.ops.shapes import linalg as linalg_shapes
 from runtime.ops.shapes import losses as losses_shapes
+from runtime.ops.shapes import normalization as normalization_shapes
+from runtime.ops.shapes import padding as padding_shapes
 from runtime.ops.shapes import pooling as pooling_shapes
 from runtime.ops.shapes import random as random_shapes
 from runtime.ops.shapes import scan as scan_shapes
@@ -19,6 +21,7 @@ from runtime.ops.shapes import selection as selection_shapes
 from runtime.ops.shapes import shaping as shaping_shapes
 from runtime.ops.shapes import softmax as softmax_shapes
 from runtime.ops.shapes import sorting as sorting_shapes
+from runtime.ops.shapes import statistics as statistics_shapes
 from torchgen_out import dtype_sets, results
 from torchgen_out.nodes import dispatch as nodes
 
@@ -2162,4 +2165,211 @@ _adaptive_avg_pool_backward = Dispatch(
     meta=pooling_shapes.pool_backward,
     differentiable=("grad_output",),
     record=nodes.recording__adaptive_avg_pool_backward,
+)
+
+var_correction = Dispatch(
+    "var.correction",
+    "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+    "keepdim=False) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "dim": "raw", "correction": "scalar", "keepdim": "raw"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.ALL,
+    kernel_names={"CPU": "statistics.var"},
+    meta=statistics_shapes.var,
+    differentiable=("self",),
+    record=nodes.recording_var_correction,
+)
+
+std_correction = Dispatch(
+    "std.correction",
+    "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+    "keepdim=False) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "dim": "raw", "correction": "scalar", "keepdim": "raw"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.ALL,
+    kernel_names={"CPU": "statistics.std"},
+    meta=statistics_shapes.std,
+    differentiable=("self",),
+    record=nodes.recording_std_correction,
+)
+
+var_mean_correction = Dispatch(
+    "var_mean.correction",
+    "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+    "keepdim=False) -> (Tensor, Tensor)",
+    {"self": "tensor"},
+    arguments={"self": "operand", "dim": "raw", "correction": "scalar", "keepdim": "raw"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.ALL,
+    kernel_names={"CPU": "statistics.var_mean"},
+    meta=statistics_shapes.var_mean,
+    outputs=2,
+    differentiable=("self",),
+    record=nodes.recording_var_mean_correction,
+)
+
+std_mean_correction = Dispatch(
+    "std_mean.correction",
+    "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+    "keepdim=False) -> (Tensor, Tensor)",
+    {"self": "tensor"},
+    arguments={"self": "operand", "dim": "raw", "correction": "scalar", "keepdim": "raw"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.ALL,
+    kernel_names={"CPU": "statistics.std_mean"},
+    meta=statistics_shapes.std_mean,
+    outputs=2,
+    differentiable=("self",),
+    record=nodes.recording_std_mean_correction,
+)
+
+native_batch_norm = Dispatch(
+    "native_batch_norm",
+    "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
+    "Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, "
+    "Tensor)",
+    {
+        "input": "tensor",
+        "weight": "tensor?",
+        "bias": "tensor?",
+        "running_mean": "tensor?",
+        "running_var": "tensor?",
+    },
+    arguments={
+        "input": "operand",
+        "weight": "operand",
+        "bias": "operand",
+        "running_mean": "operand",
+        "running_var": "operand",
+        "training": "raw",
+        "momentum": "scalar",
+        "eps": "scalar",
+    },
+    promotion="none",
+    promoted=("input", "weight", "bias", "running_mean", "running_var"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "normalization.native_batch_norm"},
+    meta=normalization_shapes.native_batch_norm,
+    outputs=3,
+    differentiable=("input", "weight", "bias"),
+    record=nodes.recording_native_batch_norm,
+)
+
+native_batch_norm_backward = Dispatch(
+    "native_batch_norm_backward",
+    "native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? "
+    "running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, "
+    "float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    {
+        "grad_out": "tensor",
+        "input": "tensor",
+        "weight": "tensor?",
+        "running_mean": "tensor?",
+        "running_var": "tensor?",
+        "save_mean": "tensor?",
+        "save_invstd": "tensor?",
+    },
+    arguments={
+        "grad_out": "operand",
+        "input": "operand",
+        "weight": "operand",
+        "running_mean": "operand",
+        "running_var": "operand",
+        "save_mean": "operand",
+        "save_invstd": "operand",
+        "train": "raw",
+        "eps": "scalar",
+        "output_mask": "raw",
+    },
+    promotion="none",
+    promoted=(
+        "grad_out",
+        "input",
+        "weight",
+        "running_mean",
+        "running_var",
+        "save_mean",
+        "save_invstd",
+    ),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "normalization.native_batch_norm_backward"},
+    meta=normalization_shapes.native_batch_norm_backward,
+    outputs=3,
+    differentiable=("grad_out", "input", "weight"),
+    record=nodes.recording_native_batch_norm_backward,
+)
+
+native_layer_norm = Dispatch(
+    "native_layer_norm",
+    "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, "
+    "float eps) -> (Tensor, Tensor, Tensor)",
+    {"input": "tensor", "weight": "tensor?", "bias": "tensor?"},
+    arguments={
+        "input": "operand",
+        "normalized_shape": "raw",
+        "weight": "operand",
+        "bias": "operand",
+        "eps": "scalar",
+    },
+    promotion="none",
+    promoted=("input", "weight", "bias"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "normalization.native_layer_norm"},
+    meta=normalization_shapes.native_layer_norm,
+    outputs=3,
+    differentiable=("input", "weight", "bias"),
+    record=nodes.recording_native_layer_norm,
+)
+
+native_layer_norm_backward = Dispatch(
+    "native_layer_norm_backward",
+    "native_layer_norm_backward(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor"
+    " mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, "
+    "Tensor, Tensor)",
+    {
+        "grad_out": "tensor",
+        "input": "tensor",
+        "mean": "tensor",
+        "rstd": "tensor",
+        "weight": "tensor?",
+        "bias": "tensor?",
+    },
+    arguments={
+        "grad_out": "operand",
+        "input": "operand",
+        "normalized_shape": "raw",
+        "mean": "operand",
+        "rstd": "operand",
+        "weight": "operand",
+        "bias": "operand",
+        "output_mask": "raw",
+    },
+    promotion="none",
+    promoted=("grad_out", "input", "mean", "rstd", "weight", "bias"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "normalization.native_layer_norm_backward"},
+    meta=normalization_shapes.native_layer_norm_backward,
+    outputs=3,
+    differentiable=("grad_out", "input", "weight", "bias"),
+    record=nodes.recording_native_layer_norm_backward,
+)
+
+constant_pad_nd = Dispatch(
+    "constant_pad_nd",
+    "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "pad": "raw", "value": "scalar"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.ALL,
+    kernel_names={"CPU": "padding.constant_pad_nd"},
+    meta=padding_shapes.constant_pad_nd,
+    differentiable=("self",),
+    record=nodes.recording_constant_pad_nd,
 )
