@@ -16,6 +16,11 @@ _TRACEBACK, _PARENT = "traceback_", "parent_"
 _creator: list[Node] = []
 
 
+def is_anomaly_enabled() -> bool:
+    """Return whether anomaly mode is on."""
+    return is_on
+
+
 def set_enabled(mode: bool, check_nan: bool = True) -> None:
     """Switch anomaly mode for all threads."""
     global is_on, checks_nan

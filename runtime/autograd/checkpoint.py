@@ -19,6 +19,14 @@ from runtime.autograd.function import Function
 from runtime.core import generator
 from runtime.core.tensor import Tensor
 
+__all__ = [
+    "CheckpointError",
+    "CheckpointFunction",
+    "checkpoint",
+    "checkpoint_sequential",
+    "noop_context_fn",
+]
+
 
 class CheckpointError(RuntimeError):
     """The part did not do the same when it was run again."""
@@ -65,7 +73,7 @@ def checkpoint(
     frame = _Frame(
         lambda: function(*args, **kwargs),
         second,
-        _RandomState() if preserve_rng_state else None,
+        generator.default_generator.get_state() if preserve_rng_state else None,
         determinism_check,
         early_stop,
     )
@@ -107,21 +115,18 @@ def _in_turn(functions: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
     return run
 
 
-class _RandomState:
-    """The random generators' place at the first call."""
-
-    def __init__(self) -> None:
-        self.state = generator.default_generator.get_state()
-
-    @contextlib.contextmanager
-    def again(self) -> Any:
-        """Draw the same numbers inside, and go on as before behind."""
-        before = generator.default_generator.get_state()
-        generator.default_generator.set_state(self.state)
-        try:
-            yield
-        finally:
-            generator.default_generator.set_state(before)
+@contextlib.contextmanager
+def _again(random_state: Tensor | None) -> Any:
+    """Draw the same random numbers inside as from `random_state` on; go on as before behind."""
+    if random_state is None:
+        yield
+        return
+    before = generator.default_generator.get_state()
+    generator.default_generator.set_state(random_state)
+    try:
+        yield
+    finally:
+        generator.default_generator.set_state(before)
 
 
 # -- use_reentrant=False ------------------------------------------------------------------------
@@ -148,7 +153,7 @@ class _Frame:
         self,
         function: Callable[[], Any],
         context: Any,
-        random_state: _RandomState | None,
+        random_state: Tensor | None,
         determinism_check: str,
         early_stop: bool,
     ) -> None:
@@ -198,13 +203,14 @@ class _Frame:
             if self.early_stop and found == len(self.places):
                 raise _Stop
 
-        random = (
-            contextlib.nullcontext() if self.random_state is None else self.random_state.again()
-        )
-        with contextlib.suppress(_Stop), random, self.context:
-            with grad_mode.set_grad_enabled(self.grad_enabled):
-                with saved.saved_tensors_hooks(fill, _no_unpacking):
-                    self.function()
+        with (
+            contextlib.suppress(_Stop),
+            _again(self.random_state),
+            self.context,
+            grad_mode.set_grad_enabled(self.grad_enabled),
+            saved.saved_tensors_hooks(fill, _no_unpacking),
+        ):
+            self.function()
         if found != len(self.places):
             raise CheckpointError(
                 "torch.utils.checkpoint: A different number of tensors was saved during the "
@@ -248,7 +254,7 @@ class CheckpointFunction(Function):
                 "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=4
             )
         ctx.function = function
-        ctx.random_state = _RandomState() if preserve_rng_state else None
+        ctx.random_state = generator.default_generator.get_state() if preserve_rng_state else None
         ctx.args = [None if isinstance(arg, Tensor) else arg for arg in args]
         ctx.places = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
         ctx.save_for_backward(*[args[i] for i in ctx.places])
@@ -267,8 +273,7 @@ class CheckpointFunction(Function):
         args = list(ctx.args)
         for i, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
             args[i] = tensor.detach().requires_grad_(tensor.requires_grad)
-        random = contextlib.nullcontext() if ctx.random_state is None else ctx.random_state.again()
-        with random, grad_mode.enable_grad():
+        with _again(ctx.random_state), grad_mode.enable_grad():
             results = ctx.function(*args)
         results = (results,) if isinstance(results, Tensor) else tuple(results)
         pairs = [

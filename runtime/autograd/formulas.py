@@ -37,6 +37,7 @@ from runtime.autograd.place_formulas import (  # noqa: F401 - shown to derivativ
     cumprod_backward,
     cumsum_backward,
     embedding_dense_double_backward,
+    index_fill_value_backward,
     index_reduce_backward,
     logcumsumexp_backward,
     masked_scatter_backward,

@@ -9,6 +9,15 @@ from runtime.autograd import api, grad_mode
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
 
+__all__ = [
+    "hessian",
+    "hvp",
+    "jacobian",
+    "jvp",
+    "vhp",
+    "vjp",
+]
+
 Tensors = tuple[Tensor, ...]
 
 
@@ -25,7 +34,7 @@ def vjp(
     differentiable. strict: refuse independent inputs instead of returning zeros.
     """
     with grad_mode.enable_grad():
-        given, xs, single = _prepare(inputs, "vjp", create_graph)
+        xs, single = _prepare(inputs, "vjp", create_graph)
         outputs, single_output = _called(func, xs, "vjp", strict)
         vs = _vector(v, outputs, single_output, "returns a single Tensor with a single element")
     with grad_mode.set_grad_enabled(create_graph or grad_mode.is_enabled()):
@@ -50,7 +59,7 @@ def jvp(
     v: like the inputs; not needed for a single number.
     """
     with grad_mode.enable_grad():
-        _, xs, single = _prepare(inputs, "jvp", create_graph)
+        xs, single = _prepare(inputs, "jvp", create_graph)
         vs = _vector(v, xs, single, "has a single input with a single element")
         outputs, single_output = _called(func, xs, "jvp", strict)
         starts = tuple(ops.zeros_like(output).requires_grad_() for output in outputs)
@@ -84,7 +93,7 @@ def jacobian(
     if strategy != "reverse-mode":
         raise NotImplementedError(f"jacobian(): strategy='{strategy}' is not supported")
     with grad_mode.enable_grad():
-        _, xs, single = _prepare(inputs, "jacobian", create_graph)
+        xs, single = _prepare(inputs, "jacobian", create_graph)
         outputs, single_output = _called(func, xs, "jacobian", strict)
         blocks = []
         for nr, output in enumerate(outputs):
@@ -142,7 +151,7 @@ def vhp(
 ) -> tuple[Any, Any]:
     """Return `func(*inputs)`, one number, and the product of `v` with its Hessian."""
     with grad_mode.enable_grad():
-        _, xs, single = _prepare(inputs, "vhp", create_graph)
+        xs, single = _prepare(inputs, "vhp", create_graph)
         vs = _vector(v, xs, single, "has a single input with a single element")
         outputs, single_output = _called(func, xs, "vhp", strict)
         _one_number(outputs[0], "vhp")
@@ -176,12 +185,12 @@ def hvp(
 # -- arguments and results ----------------------------------------------------------------------
 
 
-def _prepare(inputs: Any, name: str, create_graph: bool) -> tuple[Tensors, Tensors, bool]:
-    """The inputs as given, as leaves (or views, to keep the graph), and whether it was one."""
+def _prepare(inputs: Any, name: str, create_graph: bool) -> tuple[Tensors, bool]:
+    """The inputs as leaves (or views, to keep the graph), and whether it was one."""
     given, single = _as_tuple(inputs, f"The inputs given to {name}", "the given inputs")
     if create_graph:
-        return given, tuple(_on_the_graph(x) for x in given), single
-    return given, tuple(x.detach().requires_grad_() for x in given), single
+        return tuple(_on_the_graph(x) for x in given), single
+    return tuple(x.detach().requires_grad_() for x in given), single
 
 
 def _on_the_graph(x: Tensor) -> Tensor:

@@ -35,6 +35,10 @@ def is_inference_enabled() -> bool:
     return state.inference
 
 
+is_grad_enabled = is_enabled
+is_inference_mode_enabled = is_inference_enabled
+
+
 def set_enabled(mode: bool) -> None:
     """Record, or do not record, from here on in this thread."""
     state.enabled = mode

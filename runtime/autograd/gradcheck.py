@@ -17,6 +17,12 @@ from runtime.core import dtype as dtypes
 from runtime.core.tensor import Tensor, from_array
 from runtime.dispatch import ops
 
+__all__ = [
+    "GradcheckError",
+    "gradcheck",
+    "gradgradcheck",
+]
+
 Jacobian = Any
 """An ndarray: for each part of each output element (rows) the gradient of the input (columns)."""
 

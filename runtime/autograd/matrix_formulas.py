@@ -64,17 +64,14 @@ def vector_norm_backward(
     grad = _with_reduced_dims(grad, sizes, dim, keepdim)
     norm = _with_reduced_dims(norm, sizes, dim, keepdim)
     if ord == 0:
-        return self * 0
+        return None
     if ord == 1:
         return self.sgn() * grad
     if ord == 2:
         return self * (grad / norm).masked_fill(norm == 0, 0)
     size = self.abs()
     if ord in (inf, -inf):
-        chosen = (size == norm) | (size.isnan() & norm.isnan())
-        dims = list(range(len(sizes))) if dim is None else dim
-        count = chosen.sum(dims, keepdim=True) if sizes else chosen
-        return self.sgn() * chosen * (grad / count)
+        return self.sgn() * _share_of_extremes(size, ord, norm, dim) * grad
     if ord < 1:
         powers = self.sgn() * size.pow(ord - 1).masked_fill(self == 0, 0)
         return powers * grad * norm.pow(1 - ord)
@@ -82,6 +79,16 @@ def vector_norm_backward(
         powers = self.sgn() * size.pow(ord - 1)
         return powers * (grad / norm.pow(ord - 1)).masked_fill(norm == 0, 0)
     return self * size.pow(ord - 2) * (grad / norm.pow(ord - 1)).masked_fill(norm == 0, 0)
+
+
+def _share_of_extremes(size: Tensor, ord: Any, norm: Tensor, dim: Any) -> Any:
+    """1 / count for the magnitudes that are the extreme one, 0 for the others."""
+    if not size._sizes:
+        return 1
+    dims = list(range(len(size._sizes))) if dim is None else dim
+    extreme = size.amax(dims, True) if ord > 0 else size.amin(dims, True)
+    chosen = (size == extreme) | (size.isnan() & norm.isnan())
+    return chosen / chosen.sum(dims, keepdim=True)
 
 
 # -- moments -----------------------------------------------------------------------------------

@@ -1,10 +1,20 @@
 """The public names of autograd, which the generated facade `torchgen_out.autograd` re-exports."""
 
-from runtime.autograd import functional
-from runtime.autograd.anomaly import detect_anomaly, set_detect_anomaly
+from runtime.autograd import anomaly as anomaly_mode
+from runtime.autograd import function, functional, grad_mode, variable
+from runtime.autograd import graph_access as graph
+from runtime.autograd.anomaly import detect_anomaly, is_anomaly_enabled, set_detect_anomaly
 from runtime.autograd.api import backward, grad
 from runtime.autograd.function import Function
-from runtime.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from runtime.autograd.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+    set_multithreading_enabled,
+)
 from runtime.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
 from runtime.autograd.variable import Variable
 
@@ -12,15 +22,24 @@ __all__ = [
     "Function",
     "GradcheckError",
     "Variable",
+    "anomaly_mode",
     "backward",
     "detect_anomaly",
     "enable_grad",
+    "function",
     "functional",
     "grad",
+    "grad_mode",
     "gradcheck",
     "gradgradcheck",
+    "graph",
     "inference_mode",
+    "is_anomaly_enabled",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
+    "variable",
 ]

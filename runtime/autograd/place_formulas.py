@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from runtime.autograd import grad_mode
+from runtime.core import dtype as dtypes
 from runtime.core import shape as shapes
 from runtime.core.finfo import finfo
 from runtime.core.tensor import Tensor
@@ -77,6 +78,12 @@ def embedding_dense_double_backward(
         rows = rows / ops.bincount(flat).index_select(0, flat).unsqueeze(-1)
     rows = rows.masked_fill((flat == padding_idx).unsqueeze(-1), 0)
     return rows.reshape((*indices.shape, grad.shape[-1]))  # type: ignore[no-any-return]
+
+
+def index_fill_value_backward(grad: Any, dim: int, index: Any) -> Tensor:
+    """Add up the gradient of all places filled; a place named twice was filled once."""
+    filled = ops.zeros_like(grad, dtype=dtypes.bool).index_fill(dim, index, True)
+    return grad.masked_fill(filled.logical_not(), 0).sum()  # type: ignore[no-any-return]
 
 
 def scatter_source_backward(grad: Any, dim: int, index: Any, sizes: Sequence[int]) -> Tensor:
