@@ -15,3 +15,9 @@ def dropout(input: Any, p: float, train: bool) -> Any:
     if not train or p == 0 or not input.numel():
         return input
     return ops.native_dropout(input, p, True)[0]
+
+
+def dropout_(self: Any, p: float, train: bool) -> Any:
+    """The same in place."""
+    dropped = dropout(self, p, train)
+    return self if dropped is self else self.copy_(dropped)
