@@ -80,8 +80,7 @@ def copied(data: Tensor, wanted: dtype | None, device: Any) -> Tensor:
 def from_data(data: Any, wanted: dtype | None, on: device) -> Tensor:
     """Return a new tensor with a copy of numbers, sequences or an array."""
     if isinstance(data, np.ndarray):
-        own = dtypes.from_numpy(data.dtype)
-        return conversion.to(_copy_of_array(data, own), wanted, on)
+        return conversion.to(over_array(np.array(data, order="K", copy=True)), wanted, on)
     if isinstance(data, (*_NUMBERS, np.generic)):
         return _from_number(data, wanted, on)
     if isinstance(data, str) or not hasattr(data, "__len__") or not hasattr(data, "__getitem__"):
@@ -89,11 +88,6 @@ def from_data(data: Any, wanted: dtype | None, on: device) -> Tensor:
     if isinstance(data, dict):
         raise errors.no_dtype_for(data)
     return _from_sequence(data, wanted, on)
-
-
-def _copy_of_array(data: np.ndarray, own: dtype) -> Tensor:
-    values = np.array(data, order="C", copy=True)
-    return make_tensor(values.reshape(-1).view(own.numpy), Size(data.shape), own)
 
 
 def _from_number(data: Any, wanted: dtype | None, on: device) -> Tensor:
@@ -277,9 +271,10 @@ def over_array(array: np.ndarray) -> Tensor:
         if stride % own.itemsize:
             raise errors.fractional_numpy_stride()
         strides.append(stride // own.itemsize)
-    if array.flags.c_contiguous:
+    if array.flags.c_contiguous and array.size:
         return make_tensor(array.reshape(-1).view(own.numpy), Size(array.shape), own)
     extent = sum((n - 1) * step for n, step in zip(array.shape, strides, strict=True)) + 1
+    extent = extent if array.size else 0
     window = np.lib.stride_tricks.as_strided(array, (extent,), (own.itemsize,))
     key = keys.pack(own.index, devices.CPU, 0, not array.ndim)
     buffer = window.view(own.numpy)

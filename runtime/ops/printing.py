@@ -225,9 +225,10 @@ def _suffixes(tensor: Tensor) -> Iterator[str]:
         yield f"device='{tensor.device}'"
     default = dtypes.default_dtype()
     evident = [default]
-    if tensor.is_meta or (not tensor.numel() and tensor.dim() != 1):
+    numel = tensor.numel()
+    if tensor.is_meta or (not _options.edgeitems if numel else tensor.dim() != 1):
         yield f"size={tuple(tensor.shape)}"
-    if not tensor.is_meta and tensor.numel():
+    if not tensor.is_meta and numel:
         evident += [default.to_complex(), dtypes.int64, dtypes.bool]
     if tensor.dtype not in evident:
         yield f"dtype={tensor.dtype}"

@@ -1,0 +1,240 @@
+"""Indexing against PyTorch: values, shapes, strides, view or copy, gradients, errors."""
+
+import random
+import warnings
+from operator import getitem
+
+import numpy as np
+import pytest
+
+import torchgen_out  # noqa: F401  (fills the tables)
+from runtime.ops import from_data
+
+theirs = pytest.importorskip("torch")
+
+
+def both(array):
+    """Our tensor and PyTorch's."""
+    return from_data.tensor(array), theirs.tensor(array)
+
+
+def translate(index):
+    """The same index for PyTorch: arrays marked by `mark` stand for tensors."""
+    if isinstance(index, tuple):
+        pairs = [translate(item) for item in index]
+        return tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
+    if isinstance(index, np.ndarray):
+        return both(index)
+    return index, index
+
+
+def outcome(action, *arguments):
+    """What happens: the result, or the class of the error and its message."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return action(*arguments)
+        except (IndexError, TypeError, ValueError, RuntimeError) as error:
+            return error
+
+
+def compare(mine, reference, index):
+    if isinstance(reference, Exception):
+        assert type(mine) is type(reference), (index, mine, reference)
+        return
+    assert not isinstance(mine, Exception), (index, mine)
+    assert tuple(mine.shape) == tuple(reference.shape), index
+    assert mine.tolist() == reference.tolist(), index
+
+
+def random_item(rng, size):
+    kind = rng.random()
+    if kind < 0.25:
+        return rng.randint(-size - 1, size) if rng.random() < 0.1 else rng.randrange(-size, size)
+    if kind < 0.5:
+        bounds = [rng.choice([None, rng.randint(-size - 1, size + 1)]) for _ in range(2)]
+        return slice(*bounds, rng.choice([None, 1, 2, 3]))
+    if kind < 0.58:
+        return None
+    if kind < 0.65:
+        return Ellipsis
+    if kind < 0.7:
+        return rng.choice([True, False])
+    if kind < 0.75:
+        return [rng.randrange(-size, size) for _ in range(rng.randint(0, 3))]
+    if kind < 0.8:
+        return [rng.random() < 0.5 for _ in range(size)]
+    if kind < 0.85:
+        return np.array(rng.randrange(-size, size))
+    shape = rng.choice([(2,), (1,), (2, 1), (1, 2), (2, 2)])
+    return np.array([rng.randrange(-size, size) for _ in range(int(np.prod(shape)))]).reshape(shape)
+
+
+def random_index(rng, shape):
+    items, ellipsis = [], False
+    dims = list(shape)
+    while dims and rng.random() < 0.8:
+        item = random_item(rng, dims[0])
+        if item is Ellipsis and ellipsis:
+            continue
+        ellipsis = ellipsis or item is Ellipsis
+        items.append(item)
+        if item is not None and item is not Ellipsis and not isinstance(item, bool):
+            dims.pop(0)
+    return items[0] if len(items) == 1 and rng.random() < 0.5 else tuple(items)
+
+
+SHAPES = [(5,), (3, 4), (2, 3, 4), (2, 3, 2, 3)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_reading(seed):
+    rng = random.Random(seed)
+    for _ in range(400):
+        shape = rng.choice(SHAPES)
+        array = np.arange(float(np.prod(shape))).reshape(shape)
+        x, y = both(array)
+        index = random_index(rng, shape)
+        mine, reference = translate(index)
+        compare(outcome(getitem, x, mine), outcome(getitem, y, reference), index)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_writing(seed):
+    rng = random.Random(seed)
+    for _ in range(300):
+        shape = rng.choice(SHAPES)
+        array = np.arange(float(np.prod(shape))).reshape(shape)
+        x, y = both(array)
+        index = random_index(rng, shape)
+        if isinstance(index, list) and not index:
+            continue
+        mine, reference = translate(index)
+        target = outcome(getitem, y, reference)
+        if isinstance(target, Exception) or has_duplicates(index):
+            continue
+        value = np.random.default_rng(seed).standard_normal(tuple(target.shape))
+        if rng.random() < 0.3:
+            value = 7.0
+            x[mine], y[reference] = value, value
+        else:
+            if rng.random() < 0.3 and value.ndim:
+                value = value[:1]
+            a, b = both(value)
+            x[mine], y[reference] = a, b
+        assert x.tolist() == y.tolist(), index
+
+
+def has_duplicates(index):
+    """Whether a place may be named twice: then the order of the writes decides."""
+    items = index if isinstance(index, tuple) else (index,)
+    return any(isinstance(item, (list, np.ndarray)) for item in items)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_gradients(seed):
+    rng = random.Random(seed)
+    for _ in range(100):
+        shape = rng.choice(SHAPES)
+        x, y = both(np.arange(float(np.prod(shape))).reshape(shape))
+        x.requires_grad_()
+        y.requires_grad_()
+        index = random_index(rng, shape)
+        mine, reference = translate(index)
+        picked = outcome(getitem, y, reference)
+        if isinstance(picked, Exception):
+            continue
+        weight = np.random.default_rng(seed).standard_normal(tuple(picked.shape))
+        a, b = both(weight)
+        (x[mine] * a).sum().backward()
+        (picked * b).sum().backward()
+        assert np.allclose(x.grad.tolist(), y.grad.tolist()), index
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_gradients_of_writing(seed):
+    rng = random.Random(seed)
+    for _ in range(60):
+        shape = rng.choice(SHAPES)
+        x, y = both(np.arange(float(np.prod(shape))).reshape(shape))
+        index = random_index(rng, shape)
+        mine, reference = translate(index)
+        target = outcome(getitem, y, reference)
+        if isinstance(target, Exception) or has_duplicates(index):
+            continue
+        v, w = both(np.random.default_rng(seed).standard_normal(tuple(target.shape)))
+        for each in (x, y, v, w):
+            each.requires_grad_()
+        for base, value, where in ((x, v, mine), (y, w, reference)):
+            copy = base * 2
+            copy[where] = value * 3
+            (copy * copy).sum().backward()
+        assert np.allclose(x.grad.tolist(), y.grad.tolist()), index
+        assert np.allclose(np.array(v.grad.tolist()), np.array(w.grad.tolist())), index
+
+
+READ_ERRORS = [
+    "x[5]", "x[-4]", "x[1, 9]", "x[..., 9]", "x[0, 0, 0]", "x[1.5]", "x['a']", "x[1.5, 0]",
+    "x[::-1]", "x[::0]", "x[1:2, ::-1]", "x[{1}]", "x[object()]", "x[1.5:]", "s[0]", "s[:]",
+    "x[t([0.0, 1.0])]", "x[t([True, False])]", "x[t([0, 5])]", "x[t([0, 1]), t([0, 1, 2])]",
+]  # fmt: skip
+WRITE_ERRORS = [
+    "x[9] = 1", "x[0] = 1j", "x[0] = [1, 2, 3, 4]", "x[0] = 'a'", "x[0] = None",
+    "x[0] = t([1.0, 2.0, 3.0])", "x[0] = t([[1.0] * 4] * 2)", "x[::-1] = 1",
+    "x[t([0, 1])] = t([1.0, 2.0, 3.0])", "x[x > 5] = t([1.0, 2.0])",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("code", READ_ERRORS + WRITE_ERRORS)
+def test_errors(code):
+    def run(make):
+        x, s = make(np.arange(12.0).reshape(3, 4)), make(np.array(5.0))
+        exec(code, {"x": x, "s": s, "t": lambda data: make(np.array(data))})
+
+    mine, reference = outcome(run, from_data.tensor), outcome(run, theirs.tensor)
+    assert type(mine) is type(reference)
+    start = str(reference)[:25]
+    assert start in str(mine)
+
+
+HISTORY = ["x[0]", "x[:]", "x[...]", "x[()]", "x[:, :]", "x[:, 0]", "x[0, 1:]", "x[None]",
+           "x[t([0, 1])]", "x[t(1)]", "x[True]", "x[0:3]"]  # fmt: skip
+
+
+@pytest.mark.parametrize("code", HISTORY)
+def test_grad_fn(code):
+    names = []
+    for make in (from_data.tensor, theirs.tensor):
+        x = make(np.ones((3, 4))).requires_grad_()
+        names.append(type(eval(code, {"x": x, "t": make}).grad_fn).__name__)
+    assert names[0] == names[1]
+
+
+def test_views_share_memory_and_copies_do_not():
+    x = from_data.tensor(np.arange(12.0).reshape(3, 4))
+    for code in ("x[0]", "x[:, 1:3]", "x[None]", "x[..., 0]", "x[:]", "x[1, 2]"):
+        eval(code).fill_(5.0)
+        assert (eval(code) == 5.0).all()
+    x[from_data.tensor([0])].fill_(9.0)
+    assert not (x == 9.0).any()
+
+
+@pytest.mark.filterwarnings("ignore:Using a non-tuple sequence")
+def test_lists_as_tuples():
+    x, y = both(np.arange(12.0).reshape(3, 4))
+    for index in ([[0, 1], [1, 0]], [0, slice(None)], [[0, 1]], [0, 1], []):
+        compare(x[index], y[index], index)
+
+
+def test_walking():
+    x = from_data.tensor(np.arange(6.0).reshape(3, 2))
+    assert len(x) == 3
+    assert [row.tolist() for row in x] == x.tolist()
+    assert 3.0 in x
+    assert 9.0 not in x
+    assert x[2, 1] in x
+    for action in (len, list, iter):
+        with pytest.raises(TypeError, match="0-d tensor"):
+            action(x[0, 0])
+    with pytest.raises(RuntimeError, match="only supports Tensor or scalar"):
+        "a" in x  # noqa: B015
