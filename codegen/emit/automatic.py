@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
 
 from codegen import formula as formulas
 from codegen.emit import naming, translate
+from codegen.formula.expressions import substitute
+from codegen.formula.fold import constant
+from codegen.formula.result import cost
 from codegen.model.derivative import Derivative, GradientKind
 from codegen.model.formula import Formula
 from codegen.model.operator import Operator, Pointwise
@@ -93,3 +96,37 @@ def backward_cases(program: Program, operator: Operator) -> tuple[BackwardCase, 
             for needs in combinations(present, count):
                 cases.append(_case(operator, needs, absent))
     return tuple(cases)
+
+
+def scalar_defaults(operator: Operator) -> dict[str, object]:
+    """Default values of the scalar arguments of a formula, if all of them have numbers."""
+    found = {}
+    for position, argument in enumerate(operator.arguments):
+        if translate.argument_kind(argument, position) == "operand":
+            continue
+        value = argument.default.value if argument.default else None
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return {}
+        found[argument.name] = value
+    return found
+
+
+def at_defaults(operator: Operator) -> Formula | None:
+    """The formula with all scalars at their defaults, where that makes it simpler.
+
+    `self + alpha * other` is `self + other` for alpha = 1.
+    """
+    assert isinstance(operator.kind, Pointwise)
+    defaults = scalar_defaults(operator)
+    if not defaults or optional_operands(operator):
+        return None
+    formula = operator.kind.formula
+    values = {
+        argument: constant(defaults[argument.name])  # type: ignore[arg-type]
+        for argument in formula.arguments
+        if argument.name in defaults
+    }
+    outputs = tuple(substitute(output, dict(values)) for output in formula.outputs)
+    remaining = tuple(a for a in formula.arguments if a not in values)
+    simpler = formulas.simplify(replace(formula, arguments=remaining, outputs=outputs, names=()))
+    return simpler if cost(simpler) < cost(formula) else None

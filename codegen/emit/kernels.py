@@ -63,6 +63,9 @@ def _pointwise(program: Program) -> Iterator[str]:
                 formulas.python_function(formula, naming.kernel_name(operator, absent)),
                 absent,
             )
+        simpler = automatic.at_defaults(operator)
+        if simpler is not None:
+            yield formulas.python_function(simpler, f"{operator.identifier}_at_defaults")
         for case in automatic.backward_cases(program, operator):
             yield formulas.python_function(case.formula, case.name)
 

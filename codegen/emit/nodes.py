@@ -93,7 +93,7 @@ class Item:
     grad_lines: tuple[str, ...]
     saved: tuple[Saved, ...]
     steps: tuple[Step, ...]
-    initial: str
+    initial: tuple[str, ...]
     returns: str
     cases: tuple[Case, ...]
     flags: tuple[Flag, ...]
@@ -101,7 +101,7 @@ class Item:
     reads_edges: bool
     loads: tuple[str, ...]
     """What every gradient reads from the node."""
-    release: str
+    release: tuple[str, ...]
     needs: str
     """Parameters of the record maker."""
     needs_tuple: str
@@ -153,14 +153,14 @@ def _item(program: Program, operator: Operator, derivative: Derivative) -> Item:
         grad_lines=tuple(_grad_lines(derivative, style)),
         saved=saved,
         steps=steps,
-        initial=" = ".join(f"grad_{a.name}" for a in inputs),
+        initial=tuple(f"grad_{a.name}" for a in inputs),
         returns=_returns(inputs),
         cases=tuple(_case(operator, case, [a.name for a in inputs], saved) for case in cases),
         flags=flags,
         has_needs=len(cases) > 1,
         reads_edges=any(step.condition or step.needs_mask for step in steps),
         loads=() if cases else tuple(f"{s.local} = {s.load}" for s in saved if not s.condition),
-        release=" = ".join(f"node.{s.slot}" for s in saved if s.is_tensor),
+        release=tuple(f"node.{s.slot}" for s in saved if s.is_tensor),
         needs=", ".join(needs),
         needs_tuple=f"({', '.join(needs)}{',' if len(needs) == 1 else ''})",
         parameters=", ".join(translate.parameter(a) for a in operator.arguments),

@@ -130,6 +130,11 @@ def _kind_fields(operator: Operator, kind: str) -> Iterator[Field]:
     yield Field("dtypes", f"dtype_sets.{operator.dtypes.upper()}")
     if kind == "pointwise":
         yield Field("formulas", _formulas(operator))
+        if automatic.at_defaults(operator):
+            defaults = automatic.scalar_defaults(operator)
+            listed = ", ".join(f'"{name}": {value!r}' for name, value in defaults.items())
+            yield Field("defaults", "{" + listed + "}")
+            yield Field("at_defaults", f"kernels.{operator.identifier}_at_defaults")
     elif kind == "reduction":
         yield Field("parts", f"kernels.{naming.kernel_name(operator)}")
     else:

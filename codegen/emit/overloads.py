@@ -249,7 +249,7 @@ def type_test(argument: Argument) -> str:
             return "is_tensors"
         if type_.list_size == 1:
             return "is_int_or_ints"
-        return "is_ints"
+        return "is_ints" if len(type_.modifiers) == 1 else "is_given"
     if type_.is_union:
         return "is_number_or_tensor"
     if type_.base == "Tensor":

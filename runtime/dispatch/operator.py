@@ -198,7 +198,9 @@ class Pointwise(Operator):
     promotion: the dtype rule; promoted: the operands that take part in it (others are loaded as
     they are). dtypes: the compute dtypes accepted. arguments: for each argument of the call in
     order, 'operand', 'scalar' (takes the compute type) or 'raw'. formulas: the scalar function by
-    the set of absent optional operands, as a tuple of names. outputs: how many results.
+    the set of absent optional operands, as a tuple of names. at_defaults: a simpler formula,
+    without the scalars in `defaults`, for when these have their default values. outputs: how many
+    results.
     """
 
     kind = "pointwise"
@@ -214,6 +216,8 @@ class Pointwise(Operator):
         promoted: tuple[str, ...],
         dtypes: frozenset[str],
         formulas: dict[tuple[str, ...], Any],
+        defaults: dict[str, Any] | None = None,
+        at_defaults: Any = None,
         outputs: int = 1,
         **autograd: Any,
     ) -> None:
@@ -223,6 +227,8 @@ class Pointwise(Operator):
         self.promoted = promoted
         self.dtypes = dtypes
         self.formulas = formulas
+        self.defaults = defaults or {}
+        self.at_defaults = at_defaults
         self.outputs = outputs
 
     def make_call(self, backend: Any, signature: tuple[Any, ...], variant: str) -> Call:

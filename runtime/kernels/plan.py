@@ -37,6 +37,11 @@ class PointwisePlan:
     loop_sizes: npt.NDArray[np.int64]
     loop_strides: npt.NDArray[np.int64]
 
+    def strides_for(self, outputs: int) -> npt.NDArray[np.int64]:
+        """`loop_strides` with the output's row once for each of several outputs."""
+        first = np.repeat(self.loop_strides[:1], outputs - 1, axis=0)
+        return np.concatenate([first, self.loop_strides])
+
 
 @lru_cache(maxsize=4096)
 def plan_pointwise(inputs: tuple[Geometry, ...], out: Geometry | None = None) -> PointwisePlan:

@@ -62,8 +62,10 @@ def is_int(value: Any) -> bool:
 
 
 def is_ints(value: Any) -> bool:
-    """Whether an argument is a list of integers."""
-    return isinstance(value, (tuple, list)) and all(is_int(each) for each in value)
+    """Whether an argument is a list of integers, as far as its first item tells."""
+    return isinstance(value, (tuple, list)) and (
+        not value or value[0].__class__ is int or is_int(value[0])
+    )
 
 
 def is_int_or_ints(value: Any) -> bool:

@@ -1994,19 +1994,21 @@ def normal_(
     return call(self, mean, std, generator)
 
 
-_random_ = operators.random_.calls
+_random__from = operators.random__from.calls
 
 
-def random___default(self: Tensor, *, generator: Generator | None = None) -> Tensor:
-    """random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)
+def random___from(
+    self: Tensor, from_: int, to: int | None, *, generator: Generator | None = None
+) -> Tensor:
+    """random_.from(Tensor(a!) self, int from_, int? to, *, Generator? generator=None) -> Tensor(a!)
 
-    Fills the tensor with whole numbers from 0 to the largest that its dtype holds exactly.
+    Fills the tensor with whole numbers from `from_` to `to - 1`.
     """
     try:
-        call = _random_[self._key]
+        call = _random__from[self._key]
     except AttributeError:
-        raise _random_.wrong_arguments(self) from None
-    return call(self, generator)
+        raise _random__from.wrong_arguments(self) from None
+    return call(self, from_, to, generator)
 
 
 _random__to = operators.random__to.calls
@@ -2024,21 +2026,19 @@ def random___to(self: Tensor, to: int, *, generator: Generator | None = None) ->
     return call(self, to, generator)
 
 
-_random__from = operators.random__from.calls
+_random_ = operators.random_.calls
 
 
-def random___from(
-    self: Tensor, from_: int, to: int | None, *, generator: Generator | None = None
-) -> Tensor:
-    """random_.from(Tensor(a!) self, int from_, int? to, *, Generator? generator=None) -> Tensor(a!)
+def random___default(self: Tensor, *, generator: Generator | None = None) -> Tensor:
+    """random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)
 
-    Fills the tensor with whole numbers from `from_` to `to - 1`.
+    Fills the tensor with whole numbers from 0 to the largest that its dtype holds exactly.
     """
     try:
-        call = _random__from[self._key]
+        call = _random_[self._key]
     except AttributeError:
-        raise _random__from.wrong_arguments(self) from None
-    return call(self, from_, to, generator)
+        raise _random_.wrong_arguments(self) from None
+    return call(self, generator)
 
 
 _bernoulli__float = operators.bernoulli__float.calls

@@ -1052,16 +1052,11 @@ def dsplit(input: Any, *args: Any, sections: Any = MISSING, indices: Any = MISSI
 def repeat_interleave(
     input: Any = MISSING, repeats: Any = MISSING, dim: Any = MISSING, *, output_size: Any = MISSING
 ) -> Any:
-    """repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor
-    repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt?
-        output_size=None) -> Tensor
+    """repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt?
+    output_size=None) -> Tensor
     repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt?
-        output_size=None) -> Tensor"""
-    if is_tensor(repeats if input is MISSING else input) and dim is MISSING:
-        return repeat_interleave__Tensor(
-            repeats if input is MISSING else input,
-            output_size=None if output_size is MISSING else output_size,
-        )
+        output_size=None) -> Tensor
+    repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor"""
     if is_tensor(input) and is_tensor(repeats) and (dim is MISSING or (dim is None or is_int(dim))):
         return repeat_interleave__self_Tensor(
             input,
@@ -1076,12 +1071,17 @@ def repeat_interleave(
             None if dim is MISSING else dim,
             output_size=None if output_size is MISSING else output_size,
         )
+    if is_tensor(repeats if input is MISSING else input) and dim is MISSING:
+        return repeat_interleave__Tensor(
+            repeats if input is MISSING else input,
+            output_size=None if output_size is MISSING else output_size,
+        )
     schemas = (
-        "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
         "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt?"
         " output_size=None) -> Tensor",
         "repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? "
         "output_size=None) -> Tensor",
+        "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
     )
     raise no_overload("repeat_interleave", schemas, (input, repeats, dim, output_size,))
 
@@ -1251,24 +1251,24 @@ def nanmedian(input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, out: An
 
 
 def random_(self: Any, from_: Any = MISSING, to: Any = MISSING, *, generator: Any = MISSING) -> Any:
-    """random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)
+    """random_.from(Tensor(a!) self, int from_, int? to, *, Generator? generator=None) -> Tensor(a!)
     random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)
-    random_.from(Tensor(a!) self, int from_, int? to, *, Generator? generator=None) -> Tensor(a!)"""
-    if from_ is MISSING and to is MISSING:
-        return random___default(self, generator=None if generator is MISSING else generator)
+    random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)"""
+    if is_int(from_) and (to is None or is_int(to)):
+        return random___from(self, from_, to, generator=None if generator is MISSING else generator)
     if is_int(to if from_ is MISSING else from_):
         return random___to(
             self,
             to if from_ is MISSING else from_,
             generator=None if generator is MISSING else generator,
         )
-    if is_int(from_) and (to is None or is_int(to)):
-        return random___from(self, from_, to, generator=None if generator is MISSING else generator)
+    if from_ is MISSING and to is MISSING:
+        return random___default(self, generator=None if generator is MISSING else generator)
     schemas = (
-        "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
-        "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)",
         "random_.from(Tensor(a!) self, int from_, int? to, *, Generator? generator=None) -> "
         "Tensor(a!)",
+        "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)",
+        "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
     )
     raise no_overload("random_", schemas, (self, from_, to, generator,))
 
@@ -1311,7 +1311,7 @@ def tensordot(input: Any, other: Any = MISSING, dims: Any = MISSING) -> Any:
     tensordot.pair(Tensor self, Tensor other, int[][] dims) -> Tensor"""
     if (dims is MISSING or is_int(dims)):
         return tensordot__default(input, other, 2 if dims is MISSING else dims)
-    if is_ints(dims):
+    if is_given(dims):
         return tensordot__pair(input, other, dims)
     schemas = (
         "tensordot(Tensor self, Tensor other, int dims=2) -> Tensor",

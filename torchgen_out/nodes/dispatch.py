@@ -82,7 +82,8 @@ class CopyBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_src = None
+        grad_self = None
+        grad_src = None
         if edges[0] is not None:
             grad_self = ops.zeros_like(grad)
         if edges[1] is not None:
@@ -119,7 +120,8 @@ class FillBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_value = None
+        grad_self = None
+        grad_value = None
         if edges[0] is not None:
             grad_self = ops.zeros_like(grad)
         if edges[1] is not None:
@@ -184,7 +186,8 @@ class ComplexBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_real = grad_imag = None
+        grad_real = None
+        grad_imag = None
         if edges[0] is not None:
             grad_real = grad.real
         if edges[1] is not None:
@@ -269,7 +272,8 @@ class IgammaBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_other = None
+        grad_self = None
+        grad_other = None
         if edges[0] is not None:
             grad_self = errors.raise_not_differentiable("igamma")
         if edges[1] is not None:
@@ -279,7 +283,8 @@ class IgammaBackward0(Node):
         return grad_self, grad_other
 
     def release(node):
-        node.saved_self = node.saved_other = None
+        node.saved_self = None
+        node.saved_other = None
 
 
 def recording_igamma(below, needs_self, needs_other):
@@ -337,7 +342,8 @@ class IgammacBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_other = None
+        grad_self = None
+        grad_other = None
         if edges[0] is not None:
             grad_self = errors.raise_not_differentiable("igammac")
         if edges[1] is not None:
@@ -347,7 +353,8 @@ class IgammacBackward0(Node):
         return grad_self, grad_other
 
     def release(node):
-        node.saved_self = node.saved_other = None
+        node.saved_self = None
+        node.saved_other = None
 
 
 def recording_igammac(below, needs_self, needs_other):
@@ -475,7 +482,8 @@ class SpecialBesselJ1Backward0(Node):
         return (grad_self,)
 
     def release(node):
-        node.saved_self = node.saved_result = None
+        node.saved_self = None
+        node.saved_result = None
 
 
 def recording_special_bessel_j1(below, needs_self):
@@ -541,7 +549,8 @@ class SpecialBesselY1Backward0(Node):
         return (grad_self,)
 
     def release(node):
-        node.saved_self = node.saved_result = None
+        node.saved_self = None
+        node.saved_result = None
 
 
 def recording_special_bessel_y1(below, needs_self):
@@ -575,7 +584,8 @@ class SpecialErfcxBackward0(Node):
         return (grad_self,)
 
     def release(node):
-        node.saved_self = node.saved_result = None
+        node.saved_self = None
+        node.saved_result = None
 
 
 def recording_special_erfcx(below, needs_self):
@@ -609,7 +619,8 @@ class SpecialI0eBackward0(Node):
         return (grad_self,)
 
     def release(node):
-        node.saved_self = node.saved_result = None
+        node.saved_self = None
+        node.saved_result = None
 
 
 def recording_special_i0e(below, needs_self):
@@ -645,7 +656,8 @@ class SpecialI1Backward0(Node):
         return (grad_self,)
 
     def release(node):
-        node.saved_self = node.saved_result = None
+        node.saved_self = None
+        node.saved_result = None
 
 
 def recording_special_i1(below, needs_self):
@@ -684,7 +696,8 @@ class SpecialI1eBackward0(Node):
         return (grad_self,)
 
     def release(node):
-        node.saved_self = node.saved_result = None
+        node.saved_self = None
+        node.saved_result = None
 
 
 def recording_special_i1e(below, needs_self):
@@ -778,7 +791,8 @@ class SpecialZetaBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_other = None
+        grad_self = None
+        grad_other = None
         if edges[0] is not None:
             grad_self = errors.raise_not_differentiable("zeta")
         if edges[1] is not None:
@@ -788,7 +802,8 @@ class SpecialZetaBackward0(Node):
         return grad_self, grad_other
 
     def release(node):
-        node.saved_self = node.saved_other = None
+        node.saved_self = None
+        node.saved_other = None
 
 
 def recording_special_zeta(below, needs_self, needs_other):
@@ -1251,7 +1266,8 @@ class MaskedSelectBackward0(Node):
         return (grad_self,)
 
     def release(node):
-        node.saved_self = node.saved_mask = None
+        node.saved_self = None
+        node.saved_mask = None
 
 
 def recording_masked_select(below, needs_self):
@@ -1368,7 +1384,8 @@ class IndexPutBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_values = None
+        grad_self = None
+        grad_values = None
         indices = unpack_all(node.saved_indices, node)
         if edges[0] is not None:
             accumulate = node.saved_accumulate
@@ -1435,7 +1452,8 @@ class IndexAddBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_source = None
+        grad_self = None
+        grad_source = None
         if edges[0] is not None:
             grad_self = grad
         if edges[1] is not None:
@@ -1447,7 +1465,8 @@ class IndexAddBackward0(Node):
         return grad_self, grad_source
 
     def release(node):
-        node.saved_index = node.saved_source = None
+        node.saved_index = None
+        node.saved_source = None
 
 
 def recording_index_add(below, needs_self, needs_source):
@@ -1514,7 +1533,8 @@ class IndexCopyBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_source = None
+        grad_self = None
+        grad_source = None
         dim = node.saved_dim
         index = unpack(node.saved_index, node)
         if edges[0] is not None:
@@ -1525,7 +1545,8 @@ class IndexCopyBackward0(Node):
         return grad_self, grad_source
 
     def release(node):
-        node.saved_index = node.saved_source = None
+        node.saved_index = None
+        node.saved_source = None
 
 
 def recording_index_copy(below, needs_self, needs_source):
@@ -1576,7 +1597,7 @@ def recording_index_copy_(below, needs_self, needs_source):
 class IndexFillBackward0(Node):
     """index_fill.int_Scalar
     self: grad.index_fill(dim, index, 0)
-    value: grad.index_select(dim, index).sum()
+    value: index_fill_value_backward(grad, dim, index)
     index: non_differentiable
     """
 
@@ -1584,13 +1605,14 @@ class IndexFillBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_value = None
+        grad_self = None
+        grad_value = None
         dim = node.saved_dim
         index = unpack(node.saved_index, node)
         if edges[0] is not None:
             grad_self = grad.index_fill(dim, index, 0)
         if edges[1] is not None:
-            grad_value = grad.index_select(dim, index).sum()
+            grad_value = formulas.index_fill_value_backward(grad, dim, index)
         return grad_self, grad_value
 
     def release(node):
@@ -1669,7 +1691,10 @@ class IndexReduceBackward0(Node):
         return grad_self, grad_source
 
     def release(node):
-        node.saved_self = node.saved_index = node.saved_source = node.saved_result = None
+        node.saved_self = None
+        node.saved_index = None
+        node.saved_source = None
+        node.saved_result = None
 
 
 def recording_index_reduce(below, needs_self, needs_source):
@@ -1734,7 +1759,8 @@ class PutBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_source = None
+        grad_self = None
+        grad_source = None
         index = unpack(node.saved_index, node)
         if edges[0] is not None:
             source = unpack(node.saved_source, node)
@@ -1748,7 +1774,8 @@ class PutBackward0(Node):
         return grad_self, grad_source
 
     def release(node):
-        node.saved_index = node.saved_source = None
+        node.saved_index = None
+        node.saved_source = None
 
 
 def recording_put(below, needs_self, needs_source):
@@ -1813,7 +1840,8 @@ class ScatterBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_src = None
+        grad_self = None
+        grad_src = None
         dim = node.saved_dim
         index = unpack(node.saved_index, node)
         if edges[0] is not None:
@@ -1936,7 +1964,8 @@ class ScatterBackward2(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_src = None
+        grad_self = None
+        grad_src = None
         if edges[0] is not None:
             grad_self = errors.raise_not_differentiable("scatter.reduce")
         if edges[1] is not None:
@@ -2036,7 +2065,8 @@ class ScatterAddBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_src = None
+        grad_self = None
+        grad_src = None
         if edges[0] is not None:
             grad_self = grad
         if edges[1] is not None:
@@ -2129,7 +2159,10 @@ class ScatterReduceBackward0(Node):
         return grad_self, grad_src
 
     def release(node):
-        node.saved_self = node.saved_index = node.saved_src = node.saved_result = None
+        node.saved_self = None
+        node.saved_index = None
+        node.saved_src = None
+        node.saved_result = None
 
 
 def recording_scatter_reduce_two(below, needs_self, needs_src):
@@ -2194,7 +2227,8 @@ class MaskedFillBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_value = None
+        grad_self = None
+        grad_value = None
         mask = unpack(node.saved_mask, node)
         if edges[0] is not None:
             grad_self = grad.masked_fill(mask, 0)
@@ -2256,7 +2290,8 @@ class MaskedScatterBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_source = None
+        grad_self = None
+        grad_source = None
         mask = unpack(node.saved_mask, node)
         if edges[0] is not None:
             grad_self = grad.masked_fill(mask, 0)
@@ -2484,7 +2519,8 @@ class MedianBackward0(Node):
         return (grad_self,)
 
     def release(node):
-        node.saved_self = node.saved_result = None
+        node.saved_self = None
+        node.saved_result = None
 
 
 def recording_median(below, needs_self):
@@ -2559,7 +2595,8 @@ class NanmedianBackward0(Node):
         return (grad_self,)
 
     def release(node):
-        node.saved_self = node.saved_result = None
+        node.saved_self = None
+        node.saved_result = None
 
 
 def recording_nanmedian(below, needs_self):
@@ -2824,6 +2861,34 @@ def recording_min_dim(below, needs_self):
     return call
 
 
+class BincountBackward0(Node):
+    """bincount
+    self: non_differentiable
+    weights: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_weights = errors.raise_not_differentiable("bincount")
+        return (grad_weights,)
+
+
+def recording_bincount(below, needs_weights):
+    """Records BincountBackward0 around `below`."""
+
+    def call(self, weights, minlength):
+        result = below(self, weights, minlength)
+        if not grad_mode.state.enabled:
+            return result
+        node = BincountBackward0()
+        node.edges = (gradient_edge(weights) if needs_weights else None,)
+        attach(result, node)
+        return result
+
+    return call
+
+
 class CumsumBackward0(Node):
     """cumsum
     self: cumsum_backward(grad, dim)
@@ -2885,7 +2950,8 @@ class CumprodBackward0(Node):
         return (grad_self,)
 
     def release(node):
-        node.saved_self = node.saved_result = None
+        node.saved_self = None
+        node.saved_result = None
 
 
 def recording_cumprod(below, needs_self):
@@ -2940,7 +3006,8 @@ class LogcumsumexpBackward0(Node):
         return (grad_self,)
 
     def release(node):
-        node.saved_self = node.saved_result = None
+        node.saved_self = None
+        node.saved_result = None
 
 
 def recording_logcumsumexp(below, needs_self):
@@ -2963,7 +3030,7 @@ def recording_logcumsumexp(below, needs_self):
 
 class CummaxBackward0(MultiOutputNode):
     """cummax
-    self: value_selecting_reduction_backward(grad, dim, indices, self.shape, True)
+    self: grad.new_zeros(self.shape).scatter_add_(dim, indices, grad)
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_self_sizes")
@@ -2973,9 +3040,7 @@ class CummaxBackward0(MultiOutputNode):
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         indices = unpack(node.saved_indices, node)
-        grad_self = formulas.value_selecting_reduction_backward(
-            grad, dim, indices, self_sizes, True
-        )
+        grad_self = grad.new_zeros(self_sizes).scatter_add_(dim, indices, grad)
         return (grad_self,)
 
     def release(node):
@@ -3002,7 +3067,7 @@ def recording_cummax(below, needs_self):
 
 class CumminBackward0(MultiOutputNode):
     """cummin
-    self: value_selecting_reduction_backward(grad, dim, indices, self.shape, True)
+    self: grad.new_zeros(self.shape).scatter_add_(dim, indices, grad)
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_self_sizes")
@@ -3012,9 +3077,7 @@ class CumminBackward0(MultiOutputNode):
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         indices = unpack(node.saved_indices, node)
-        grad_self = formulas.value_selecting_reduction_backward(
-            grad, dim, indices, self_sizes, True
-        )
+        grad_self = grad.new_zeros(self_sizes).scatter_add_(dim, indices, grad)
         return (grad_self,)
 
     def release(node):
@@ -3095,8 +3158,8 @@ def recording_normal__(below, needs_self):
     return call
 
 
-class RandomBackward0(Node):
-    """random_
+class RandomBackward2(Node):
+    """random_.from
     self: zeros_like(grad)
     """
 
@@ -3107,16 +3170,16 @@ class RandomBackward0(Node):
         return (grad_self,)
 
 
-def recording_random__(below, needs_self):
-    """Records RandomBackward0 around `below`, which writes to self."""
+def recording_random__from_(below, needs_self):
+    """Records RandomBackward2 around `below`, which writes to self."""
 
-    def call(self, generator):
+    def call(self, from_, to, generator):
         if not grad_mode.state.enabled:
-            return below(self, generator)
+            return below(self, from_, to, generator)
         check_inplace(self)
-        node = RandomBackward0()
+        node = RandomBackward2()
         node.edges = (gradient_edge(self),)
-        result = below(self, generator)
+        result = below(self, from_, to, generator)
         rebase_history(result, node)
         return result
 
@@ -3151,8 +3214,8 @@ def recording_random__to_(below, needs_self):
     return call
 
 
-class RandomBackward2(Node):
-    """random_.from
+class RandomBackward0(Node):
+    """random_
     self: zeros_like(grad)
     """
 
@@ -3163,16 +3226,16 @@ class RandomBackward2(Node):
         return (grad_self,)
 
 
-def recording_random__from_(below, needs_self):
-    """Records RandomBackward2 around `below`, which writes to self."""
+def recording_random__(below, needs_self):
+    """Records RandomBackward0 around `below`, which writes to self."""
 
-    def call(self, from_, to, generator):
+    def call(self, generator):
         if not grad_mode.state.enabled:
-            return below(self, from_, to, generator)
+            return below(self, generator)
         check_inplace(self)
-        node = RandomBackward2()
+        node = RandomBackward0()
         node.edges = (gradient_edge(self),)
-        result = below(self, from_, to, generator)
+        result = below(self, generator)
         rebase_history(result, node)
         return result
 
@@ -3217,7 +3280,8 @@ class BernoulliBackward1(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_p = None
+        grad_self = None
+        grad_p = None
         if edges[0] is not None:
             grad_self = ops.zeros_like(grad)
         if edges[1] is not None:
@@ -3441,7 +3505,8 @@ class MmBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_mat2 = None
+        grad_self = None
+        grad_mat2 = None
         if edges[0] is not None:
             mat2 = unpack(node.saved_mat2, node)
             grad_self = grad.mm(formulas.conj(mat2.t()))
@@ -3451,7 +3516,8 @@ class MmBackward0(Node):
         return grad_self, grad_mat2
 
     def release(node):
-        node.saved_mat2 = node.saved_self = None
+        node.saved_mat2 = None
+        node.saved_self = None
 
 
 def recording_mm(below, needs_self, needs_mat2):
@@ -3486,7 +3552,8 @@ class BmmBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_mat2 = None
+        grad_self = None
+        grad_mat2 = None
         if edges[0] is not None:
             mat2 = unpack(node.saved_mat2, node)
             grad_self = grad.bmm(formulas.conj(mat2.transpose(1, 2)))
@@ -3496,7 +3563,8 @@ class BmmBackward0(Node):
         return grad_self, grad_mat2
 
     def release(node):
-        node.saved_mat2 = node.saved_self = None
+        node.saved_mat2 = None
+        node.saved_self = None
 
 
 def recording_bmm(below, needs_self, needs_mat2):
@@ -3531,7 +3599,8 @@ class MvBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_vec = None
+        grad_self = None
+        grad_vec = None
         if edges[0] is not None:
             vec = unpack(node.saved_vec, node)
             grad_self = grad.outer(formulas.conj(vec))
@@ -3541,7 +3610,8 @@ class MvBackward0(Node):
         return grad_self, grad_vec
 
     def release(node):
-        node.saved_vec = node.saved_self = None
+        node.saved_vec = None
+        node.saved_self = None
 
 
 def recording_mv(below, needs_self, needs_vec):
@@ -3576,7 +3646,8 @@ class DotBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_tensor = None
+        grad_self = None
+        grad_tensor = None
         if edges[0] is not None:
             tensor = unpack(node.saved_tensor, node)
             grad_self = grad * formulas.conj(tensor)
@@ -3586,7 +3657,8 @@ class DotBackward0(Node):
         return grad_self, grad_tensor
 
     def release(node):
-        node.saved_tensor = node.saved_self = None
+        node.saved_tensor = None
+        node.saved_self = None
 
 
 def recording_dot(below, needs_self, needs_tensor):
@@ -3621,7 +3693,8 @@ class VdotBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_other = None
+        grad_self = None
+        grad_other = None
         if edges[0] is not None:
             other = unpack(node.saved_other, node)
             grad_self = formulas.conj(grad) * other
@@ -3631,7 +3704,8 @@ class VdotBackward0(Node):
         return grad_self, grad_other
 
     def release(node):
-        node.saved_other = node.saved_self = None
+        node.saved_other = None
+        node.saved_self = None
 
 
 def recording_vdot(below, needs_self, needs_other):
@@ -3667,7 +3741,9 @@ class AddmmBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_mat1 = grad_mat2 = None
+        grad_self = None
+        grad_mat1 = None
+        grad_mat2 = None
         if edges[0] is not None:
             beta = node.saved_beta
             grad_self = formulas.scaled(grad, beta)
@@ -3682,7 +3758,8 @@ class AddmmBackward0(Node):
         return grad_self, grad_mat1, grad_mat2
 
     def release(node):
-        node.saved_mat2 = node.saved_mat1 = None
+        node.saved_mat2 = None
+        node.saved_mat1 = None
 
 
 def recording_addmm(below, needs_self, needs_mat1, needs_mat2):
@@ -3751,7 +3828,9 @@ class AddmvBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_mat = grad_vec = None
+        grad_self = None
+        grad_mat = None
+        grad_vec = None
         if edges[0] is not None:
             beta = node.saved_beta
             grad_self = formulas.scaled(grad, beta)
@@ -3766,7 +3845,8 @@ class AddmvBackward0(Node):
         return grad_self, grad_mat, grad_vec
 
     def release(node):
-        node.saved_vec = node.saved_mat = None
+        node.saved_vec = None
+        node.saved_mat = None
 
 
 def recording_addmv(below, needs_self, needs_mat, needs_vec):
@@ -3835,7 +3915,9 @@ class AddbmmBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_batch1 = grad_batch2 = None
+        grad_self = None
+        grad_batch1 = None
+        grad_batch2 = None
         if edges[0] is not None:
             beta = node.saved_beta
             grad_self = formulas.scaled(grad, beta)
@@ -3850,7 +3932,8 @@ class AddbmmBackward0(Node):
         return grad_self, grad_batch1, grad_batch2
 
     def release(node):
-        node.saved_batch2 = node.saved_batch1 = None
+        node.saved_batch2 = None
+        node.saved_batch1 = None
 
 
 def recording_addbmm(below, needs_self, needs_batch1, needs_batch2):
@@ -3919,7 +4002,9 @@ class BaddbmmBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_batch1 = grad_batch2 = None
+        grad_self = None
+        grad_batch1 = None
+        grad_batch2 = None
         if edges[0] is not None:
             beta = node.saved_beta
             grad_self = formulas.scaled(grad, beta)
@@ -3934,7 +4019,8 @@ class BaddbmmBackward0(Node):
         return grad_self, grad_batch1, grad_batch2
 
     def release(node):
-        node.saved_batch2 = node.saved_batch1 = None
+        node.saved_batch2 = None
+        node.saved_batch1 = None
 
 
 def recording_baddbmm(below, needs_self, needs_batch1, needs_batch2):
@@ -4003,7 +4089,9 @@ class AddrBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_vec1 = grad_vec2 = None
+        grad_self = None
+        grad_vec1 = None
+        grad_vec2 = None
         if edges[0] is not None:
             beta = node.saved_beta
             grad_self = formulas.scaled(grad, beta)
@@ -4018,7 +4106,8 @@ class AddrBackward0(Node):
         return grad_self, grad_vec1, grad_vec2
 
     def release(node):
-        node.saved_vec2 = node.saved_vec1 = None
+        node.saved_vec2 = None
+        node.saved_vec1 = None
 
 
 def recording_addr(below, needs_self, needs_vec1, needs_vec2):
@@ -4087,7 +4176,9 @@ class LinearBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_input = grad_weight = grad_bias = None
+        grad_input = None
+        grad_weight = None
+        grad_bias = None
         if edges[0] is not None:
             weight = unpack(node.saved_weight, node)
             grad_input = formulas.linear_grad_input(grad, weight)
@@ -4099,7 +4190,8 @@ class LinearBackward0(Node):
         return grad_input, grad_weight, grad_bias
 
     def release(node):
-        node.saved_weight = node.saved_input = None
+        node.saved_weight = None
+        node.saved_input = None
 
 
 def recording_linear(below, needs_input, needs_weight, needs_bias):
@@ -4142,7 +4234,8 @@ class LinalgVectorNormBackward0(Node):
         return (grad_self,)
 
     def release(node):
-        node.saved_self = node.saved_result = None
+        node.saved_self = None
+        node.saved_result = None
 
 
 def recording_linalg_vector_norm(below, needs_self):
@@ -4247,7 +4340,8 @@ class SoftmaxBackwardDataBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_grad_output = grad_output = None
+        grad_grad_output = None
+        grad_output = None
         output = unpack(node.saved_output, node)
         dim = node.saved_dim
         if edges[0] is not None:
@@ -4259,7 +4353,8 @@ class SoftmaxBackwardDataBackward0(Node):
         return grad_grad_output, grad_output
 
     def release(node):
-        node.saved_output = node.saved_grad_output = None
+        node.saved_output = None
+        node.saved_grad_output = None
 
 
 def recording__softmax_backward_data(below, needs_grad_output, needs_output):
@@ -4296,7 +4391,8 @@ class LogSoftmaxBackwardDataBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_grad_output = grad_output = None
+        grad_grad_output = None
+        grad_output = None
         output = unpack(node.saved_output, node)
         dim = node.saved_dim
         if edges[0] is not None:
@@ -4307,7 +4403,8 @@ class LogSoftmaxBackwardDataBackward0(Node):
         return grad_grad_output, grad_output
 
     def release(node):
-        node.saved_output = node.saved_grad_output = None
+        node.saved_output = None
+        node.saved_grad_output = None
 
 
 def recording__log_softmax_backward_data(below, needs_grad_output, needs_output):
@@ -4348,7 +4445,8 @@ class LogsumexpBackward0(Node):
         return (grad_self,)
 
     def release(node):
-        node.saved_self = node.saved_result = None
+        node.saved_self = None
+        node.saved_result = None
 
 
 def recording_logsumexp(below, needs_self):
@@ -4401,7 +4499,9 @@ class NllLossForwardBackward0(MultiOutputNode):
         return (grad_self,)
 
     def release(node):
-        node.saved_target = node.saved_weight = node.saved_total_weight = None
+        node.saved_target = None
+        node.saved_weight = None
+        node.saved_total_weight = None
 
 
 def recording_nll_loss_forward(below, needs_self):
@@ -4454,7 +4554,9 @@ class NllLossBackwardBackward0(Node):
         return (grad_grad_output,)
 
     def release(node):
-        node.saved_target = node.saved_weight = node.saved_total_weight = None
+        node.saved_target = None
+        node.saved_weight = None
+        node.saved_total_weight = None
 
 
 def recording__nll_loss_backward(below, needs_grad_output):
@@ -4500,7 +4602,9 @@ class ConvolutionBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_input = grad_weight = grad_bias = None
+        grad_input = None
+        grad_weight = None
+        grad_bias = None
         if edges[0] is not None:
             input_sizes = node.saved_input_sizes
             weight = unpack(node.saved_weight, node)
@@ -4528,7 +4632,8 @@ class ConvolutionBackward0(Node):
         return grad_input, grad_weight, grad_bias
 
     def release(node):
-        node.saved_weight = node.saved_input = None
+        node.saved_weight = None
+        node.saved_input = None
 
 
 def recording_convolution(below, needs_input, needs_weight, needs_bias):
@@ -4592,7 +4697,8 @@ class ConvolutionGradInputBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_grad_output = grad_weight = None
+        grad_grad_output = None
+        grad_weight = None
         stride = node.saved_stride
         padding = node.saved_padding
         dilation = node.saved_dilation
@@ -4613,7 +4719,8 @@ class ConvolutionGradInputBackward0(Node):
         return grad_grad_output, grad_weight
 
     def release(node):
-        node.saved_weight = node.saved_grad_output = None
+        node.saved_weight = None
+        node.saved_grad_output = None
 
 
 def recording__convolution_grad_input(below, needs_grad_output, needs_weight):
@@ -4669,7 +4776,8 @@ class ConvolutionGradWeightBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_grad_output = grad_input = None
+        grad_grad_output = None
+        grad_input = None
         stride = node.saved_stride
         padding = node.saved_padding
         dilation = node.saved_dilation
@@ -4690,7 +4798,8 @@ class ConvolutionGradWeightBackward0(Node):
         return grad_grad_output, grad_input
 
     def release(node):
-        node.saved_input = node.saved_grad_output = None
+        node.saved_input = None
+        node.saved_grad_output = None
 
 
 def recording__convolution_grad_weight(below, needs_grad_output, needs_input):
@@ -5324,7 +5433,8 @@ class StdBackward0(Node):
         return (grad_self,)
 
     def release(node):
-        node.saved_self = node.saved_result = None
+        node.saved_self = None
+        node.saved_result = None
 
 
 def recording_std_correction(below, needs_self):
@@ -5402,7 +5512,8 @@ class StdMeanBackward0(MultiOutputNode):
         return (grad_self,)
 
     def release(node):
-        node.saved_self = node.saved_result0 = None
+        node.saved_self = None
+        node.saved_result0 = None
 
 
 def recording_std_mean_correction(below, needs_self):
@@ -5447,7 +5558,9 @@ class NativeBatchNormBackward0(MultiOutputNode):
     def apply(node, *grads):
         grad = grads[0]
         edges = node.edges
-        grad_input = grad_weight = grad_bias = None
+        grad_input = None
+        grad_weight = None
+        grad_bias = None
         input = unpack(node.saved_input, node)
         weight = unpack(node.saved_weight, node)
         running_mean = unpack(node.saved_running_mean, node)
@@ -5472,9 +5585,12 @@ class NativeBatchNormBackward0(MultiOutputNode):
         return grad_input, grad_weight, grad_bias
 
     def release(node):
-        node.saved_input = (
-            node.saved_weight = node.saved_running_mean = node.saved_running_var = node.saved_result1 = node.saved_result2 = None
-        )
+        node.saved_input = None
+        node.saved_weight = None
+        node.saved_running_mean = None
+        node.saved_running_var = None
+        node.saved_result1 = None
+        node.saved_result2 = None
 
 
 def recording_native_batch_norm(below, needs_input, needs_weight, needs_bias):
@@ -5519,7 +5635,9 @@ class NativeBatchNormBackwardBackward0(MultiOutputNode):
 
     def apply(node, *grads):
         edges = node.edges
-        grad_grad_out = grad_input = grad_weight = None
+        grad_grad_out = None
+        grad_input = None
+        grad_weight = None
         if edges[0] is not None:
             grad_grad_out = errors.raise_not_differentiable("native_batch_norm_backward")
         if edges[1] is not None:
@@ -5589,7 +5707,9 @@ class NativeLayerNormBackward0(MultiOutputNode):
     def apply(node, *grads):
         grad = grads[0]
         edges = node.edges
-        grad_input = grad_weight = grad_bias = None
+        grad_input = None
+        grad_weight = None
+        grad_bias = None
         input = unpack(node.saved_input, node)
         normalized_shape = node.saved_normalized_shape
         weight = unpack(node.saved_weight, node)
@@ -5604,9 +5724,11 @@ class NativeLayerNormBackward0(MultiOutputNode):
         return grad_input, grad_weight, grad_bias
 
     def release(node):
-        node.saved_input = (
-            node.saved_weight = node.saved_bias = node.saved_result1 = node.saved_result2 = None
-        )
+        node.saved_input = None
+        node.saved_weight = None
+        node.saved_bias = None
+        node.saved_result1 = None
+        node.saved_result2 = None
 
 
 def recording_native_layer_norm(below, needs_input, needs_weight, needs_bias):
@@ -5649,7 +5771,10 @@ class NativeLayerNormBackwardBackward0(MultiOutputNode):
 
     def apply(node, *grads):
         edges = node.edges
-        grad_grad_out = grad_input = grad_weight = grad_bias = None
+        grad_grad_out = None
+        grad_input = None
+        grad_weight = None
+        grad_bias = None
         if edges[0] is not None:
             grad_grad_out = errors.raise_not_differentiable("native_layer_norm_backward")
         if edges[1] is not None:

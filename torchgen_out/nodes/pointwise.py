@@ -185,7 +185,8 @@ class AddcdivBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_tensor1 = node.saved_tensor2 = None
+        node.saved_tensor1 = None
+        node.saved_tensor2 = None
 
 
 def recording_addcdiv(below, needs_self, needs_tensor1, needs_tensor2):
@@ -369,7 +370,8 @@ class AddcmulBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_tensor1 = node.saved_tensor2 = None
+        node.saved_tensor1 = None
+        node.saved_tensor2 = None
 
 
 def recording_addcmul(below, needs_self, needs_tensor1, needs_tensor2):
@@ -512,7 +514,8 @@ class DivBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_other = node.saved_result = None
+        node.saved_other = None
+        node.saved_result = None
 
 
 def recording_div_Tensor(below, needs_self, needs_other):
@@ -583,7 +586,8 @@ class DivBackward1(Node):
         return (grads,)
 
     def release(node):
-        node.saved_self = node.saved_other = None
+        node.saved_self = None
+        node.saved_other = None
 
 
 def recording_div_Scalar_Tensor(below, needs_other):
@@ -613,7 +617,8 @@ class DivFloorBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_other = None
+        grad_self = None
+        grad_other = None
         if edges[0] is not None:
             grad_self = ops.zeros_like(grad)
         if edges[1] is not None:
@@ -649,7 +654,8 @@ class DivTruncBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_other = None
+        grad_self = None
+        grad_other = None
         if edges[0] is not None:
             grad_self = ops.zeros_like(grad)
         if edges[1] is not None:
@@ -685,7 +691,8 @@ class FloorDivideBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_other = None
+        grad_self = None
+        grad_other = None
         if edges[0] is not None:
             grad_self = errors.raise_not_differentiable("floor_divide")
         if edges[1] is not None:
@@ -800,7 +807,8 @@ class FmodBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = node.saved_other = None
+        node.saved_self = None
+        node.saved_other = None
 
 
 def recording_fmod_Tensor(below, needs_self, needs_other):
@@ -897,7 +905,8 @@ class MulBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = node.saved_other = None
+        node.saved_self = None
+        node.saved_other = None
 
 
 def recording_mul_Tensor(below, needs_self, needs_other):
@@ -1096,7 +1105,8 @@ class RemainderBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = node.saved_other = None
+        node.saved_self = None
+        node.saved_other = None
 
 
 def recording_remainder_Tensor(below, needs_self, needs_other):
@@ -1173,7 +1183,8 @@ class RemainderBackward1(Node):
         return (grads,)
 
     def release(node):
-        node.saved_self = node.saved_other = None
+        node.saved_self = None
+        node.saved_other = None
 
 
 def recording_remainder_Scalar_Tensor(below, needs_other):
@@ -1541,7 +1552,8 @@ class CopysignBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_other = None
+        grad_self = None
+        grad_other = None
         if edges[0] is not None:
             self = unpack(node.saved_self, node)
             result = unpack(node.saved_result, node)
@@ -1551,7 +1563,8 @@ class CopysignBackward0(Node):
         return grad_self, grad_other
 
     def release(node):
-        node.saved_self = node.saved_result = None
+        node.saved_self = None
+        node.saved_result = None
 
 
 def recording_copysign_Tensor(below, needs_self, needs_other):
@@ -1695,7 +1708,8 @@ class NextafterBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_other = None
+        grad_self = None
+        grad_other = None
         if edges[0] is not None:
             grad_self = ops.zeros_like(grad)
         if edges[1] is not None:
@@ -2366,7 +2380,8 @@ class LogaddexpBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_other = None
+        grad_self = None
+        grad_other = None
         self = unpack(node.saved_self, node)
         other = unpack(node.saved_other, node)
         if edges[0] is not None:
@@ -2376,7 +2391,8 @@ class LogaddexpBackward0(Node):
         return grad_self, grad_other
 
     def release(node):
-        node.saved_self = node.saved_other = None
+        node.saved_self = None
+        node.saved_other = None
 
 
 def recording_logaddexp(below, needs_self, needs_other):
@@ -2409,7 +2425,8 @@ class Logaddexp2Backward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_other = None
+        grad_self = None
+        grad_other = None
         self = unpack(node.saved_self, node)
         other = unpack(node.saved_other, node)
         if edges[0] is not None:
@@ -2419,7 +2436,8 @@ class Logaddexp2Backward0(Node):
         return grad_self, grad_other
 
     def release(node):
-        node.saved_self = node.saved_other = None
+        node.saved_self = None
+        node.saved_other = None
 
 
 def recording_logaddexp2(below, needs_self, needs_other):
@@ -2452,7 +2470,8 @@ class XlogyBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_other = None
+        grad_self = None
+        grad_other = None
         self = unpack(node.saved_self, node)
         other = unpack(node.saved_other, node)
         if edges[0] is not None:
@@ -2462,7 +2481,8 @@ class XlogyBackward0(Node):
         return grad_self, grad_other
 
     def release(node):
-        node.saved_self = node.saved_other = None
+        node.saved_self = None
+        node.saved_other = None
 
 
 def recording_xlogy_Tensor(below, needs_self, needs_other):
@@ -2588,7 +2608,8 @@ class PowBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = node.saved_exponent = None
+        node.saved_self = None
+        node.saved_exponent = None
 
 
 def recording_pow_Tensor_Tensor(below, needs_self, needs_exponent):
@@ -2655,7 +2676,8 @@ class PowBackward1(Node):
         return (grads,)
 
     def release(node):
-        node.saved_self = node.saved_exponent = None
+        node.saved_self = None
+        node.saved_exponent = None
 
 
 def recording_pow_Scalar(below, needs_exponent):
@@ -3032,7 +3054,8 @@ class Atan2Backward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = node.saved_other = None
+        node.saved_self = None
+        node.saved_other = None
 
 
 def recording_atan2(below, needs_self, needs_other):
@@ -3190,7 +3213,8 @@ class HypotBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_other = None
+        grad_self = None
+        grad_other = None
         result = unpack(node.saved_result, node)
         if edges[0] is not None:
             self = unpack(node.saved_self, node)
@@ -3201,7 +3225,9 @@ class HypotBackward0(Node):
         return grad_self, grad_other
 
     def release(node):
-        node.saved_self = node.saved_result = node.saved_other = None
+        node.saved_self = None
+        node.saved_result = None
+        node.saved_other = None
 
 
 def recording_hypot(below, needs_self, needs_other):
@@ -4259,7 +4285,8 @@ class SpecialXlog1pyBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_other = None
+        grad_self = None
+        grad_other = None
         self = unpack(node.saved_self, node)
         other = unpack(node.saved_other, node)
         if edges[0] is not None:
@@ -4269,7 +4296,8 @@ class SpecialXlog1pyBackward0(Node):
         return grad_self, grad_other
 
     def release(node):
-        node.saved_self = node.saved_other = None
+        node.saved_self = None
+        node.saved_other = None
 
 
 def recording_special_xlog1py(below, needs_self, needs_other):
@@ -4482,7 +4510,9 @@ class ClampBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = node.saved_min = node.saved_max = None
+        node.saved_self = None
+        node.saved_min = None
+        node.saved_max = None
 
 
 def recording_clamp(below, needs_self, needs_min, needs_max):
@@ -4662,7 +4692,8 @@ class ClampMaxBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = node.saved_max = None
+        node.saved_self = None
+        node.saved_max = None
 
 
 def recording_clamp_max(below, needs_self, needs_max):
@@ -4754,7 +4785,8 @@ class ClampMinBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = node.saved_min = None
+        node.saved_self = None
+        node.saved_min = None
 
 
 def recording_clamp_min(below, needs_self, needs_min):
@@ -4841,7 +4873,8 @@ class FmaxBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = node.saved_other = None
+        node.saved_self = None
+        node.saved_other = None
 
 
 def recording_fmax(below, needs_self, needs_other):
@@ -4905,7 +4938,8 @@ class FminBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = node.saved_other = None
+        node.saved_self = None
+        node.saved_other = None
 
 
 def recording_fmin(below, needs_self, needs_other):
@@ -4940,7 +4974,8 @@ class HeavisideBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_values = None
+        grad_self = None
+        grad_values = None
         if edges[0] is not None:
             grad_self = errors.raise_not_differentiable("heaviside")
         if edges[1] is not None:
@@ -5073,7 +5108,9 @@ class LerpBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = node.saved_end = node.saved_weight = None
+        node.saved_self = None
+        node.saved_end = None
+        node.saved_weight = None
 
 
 def recording_lerp_Tensor(below, needs_self, needs_end, needs_weight):
@@ -5210,7 +5247,8 @@ class MaximumBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = node.saved_other = None
+        node.saved_self = None
+        node.saved_other = None
 
 
 def recording_maximum(below, needs_self, needs_other):
@@ -5274,7 +5312,8 @@ class MinimumBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = node.saved_other = None
+        node.saved_self = None
+        node.saved_other = None
 
 
 def recording_minimum(below, needs_self, needs_other):
@@ -5928,7 +5967,8 @@ class PreluKernelBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = node.saved_weight = None
+        node.saved_self = None
+        node.saved_weight = None
 
 
 def recording__prelu_kernel(below, needs_self, needs_weight):
@@ -6453,7 +6493,8 @@ class SquaredDifferenceBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = node.saved_other = None
+        node.saved_self = None
+        node.saved_other = None
 
 
 def recording__squared_difference(below, needs_self, needs_other):
@@ -6522,7 +6563,8 @@ class SmoothL1Backward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = node.saved_target = None
+        node.saved_self = None
+        node.saved_target = None
 
 
 def recording__smooth_l1(below, needs_self, needs_target):
@@ -6590,7 +6632,8 @@ class HuberBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = node.saved_target = None
+        node.saved_self = None
+        node.saved_target = None
 
 
 def recording__huber(below, needs_self, needs_target):
@@ -6626,7 +6669,8 @@ class BinaryCrossEntropyBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = grad_target = None
+        grad_self = None
+        grad_target = None
         self = unpack(node.saved_self, node)
         if edges[0] is not None:
             target = unpack(node.saved_target, node)
@@ -6636,7 +6680,8 @@ class BinaryCrossEntropyBackward0(Node):
         return grad_self, grad_target
 
     def release(node):
-        node.saved_self = node.saved_target = None
+        node.saved_self = None
+        node.saved_target = None
 
 
 def recording__binary_cross_entropy(below, needs_self, needs_target):
@@ -6702,7 +6747,8 @@ class LogisticLossBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = node.saved_target = None
+        node.saved_self = None
+        node.saved_target = None
 
 
 def recording__logistic_loss(below, needs_self, needs_target):
@@ -6834,7 +6880,9 @@ class WeightedLogisticLossBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = node.saved_target = node.saved_pos_weight = None
+        node.saved_self = None
+        node.saved_target = None
+        node.saved_pos_weight = None
 
 
 def recording__weighted_logistic_loss(below, needs_self, needs_target, needs_pos_weight):
@@ -6919,7 +6967,8 @@ class KlDivBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = node.saved_target = None
+        node.saved_self = None
+        node.saved_target = None
 
 
 def recording__kl_div(below, needs_self, needs_target):
@@ -6988,7 +7037,8 @@ class KlDivLogTargetBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = node.saved_target = None
+        node.saved_self = None
+        node.saved_target = None
 
 
 def recording__kl_div_log_target(below, needs_self, needs_target):
@@ -7114,7 +7164,9 @@ class GruCandidateBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_hidden = node.saved_reset_gate = node.saved_result = None
+        node.saved_hidden = None
+        node.saved_reset_gate = None
+        node.saved_result = None
 
 
 def recording__gru_candidate(below, needs_input, needs_hidden, needs_reset_gate):
@@ -7252,7 +7304,9 @@ class GruHiddenBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_candidate = node.saved_update_gate = node.saved_hidden = None
+        node.saved_candidate = None
+        node.saved_update_gate = None
+        node.saved_hidden = None
 
 
 def recording__gru_hidden(below, needs_candidate, needs_update_gate, needs_hidden):
@@ -7320,7 +7374,10 @@ class LstmCellBackward0(Node):
         return grads
 
     def release(node):
-        node.saved_in_gate = node.saved_forget_gate = node.saved_cell_gate = node.saved_cell = None
+        node.saved_in_gate = None
+        node.saved_forget_gate = None
+        node.saved_cell_gate = None
+        node.saved_cell = None
 
 
 def recording__lstm_cell(below, needs_in_gate, needs_forget_gate, needs_cell_gate, needs_cell):
@@ -7392,7 +7449,8 @@ class LstmHiddenBackward0(Node):
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_out_gate = node.saved_cell = None
+        node.saved_out_gate = None
+        node.saved_cell = None
 
 
 def recording__lstm_hidden(below, needs_out_gate, needs_cell):

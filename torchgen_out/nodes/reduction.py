@@ -25,7 +25,8 @@ class AmaxBackward0(Node):
         return (grad_self,)
 
     def release(node):
-        node.saved_self = node.saved_result = None
+        node.saved_self = None
+        node.saved_result = None
 
 
 def recording_amax(below, needs_self):
@@ -63,7 +64,8 @@ class AminBackward0(Node):
         return (grad_self,)
 
     def release(node):
-        node.saved_self = node.saved_result = None
+        node.saved_self = None
+        node.saved_result = None
 
 
 def recording_amin(below, needs_self):
@@ -99,7 +101,8 @@ class MaxBackward0(Node):
         return (grad_self,)
 
     def release(node):
-        node.saved_self = node.saved_result = None
+        node.saved_self = None
+        node.saved_result = None
 
 
 def recording_max(below, needs_self):
@@ -166,7 +169,8 @@ class MinBackward0(Node):
         return (grad_self,)
 
     def release(node):
-        node.saved_self = node.saved_result = None
+        node.saved_self = None
+        node.saved_result = None
 
 
 def recording_min(below, needs_self):
@@ -240,7 +244,8 @@ class ProdBackward0(Node):
         return (grad_self,)
 
     def release(node):
-        node.saved_self = node.saved_result = None
+        node.saved_self = None
+        node.saved_result = None
 
 
 def recording_prod_dim_int(below, needs_self):

@@ -117,7 +117,7 @@ complex = Dispatch(
     arguments={"real": "operand", "imag": "operand"},
     promotion="none",
     promoted=("real", "imag"),
-    dtypes=dtype_sets.FLOATING,
+    dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "copy.complex_"},
     meta=copy_shapes.complex_,
     differentiable=("real", "imag"),
@@ -1204,6 +1204,8 @@ bincount = Dispatch(
     dtypes=dtype_sets.INTEGRAL,
     kernel_names={"CPU": "selection.bincount"},
     meta=None,
+    differentiable=("weights",),
+    record=nodes.recording_bincount,
 )
 
 histc = Dispatch(
@@ -1328,19 +1330,19 @@ normal_ = Dispatch(
     record=nodes.recording_normal__,
 )
 
-random_ = Dispatch(
-    "random_",
-    "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
+random__from = Dispatch(
+    "random_.from",
+    "random_.from(Tensor(a!) self, int from_, int? to, *, Generator? generator=None) -> Tensor(a!)",
     {"self": "tensor"},
-    arguments={"self": "operand", "generator": "generator"},
+    arguments={"self": "operand", "from_": "raw", "to": "raw", "generator": "generator"},
     promotion="none",
     promoted=("self",),
     dtypes=dtype_sets.REAL,
-    kernel_names={"CPU": "random.random_"},
-    meta=random_shapes.random_,
+    kernel_names={"CPU": "random.random_from_"},
+    meta=random_shapes.random_from_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.recording_random__,
+    record=nodes.recording_random__from_,
 )
 
 random__to = Dispatch(
@@ -1358,19 +1360,19 @@ random__to = Dispatch(
     record=nodes.recording_random__to_,
 )
 
-random__from = Dispatch(
-    "random_.from",
-    "random_.from(Tensor(a!) self, int from_, int? to, *, Generator? generator=None) -> Tensor(a!)",
+random_ = Dispatch(
+    "random_",
+    "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
     {"self": "tensor"},
-    arguments={"self": "operand", "from_": "raw", "to": "raw", "generator": "generator"},
+    arguments={"self": "operand", "generator": "generator"},
     promotion="none",
     promoted=("self",),
     dtypes=dtype_sets.REAL,
-    kernel_names={"CPU": "random.random_from_"},
-    meta=random_shapes.random_from_,
+    kernel_names={"CPU": "random.random_"},
+    meta=random_shapes.random_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.recording_random__from_,
+    record=nodes.recording_random__,
 )
 
 bernoulli__float = Dispatch(
@@ -1722,7 +1724,7 @@ linalg_vector_norm = Dispatch(
     arguments={"self": "operand", "ord": "scalar", "dim": "raw", "keepdim": "raw", "dtype": "raw"},
     promotion="none",
     promoted=("self",),
-    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "linalg.linalg_vector_norm"},
     meta=linalg_shapes.linalg_vector_norm,
     differentiable=("self",),

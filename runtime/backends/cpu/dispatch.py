@@ -16,7 +16,8 @@ from runtime.backends.cpu import memory
 from runtime.core import dtype as dtypes
 from runtime.core import generator as generators
 from runtime.core import promotion
-from runtime.core.tensor import Tensor, from_array
+from runtime.core.storage import Storage
+from runtime.core.tensor import Tensor, build, from_array
 from runtime.dispatch import operator as registered
 from runtime.dispatch import ops
 from runtime.dispatch import signature as signatures
@@ -24,6 +25,9 @@ from runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
 from runtime.kernels.cpu import half
 
 CPU = 0
+GEOMETRIES_KEPT = 1024
+"""Shapes per signature for which a call remembers what the shape function said."""
+
 Convert = Callable[[Any], Any]
 
 
@@ -147,33 +151,83 @@ def _tensor_converter(entry: Any, cast: dtypes.dtype | None, raw: bool) -> Conve
 def make_static_call(
     operator: Dispatch, kernel: Any, converters: list[Convert | None], common: dtypes.dtype | None
 ) -> Call:
-    """Shapes are known from the arguments."""
+    """Shapes are known from the arguments.
+
+    What the shape function says is remembered per geometry and plain arguments, if these can be
+    hashed: the checks of a call seen before are not made again.
+    """
     meta, several, wrap = operator.meta, operator.outputs > 1, operator.wrap
     raw = operator.half_is_raw
+    remembered: dict[Any, list[Output]] = {}
     assert meta is not None
 
-    def call(*args: Any) -> Any:
+    def prepare(args: tuple[Any, ...]) -> list[Output]:
         specs = meta(*args)
+        return [Output(spec, common, raw) for spec in (specs if several else (specs,))]
+
+    def call(*args: Any) -> Any:
+        try:
+            seen = tuple(
+                [(a._sizes, a._strides) if a.__class__ is Tensor else a for a in args]
+            )
+            outputs = remembered.get(seen)
+        except TypeError:  # a list: its members would have to be looked at
+            outputs = prepare(args)
+        else:
+            if outputs is None:
+                outputs = prepare(args)
+                if len(remembered) < GEOMETRIES_KEPT and all(map(_is_plain, args)):
+                    remembered[seen] = outputs
+        arguments = [
+            arg if convert is None else convert(arg)
+            for convert, arg in zip(converters, args, strict=True)
+        ]
         if not several:
-            sizes, dtype = specs
-            out = memory.empty(sizes, dtype or common)
-            if raw or out.dtype.opmath is out.dtype:
-                kernel(
-                    out._array(),
-                    *[
-                        arg if convert is None else convert(arg)
-                        for convert, arg in zip(converters, args, strict=True)
-                    ],
-                )
-                return out
-            specs = (specs,)
-        outs = [memory.empty(sizes, dtype or common) for sizes, dtype in specs]
-        run_rounded(kernel, outs, convert_all(converters, args), raw)
-        if not several:
-            return outs[0]
-        return wrap(*outs) if wrap else tuple(outs)
+            return outputs[0].run(kernel, arguments)
+        results = [output.allocate() for output in outputs]
+        run_rounded(kernel, results, arguments, raw)
+        return wrap(*results) if wrap else tuple(results)
 
     return call
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether equal arguments mean equal shapes: True is 1 to a dict, but no tensor subclass is."""
+    return value.__class__ is Tensor or not isinstance(value, Tensor)
+
+
+class Output:
+    """One result as the shape function described it: (sizes, dtype[, strides])."""
+
+    __slots__ = ("dtype", "is_rounded", "key", "numel", "numpy", "sizes", "strides")
+
+    def __init__(self, spec: Any, common: dtypes.dtype | None, raw: bool) -> None:
+        sizes, dtype, *strides = spec
+        layout = memory.layout_of(tuple(sizes))
+        self.dtype = dtype or common
+        self.sizes, self.numel = layout.sizes, layout.numel
+        self.strides = tuple(strides[0]) if strides else layout.strides
+        self.key = self.dtype.index | layout.zero_dim
+        self.numpy = self.dtype.numpy
+        self.is_rounded = not raw and self.dtype.opmath is not self.dtype
+
+    def allocate(self) -> Tensor:
+        """A tensor of undefined values."""
+        buffer = np.empty(self.numel, self.numpy)
+        is_contiguous = self.strides == memory.layout_of(self.sizes).strides
+        flat = buffer if is_contiguous else None
+        return build(self.key, self.sizes, self.strides, 0, Storage(buffer), flat)
+
+    def run(self, kernel: Any, arguments: list[Any]) -> Tensor:
+        """Allocate and compute the only result."""
+        out = self.allocate()
+        if self.is_rounded:
+            run_rounded(kernel, [out], arguments, raw=False)
+        elif out._flat is not None:
+            kernel(out._flat.reshape(self.sizes), *arguments)
+        else:
+            kernel(out._array(), *arguments)
+        return out
 
 
 def convert_all(converters: list[Convert | None], args: tuple[Any, ...]) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,12 +16,31 @@ from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build
 
 
+class Layout:
+    """The geometry of a new contiguous tensor: sizes, strides, numel, and its key's zero-dim bit."""
+
+    __slots__ = ("numel", "sizes", "strides", "zero_dim")
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        self.sizes = Size(sizes)
+        self.strides = shapes.contiguous_strides(self.sizes)
+        self.numel = shapes.numel(self.sizes)
+        self.zero_dim = 0 if self.sizes else keys.ZERO_DIM
+
+
+@lru_cache(maxsize=4096)
+def layout_of(sizes: tuple[int, ...]) -> Layout:
+    """The layout of a contiguous tensor, computed once per shape."""
+    return Layout(sizes)
+
+
 def empty(sizes: Sequence[int], dtype: dtypes.dtype) -> Tensor:
     """A contiguous tensor of undefined values."""
-    sizes = sizes if sizes.__class__ is Size else Size(sizes)
-    buffer = np.empty(shapes.numel(sizes), dtype.numpy)
-    key = keys.pack(dtype.index, 0, 0, not sizes)
-    return build(key, sizes, shapes.contiguous_strides(sizes), 0, Storage(buffer), buffer)  # type: ignore[arg-type]
+    layout = layout_of(tuple(sizes))
+    buffer = np.empty(layout.numel, dtype.numpy)
+    return build(
+        dtype.index | layout.zero_dim, layout.sizes, layout.strides, 0, Storage(buffer), buffer
+    )
 
 
 def resize(tensor: Tensor, sizes: Sequence[int]) -> None:

@@ -6,6 +6,7 @@ others are planned once per geometry (`runtime.kernels.plan`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ from runtime.kernels.cpu.pointwise import PointwiseSpec, contiguous_kernel, stri
 _new = object.__new__
 _empty = np.empty
 GRAIN = threads.GRAIN
+PLANS_KEPT = 1024
+"""Geometries that a call remembers before it leaves them to the shared, slower cache."""
 
 
 def make_call(operator: Pointwise, signature: tuple[Any, ...], variant: str) -> Call:
@@ -61,8 +64,31 @@ class PointwiseKernels:
             special.formula, special.arguments, special.inputs, outputs, special.compute.opmath
         )
         self.storage_dtype = outputs[0].numpy
+        self.defaults, self.at_defaults = self._simpler(special)
         self._contiguous: Any = None
         self._strided: Any = None
+
+    def _simpler(self, special: PointwiseSignature) -> tuple[tuple[Any, ...], Any]:
+        """The default values of the scalars, and the spec of the formula with these put in.
+
+        (None, None) where the formula gains nothing from it.
+        """
+        operator = special.operator
+        if special.formula is not operator.formulas.get(()) or operator.at_defaults is None:
+            return (), None
+        arguments = tuple(
+            kind
+            for name, kind in zip(operator.arguments, special.arguments, strict=True)
+            if name not in operator.defaults
+        )
+        spec = PointwiseSpec(
+            operator.at_defaults,
+            arguments,
+            special.inputs,
+            self.outputs,
+            special.compute.opmath,
+        )
+        return tuple(operator.defaults.values()), spec
 
     def contiguous(self, *args: Any) -> None:
         """Run the flat loop; compile or load it first."""
@@ -75,6 +101,10 @@ class PointwiseKernels:
         if self._contiguous is None:
             self._contiguous = contiguous_kernel(self.spec)
         return self._contiguous
+
+    def flat_kernel_at_defaults(self) -> Any:
+        """The flat loop without the scalars, for their defaults; None where it is no simpler."""
+        return contiguous_kernel(self.at_defaults) if self.at_defaults else None
 
     def strided_kernel(self) -> Any:
         """The loop over any geometry."""
@@ -102,33 +132,60 @@ class PointwiseKernels:
 def make_general_call(kernels: PointwiseKernels) -> Call:
     """Any number of operands, any geometry, any number of results."""
     outputs = kernels.outputs
+    storage_dtypes = [dtype.numpy for dtype in outputs]
+    output_keys = [keys.pack(dtype.index, 0, 0, False) for dtype in outputs]
+    geometries: dict[Any, plans.PointwisePlan] = {}
 
     def call(*args: Any) -> Any:
         tensors, scalars = kernels.split(args)
-        plan = plans.plan_pointwise(tuple([(t._sizes, t._strides) for t in tensors]))
-        buffers = [_empty(plan.numel, dtype.numpy) for dtype in outputs]
-        run(kernels, plan, buffers, [0] * len(buffers), tensors, scalars)
+        flat = _common_flat(tensors)
+        if flat is not None:
+            first = tensors[0]
+            sizes, strides, numel = first._sizes, first._strides, flat[0].size
+            buffers = [_empty(numel, dtype) for dtype in storage_dtypes]
+            threads.run_flat(kernels.flat_kernel(), (*buffers, *flat), tuple(scalars))
+            contiguous = True
+        else:
+            geometry = tuple([each for t in tensors for each in (t._sizes, t._strides)])
+            plan = geometries.get(geometry)
+            if plan is None:
+                plan = plans.plan_pointwise(tuple([(t._sizes, t._strides) for t in tensors]))
+                if len(geometries) < PLANS_KEPT:
+                    geometries[geometry] = plan
+            sizes, strides, contiguous = plan.sizes, plan.strides, plan.contiguous
+            buffers = [_empty(plan.numel, dtype) for dtype in storage_dtypes]
+            run(kernels, plan, buffers, (0,) * len(buffers), tensors, scalars)
+        zero_dim = 0 if sizes else keys.ZERO_DIM
         results = tuple(
-            build(
-                keys.pack(dtype.index, 0, 0, not plan.sizes),
-                plan.sizes,
-                plan.strides,
-                0,
-                Storage(buffer),
-                buffer if plan.contiguous else None,
-            )
-            for dtype, buffer in zip(outputs, buffers, strict=True)
+            [
+                build(key | zero_dim, sizes, strides, 0, Storage(buffer), buffer if contiguous else None)
+                for key, buffer in zip(output_keys, buffers, strict=True)
+            ]
         )
         return results[0] if len(results) == 1 else results
 
     return call
 
 
+def _common_flat(tensors: list[Tensor]) -> list[Any] | None:
+    """The flat arrays of dense tensors of one shape; None if they are anything else."""
+    sizes = tensors[0]._sizes
+    arrays = []
+    for tensor in tensors:
+        if tensor._sizes != sizes:
+            return None
+        flat = tensor._flat
+        if flat is None and (flat := tensor._dense()) is None:
+            return None
+        arrays.append(flat)
+    return arrays
+
+
 def run(
     kernels: PointwiseKernels,
     plan: plans.PointwisePlan,
     buffers: list[Any],
-    out_offsets: list[int],
+    out_offsets: tuple[int, ...],
     tensors: list[Tensor],
     scalars: list[Any],
 ) -> None:
@@ -136,7 +193,7 @@ def run(
     if plan.numel == 0:
         return
     inputs = [_typed_buffer(t) for t in tensors]
-    offsets = out_offsets + [t._offset for t in tensors]
+    offsets = (*out_offsets, *[t._offset for t in tensors])
     if plan.dense:
         flat = [
             buffer[offset : offset + plan.numel]
@@ -144,12 +201,8 @@ def run(
         ]
         threads.run_flat(kernels.flat_kernel(), tuple(flat), tuple(scalars))
         return
-    strides = plan.loop_strides
-    if len(buffers) > 1:
-        strides = np.concatenate([np.repeat(strides[:1], len(buffers) - 1, axis=0), strides])
-    kernels.strided_kernel()(
-        plan.loop_sizes, strides, np.array(offsets, np.int64), *buffers, *inputs, *scalars
-    )
+    strides = plan.loop_strides if len(buffers) == 1 else plan.strides_for(len(buffers))
+    kernels.strided_kernel()(plan.loop_sizes, strides, offsets, *buffers, *inputs, *scalars)
 
 
 def _typed_buffer(tensor: Tensor) -> Any:
@@ -200,11 +253,10 @@ def make_unary_scalars_call(kernels: PointwiseKernels, general: Call, key: int) 
     dtype = kernels.storage_dtype
     kernel = kernels.flat_kernel()
     convert = kernels.convert
-    raw = "raw" in kernels.arguments
 
     def call(self: Tensor, *scalars: Any) -> Tensor:
         flat = self._flat
-        if raw or (flat is None and (flat := self._dense()) is None):
+        if flat is None and (flat := self._dense()) is None:
             return general(self, *scalars)  # type: ignore[no-any-return]
         size = flat.size
         buffer = _empty(size, dtype)
@@ -233,7 +285,10 @@ def make_unary_scalars_call(kernels: PointwiseKernels, general: Call, key: int) 
 def make_binary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
     """f(self, other, *scalars) over dense tensors of one shape."""
     dtype = kernels.storage_dtype
-    kernel = kernels.flat_kernel()
+    strided = make_binary_strided_call(kernels, general)
+    simple = kernels.flat_kernel_at_defaults()
+    kernel = None if simple else kernels.flat_kernel()
+    defaults = kernels.defaults
     convert = kernels.convert
 
     def call(self: Tensor, other: Tensor, *scalars: Any) -> Tensor:
@@ -243,16 +298,17 @@ def make_binary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call
             or (a is None and (a := self._dense()) is None)
             or (b is None and (b := other._dense()) is None)
         ):
-            return general(self, other, *scalars)  # type: ignore[no-any-return]
+            return strided(self, other, scalars)
         size = a.size
         buffer = _empty(size, dtype)
-        if size < GRAIN:
-            if scalars:
-                kernel(buffer, a, b, *map(convert, scalars))
+        if scalars == defaults:
+            if size < GRAIN:
+                (simple or kernel)(buffer, a, b)
             else:
-                kernel(buffer, a, b)
+                threads.run_flat(simple or kernel, (buffer, a, b))
         else:
-            threads.run_flat(kernel, (buffer, a, b), tuple(map(convert, scalars)))
+            arguments = tuple(map(convert, scalars))
+            threads.run_flat(kernel or kernels.flat_kernel(), (buffer, a, b), arguments)
         storage = _new(Storage)
         storage.buffer = buffer
         storage.version = 0
@@ -267,6 +323,49 @@ def make_binary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call
         result._edge = None
         result._meta = None
         return result
+
+    return call
+
+
+def make_binary_strided_call(
+    kernels: PointwiseKernels, general: Call
+) -> Callable[[Tensor, Tensor, tuple[Any, ...]], Tensor]:
+    """f(self, other, *scalars) over two tensors that need a plan."""
+    geometries: dict[Any, plans.PointwisePlan] = {}
+    dtype = kernels.storage_dtype
+    own_dtype, other_dtype = (each.numpy for each in kernels.spec.inputs)
+    base_key = kernels.result_key(False)
+    convert = kernels.convert
+
+    def call(self: Tensor, other: Tensor, scalars: tuple[Any, ...]) -> Tensor:
+        geometry = (self._sizes, self._strides, other._sizes, other._strides)
+        plan = geometries.get(geometry)
+        if plan is None:
+            plan = plans.plan_pointwise((geometry[:2], geometry[2:]))
+            if len(geometries) < PLANS_KEPT:
+                geometries[geometry] = plan
+        a, b = self._storage.buffer, other._storage.buffer
+        if plan.dense or not plan.numel or a.dtype != own_dtype or b.dtype != other_dtype:
+            return general(self, other, *scalars)  # type: ignore[no-any-return]
+        buffer = _empty(plan.numel, dtype)
+        kernels.strided_kernel()(
+            plan.loop_sizes,
+            plan.loop_strides,
+            (0, self._offset, other._offset),
+            buffer,
+            a,
+            b,
+            *map(convert, scalars),
+        )
+        sizes = plan.sizes
+        return build(
+            base_key if sizes else base_key | keys.ZERO_DIM,
+            sizes,
+            plan.strides,
+            0,
+            Storage(buffer),
+            buffer if plan.contiguous else None,
+        )
 
     return call
 
@@ -290,19 +389,18 @@ def make_inplace_call(special: PointwiseSignature) -> Call:
     name = operator.base_name + "_"
     promotion.check_out(special.result, out_dtype)
     kernels = PointwiseKernels(special, (out_dtype,))
-    simple = special.arguments[0] == "tensor" and "raw" not in special.arguments
+    in_order = special.arguments[0] == "tensor"
 
     def call(self: Tensor, *args: Any) -> Tensor:
         tensors, scalars = kernels.split((self, *args))
-        flat = self._dense()
-        if simple and flat is not None and all(
-            t._sizes == self._sizes and t._dense() is not None for t in tensors
-        ):
-            _check_overlap(name, self, tensors)
-            arrays = (flat, *(t._flat for t in tensors))
-            threads.run_flat(kernels.flat_kernel(), arrays, tuple(scalars))
-        else:
+        flat = _common_flat(tensors) if in_order else None
+        if flat is None or tensors[0] is not self:
             write(kernels, name, self, tensors, scalars)
+        else:
+            for other in tensors:
+                if other is not self and other._storage is self._storage:
+                    _check_overlap(name, self, tensors)
+            threads.run_flat(kernels.flat_kernel(), (flat[0], *flat), tuple(scalars))
         self._storage.version += 1
         return self
 
@@ -346,7 +444,7 @@ def write(
     plan = plans.plan_pointwise(
         tuple([(t._sizes, t._strides) for t in tensors]), (out._sizes, out._strides)
     )
-    run(kernels, plan, [_typed_buffer(out)], [out._offset], tensors, scalars)
+    run(kernels, plan, [_typed_buffer(out)], (out._offset,), tensors, scalars)
 
 
 def _check_overlap(name: str, out: Tensor, inputs: list[Tensor]) -> None:

@@ -22,6 +22,7 @@ from runtime.dispatch import signature as signatures
 from runtime.dispatch.operator import OUT, Call, Reduction
 from runtime.kernels.cpu.reduction import ReductionSpec, columns_kernel, rows_module
 
+NO_SIZES = Size(())
 PARALLEL_GRAIN = 4 * threads.GRAIN
 
 
@@ -37,20 +38,21 @@ def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> 
             found = folds[dtype] = Fold(operator, own, dtype, scalars)
         return found
 
-    plain = fold_for  # bound once: the usual call has no dtype=
     dim_at = names.index("dim") if "dim" in names else None
     keep_at = names.index("keepdim") if "keepdim" in names else None
     dtype_at = names.index("dtype") if "dtype" in names else None
     scalar_at = [i for i, name in enumerate(names) if operator.arguments[name] == "scalar"]
+    usual = fold_for(None, len(scalar_at)) if _accepts(operator, own) else None
 
     def call(*args: Any) -> Tensor:
         self = args[0]
         dtype = None if dtype_at is None else args[dtype_at]
-        scalars = [args[i] for i in scalar_at]
-        fold = plain(dtype, len(scalars))
+        fold = usual if dtype is None and usual else fold_for(dtype, len(scalar_at))
         dim = None if dim_at is None else args[dim_at]
         keepdim = keep_at is not None and args[keep_at]
-        return fold.run(self, dim, keepdim, scalars)
+        if dim is None and not keepdim and not scalar_at:
+            return fold.run_all(self)
+        return fold.run(self, dim, keepdim, [args[i] for i in scalar_at])
 
     def call_out(out: Tensor, *args: Any) -> Tensor:
         result = call(*args)
@@ -60,6 +62,11 @@ def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> 
         return ops.copy_(out, result)  # type: ignore[no-any-return]
 
     return call_out if variant == OUT else call
+
+
+def _accepts(operator: Reduction, own: dtypes.dtype) -> bool:
+    compute, _ = reduction_types(operator.promotion, own, None)
+    return compute.name in operator.dtypes
 
 
 class Fold:
@@ -84,16 +91,36 @@ class Fold:
         )
         self.result = result
         self.rows = rows_module(self.spec)
+        self.kernel = self.rows.kernel
+        self.storage_dtype = result.numpy
+        self.plans: dict[Any, DimPlan] = {}
+        self.key = keys.pack(result.index, 0, 0, False)
+        self.scalar_key = keys.pack(result.index, 0, 0, True)
+
+    def run_all(self, x: Tensor) -> Tensor:
+        """Fold all elements of x into a zero-dimensional result."""
+        flat = x._flat
+        if flat is None or flat.size >= PARALLEL_GRAIN or not flat.size:
+            return self.run(x, None, False, ())
+        buffer = np.empty(1, self.storage_dtype)
+        self.kernel(buffer, flat, flat.size)
+        return build(self.scalar_key, NO_SIZES, (), 0, Storage(buffer), buffer)
 
     def run(self, x: Tensor, dim: Any, keepdim: bool, scalars: Sequence[Any]) -> Tensor:
         """Fold `dim` (None: all dims) of x."""
-        plan = plan_dims(x._sizes, dim if dim.__class__ is not list else tuple(dim), keepdim)
+        geometry = (x._sizes, dim if dim.__class__ is not list else tuple(dim), keepdim)
+        plan = self.plans.get(geometry)
+        if plan is None:
+            plan = self.plans[geometry] = plan_dims(*geometry)
         if not self.has_identity:
             plan.check_not_empty(self.name, dim)
-        buffer = np.empty(plan.numel, self.result.numpy)
-        if plan.numel:
+        buffer = np.empty(plan.numel, self.storage_dtype)
+        flat = x._flat
+        if flat is not None and plan.width == 1 and 0 < plan.work < PARALLEL_GRAIN:
+            self.kernel(buffer, flat, plan.count, *scalars)
+        elif plan.numel:
             self._fold(buffer, x, plan, scalars)
-        key = keys.pack(self.result.index, 0, 0, not plan.sizes)
+        key = self.scalar_key if plan.is_scalar else self.key
         return build(key, plan.sizes, plan.strides, 0, Storage(buffer), buffer)
 
     def _fold(self, buffer: Any, x: Tensor, plan: DimPlan, scalars: Sequence[Any]) -> None:
@@ -144,10 +171,21 @@ class DimPlan:
 
     sizes, strides, numel: the result's. count: elements per result. width: the length of the
     dense run behind the reduced dims; 1 when they are innermost, 0 when they are scattered and
-    the tensor must be copied with its dims in `order`, reduced ones last.
+    the tensor must be copied with its dims in `order`, reduced ones last. work: elements read.
     """
 
-    __slots__ = ("count", "input_sizes", "numel", "order", "reduced", "sizes", "strides", "width")
+    __slots__ = (
+        "count",
+        "input_sizes",
+        "is_scalar",
+        "numel",
+        "order",
+        "reduced",
+        "sizes",
+        "strides",
+        "width",
+        "work",
+    )
 
     def __init__(self, sizes: Size, reduced: tuple[int, ...], keepdim: bool) -> None:
         kept = [dim for dim in range(len(sizes)) if dim not in reduced]
@@ -163,6 +201,8 @@ class DimPlan:
         self.sizes = Size(result)
         self.strides = shapes.contiguous_strides(self.sizes)
         self.numel = shapes.numel(self.sizes)
+        self.is_scalar = not self.sizes
+        self.work = self.numel * self.count
         self.width = 1
         if reduced and reduced == tuple(range(reduced[0], reduced[-1] + 1)):
             for dim in range(reduced[-1] + 1, len(sizes)):
