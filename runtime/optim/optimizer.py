@@ -1,0 +1,302 @@
+"""`Optimizer`: parameter groups, state per parameter, saving and loading of both."""
+
+from __future__ import annotations
+
+import warnings
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from typing import Any, TypeAlias
+
+import torchgen_out as torch
+from runtime.autograd.hooks import RemovableHandle
+
+Closure: TypeAlias = Callable[[], Any] | None
+
+
+class _Required:
+    """Marks an option without default."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _Required()
+
+
+class Optimizer:
+    """Base class of all optimizers.
+
+    `params` are tensors, (name, tensor) pairs, or dicts with a key "params" and options of their
+    own. A subclass implements `_update(group)`, which steps all parameters of one group.
+    """
+
+    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        if isinstance(params, torch.Tensor):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or "
+                f"dicts, but got {torch.typename(params)}"
+            )
+        self.defaults = defaults
+        self.state: defaultdict[Any, Any] = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
+        self._hooks: dict[str, OrderedDict[int, Any]] = _hook_tables()
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(group)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "defaults": self.defaults,
+            "state": self.state,
+            "param_groups": self.param_groups,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__dict__.setdefault("_hooks", _hook_tables())
+        self.defaults.setdefault("differentiable", False)
+
+    def __repr__(self) -> str:
+        text = f"{type(self).__name__} ("
+        for number, group in enumerate(self.param_groups):
+            text += f"\nParameter Group {number}\n"
+            for key in sorted(group):
+                if key != "params":
+                    text += f"    {key}: {group[key]}\n"
+        return text + ")"
+
+    # -- stepping ---------------------------------------------------------------------------
+
+    def step(self, closure: Closure = None) -> Any:
+        """Update all parameters once.
+
+        A closure computes the loss anew, with gradients; its value is returned.
+        """
+        hooks = self._hooks["step_pre"]
+        for hook in hooks.values():
+            replaced = hook(self, (closure,), {})
+            if replaced is not None:
+                closure = replaced[0][0]
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        with torch.no_grad():
+            for group in self.param_groups:
+                self._update(group)
+        for hook in self._hooks["step_post"].values():
+            hook(self, (closure,), {})
+        return loss
+
+    def _update(self, group: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drop the gradients of all parameters, or set them to zero."""
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is None:
+                    continue
+                if set_to_none:
+                    parameter.grad = None
+                    continue
+                if parameter.grad.grad_fn is not None:
+                    parameter.grad.detach_()
+                else:
+                    parameter.grad.requires_grad_(False)
+                parameter.grad.zero_()
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Add parameters with options of their own.
+
+        **Raises** TypeError or ValueError for what is no leaf tensor, or is there already.
+        """
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        given = param_group["params"]
+        if isinstance(given, set):
+            raise TypeError(
+                "optimizer parameters need to be organized in ordered collections, but the "
+                "ordering of tensors in sets will change between runs. Please use a list instead."
+            )
+        listed = [given] if isinstance(given, torch.Tensor) else list(given)
+        if listed and isinstance(listed[0], tuple):
+            param_group["param_names"] = [name for name, _ in listed]
+            listed = [parameter for _, parameter in listed]
+        for parameter in listed:
+            _check_parameter(parameter)
+        param_group["params"] = listed
+        for name, default in self.defaults.items():
+            if default is required and name not in param_group:
+                raise ValueError(
+                    f"parameter group didn't specify a value of required optimization "
+                    f"parameter {name}"
+                )
+            param_group.setdefault(name, default)
+        if len(listed) != len({id(parameter) for parameter in listed}):
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters; in future, this "
+                "will cause an error",
+                stacklevel=3,
+            )
+        known = {id(parameter) for group in self.param_groups for parameter in group["params"]}
+        if not known.isdisjoint(id(parameter) for parameter in listed):
+            raise ValueError("some parameters appear in more than one parameter group")
+        self.param_groups.append(param_group)
+
+    # -- saving and loading -----------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return state and groups, with parameters replaced by their numbers."""
+        for hook in self._hooks["state_dict_pre"].values():
+            hook(self)
+        numbers: dict[int, int] = {}
+        groups = []
+        for group in self.param_groups:
+            packed = {key: value for key, value in group.items() if key != "params"}
+            for parameter in group["params"]:
+                numbers.setdefault(id(parameter), len(numbers))
+            packed["params"] = [numbers[id(parameter)] for parameter in group["params"]]
+            groups.append(packed)
+        state = {
+            numbers[id(key)] if isinstance(key, torch.Tensor) else key: value
+            for key, value in self.state.items()
+        }
+        result = {"state": state, "param_groups": groups}
+        for hook in self._hooks["state_dict_post"].values():
+            replaced = hook(self, result)
+            result = result if replaced is None else replaced
+        return result
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over a copy of state and options; tensors get dtype and device of their parameter.
+
+        **Raises** ValueError if the groups differ in number or size.
+        """
+        state_dict = dict(state_dict)
+        for hook in self._hooks["load_state_dict_pre"].values():
+            replaced = hook(self, state_dict)
+            state_dict = state_dict if replaced is None else replaced
+        saved = deepcopy(state_dict["param_groups"])
+        if len(self.param_groups) != len(saved):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        pairs = list(zip(self.param_groups, saved, strict=True))
+        if any(len(own["params"]) != len(given["params"]) for own, given in pairs):
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of "
+                "optimizer's group"
+            )
+        by_number = {
+            number: parameter
+            for own, given in pairs
+            for number, parameter in zip(given["params"], own["params"], strict=True)
+        }
+        state: defaultdict[Any, Any] = defaultdict(dict)
+        for key, value in state_dict["state"].items():
+            if key in by_number:
+                state[by_number[key]] = _for_parameter(value, by_number[key])
+            else:
+                state[key] = value
+        for own, given in pairs:
+            given["params"] = own["params"]
+            if "param_names" in own:
+                given.setdefault("param_names", own["param_names"])
+        self.__setstate__({"state": state, "param_groups": saved})
+        for hook in self._hooks["load_state_dict_post"].values():
+            hook(self)
+
+    # -- hooks ------------------------------------------------------------------------------
+
+    def _register(self, table: str, hook: Callable[..., Any]) -> RemovableHandle:
+        handle = RemovableHandle(self._hooks[table])
+        self._hooks[table][handle.id] = hook
+        return handle
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` before every step."""
+        return self._register("step_pre", hook)
+
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` after every step."""
+        return self._register("step_post", hook)
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(optimizer)` before `state_dict`."""
+        return self._register("state_dict_pre", hook)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(optimizer, state_dict)` after `state_dict`; what it returns replaces it."""
+        return self._register("state_dict_post", hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(optimizer, state_dict)` before loading; what it returns replaces it."""
+        return self._register("load_state_dict_pre", hook)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(optimizer)` after loading."""
+        return self._register("load_state_dict_post", hook)
+
+
+def _hook_tables() -> dict[str, OrderedDict[int, Any]]:
+    kinds = ("step", "state_dict", "load_state_dict")
+    return {f"{kind}_{when}": OrderedDict() for kind in kinds for when in ("pre", "post")}
+
+
+def _check_parameter(parameter: Any) -> None:
+    if not isinstance(parameter, torch.Tensor):
+        raise TypeError(
+            "optimizer can only optimize Tensors, but one of the params is "
+            f"{torch.typename(parameter)}"
+        )
+    if not parameter.is_leaf:
+        raise ValueError("can't optimize a non-leaf Tensor")
+
+
+def _for_parameter(value: Any, parameter: Any, key: str | None = None) -> Any:
+    """A copy of loaded state in the parameter's dtype and device; step counts stay as they are."""
+    if isinstance(value, torch.Tensor):
+        if key == "step":
+            return value.clone()
+        if parameter.is_floating_point():
+            return value.detach().clone().to(dtype=parameter.dtype, device=parameter.device)
+        return value.detach().clone().to(device=parameter.device)
+    if isinstance(value, dict):
+        return {name: _for_parameter(item, parameter, name) for name, item in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
+        return type(value)(_for_parameter(item, parameter) for item in value)  # type: ignore[call-arg]
+    return value
+
+
+def check_at_least_zero(**options: float) -> None:
+    """Raise ValueError in PyTorch's words for a negative option."""
+    words = {
+        "lr": "learning rate",
+        "eps": "epsilon value",
+        "weight_decay": "weight_decay value",
+        "momentum": "momentum value",
+        "alpha": "alpha value",
+        "lr_decay": "lr_decay value",
+        "initial_accumulator_value": "initial_accumulator_value value",
+        "rho": "rho value",
+    }
+    for name, value in options.items():
+        if not value >= 0.0:
+            raise ValueError(f"Invalid {words[name]}: {value}")
+
+
+def with_gradient(group: dict[str, Any]) -> Iterable[tuple[Any, Any]]:
+    """The parameters of a group that have a gradient, with it.
+
+    **Raises** RuntimeError for a sparse gradient.
+    """
+    for parameter in group["params"]:
+        gradient = parameter.grad
+        if gradient is not None:
+            if gradient.is_sparse:
+                raise RuntimeError("sparse gradients are not supported by this optimizer")
+            yield parameter, gradient
