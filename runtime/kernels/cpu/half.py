@@ -28,7 +28,9 @@ def to_float32(bits: np.ndarray, source: dtype) -> np.ndarray:
         return wide
     if source is dtypes.float16:
         return bits.view(np.float16).astype(np.float32, order="C")
-    return np.left_shift(bits, 16, dtype=np.uint32, order="C").view(np.float32)
+    wide = np.empty(bits.shape, np.uint32)
+    np.left_shift(bits, 16, out=wide, dtype=np.uint32)
+    return wide.view(np.float32)
 
 
 def from_float32(values: np.ndarray, target: dtype, out: np.ndarray | None = None) -> np.ndarray:
