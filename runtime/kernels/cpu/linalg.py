@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels.build import kernel
+from runtime.kernels.typed import typed_sum
 
 Array = Any
 quiet = np.errstate(all="ignore")  # inf and NaN are values here, not worth a warning
@@ -136,11 +136,11 @@ def linalg_vector_norm(
     if rows.shape[1] == 0:
         flat.fill(inf if ord < 0 else 0)
     elif ord == 2:
-        _norm_2(flat, rows)
+        _norm_2(rows, flat)
     elif ord == 1:
-        _norm_1(flat, rows)
+        _norm_1(rows, flat)
     elif ord == 0:
-        _norm_0(flat, rows)
+        _norm_0(rows, flat)
     elif ord == inf:
         np.max(np.abs(rows), axis=1, out=flat)
     elif ord == -inf:
@@ -163,37 +163,31 @@ def _rows_last(array: Array, dim: Any) -> Array:
     return np.ascontiguousarray(array.transpose(kept + reduced)).reshape(shape)
 
 
-@kernel
-def _norm_2(out, rows):
-    """Square root of the sum of squares; four accumulators, in float64."""
-    n = rows.shape[1]
+@typed_sum
+def _norm_2(rows, out):
+    """Square root of the sum of squares, in float64."""
     for r in range(rows.shape[0]):
         row = rows[r]
-        s0 = s1 = s2 = s3 = 0.0
-        for i in range(0, n - 3, 4):
-            a, b, c, d = float(row[i]), float(row[i + 1]), float(row[i + 2]), float(row[i + 3])
-            s0 += a * a
-            s1 += b * b
-            s2 += c * c
-            s3 += d * d
-        for i in range(n - n % 4, n):
-            s0 += float(row[i]) * float(row[i])
-        out[r] = math.sqrt((s0 + s1) + (s2 + s3))
+        total = 0.0
+        for i in range(row.size):
+            value = np.float64(row[i])
+            total += value * value
+        out[r] = math.sqrt(total)
 
 
-@kernel
-def _norm_1(out, rows):
+@typed_sum
+def _norm_1(rows, out):
     """Sum of magnitudes, in float64."""
     for r in range(rows.shape[0]):
         row = rows[r]
         total = 0.0
-        for i in range(rows.shape[1]):
-            total += abs(float(row[i]))
+        for i in range(row.size):
+            total += np.float64(abs(row[i]))
         out[r] = total
 
 
-@kernel
-def _norm_0(out, rows):
+@typed_sum
+def _norm_0(rows, out):
     """Number of non-zero elements; NaN counts."""
     for r in range(rows.shape[0]):
         row = rows[r]

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
 
+from runtime.core.tensor import Tensor
+
 ELLIPSIS = "..."
 
 
@@ -22,8 +24,8 @@ def einsum(equation: str, tensors: Sequence[Any], path: Sequence[int] | None = N
     path: pairs of operand positions, as opt_einsum writes them, flattened.
     **Raises** RuntimeError naming the operand or subscript at fault.
     """
-    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
-        tensors = tensors[0]
+    if isinstance(tensors, Tensor):
+        tensors = [tensors]
     if not tensors:
         raise _error("must provide at least one operand")
     parsed = parse(equation)
