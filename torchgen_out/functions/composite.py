@@ -78,6 +78,22 @@ def to__dtype(
     return conversion_bodies.to_of_dtype(self, dtype, non_blocking, copy, memory_format)
 
 
+def to__other(
+    self: Tensor,
+    other: Tensor,
+    non_blocking: bool = False,
+    copy: bool = False,
+    *,
+    memory_format: memory_format | None = None,
+) -> Tensor:
+    """to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, *,
+    MemoryFormat? memory_format=None) -> Tensor(a)
+
+    Returns the tensor in the dtype and on the device of another.
+    """
+    return conversion_bodies.to_like(self, other, non_blocking, copy, memory_format)
+
+
 def to__device(
     self: Tensor,
     device: device | None = None,
@@ -93,22 +109,6 @@ def to__device(
     Returns the tensor on another device, in another dtype if one is given.
     """
     return conversion_bodies.to_on_device(self, device, dtype, non_blocking, copy, memory_format)
-
-
-def to__other(
-    self: Tensor,
-    other: Tensor,
-    non_blocking: bool = False,
-    copy: bool = False,
-    *,
-    memory_format: memory_format | None = None,
-) -> Tensor:
-    """to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, *,
-    MemoryFormat? memory_format=None) -> Tensor(a)
-
-    Returns the tensor in the dtype and on the device of another.
-    """
-    return conversion_bodies.to_like(self, other, non_blocking, copy, memory_format)
 
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:

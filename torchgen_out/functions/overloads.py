@@ -174,10 +174,10 @@ def to(
 ) -> Any:
     """to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, *,
     MemoryFormat? memory_format=None) -> Tensor(a)
-    to.device(Tensor(a) self, Device? device=None, ScalarType? dtype=None, bool non_blocking=False,
-        bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)
     to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, *,
-        MemoryFormat? memory_format=None) -> Tensor(a)"""
+        MemoryFormat? memory_format=None) -> Tensor(a)
+    to.device(Tensor(a) self, Device? device=None, ScalarType? dtype=None, bool non_blocking=False,
+        bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)"""
     if (
         is_dtype(dtype if device is MISSING else device)
         and (
@@ -202,21 +202,6 @@ def to(
             memory_format=None if memory_format is MISSING else memory_format,
         )
     if (
-        (device is MISSING or (device is None or is_given(device)))
-        and (dtype is MISSING or (dtype is None or is_dtype(dtype)))
-        and (non_blocking is MISSING or is_bool(non_blocking))
-        and (copy is MISSING or is_bool(copy))
-        and other is MISSING
-    ):
-        return to__device(
-            self,
-            None if device is MISSING else device,
-            None if dtype is MISSING else dtype,
-            False if non_blocking is MISSING else non_blocking,
-            False if copy is MISSING else copy,
-            memory_format=None if memory_format is MISSING else memory_format,
-        )
-    if (
         is_tensor(other if device is MISSING else device)
         and (
             (dtype is MISSING and non_blocking is MISSING)
@@ -238,14 +223,29 @@ def to(
             ),
             memory_format=None if memory_format is MISSING else memory_format,
         )
+    if (
+        (device is MISSING or (device is None or is_given(device)))
+        and (dtype is MISSING or (dtype is None or is_dtype(dtype)))
+        and (non_blocking is MISSING or is_bool(non_blocking))
+        and (copy is MISSING or is_bool(copy))
+        and other is MISSING
+    ):
+        return to__device(
+            self,
+            None if device is MISSING else device,
+            None if dtype is MISSING else dtype,
+            False if non_blocking is MISSING else non_blocking,
+            False if copy is MISSING else copy,
+            memory_format=None if memory_format is MISSING else memory_format,
+        )
     schemas = (
         "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False,"
         " *, MemoryFormat? memory_format=None) -> Tensor(a)",
+        "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, *, "
+        "MemoryFormat? memory_format=None) -> Tensor(a)",
         "to.device(Tensor(a) self, Device? device=None, ScalarType? dtype=None, bool "
         "non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> "
         "Tensor(a)",
-        "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, *, "
-        "MemoryFormat? memory_format=None) -> Tensor(a)",
     )
     raise no_overload(
         "to", schemas, (self, device, dtype, non_blocking, copy, memory_format, other,)
