@@ -48,7 +48,7 @@ def _identity(reduce: str, dtype: Any) -> Any:
 
 def _divide(out: Array, counts: Array) -> None:
     """Integers are divided downwards, as PyTorch does."""
-    if out.dtype.kind == "f":
+    if out.dtype.kind in "fc":
         np.divide(out, counts, out=out, casting="unsafe")
     else:
         np.floor_divide(out, counts, out=out, casting="unsafe")

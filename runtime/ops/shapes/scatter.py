@@ -55,7 +55,16 @@ def scatter_reduce(
     """The shape of self. Raises: as `scatter`, and RuntimeError for an unknown `reduce`."""
     if reduce not in REDUCE:
         raise RuntimeError("reduce argument must be either sum, prod, mean, amax or amin.")
+    _check_reducible("scatter_reduce", self.dtype, reduce)
     return scatter(self, dim, index, src)
+
+
+def _check_reducible(name: str, dtype: dtypes.dtype, reduce: str) -> None:
+    """Complex numbers have no order, booleans no mean."""
+    if dtype.is_complex and reduce in ("amax", "amin", "max", "min"):
+        raise errors.dtype_not_supported(f"{name}_{reduce}", dtype, "types with an order")
+    if dtype is dtypes.bool and reduce == "mean":
+        raise errors.dtype_not_supported(f"{name}_mean", dtype, "numbers")
 
 
 def _check_places(self: Any, dim: int, index: Any, src: Any) -> Answer:
@@ -94,6 +103,7 @@ def index_reduce(
             "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
             f"{reduce}."
         )
+    _check_reducible("index_reduce", self.dtype, reduce)
     return _check_slices("index_reduce_", self, dim, index, source)
 
 
@@ -195,11 +205,16 @@ def _check_fill_value(name: str, self: Any, value: Any) -> None:
         raise RuntimeError(
             f"{name}(): Converting complex Scalar to non-complex type is not supported"
         )
-    if isinstance(value, int) and self.dtype.kind == "i":
-        bits = 8 * self.dtype.itemsize
-        top = 2 ** (bits - self.dtype.is_signed)
-        if not -top <= value < top:
-            raise errors.value_overflows(self.dtype)
+    if isinstance(value, (int, float)) and self.dtype.kind == "i":
+        check_integer(value, self.dtype)
+
+
+def check_integer(value: float, dtype: dtypes.dtype) -> None:
+    """Raise RuntimeError unless an integer dtype holds a number; negative ints wrap around."""
+    top = 2 ** (8 * dtype.itemsize - dtype.is_signed)
+    lowest = 0 if isinstance(value, float) and not dtype.is_signed else -top
+    if not lowest <= value < top:
+        raise errors.value_overflows(dtype)
 
 
 def masked_fill(self: Any, mask: Any, value: Any) -> Answer:
