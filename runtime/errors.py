@@ -6,6 +6,8 @@ Classes and the phrases that people search for are PyTorch's.
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from collections.abc import Sequence
 
 # Shapes and dims.
@@ -1209,3 +1211,11 @@ def one_value_per_channel(size: object) -> ValueError:
 def no_backward_runs() -> RuntimeError:
     """A callback for the end of backward is given while no backward runs."""
     return RuntimeError("Final callbacks can only be installed during backward pass.")
+
+
+def raise_not_differentiable(name: str) -> NoReturn:
+    """A gradient was asked for that derivatives.yaml says is not implemented."""
+    raise NotImplementedError(
+        f"the derivative for '{name}' is not implemented; it stands as not_implemented in "
+        "derivatives.yaml"
+    )

@@ -9,12 +9,15 @@ from runtime.autograd import members as _members  # noqa: F401
 from runtime.autograd.namespace import (  # noqa: F401
     enable_grad,
     inference_mode,
+    is_anomaly_enabled,
+    is_grad_enabled,
+    is_inference_mode_enabled,
     no_grad,
     set_grad_enabled,
 )
 from runtime.backends import cpu as _cpu  # noqa: F401
 from runtime.backends import meta as _meta  # noqa: F401
-from runtime.backends.cpu.threads import get_num_threads, set_num_threads  # noqa: F401
+from runtime.kernels.threads import get_num_threads, set_num_threads  # noqa: F401
 from runtime.core.tensor import Tensor
 from runtime.ops import tensor_api as _tensor_api
 from torchgen_out import methods as _methods  # noqa: F401

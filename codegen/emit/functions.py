@@ -75,6 +75,7 @@ def emit(program: Program) -> Iterable[File]:
         yield render(
             f"functions/{kind}.py",
             "functions.py.jinja",
+            package=program.package,
             kind=kind,
             items=items,
             composite_modules=composites,
@@ -267,7 +268,7 @@ def _body(operator: Operator, names: dict[str, str]) -> str:
         module = kind.function.module.rpartition(".")[2]
         return f"{module}_bodies.{kind.function.name}({', '.join(names.values())})"
     assert kind.body is not None
-    text = nodes.python_expression(kind.body)
+    text = nodes.python_expression(kind.body, kind.body.text)
     if names.get("self", "self") != "self":
         text = nodes.renamed(text, "self", names["self"])
     return text

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codegen import formula as formulas
-from codegen.emit import automatic, naming
+from codegen.emit import automatic, naming, translate
 from codegen.emit.environment import render
 from codegen.formula.primitives import CONSTANTS, PRIMITIVES
+from codegen.model.formula import Argument, Formula
 from codegen.model.operator import Operator, Pointwise, Reduction
 from codegen.model.program import Program
 from codegen.write import File
@@ -78,6 +79,22 @@ def _with_all_parameters(operator: Operator, source: str, absent: tuple[str, ...
     return re.sub(r"\(.*?\):", f"({names}):", source, count=1)
 
 
+def _with_parameters(operator: Operator, formula: Formula, part: str) -> Formula:
+    """A part with the parameters that the loops pass: `reduce(acc, self, *scalars)`."""
+    tensor = operator.arguments[0].name
+    scalars = [
+        a.name for i, a in enumerate(operator.arguments) if translate.argument_kind(a, i) == "scalar"
+    ]
+    wanted = {
+        "identity": [],
+        "reduce": ["acc", tensor, *scalars],
+        "combine": ["acc", "other"],
+        "project": ["acc", "count"],
+    }[part]
+    known = {a.name: a for a in formula.arguments}
+    return replace(formula, arguments=tuple(known.get(n, Argument(n)) for n in wanted))
+
+
 def _fold(operator: Operator) -> Fold:
     kind = operator.kind
     assert isinstance(kind, Reduction)
@@ -88,9 +105,7 @@ def _fold(operator: Operator) -> Fold:
             names.append("None")
             continue
         name = f"{operator.identifier}_{part}"
-        source = formulas.python_function(formula, name)
-        if part == "identity":
-            source = re.sub(r"\(.*?\):", "():", source, count=1)
+        source = formulas.python_function(_with_parameters(operator, formula, part), name)
         functions.append(source)
         names.append(name)
     return Fold(naming.kernel_name(operator), tuple(functions), f"({', '.join(names)})")

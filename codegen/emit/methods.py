@@ -34,6 +34,7 @@ def emit(program: Program) -> Iterable[File]:
     yield render(
         "methods.py",
         "methods.py.jinja",
+        package=program.package,
         groups=[
             *((kind, items) for kind, items in kinds.items() if items),
             *([("overloads", overloads)] if overloads else []),

@@ -45,6 +45,7 @@ def emit(program: Program) -> Iterable[File]:
     yield render(
         "nn/functional.py",
         "functional.py.jinja",
+        package=program.package,
         exports=functional,
         flagged=flagged,
     )
@@ -53,6 +54,7 @@ def emit(program: Program) -> Iterable[File]:
         yield render(
             f"{module}.py",
             "namespace.py.jinja",
+            package=program.package,
             module=module,
             exports=items,
         )
@@ -60,11 +62,13 @@ def emit(program: Program) -> Iterable[File]:
     yield render(
         "registrations.py",
         "registrations.py.jinja",
+        package=program.package,
         exports=table,
     )
     yield render(
         "functions/torch.py",
         "namespace.py.jinja",
+        package=program.package,
         module="torch",
         exports=exports["torch"],
     )

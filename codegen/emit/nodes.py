@@ -123,7 +123,13 @@ def emit(program: Program) -> Iterable[File]:
             derivative = program.derivative(operator)
             if derivative is not None and derivative.is_differentiable:
                 items.append(_item(program, operator, derivative))
-        yield render(f"nodes/{kind}.py", "nodes.py.jinja", kind=kind, items=items)
+        yield render(
+            f"nodes/{kind}.py",
+            "nodes.py.jinja",
+            package=program.package,
+            kind=kind,
+            items=items,
+        )
     yield render("nodes/__init__.py", "package.py.jinja", summary="The graph's nodes.")
 
 
@@ -267,9 +273,12 @@ def _value(gradient: Gradient) -> str:
     return python_expression(gradient.expression)
 
 
-def python_expression(expression: Expression) -> str:
-    """A derivative formula with operators, named functions and conj() found where they are."""
-    tree = ast.parse(expression.code.strip(), mode="eval")
+def python_expression(expression: Expression, text: str | None = None) -> str:
+    """A derivative formula with operators, named functions and conj() found where they are.
+
+    text: the expression in another form than `code`, with saved parts by their local names.
+    """
+    tree = ast.parse((text or expression.code).strip(), mode="eval")
     return ast.unparse(_Resolve(expression).visit(tree))
 
 

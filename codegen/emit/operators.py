@@ -39,6 +39,7 @@ def emit(program: Program) -> Iterable[File]:
         yield render(
             f"operators/{kind}.py",
             "operators.py.jinja",
+            package=program.package,
             kind=kind,
             items=items,
             shape_modules=sorted(_shape_modules(program)) if kind == "dispatch" else [],
@@ -51,6 +52,7 @@ def emit(program: Program) -> Iterable[File]:
     yield render(
         "operators/backward.py",
         "operators.py.jinja",
+        package=program.package,
         kind="backward",
         items=backward,
         shape_modules=[],

@@ -71,6 +71,7 @@ def emit(program: Program) -> Iterable[File]:
     yield render(
         "functions/overloads.py",
         "overloads.py.jinja",
+        package=program.package,
         families=families,
         imports={kind: names for kind, names in imports.items() if names},
     )
@@ -184,6 +185,8 @@ def _branch(
         own[argument.name] = places
         used.update(places)
     for position, argument in enumerate(operator.arguments):
+        if len(own[argument.name]) > 1:
+            tests.append(_given_once(argument, own[argument.name]))
         if not _discriminates(argument, position, operator, family):
             continue
         tests.append(_given_test(argument, own[argument.name]))
@@ -222,6 +225,14 @@ def _discriminates(
         if (twin.default is None) != (argument.default is None):
             return True
     return False
+
+
+def _given_once(argument: Argument, places: list[str]) -> str:
+    """By position or by name: not both, and one of them if it must be given."""
+    first, second = places
+    if argument.default is None:
+        return f"({first} is MISSING) != ({second} is MISSING)"
+    return f"({first} is MISSING or {second} is MISSING)"
 
 
 def _given_test(argument: Argument, places: list[str]) -> str:

@@ -8,6 +8,17 @@ from typing import Any
 
 import torchgen_out as torch
 
+__all__ = [
+    "PackedSequence",
+    "invert_permutation",
+    "pack_padded_sequence",
+    "pack_sequence",
+    "pad_packed_sequence",
+    "pad_sequence",
+    "unpack_sequence",
+    "unpad_sequence",
+]
+
 
 class PackedSequence(
     namedtuple("PackedSequence", ["data", "batch_sizes", "sorted_indices", "unsorted_indices"])

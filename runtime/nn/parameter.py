@@ -6,17 +6,15 @@ from collections import OrderedDict
 from typing import Any
 
 import torchgen_out as torch
+from runtime.ops.pickling import as_class
 
-_RECORD = ("_key", "_sizes", "_strides", "_offset", "_storage", "_flat")
+__all__ = ["Buffer", "Parameter"]
 
 
 def _as_subclass(cls: type, data: Any, requires_grad: bool) -> Any:
     """A tensor of class `cls` over the elements of `data`, a leaf of the graph."""
-    source = data.detach()
-    self = object.__new__(cls)
-    for slot in _RECORD:
-        setattr(self, slot, getattr(source, slot))
-    self._base = self._meta = self._edge = None
+    self: Any = as_class(cls, data.detach())
+    self._base = None
     return self.requires_grad_(requires_grad)
 
 

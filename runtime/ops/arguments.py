@@ -29,8 +29,14 @@ class _Missing:
 MISSING: Any = _Missing()
 
 
-def as_list(value: Any) -> Any:
-    """The one argument given in the place of several: a sequence, or a single item."""
+def as_list(*values: Any) -> Any:
+    """What stands in the place of several arguments: the one sequence, or the one item.
+
+    Raises: TypeError if nothing was given.
+    """
+    if not values:
+        raise TypeError("missing 1 required positional argument: a list of integers")
+    (value,) = values
     return value if isinstance(value, (tuple, list)) or hasattr(value, "__iter__") else (value,)
 
 
@@ -79,10 +85,10 @@ def is_given(value: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Whether an argument is a Python number."""
-    return isinstance(value, (int, float, complex)) or (
-        hasattr(value, "__float__") and not isinstance(value, Tensor)
-    )
+    """Whether an argument is a number: a Python or NumPy one, or a zero-dimensional tensor."""
+    if isinstance(value, Tensor):
+        return not value._sizes
+    return isinstance(value, (int, float, complex)) or hasattr(value, "__float__")
 
 
 def is_number_or_tensor(value: Any) -> bool:

@@ -194,7 +194,7 @@ def empty(
     Returns a tensor of undefined values.
     """
     if size is None:
-        size = args if len(args) != 1 else as_list(args[0])
+        size = args if len(args) > 1 else as_list(*args)
     if out is not None:
         return store_out(
             "empty",
@@ -221,7 +221,7 @@ def zeros(
     Returns a tensor of zeros, of the default dtype unless `dtype` is given.
     """
     if size is None:
-        size = args if len(args) != 1 else as_list(args[0])
+        size = args if len(args) > 1 else as_list(*args)
     if out is not None:
         return store_out(
             "zeros", out, creation_bodies.zeros(size, dtype, layout, device, pin_memory)
@@ -246,7 +246,7 @@ def ones(
     Returns a tensor of ones, of the default dtype unless `dtype` is given.
     """
     if size is None:
-        size = args if len(args) != 1 else as_list(args[0])
+        size = args if len(args) > 1 else as_list(*args)
     if out is not None:
         return store_out("ones", out, creation_bodies.ones(size, dtype, layout, device, pin_memory))
     result = creation_bodies.ones(size, dtype, layout, device, pin_memory)
@@ -416,7 +416,7 @@ def new_empty(
     Returns a tensor of undefined values, of this tensor's dtype and device unless others are given.
     """
     if size is None:
-        size = args if len(args) != 1 else as_list(args[0])
+        size = args if len(args) > 1 else as_list(*args)
     result = creation_like_bodies.new_empty(self, size, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -437,7 +437,7 @@ def new_zeros(
     Returns a tensor of zeros, of this tensor's dtype and device unless others are given.
     """
     if size is None:
-        size = args if len(args) != 1 else as_list(args[0])
+        size = args if len(args) > 1 else as_list(*args)
     result = creation_like_bodies.new_zeros(self, size, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -458,7 +458,7 @@ def new_ones(
     Returns a tensor of ones, of this tensor's dtype and device unless others are given.
     """
     if size is None:
-        size = args if len(args) != 1 else as_list(args[0])
+        size = args if len(args) > 1 else as_list(*args)
     result = creation_like_bodies.new_ones(self, size, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -760,7 +760,7 @@ def rand(
     Returns uniform numbers in [0, 1).
     """
     if size is None:
-        size = args if len(args) != 1 else as_list(args[0])
+        size = args if len(args) > 1 else as_list(*args)
     if out is not None:
         return store_out(
             "rand",
@@ -788,7 +788,7 @@ def randn(
     Returns normal numbers of mean 0 and variance 1.
     """
     if size is None:
-        size = args if len(args) != 1 else as_list(args[0])
+        size = args if len(args) > 1 else as_list(*args)
     if out is not None:
         return store_out(
             "randn",
@@ -1357,7 +1357,7 @@ def reshape(input: Tensor, *args: Any, shape: Any = None) -> Tensor:
     Return the elements, in their order, as `shape`: a view where the strides allow it, else a copy.
     """
     if shape is None:
-        shape = args if len(args) != 1 else as_list(args[0])
+        shape = args if len(args) > 1 else as_list(*args)
     return reshaping_bodies.reshape(input, shape)
 
 
@@ -1447,7 +1447,7 @@ def broadcast_tensors(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     Expand every tensor to the shape to which all of them broadcast.
     """
     if tensors is None:
-        tensors = args if len(args) != 1 else as_list(args[0])
+        tensors = args if len(args) > 1 else as_list(*args)
     return broadcasting_bodies.broadcast_tensors(tensors)
 
 
@@ -1457,7 +1457,7 @@ def meshgrid(*args: Any, tensors: Any = None, indexing: str | None = None) -> tu
     Return the coordinate grids that vectors span; `indexing="xy"` swaps the first two dims.
     """
     if tensors is None:
-        tensors = args if len(args) != 1 else as_list(args[0])
+        tensors = args if len(args) > 1 else as_list(*args)
     return broadcasting_bodies.meshgrid(tensors, indexing)
 
 
@@ -1467,7 +1467,7 @@ def sum_to_size(self: Tensor, *args: Any, size: Any = None) -> Tensor:
     Sum over the dims that broadcasting `size` to the tensor's shape would add or repeat.
     """
     if size is None:
-        size = args if len(args) != 1 else as_list(args[0])
+        size = args if len(args) > 1 else as_list(*args)
     return broadcasting_bodies.sum_to_size(self, size)
 
 
@@ -1512,7 +1512,7 @@ def atleast_1d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     Return every tensor with at least one dim.
     """
     if tensors is None:
-        tensors = args if len(args) != 1 else as_list(args[0])
+        tensors = args if len(args) > 1 else as_list(*args)
     return reshaping_bodies.atleast_1d_all(tensors)
 
 
@@ -1530,7 +1530,7 @@ def atleast_2d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     Return every tensor with at least two dims.
     """
     if tensors is None:
-        tensors = args if len(args) != 1 else as_list(args[0])
+        tensors = args if len(args) > 1 else as_list(*args)
     return reshaping_bodies.atleast_2d_all(tensors)
 
 
@@ -1548,7 +1548,7 @@ def atleast_3d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     Return every tensor with at least three dims.
     """
     if tensors is None:
-        tensors = args if len(args) != 1 else as_list(args[0])
+        tensors = args if len(args) > 1 else as_list(*args)
     return reshaping_bodies.atleast_3d_all(tensors)
 
 
@@ -1586,7 +1586,7 @@ def hsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
     Cut along dim 1 (dim 0 of a vector) at `indices`.
     """
     if indices is None:
-        indices = args if len(args) != 1 else as_list(args[0])
+        indices = args if len(args) > 1 else as_list(*args)
     return splitting_bodies.hsplit(input, indices)
 
 
@@ -1604,7 +1604,7 @@ def vsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
     Cut along dim 0 at `indices`.
     """
     if indices is None:
-        indices = args if len(args) != 1 else as_list(args[0])
+        indices = args if len(args) > 1 else as_list(*args)
     return splitting_bodies.vsplit(input, indices)
 
 
@@ -1622,7 +1622,7 @@ def dsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
     Cut along dim 2 at `indices`.
     """
     if indices is None:
-        indices = args if len(args) != 1 else as_list(args[0])
+        indices = args if len(args) > 1 else as_list(*args)
     return splitting_bodies.dsplit(input, indices)
 
 
@@ -1803,7 +1803,7 @@ def tile(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     Repeats the tensor `dims[i]` times along dimension `i`, counting dimensions from the last.
     """
     if dims is None:
-        dims = args if len(args) != 1 else as_list(args[0])
+        dims = args if len(args) > 1 else as_list(*args)
     return shaping_bodies.tile(input, dims)
 
 
@@ -2102,7 +2102,7 @@ def chain_matmul(*args: Any, matrices: Any = None, out: Tensor | None = None) ->
     Multiplies a chain of matrices in the cheapest order. New code uses `linalg.multi_dot`.
     """
     if matrices is None:
-        matrices = args if len(args) != 1 else as_list(args[0])
+        matrices = args if len(args) > 1 else as_list(*args)
     if out is not None:
         return store_out("chain_matmul", out, linalg_bodies.chain_matmul(matrices))
     return linalg_bodies.chain_matmul(matrices)
@@ -2131,7 +2131,7 @@ def einsum(
     lists pairs of positions.
     """
     if tensors is None:
-        tensors = args if len(args) != 1 else as_list(args[0])
+        tensors = args if len(args) > 1 else as_list(*args)
     return einstein_bodies.einsum(equation, tensors, path)
 
 

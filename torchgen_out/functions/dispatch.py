@@ -567,7 +567,7 @@ def flip(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     The result is a copy, never a view.
     """
     if dims is None:
-        dims = args if len(args) != 1 else as_list(args[0])
+        dims = args if len(args) > 1 else as_list(*args)
     try:
         call = _flip[input._key]
     except AttributeError:
@@ -603,7 +603,7 @@ def repeat(self: Tensor, *args: Any, repeats: Any = None) -> Tensor:
     There may be more repeats than dimensions; new dimensions come in front.
     """
     if repeats is None:
-        repeats = args if len(args) != 1 else as_list(args[0])
+        repeats = args if len(args) > 1 else as_list(*args)
     try:
         call = _repeat[self._key]
     except AttributeError:

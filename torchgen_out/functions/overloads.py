@@ -179,11 +179,14 @@ def to(
     to.device(Tensor(a) self, Device? device=None, ScalarType? dtype=None, bool non_blocking=False,
         bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)"""
     if (
-        is_dtype(dtype if device is MISSING else device)
+        (device is MISSING) != (dtype is MISSING)
+        and is_dtype(dtype if device is MISSING else device)
+        and (dtype is MISSING or non_blocking is MISSING)
         and (
             (dtype is MISSING and non_blocking is MISSING)
             or is_bool(non_blocking if dtype is MISSING else dtype)
         )
+        and (non_blocking is MISSING or copy is MISSING)
         and (
             (non_blocking is MISSING and copy is MISSING)
             or is_bool(copy if non_blocking is MISSING else non_blocking)
@@ -202,11 +205,14 @@ def to(
             memory_format=None if memory_format is MISSING else memory_format,
         )
     if (
-        is_tensor(other if device is MISSING else device)
+        (device is MISSING) != (other is MISSING)
+        and is_tensor(other if device is MISSING else device)
+        and (dtype is MISSING or non_blocking is MISSING)
         and (
             (dtype is MISSING and non_blocking is MISSING)
             or is_bool(non_blocking if dtype is MISSING else dtype)
         )
+        and (non_blocking is MISSING or copy is MISSING)
         and (
             (non_blocking is MISSING and copy is MISSING)
             or is_bool(copy if non_blocking is MISSING else non_blocking)
@@ -270,7 +276,11 @@ def arange(
         device=None, bool? pin_memory=None) -> Tensor
     arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout?
         layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if is_number(end if start is MISSING else start) and step is MISSING:
+    if (
+        (start is MISSING) != (end is MISSING)
+        and is_number(end if start is MISSING else start)
+        and step is MISSING
+    ):
         return arange__default(
             end if start is MISSING else start,
             dtype=None if dtype is MISSING else dtype,
@@ -376,7 +386,12 @@ def randint(
     Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
     randint.low(SymInt low, SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType?
         dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if is_int(high if low is MISSING else low) and is_ints(size if high is MISSING else high):
+    if (
+        (low is MISSING) != (high is MISSING)
+        and is_int(high if low is MISSING else low)
+        and (high is MISSING) != (size is MISSING)
+        and is_ints(size if high is MISSING else high)
+    ):
         return randint__default(
             high if low is MISSING else low,
             size if high is MISSING else high,
@@ -431,7 +446,7 @@ def randint_like(
     randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout?
         layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None)
         -> Tensor"""
-    if is_int(high if low is MISSING else low):
+    if (low is MISSING) != (high is MISSING) and is_int(high if low is MISSING else low):
         return randint_like__default(
             input,
             high if low is MISSING else low,
@@ -804,7 +819,11 @@ def max(
         return max__default(input)
     if is_int(dim) and (keepdim is MISSING or is_bool(keepdim)) and other is MISSING:
         return max__dim(input, dim, False if keepdim is MISSING else keepdim, out=out)
-    if is_tensor(other if dim is MISSING else dim) and keepdim is MISSING:
+    if (
+        (dim is MISSING) != (other is MISSING)
+        and is_tensor(other if dim is MISSING else dim)
+        and keepdim is MISSING
+    ):
         return max__other(input, other if dim is MISSING else dim, out=out)
     schemas = (
         "max(Tensor self) -> Tensor",
@@ -824,7 +843,11 @@ def min(
         return min__default(input)
     if is_int(dim) and (keepdim is MISSING or is_bool(keepdim)) and other is MISSING:
         return min__dim(input, dim, False if keepdim is MISSING else keepdim, out=out)
-    if is_tensor(other if dim is MISSING else dim) and keepdim is MISSING:
+    if (
+        (dim is MISSING) != (other is MISSING)
+        and is_tensor(other if dim is MISSING else dim)
+        and keepdim is MISSING
+    ):
         return min__other(input, other if dim is MISSING else dim, out=out)
     schemas = (
         "min(Tensor self) -> Tensor",
@@ -841,7 +864,7 @@ def view(self: Any, *args: Any, size: Any = MISSING, dtype: Any = MISSING) -> An
         size = args if len(args) != 1 or is_item(args[0]) else args[0]
     if is_ints(size) and dtype is MISSING:
         return view__default(self, size)
-    if is_dtype(dtype if size is MISSING else size):
+    if (size is MISSING) != (dtype is MISSING) and is_dtype(dtype if size is MISSING else size):
         return view__dtype(self, dtype if size is MISSING else size)
     schemas = (
         "view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
@@ -891,7 +914,10 @@ def atleast_1d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
         input = args if len(args) != 1 or is_item(args[0]) else args[0]
     if is_tensor(input) and tensors is MISSING:
         return atleast_1d__default(input)
-    if is_tensors(tensors if input is MISSING else input):
+    if (
+        (input is MISSING) != (tensors is MISSING)
+        and is_tensors(tensors if input is MISSING else input)
+    ):
         return atleast_1d__Sequence(tensors if input is MISSING else input)
     schemas = (
         "atleast_1d(Tensor self) -> Tensor",
@@ -907,7 +933,10 @@ def atleast_2d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
         input = args if len(args) != 1 or is_item(args[0]) else args[0]
     if is_tensor(input) and tensors is MISSING:
         return atleast_2d__default(input)
-    if is_tensors(tensors if input is MISSING else input):
+    if (
+        (input is MISSING) != (tensors is MISSING)
+        and is_tensors(tensors if input is MISSING else input)
+    ):
         return atleast_2d__Sequence(tensors if input is MISSING else input)
     schemas = (
         "atleast_2d(Tensor self) -> Tensor",
@@ -923,7 +952,10 @@ def atleast_3d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
         input = args if len(args) != 1 or is_item(args[0]) else args[0]
     if is_tensor(input) and tensors is MISSING:
         return atleast_3d__default(input)
-    if is_tensors(tensors if input is MISSING else input):
+    if (
+        (input is MISSING) != (tensors is MISSING)
+        and is_tensors(tensors if input is MISSING else input)
+    ):
         return atleast_3d__Sequence(tensors if input is MISSING else input)
     schemas = (
         "atleast_3d(Tensor self) -> Tensor",
@@ -975,14 +1007,16 @@ def tensor_split(
     if is_int(sections) and indices is MISSING and tensor_indices_or_sections is MISSING:
         return tensor_split__sections(input, sections, 0 if dim is MISSING else dim)
     if (
-        is_ints(indices if sections is MISSING else sections)
+        (sections is MISSING) != (indices is MISSING)
+        and is_ints(indices if sections is MISSING else sections)
         and tensor_indices_or_sections is MISSING
     ):
         return tensor_split__indices(
             input, indices if sections is MISSING else sections, 0 if dim is MISSING else dim
         )
     if (
-        is_tensor(tensor_indices_or_sections if sections is MISSING else sections)
+        (sections is MISSING) != (tensor_indices_or_sections is MISSING)
+        and is_tensor(tensor_indices_or_sections if sections is MISSING else sections)
         and indices is MISSING
     ):
         return tensor_split__tensor_indices_or_sections(
@@ -1008,7 +1042,10 @@ def hsplit(input: Any, *args: Any, sections: Any = MISSING, indices: Any = MISSI
         sections = args if len(args) != 1 or is_item(args[0]) else args[0]
     if is_int(sections) and indices is MISSING:
         return hsplit__int(input, sections)
-    if is_ints(indices if sections is MISSING else sections):
+    if (
+        (sections is MISSING) != (indices is MISSING)
+        and is_ints(indices if sections is MISSING else sections)
+    ):
         return hsplit__array(input, indices if sections is MISSING else sections)
     schemas = (
         "hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
@@ -1024,7 +1061,10 @@ def vsplit(input: Any, *args: Any, sections: Any = MISSING, indices: Any = MISSI
         sections = args if len(args) != 1 or is_item(args[0]) else args[0]
     if is_int(sections) and indices is MISSING:
         return vsplit__int(input, sections)
-    if is_ints(indices if sections is MISSING else sections):
+    if (
+        (sections is MISSING) != (indices is MISSING)
+        and is_ints(indices if sections is MISSING else sections)
+    ):
         return vsplit__array(input, indices if sections is MISSING else sections)
     schemas = (
         "vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
@@ -1040,7 +1080,10 @@ def dsplit(input: Any, *args: Any, sections: Any = MISSING, indices: Any = MISSI
         sections = args if len(args) != 1 or is_item(args[0]) else args[0]
     if is_int(sections) and indices is MISSING:
         return dsplit__int(input, sections)
-    if is_ints(indices if sections is MISSING else sections):
+    if (
+        (sections is MISSING) != (indices is MISSING)
+        and is_ints(indices if sections is MISSING else sections)
+    ):
         return dsplit__array(input, indices if sections is MISSING else sections)
     schemas = (
         "dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
@@ -1071,7 +1114,11 @@ def repeat_interleave(
             None if dim is MISSING else dim,
             output_size=None if output_size is MISSING else output_size,
         )
-    if is_tensor(repeats if input is MISSING else input) and dim is MISSING:
+    if (
+        (input is MISSING) != (repeats is MISSING)
+        and is_tensor(repeats if input is MISSING else input)
+        and dim is MISSING
+    ):
         return repeat_interleave__Tensor(
             repeats if input is MISSING else input,
             output_size=None if output_size is MISSING else output_size,
@@ -1103,11 +1150,19 @@ def scatter(
         Tensor"""
     if is_tensor(src) and value is MISSING and reduce is MISSING:
         return scatter__src(input, dim, index, src, out=out)
-    if is_number(value if src is MISSING else src) and reduce is MISSING:
+    if (
+        (src is MISSING) != (value is MISSING)
+        and is_number(value if src is MISSING else src)
+        and reduce is MISSING
+    ):
         return scatter__value(input, dim, index, value if src is MISSING else src, out=out)
     if is_tensor(src) and is_str(reduce) and value is MISSING:
         return scatter__reduce(input, dim, index, src, reduce=reduce, out=out)
-    if is_number(value if src is MISSING else src) and is_str(reduce):
+    if (
+        (src is MISSING) != (value is MISSING)
+        and is_number(value if src is MISSING else src)
+        and is_str(reduce)
+    ):
         return scatter__value_reduce(
             input, dim, index, value if src is MISSING else src, reduce=reduce, out=out
         )
@@ -1137,11 +1192,19 @@ def scatter_(
         Tensor(a!)"""
     if is_tensor(src) and value is MISSING and reduce is MISSING:
         return scatter___src(input, dim, index, src)
-    if is_number(value if src is MISSING else src) and reduce is MISSING:
+    if (
+        (src is MISSING) != (value is MISSING)
+        and is_number(value if src is MISSING else src)
+        and reduce is MISSING
+    ):
         return scatter___value(input, dim, index, value if src is MISSING else src)
     if is_tensor(src) and is_str(reduce) and value is MISSING:
         return scatter___reduce(input, dim, index, src, reduce=reduce)
-    if is_number(value if src is MISSING else src) and is_str(reduce):
+    if (
+        (src is MISSING) != (value is MISSING)
+        and is_number(value if src is MISSING else src)
+        and is_str(reduce)
+    ):
         return scatter___value_reduce(
             input, dim, index, value if src is MISSING else src, reduce=reduce
         )
@@ -1256,7 +1319,7 @@ def random_(self: Any, from_: Any = MISSING, to: Any = MISSING, *, generator: An
     random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)"""
     if is_int(from_) and (to is None or is_int(to)):
         return random___from(self, from_, to, generator=None if generator is MISSING else generator)
-    if is_int(to if from_ is MISSING else from_):
+    if (from_ is MISSING) != (to is MISSING) and is_int(to if from_ is MISSING else from_):
         return random___to(
             self,
             to if from_ is MISSING else from_,
@@ -1571,7 +1634,8 @@ def var(
     var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) ->
         Tensor"""
     if (
-        is_bool(unbiased if dim is MISSING else dim)
+        (dim is MISSING) != (unbiased is MISSING)
+        and is_bool(unbiased if dim is MISSING else dim)
         and keepdim is MISSING
         and correction is MISSING
     ):
@@ -1619,7 +1683,8 @@ def std(
     std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) ->
         Tensor"""
     if (
-        is_bool(unbiased if dim is MISSING else dim)
+        (dim is MISSING) != (unbiased is MISSING)
+        and is_bool(unbiased if dim is MISSING else dim)
         and keepdim is MISSING
         and correction is MISSING
     ):
@@ -1666,7 +1731,8 @@ def var_mean(
     var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool
         keepdim=False) -> (Tensor, Tensor)"""
     if (
-        is_bool(unbiased if dim is MISSING else dim)
+        (dim is MISSING) != (unbiased is MISSING)
+        and is_bool(unbiased if dim is MISSING else dim)
         and keepdim is MISSING
         and correction is MISSING
     ):
@@ -1713,7 +1779,8 @@ def std_mean(
     std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool
         keepdim=False) -> (Tensor, Tensor)"""
     if (
-        is_bool(unbiased if dim is MISSING else dim)
+        (dim is MISSING) != (unbiased is MISSING)
+        and is_bool(unbiased if dim is MISSING else dim)
         and keepdim is MISSING
         and correction is MISSING
     ):

@@ -81,7 +81,7 @@ def view__default(self: Tensor, *args: Any, size: Any = None) -> Tensor:
     the shape: `reshape` then copies.
     """
     if size is None:
-        size = args if len(args) != 1 else as_list(args[0])
+        size = args if len(args) > 1 else as_list(*args)
     try:
         call = _view[self._key]
     except AttributeError:
@@ -250,7 +250,7 @@ def permute(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     Put the dims in the order `dims`.
     """
     if dims is None:
-        dims = args if len(args) != 1 else as_list(args[0])
+        dims = args if len(args) > 1 else as_list(*args)
     try:
         call = _permute[input._key]
     except AttributeError:
@@ -297,7 +297,7 @@ def expand(self: Tensor, *args: Any, size: Any = None, implicit: bool = False) -
     Repeat dims of size 1, and new leading dims, up to `size` without copying; -1 keeps a size.
     """
     if size is None:
-        size = args if len(args) != 1 else as_list(args[0])
+        size = args if len(args) > 1 else as_list(*args)
     try:
         call = _expand[self._key]
     except AttributeError:
@@ -314,7 +314,7 @@ def broadcast_to(input: Tensor, *args: Any, size: Any = None) -> Tensor:
     Broadcast to `size`: `expand` by NumPy's name.
     """
     if size is None:
-        size = args if len(args) != 1 else as_list(args[0])
+        size = args if len(args) > 1 else as_list(*args)
     try:
         call = _broadcast_to[input._key]
     except AttributeError:
@@ -376,7 +376,7 @@ def squeeze__dims(input: Tensor, *args: Any, dim: Any = None) -> Tensor:
     Drop those of the named dims whose size is 1.
     """
     if dim is None:
-        dim = args if len(args) != 1 else as_list(args[0])
+        dim = args if len(args) > 1 else as_list(*args)
     try:
         call = _squeeze_dims[input._key]
     except AttributeError:

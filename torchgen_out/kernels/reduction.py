@@ -132,12 +132,12 @@ def prod_dim_int_identity():
     return T(1)
 
 
-def prod_dim_int_reduce(acc, self, dim):
+def prod_dim_int_reduce(acc, self):
     """acc * self"""
     return acc * self
 
 
-def prod_dim_int_combine(acc, other, dim):
+def prod_dim_int_combine(acc, other):
     """acc * other"""
     return acc * other
 

@@ -92,9 +92,10 @@ def common_dtype(operator: Dispatch, signature: tuple[Any, ...]) -> dtypes.dtype
             return None
         _check_dtype(operator, found[0])
         return found[0]
-    compute, _ = promotion.element_types(
-        operator.promotion, signatures.promotion_entries(promoted)
-    )
+    ranked = signatures.promotion_entries(promoted)
+    if not ranked:
+        return None
+    compute, _ = promotion.element_types(operator.promotion, ranked)
     _check_dtype(operator, compute)
     return compute
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from runtime import errors
 from runtime.backends import pointwise_signature
-from runtime.backends.cpu import memory, threads
+from runtime.backends.cpu import memory
+from runtime.kernels import threads
 from runtime.backends.pointwise_signature import PointwiseSignature
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys

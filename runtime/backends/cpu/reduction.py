@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
-from runtime.backends.cpu import memory, threads
+from runtime.backends.cpu import memory
+from runtime.kernels import threads
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
 from runtime.core import promotion

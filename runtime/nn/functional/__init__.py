@@ -4,8 +4,7 @@ from runtime.nn.functional.attention import (
     multi_head_attention_forward,
     scaled_dot_product_attention,
 )
-from runtime.nn.functional.gates import glu, gumbel_softmax, rrelu, softmin
-from runtime.nn.functional.padding import pad
+from runtime.nn.functional.drawn import gumbel_softmax, rrelu, softmin
 from runtime.nn.functional.random_zeros import (
     alpha_dropout,
     dropout,
@@ -14,20 +13,12 @@ from runtime.nn.functional.random_zeros import (
     dropout3d,
     feature_alpha_dropout,
 )
-from runtime.nn.functional.resizing import (
-    channel_shuffle,
-    interpolate,
-    pixel_shuffle,
-    pixel_unshuffle,
-    upsample,
-)
-from runtime.nn.functional.similarity import cosine_similarity, normalize, pairwise_distance
+from runtime.nn.functional.resizing import interpolate, upsample
 from runtime.nn.functional.tables import embedding, fold, unfold
+from runtime.nn.functional.unit_vectors import normalize
 
 __all__ = [
     "alpha_dropout",
-    "channel_shuffle",
-    "cosine_similarity",
     "dropout",
     "dropout1d",
     "dropout2d",
@@ -35,15 +26,10 @@ __all__ = [
     "embedding",
     "feature_alpha_dropout",
     "fold",
-    "glu",
     "gumbel_softmax",
     "interpolate",
     "multi_head_attention_forward",
     "normalize",
-    "pad",
-    "pairwise_distance",
-    "pixel_shuffle",
-    "pixel_unshuffle",
     "rrelu",
     "scaled_dot_product_attention",
     "softmin",

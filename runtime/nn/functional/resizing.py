@@ -1,4 +1,4 @@
-"""Images of another size: interpolation, and pixels between channels and places."""
+"""Images of another size, by interpolation."""
 
 from __future__ import annotations
 
@@ -125,58 +125,3 @@ def _area(input: Any, sizes: list[int]) -> Any:
             parts.append(input.narrow(dim, start, end - start).mean(dim, keepdim=True))
         input = torch.cat(parts, dim)
     return input
-
-
-def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
-    """(*, C r^2, H, W) -> (*, C, H r, W r)."""
-    factor = upscale_factor
-    if input.dim() < 3:
-        raise RuntimeError(
-            "pixel_shuffle expects input to have at least 3 dimensions, but got input with "
-            f"{input.dim()} dimension(s)"
-        )
-    if factor <= 0:
-        raise RuntimeError(
-            f"pixel_shuffle expects a positive upscale_factor, but got {upscale_factor}"
-        )
-    *batch, channels, height, width = input.shape
-    if channels % factor**2:
-        raise RuntimeError(
-            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
-            f"of upscale_factor, but input.size(-3)={channels} is not divisible by {factor**2}"
-        )
-    split = input.reshape((*batch, channels // factor**2, factor, factor, height, width))
-    n = len(batch)
-    order = [*range(n + 1), n + 3, n + 1, n + 4, n + 2]
-    return split.permute(order).reshape(
-        (*batch, channels // factor**2, height * factor, width * factor)
-    )
-
-
-def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
-    """(*, C, H r, W r) -> (*, C r^2, H, W)."""
-    factor = downscale_factor
-    *batch, channels, height, width = input.shape
-    if height % factor or width % factor:
-        raise RuntimeError(
-            "pixel_unshuffle expects height and width to be divisible by downscale_factor, but "
-            f"got {height} x {width} and {downscale_factor}"
-        )
-    split = input.reshape((*batch, channels, height // factor, factor, width // factor, factor))
-    n = len(batch)
-    order = [*range(n + 1), n + 2, n + 4, n + 1, n + 3]
-    return split.permute(order).reshape(
-        (*batch, channels * factor**2, height // factor, width // factor)
-    )
-
-
-def channel_shuffle(input: Any, groups: int) -> Any:
-    """Deal the channels out: (N, g k, *) seen as g groups of k becomes k groups of g."""
-    batch, channels, *spatial = input.shape
-    if channels % groups:
-        raise RuntimeError(
-            f"Number of channels must be divisible by groups. Got {channels} channels and "
-            f"{groups} groups."
-        )
-    split = input.reshape((batch, groups, channels // groups, *spatial))
-    return split.transpose(1, 2).reshape((batch, channels, *spatial))

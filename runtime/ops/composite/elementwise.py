@@ -5,11 +5,13 @@ A formula knows neither; what is computed is in hidden pointwise entries, `_gelu
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from runtime import errors
 from runtime.core import dtype as dtypes
 from runtime.core.finfo import finfo
+from runtime.core.shape import normalize_dim
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
 
@@ -113,15 +115,40 @@ def _cast(operand: Any, dtype: Any) -> Any:
 
 
 def polygamma(n: int, self: Any) -> Any:
-    """The n-th derivative of digamma.
-
-    **Raises** RuntimeError for a negative n, NotImplementedError for n above 1.
-    """
+    """The n-th derivative of digamma. **Raises** RuntimeError for a negative n."""
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     if n > 1:
-        raise NotImplementedError(f"polygamma: expected n of 0 or 1, got {n}")
+        return ops._polygamma(n, self)
     return ops._trigamma(self) if n else ops.digamma(self)
+
+
+def mvlgamma(self: Any, p: int) -> Any:
+    """The sum of lgamma(self - j / 2) over j below p, and a constant.
+
+    **Raises** RuntimeError for p below 1.
+    """
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
+    total = ops.lgamma(self)
+    for j in range(1, p):
+        total = total + ops.lgamma(self - j / 2)
+    return total + p * (p - 1) / 4 * math.log(math.pi)
+
+
+def glu(self: Any, dim: int = -1) -> Any:
+    """The first half times the sigmoid of the second.
+
+    **Raises** RuntimeError for a 0-d tensor or an odd size, IndexError for dim.
+    """
+    if self.ndim == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    dim = normalize_dim(dim, self.ndim)
+    size = self.shape[dim]
+    if size % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {size}")
+    half = size // 2
+    return self.narrow(dim, 0, half) * self.narrow(dim, half, half).sigmoid()
 
 
 def gelu(self: Any, approximate: str = "none") -> Any:
