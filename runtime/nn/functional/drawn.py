@@ -1,0 +1,47 @@
+"""Activations that draw at random or turn another around: rrelu, gumbel_softmax, softmin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torchgen_out as torch
+from runtime.dispatch import ops
+
+
+def rrelu(
+    input: Any,
+    lower: float = 1.0 / 8,
+    upper: float = 1.0 / 3,
+    training: bool = False,
+    inplace: bool = False,
+) -> Any:
+    """leaky_relu with a slope drawn per element in training, the mean slope otherwise."""
+    if training:
+        slope = torch.empty_like(input).uniform_(lower, upper)
+        result = torch.where(input < 0, input * slope, input)
+    else:
+        result = ops.leaky_relu(input, (lower + upper) / 2)
+    return input.copy_(result) if inplace else result
+
+
+def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """softmax(-input)."""
+    if dim is None:
+        dim = 0 if input.dim() in (0, 1, 3) else 1
+    return ops.softmax(-input, dim, dtype=dtype)
+
+
+def gumbel_softmax(
+    logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Any:
+    """Draw from the relaxed categorical distribution; `hard` makes it one-hot in value only.
+
+    **Source** Jang et al., 2016.
+    """
+    noise = -torch.empty_like(logits).exponential_().log()
+    soft = ops.softmax((logits + noise) / tau, dim)
+    if not hard:
+        return soft
+    index = soft.max(dim, keepdim=True)[1]
+    one_hot = torch.zeros_like(logits).scatter_(dim, index, 1.0)
+    return one_hot - soft.detach() + soft
