@@ -8,7 +8,7 @@ spelled in operators instead, which gives every higher order.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, prod
+from math import prod
 from typing import Any
 
 from runtime.autograd import grad_mode
@@ -27,11 +27,11 @@ def softmax_double_backward(grad: Tensor, grad_output: Tensor, output: Tensor, d
 
 
 def logsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim: Any, keepdim: bool) -> Any:
-    """The softmax times the gradient; an infinite result is not subtracted."""
+    """The softmax times the gradient."""
     sizes = self._sizes
     grad = _with_reduced_dims(grad, sizes, dim, keepdim)
     result = _with_reduced_dims(result, sizes, dim, keepdim)
-    weights = (self - result.masked_fill(result.abs() == inf, 0)).exp()
+    weights = (self - result).exp()
     return grad * (weights.conj() if weights.dtype.is_complex else weights)
 
 

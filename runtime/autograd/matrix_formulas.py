@@ -101,7 +101,7 @@ def var_backward(grad: Tensor, self: Tensor, dim: Any, correction: Any, keepdim:
     freedom = prod(sizes[d] for d in dims) - (1 if correction is None else correction)
     grad = _with_reduced_dims(grad, sizes, dim, keepdim)
     distance = self - self.mean(list(dims), True) if sizes else self - self
-    return distance * (grad * (2.0 / freedom if freedom > 0 else inf))
+    return distance * (grad * (2.0 / freedom if freedom else inf))
 
 
 def _moment_dims(sizes: Sequence[int], dim: Any) -> tuple[int, ...]:

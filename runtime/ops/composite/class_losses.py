@@ -38,7 +38,7 @@ def cross_entropy(
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     class_dim = 0 if input.ndim == 1 else 1
-    if input.shape == target.shape and input.ndim:
+    if input.shape == target.shape:
         return _with_probabilities(
             input, target, weight, ignore_index, reduction, label_smoothing, class_dim
         )

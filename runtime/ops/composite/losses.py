@@ -95,7 +95,11 @@ def huber_loss(
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     _warn_if_sizes_differ(input, target)
-    return _weighted(ops._huber(input, target, delta), input, weight, reduction)
+    loss = ops._huber(input, target, delta)
+    if weight is None:
+        return reduced(loss, reduction)
+    _check_weight(weight, input)
+    return reduced(loss * weight, reduction)
 
 
 def _warn_if_sizes_differ(input: Any, target: Any) -> None:
@@ -112,12 +116,16 @@ def _weighted(loss: Any, input: Any, weight: Any, reduction: str) -> Any:
     """The reduction of the losses; a mean divides by the sum of the weights."""
     if weight is None:
         return reduced(loss, reduction)
-    if weight.shape != input.shape:
-        raise ValueError("Weights and input must have the same size.")
+    _check_weight(weight, input)
     weighted = loss * weight
     if reduction == "mean":
         return weighted.sum() / weight.sum()
     return reduced(weighted, reduction)
+
+
+def _check_weight(weight: Any, input: Any) -> None:
+    if weight.shape != input.shape:
+        raise ValueError("Weights and input must have the same size.")
 
 
 def poisson_nll_loss(

@@ -17,16 +17,25 @@ def nll_loss_forward(
     """Shape: (C), (N, C) or (N, C, *P) with targets (), (N) or (N, *P)."""
     if self.ndim == 0:
         raise ValueError(f"Expected 1 or more dimensions (got {self.ndim})")
-    _check_target_sizes(self, target)
+    _check_batch_size(self, target)
     if target.dtype not in (dtypes.int64, dtypes.uint8):
         raise RuntimeError(
             "expected target dtype to be Long or Byte, "
             f"but got {errors.scalar_type_name(target.dtype)}"
         )
+    _check_target_sizes(self, target)
     if weight is not None:
         _check_weight(self, weight)
     sizes = tuple(target.shape) if reduction == NONE and self.ndim > 1 else ()
     return (sizes, self.dtype), ((), self.dtype)
+
+
+def _check_batch_size(self: Any, target: Any) -> None:
+    if self.ndim > 1 and (target.ndim == 0 or self.shape[0] != target.shape[0]):
+        count = target.shape[0] if target.ndim else 1
+        raise ValueError(
+            f"Expected input batch_size ({self.shape[0]}) to match target batch_size ({count})."
+        )
 
 
 def _check_target_sizes(self: Any, target: Any) -> None:
@@ -37,11 +46,6 @@ def _check_target_sizes(self: Any, target: Any) -> None:
                 f"but got target size: {list(target.shape)}"
             )
         return
-    if target.ndim == 0 or self.shape[0] != target.shape[0]:
-        count = target.shape[0] if target.ndim else 1
-        raise ValueError(
-            f"Expected input batch_size ({self.shape[0]}) to match target batch_size ({count})."
-        )
     expected = (self.shape[0], *self.shape[2:])
     if tuple(target.shape) == expected:
         return
