@@ -417,19 +417,9 @@ def lgamma_backward_self(grad, self):
     return grad * self.digamma()
 
 
-def logit_backward_self(grad, self, eps_):
-    """d/dself:
-    low = self if eps is None or self >= eps or isnan(self) else eps
-    share = low if eps is None or low <= 1 - eps or isnan(low) else 1 - eps
-    nan * share if share < 0 or share > 1 else log(share / (1 - share))
-    """
-    t0 = self.isnan()
-    t1 = (self >= eps_) | t0
-    low = ops.where(t1, self, eps_)
-    t2 = 1 - eps_
-    t3 = ops.where((self <= t2) | t0, self, t2)
-    t4 = ops.where((t3 < 0) | (t3 > 1), math.nan, 1 / t3 + 1 / (1 - t3)) * grad
-    return ops.where(((low <= t2) | low.isnan()) & t1, t4, 0)
+def _logit_backward_self(grad, self):
+    """d/dself: nan * self if self < 0 or self > 1 else log(self / (1 - self))"""
+    return grad * ops.where((self < 0) | (self > 1), math.nan, 1 / self + 1 / (1 - self))
 
 
 def sigmoid_backward_self(grad, result):

@@ -1079,8 +1079,8 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     Multiply `self` by two to the power of `other`.
     """
     if out is not None:
-        return store_out("ldexp", out, input * ops.pow(2.0, other))
-    return input * ops.pow(2.0, other)
+        return store_out("ldexp", out, elementwise_bodies.ldexp(input, other))
+    return elementwise_bodies.ldexp(input, other)
 
 
 def ldexp_(input: Tensor, other: Tensor) -> Tensor:
@@ -1088,7 +1088,7 @@ def ldexp_(input: Tensor, other: Tensor) -> Tensor:
 
     In-place variant of `ldexp`.
     """
-    return input.copy_(input * ops.pow(2.0, other))
+    return input.copy_(elementwise_bodies.ldexp(input, other))
 
 
 def positive(input: Tensor) -> Tensor:
@@ -1224,6 +1224,30 @@ def float_power__Scalar(input: Number, exponent: Tensor) -> Tensor:
     Return the number `self` to the power of `exponent`, computed in float64 or complex128.
     """
     return elementwise_bodies.float_power(input, exponent)
+
+
+def logit(input: Tensor, eps: float | None = None, *, out: Tensor | None = None) -> Tensor:
+    """logit(Tensor self, float? eps=None) -> Tensor
+
+    Return `log(self / (1 - self))`, the inverse of `sigmoid`; nan outside [0, 1].
+
+    With `eps`, elements are first clamped to [`eps`, `1 - eps`].
+    """
+    if out is not None:
+        return store_out(
+            "logit",
+            out,
+            ops._logit(input) if eps is None else ops._logit(input.clamp(eps, 1 - eps)),
+        )
+    return ops._logit(input) if eps is None else ops._logit(input.clamp(eps, 1 - eps))
+
+
+def logit_(input: Tensor, eps: float | None = None) -> Tensor:
+    """logit_(Tensor(a!) self, float? eps=None) -> Tensor(a!)
+
+    In-place variant of `logit`.
+    """
+    return input.copy_(ops._logit(input) if eps is None else ops._logit(input.clamp(eps, 1 - eps)))
 
 
 def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:

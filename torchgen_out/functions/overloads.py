@@ -254,7 +254,7 @@ def to(
         "Tensor(a)",
     )
     raise no_overload(
-        "to", schemas, (self, device, dtype, non_blocking, copy, memory_format, other,)
+        "to", schemas, (self, device, dtype, non_blocking, copy, memory_format, other)
     )
 
 
@@ -321,7 +321,7 @@ def arange(
         "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
         "Tensor",
     )
-    raise no_overload("arange", schemas, (start, end, step, dtype, layout, device, pin_memory,))
+    raise no_overload("arange", schemas, (start, end, step, dtype, layout, device, pin_memory))
 
 
 def eye(
@@ -366,7 +366,7 @@ def eye(
         "eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? "
         "device=None, bool? pin_memory=None) -> Tensor",
     )
-    raise no_overload("eye", schemas, (n, m, dtype, layout, device, pin_memory,))
+    raise no_overload("eye", schemas, (n, m, dtype, layout, device, pin_memory))
 
 
 def randint(
@@ -425,7 +425,7 @@ def randint(
         "pin_memory=None) -> Tensor",
     )
     raise no_overload(
-        "randint", schemas, (low, high, size, generator, dtype, layout, device, pin_memory,)
+        "randint", schemas, (low, high, size, generator, dtype, layout, device, pin_memory)
     )
 
 
@@ -480,7 +480,7 @@ def randint_like(
     raise no_overload(
         "randint_like",
         schemas,
-        (input, low, high, dtype, layout, device, pin_memory, memory_format,),
+        (input, low, high, dtype, layout, device, pin_memory, memory_format),
     )
 
 
@@ -572,7 +572,7 @@ def normal(
         "bool? pin_memory=None) -> Tensor",
     )
     raise no_overload(
-        "normal", schemas, (mean, std, size, generator, dtype, layout, device, pin_memory,)
+        "normal", schemas, (mean, std, size, generator, dtype, layout, device, pin_memory)
     )
 
 
@@ -595,7 +595,7 @@ def div(input: Any, other: Any = MISSING, *, rounding_mode: Any = MISSING, out: 
         "div.Tensor_mode(Tensor self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor",
         "div.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     )
-    raise no_overload("div", schemas, (input, other, rounding_mode,))
+    raise no_overload("div", schemas, (input, other, rounding_mode))
 
 
 def div_(input: Any, other: Any = MISSING, *, rounding_mode: Any = MISSING) -> Any:
@@ -610,7 +610,7 @@ def div_(input: Any, other: Any = MISSING, *, rounding_mode: Any = MISSING) -> A
         "div_.Tensor_mode(Tensor(a!) self, Tensor|Scalar other, *, str? rounding_mode) -> "
         "Tensor(a!)",
     )
-    raise no_overload("div_", schemas, (input, other, rounding_mode,))
+    raise no_overload("div_", schemas, (input, other, rounding_mode))
 
 
 def floor_divide(input: Any, other: Any = MISSING, *, out: Any = None) -> Any:
@@ -624,7 +624,7 @@ def floor_divide(input: Any, other: Any = MISSING, *, out: Any = None) -> Any:
         "floor_divide(Tensor self, Tensor|Scalar other) -> Tensor",
         "floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     )
-    raise no_overload("floor_divide", schemas, (input, other,))
+    raise no_overload("floor_divide", schemas, (input, other))
 
 
 def floor_divide_(input: Any, other: Any = MISSING) -> Any:
@@ -634,7 +634,7 @@ def floor_divide_(input: Any, other: Any = MISSING) -> Any:
     schemas = (
         "floor_divide_(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",
     )
-    raise no_overload("floor_divide_", schemas, (input, other,))
+    raise no_overload("floor_divide_", schemas, (input, other))
 
 
 def remainder(input: Any, other: Any = MISSING, *, out: Any = None) -> Any:
@@ -648,7 +648,7 @@ def remainder(input: Any, other: Any = MISSING, *, out: Any = None) -> Any:
         "remainder.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
         "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     )
-    raise no_overload("remainder", schemas, (input, other,))
+    raise no_overload("remainder", schemas, (input, other))
 
 
 def remainder_(input: Any, other: Any = MISSING) -> Any:
@@ -658,7 +658,7 @@ def remainder_(input: Any, other: Any = MISSING) -> Any:
     schemas = (
         "remainder_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",
     )
-    raise no_overload("remainder_", schemas, (input, other,))
+    raise no_overload("remainder_", schemas, (input, other))
 
 
 def bitwise_left_shift(input: Any, other: Any = MISSING, *, out: Any = None) -> Any:
@@ -672,7 +672,7 @@ def bitwise_left_shift(input: Any, other: Any = MISSING, *, out: Any = None) -> 
         "bitwise_left_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
         "bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     )
-    raise no_overload("bitwise_left_shift", schemas, (input, other,))
+    raise no_overload("bitwise_left_shift", schemas, (input, other))
 
 
 def bitwise_left_shift_(input: Any, other: Any = MISSING) -> Any:
@@ -682,7 +682,7 @@ def bitwise_left_shift_(input: Any, other: Any = MISSING) -> Any:
     schemas = (
         "bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",
     )
-    raise no_overload("bitwise_left_shift_", schemas, (input, other,))
+    raise no_overload("bitwise_left_shift_", schemas, (input, other))
 
 
 def bitwise_right_shift(input: Any, other: Any = MISSING, *, out: Any = None) -> Any:
@@ -696,7 +696,7 @@ def bitwise_right_shift(input: Any, other: Any = MISSING, *, out: Any = None) ->
         "bitwise_right_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
         "bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     )
-    raise no_overload("bitwise_right_shift", schemas, (input, other,))
+    raise no_overload("bitwise_right_shift", schemas, (input, other))
 
 
 def bitwise_right_shift_(input: Any, other: Any = MISSING) -> Any:
@@ -706,7 +706,7 @@ def bitwise_right_shift_(input: Any, other: Any = MISSING) -> Any:
     schemas = (
         "bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",
     )
-    raise no_overload("bitwise_right_shift_", schemas, (input, other,))
+    raise no_overload("bitwise_right_shift_", schemas, (input, other))
 
 
 def round(input: Any, *, decimals: Any = MISSING, out: Any = None) -> Any:
@@ -720,7 +720,7 @@ def round(input: Any, *, decimals: Any = MISSING, out: Any = None) -> Any:
         "round(Tensor self) -> Tensor",
         "round.decimals(Tensor self, *, int decimals) -> Tensor",
     )
-    raise no_overload("round", schemas, (input, decimals,))
+    raise no_overload("round", schemas, (input, decimals))
 
 
 def round_(input: Any, *, decimals: Any = MISSING) -> Any:
@@ -734,7 +734,7 @@ def round_(input: Any, *, decimals: Any = MISSING) -> Any:
         "round_(Tensor(a!) self) -> Tensor(a!)",
         "round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)",
     )
-    raise no_overload("round_", schemas, (input, decimals,))
+    raise no_overload("round_", schemas, (input, decimals))
 
 
 def xlogy(input: Any, other: Any = MISSING, *, out: Any = None) -> Any:
@@ -748,7 +748,7 @@ def xlogy(input: Any, other: Any = MISSING, *, out: Any = None) -> Any:
         "xlogy.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
         "xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor",
     )
-    raise no_overload("xlogy", schemas, (input, other,))
+    raise no_overload("xlogy", schemas, (input, other))
 
 
 def xlogy_(input: Any, other: Any = MISSING) -> Any:
@@ -758,7 +758,7 @@ def xlogy_(input: Any, other: Any = MISSING) -> Any:
     schemas = (
         "xlogy_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",
     )
-    raise no_overload("xlogy_", schemas, (input, other,))
+    raise no_overload("xlogy_", schemas, (input, other))
 
 
 def float_power(input: Any, exponent: Any = MISSING, *, out: Any = None) -> Any:
@@ -772,7 +772,7 @@ def float_power(input: Any, exponent: Any = MISSING, *, out: Any = None) -> Any:
         "float_power.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor",
         "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
     )
-    raise no_overload("float_power", schemas, (input, exponent,))
+    raise no_overload("float_power", schemas, (input, exponent))
 
 
 def float_power_(input: Any, exponent: Any = MISSING) -> Any:
@@ -782,7 +782,7 @@ def float_power_(input: Any, exponent: Any = MISSING) -> Any:
     schemas = (
         "float_power_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)",
     )
-    raise no_overload("float_power_", schemas, (input, exponent,))
+    raise no_overload("float_power_", schemas, (input, exponent))
 
 
 def pow(input: Any, exponent: Any = MISSING, *, out: Any = None) -> Any:
@@ -796,7 +796,7 @@ def pow(input: Any, exponent: Any = MISSING, *, out: Any = None) -> Any:
         "pow.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor",
         "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
     )
-    raise no_overload("pow", schemas, (input, exponent,))
+    raise no_overload("pow", schemas, (input, exponent))
 
 
 def pow_(input: Any, exponent: Any = MISSING) -> Any:
@@ -806,7 +806,7 @@ def pow_(input: Any, exponent: Any = MISSING) -> Any:
     schemas = (
         "pow_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)",
     )
-    raise no_overload("pow_", schemas, (input, exponent,))
+    raise no_overload("pow_", schemas, (input, exponent))
 
 
 def max(
@@ -830,7 +830,7 @@ def max(
         "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         "max.other(Tensor self, Tensor other) -> Tensor",
     )
-    raise no_overload("max", schemas, (input, dim, keepdim, other,))
+    raise no_overload("max", schemas, (input, dim, keepdim, other))
 
 
 def min(
@@ -854,23 +854,25 @@ def min(
         "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         "min.other(Tensor self, Tensor other) -> Tensor",
     )
-    raise no_overload("min", schemas, (input, dim, keepdim, other,))
+    raise no_overload("min", schemas, (input, dim, keepdim, other))
 
 
 def view(self: Any, *args: Any, size: Any = MISSING, dtype: Any = MISSING) -> Any:
     """view(Tensor(a) self, SymInt[] size) -> Tensor(a)
     view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)"""
     if args:
-        size = args if len(args) != 1 or is_item(args[0]) else args[0]
+        first = args[0]
+        several = len(args) > 1 or first.__class__ is int or is_item(first)
+        size = args if several else first
     if is_ints(size) and dtype is MISSING:
-        return view__default(self, size)
+        return view__default(self, size=size)
     if (size is MISSING) != (dtype is MISSING) and is_dtype(dtype if size is MISSING else size):
         return view__dtype(self, dtype if size is MISSING else size)
     schemas = (
         "view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
         "view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
     )
-    raise no_overload("view", schemas, (self, size, dtype,))
+    raise no_overload("view", schemas, (self, size, dtype))
 
 
 def movedim(input: Any, source: Any = MISSING, destination: Any = MISSING) -> Any:
@@ -884,7 +886,7 @@ def movedim(input: Any, source: Any = MISSING, destination: Any = MISSING) -> An
         "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
         "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
     )
-    raise no_overload("movedim", schemas, (input, source, destination,))
+    raise no_overload("movedim", schemas, (input, source, destination))
 
 
 def squeeze(input: Any, *args: Any, dim: Any = MISSING) -> Any:
@@ -892,76 +894,84 @@ def squeeze(input: Any, *args: Any, dim: Any = MISSING) -> Any:
     squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)
     squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"""
     if args:
-        dim = args if len(args) != 1 or is_item(args[0]) else args[0]
+        first = args[0]
+        several = len(args) > 1 or first.__class__ is int or is_item(first)
+        dim = args if several else first
     if dim is MISSING:
         return squeeze__default(input)
     if is_int(dim):
         return squeeze__dim(input, dim)
     if is_ints(dim):
-        return squeeze__dims(input, dim)
+        return squeeze__dims(input, dim=dim)
     schemas = (
         "squeeze(Tensor(a) self) -> Tensor(a)",
         "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
         "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
     )
-    raise no_overload("squeeze", schemas, (input, dim,))
+    raise no_overload("squeeze", schemas, (input, dim))
 
 
 def atleast_1d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
     """atleast_1d(Tensor self) -> Tensor
     atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]"""
     if args:
-        input = args if len(args) != 1 or is_item(args[0]) else args[0]
+        first = args[0]
+        several = len(args) > 1 or first.__class__ is int or is_item(first)
+        input = args if several else first
     if is_tensor(input) and tensors is MISSING:
         return atleast_1d__default(input)
     if (
         (input is MISSING) != (tensors is MISSING)
         and is_tensors(tensors if input is MISSING else input)
     ):
-        return atleast_1d__Sequence(tensors if input is MISSING else input)
+        return atleast_1d__Sequence(tensors=(tensors if input is MISSING else input))
     schemas = (
         "atleast_1d(Tensor self) -> Tensor",
         "atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]",
     )
-    raise no_overload("atleast_1d", schemas, (input, tensors,))
+    raise no_overload("atleast_1d", schemas, (input, tensors))
 
 
 def atleast_2d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
     """atleast_2d(Tensor self) -> Tensor
     atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]"""
     if args:
-        input = args if len(args) != 1 or is_item(args[0]) else args[0]
+        first = args[0]
+        several = len(args) > 1 or first.__class__ is int or is_item(first)
+        input = args if several else first
     if is_tensor(input) and tensors is MISSING:
         return atleast_2d__default(input)
     if (
         (input is MISSING) != (tensors is MISSING)
         and is_tensors(tensors if input is MISSING else input)
     ):
-        return atleast_2d__Sequence(tensors if input is MISSING else input)
+        return atleast_2d__Sequence(tensors=(tensors if input is MISSING else input))
     schemas = (
         "atleast_2d(Tensor self) -> Tensor",
         "atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]",
     )
-    raise no_overload("atleast_2d", schemas, (input, tensors,))
+    raise no_overload("atleast_2d", schemas, (input, tensors))
 
 
 def atleast_3d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
     """atleast_3d(Tensor self) -> Tensor
     atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]"""
     if args:
-        input = args if len(args) != 1 or is_item(args[0]) else args[0]
+        first = args[0]
+        several = len(args) > 1 or first.__class__ is int or is_item(first)
+        input = args if several else first
     if is_tensor(input) and tensors is MISSING:
         return atleast_3d__default(input)
     if (
         (input is MISSING) != (tensors is MISSING)
         and is_tensors(tensors if input is MISSING else input)
     ):
-        return atleast_3d__Sequence(tensors if input is MISSING else input)
+        return atleast_3d__Sequence(tensors=(tensors if input is MISSING else input))
     schemas = (
         "atleast_3d(Tensor self) -> Tensor",
         "atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]",
     )
-    raise no_overload("atleast_3d", schemas, (input, tensors,))
+    raise no_overload("atleast_3d", schemas, (input, tensors))
 
 
 def narrow(input: Any, dim: Any = MISSING, start: Any = MISSING, length: Any = MISSING) -> Any:
@@ -975,7 +985,7 @@ def narrow(input: Any, dim: Any = MISSING, start: Any = MISSING, length: Any = M
         "narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)",
         "narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)",
     )
-    raise no_overload("narrow", schemas, (input, dim, start, length,))
+    raise no_overload("narrow", schemas, (input, dim, start, length))
 
 
 def split(input: Any, split_size: Any = MISSING, dim: Any = MISSING) -> Any:
@@ -989,7 +999,7 @@ def split(input: Any, split_size: Any = MISSING, dim: Any = MISSING) -> Any:
         "split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
         "split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
     )
-    raise no_overload("split", schemas, (input, split_size, dim,))
+    raise no_overload("split", schemas, (input, split_size, dim))
 
 
 def tensor_split(
@@ -1031,7 +1041,7 @@ def tensor_split(
         "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
     )
     raise no_overload(
-        "tensor_split", schemas, (input, sections, dim, indices, tensor_indices_or_sections,)
+        "tensor_split", schemas, (input, sections, dim, indices, tensor_indices_or_sections)
     )
 
 
@@ -1039,57 +1049,63 @@ def hsplit(input: Any, *args: Any, sections: Any = MISSING, indices: Any = MISSI
     """hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
     hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
     if args:
-        sections = args if len(args) != 1 or is_item(args[0]) else args[0]
+        first = args[0]
+        several = len(args) > 1 or first.__class__ is int or is_item(first)
+        sections = args if several else first
     if is_int(sections) and indices is MISSING:
         return hsplit__int(input, sections)
     if (
         (sections is MISSING) != (indices is MISSING)
         and is_ints(indices if sections is MISSING else sections)
     ):
-        return hsplit__array(input, indices if sections is MISSING else sections)
+        return hsplit__array(input, indices=(indices if sections is MISSING else sections))
     schemas = (
         "hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
         "hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
     )
-    raise no_overload("hsplit", schemas, (input, sections, indices,))
+    raise no_overload("hsplit", schemas, (input, sections, indices))
 
 
 def vsplit(input: Any, *args: Any, sections: Any = MISSING, indices: Any = MISSING) -> Any:
     """vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
     vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
     if args:
-        sections = args if len(args) != 1 or is_item(args[0]) else args[0]
+        first = args[0]
+        several = len(args) > 1 or first.__class__ is int or is_item(first)
+        sections = args if several else first
     if is_int(sections) and indices is MISSING:
         return vsplit__int(input, sections)
     if (
         (sections is MISSING) != (indices is MISSING)
         and is_ints(indices if sections is MISSING else sections)
     ):
-        return vsplit__array(input, indices if sections is MISSING else sections)
+        return vsplit__array(input, indices=(indices if sections is MISSING else sections))
     schemas = (
         "vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
         "vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
     )
-    raise no_overload("vsplit", schemas, (input, sections, indices,))
+    raise no_overload("vsplit", schemas, (input, sections, indices))
 
 
 def dsplit(input: Any, *args: Any, sections: Any = MISSING, indices: Any = MISSING) -> Any:
     """dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
     dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
     if args:
-        sections = args if len(args) != 1 or is_item(args[0]) else args[0]
+        first = args[0]
+        several = len(args) > 1 or first.__class__ is int or is_item(first)
+        sections = args if several else first
     if is_int(sections) and indices is MISSING:
         return dsplit__int(input, sections)
     if (
         (sections is MISSING) != (indices is MISSING)
         and is_ints(indices if sections is MISSING else sections)
     ):
-        return dsplit__array(input, indices if sections is MISSING else sections)
+        return dsplit__array(input, indices=(indices if sections is MISSING else sections))
     schemas = (
         "dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
         "dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
     )
-    raise no_overload("dsplit", schemas, (input, sections, indices,))
+    raise no_overload("dsplit", schemas, (input, sections, indices))
 
 
 def repeat_interleave(
@@ -1130,7 +1146,7 @@ def repeat_interleave(
         "output_size=None) -> Tensor",
         "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
     )
-    raise no_overload("repeat_interleave", schemas, (input, repeats, dim, output_size,))
+    raise no_overload("repeat_interleave", schemas, (input, repeats, dim, output_size))
 
 
 def scatter(
@@ -1173,7 +1189,7 @@ def scatter(
         "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str "
         "reduce) -> Tensor",
     )
-    raise no_overload("scatter", schemas, (input, dim, index, src, value, reduce,))
+    raise no_overload("scatter", schemas, (input, dim, index, src, value, reduce))
 
 
 def scatter_(
@@ -1216,7 +1232,7 @@ def scatter_(
         "scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str "
         "reduce) -> Tensor(a!)",
     )
-    raise no_overload("scatter_", schemas, (input, dim, index, src, value, reduce,))
+    raise no_overload("scatter_", schemas, (input, dim, index, src, value, reduce))
 
 
 def sort(
@@ -1254,7 +1270,7 @@ def sort(
         "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> "
         "(Tensor values, Tensor indices)",
     )
-    raise no_overload("sort", schemas, (input, dim, descending, stable,))
+    raise no_overload("sort", schemas, (input, dim, descending, stable))
 
 
 def argsort(
@@ -1281,7 +1297,7 @@ def argsort(
         "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
         "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
     )
-    raise no_overload("argsort", schemas, (input, dim, descending, stable,))
+    raise no_overload("argsort", schemas, (input, dim, descending, stable))
 
 
 def median(input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, out: Any = None) -> Any:
@@ -1295,7 +1311,7 @@ def median(input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, out: Any =
         "median(Tensor self) -> Tensor",
         "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     )
-    raise no_overload("median", schemas, (input, dim, keepdim,))
+    raise no_overload("median", schemas, (input, dim, keepdim))
 
 
 def nanmedian(input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, out: Any = None) -> Any:
@@ -1310,7 +1326,7 @@ def nanmedian(input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, out: An
         "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor "
         "indices)",
     )
-    raise no_overload("nanmedian", schemas, (input, dim, keepdim,))
+    raise no_overload("nanmedian", schemas, (input, dim, keepdim))
 
 
 def random_(self: Any, from_: Any = MISSING, to: Any = MISSING, *, generator: Any = MISSING) -> Any:
@@ -1333,7 +1349,7 @@ def random_(self: Any, from_: Any = MISSING, to: Any = MISSING, *, generator: An
         "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)",
         "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
     )
-    raise no_overload("random_", schemas, (self, from_, to, generator,))
+    raise no_overload("random_", schemas, (self, from_, to, generator))
 
 
 def bernoulli_(self: Any, p: Any = MISSING, *, generator: Any = MISSING) -> Any:
@@ -1350,7 +1366,7 @@ def bernoulli_(self: Any, p: Any = MISSING, *, generator: Any = MISSING) -> Any:
         "Tensor(a!)",
         "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
     )
-    raise no_overload("bernoulli_", schemas, (self, p, generator,))
+    raise no_overload("bernoulli_", schemas, (self, p, generator))
 
 
 def bernoulli(input: Any, p: Any = MISSING, *, generator: Any = MISSING, out: Any = None) -> Any:
@@ -1366,7 +1382,7 @@ def bernoulli(input: Any, p: Any = MISSING, *, generator: Any = MISSING, out: An
         "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
         "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
     )
-    raise no_overload("bernoulli", schemas, (input, p, generator,))
+    raise no_overload("bernoulli", schemas, (input, p, generator))
 
 
 def tensordot(input: Any, other: Any = MISSING, dims: Any = MISSING) -> Any:
@@ -1380,7 +1396,7 @@ def tensordot(input: Any, other: Any = MISSING, dims: Any = MISSING) -> Any:
         "tensordot(Tensor self, Tensor other, int dims=2) -> Tensor",
         "tensordot.pair(Tensor self, Tensor other, int[][] dims) -> Tensor",
     )
-    raise no_overload("tensordot", schemas, (input, other, dims,))
+    raise no_overload("tensordot", schemas, (input, other, dims))
 
 
 def linalg_matrix_norm(
@@ -1417,7 +1433,7 @@ def linalg_matrix_norm(
         "linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool "
         "keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     )
-    raise no_overload("linalg_matrix_norm", schemas, (input, ord, dim, keepdim, dtype,))
+    raise no_overload("linalg_matrix_norm", schemas, (input, ord, dim, keepdim, dtype))
 
 
 def linalg_norm(
@@ -1454,7 +1470,7 @@ def linalg_norm(
         "linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, "
         "ScalarType? dtype=None) -> Tensor",
     )
-    raise no_overload("linalg_norm", schemas, (input, ord, dim, keepdim, dtype,))
+    raise no_overload("linalg_norm", schemas, (input, ord, dim, keepdim, dtype))
 
 
 def norm(
@@ -1491,7 +1507,7 @@ def norm(
         "norm(Tensor self, Scalar? p, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
         "dtype=None) -> Tensor",
     )
-    raise no_overload("norm", schemas, (input, p, dim, keepdim, dtype,))
+    raise no_overload("norm", schemas, (input, p, dim, keepdim, dtype))
 
 
 def conv1d(
@@ -1533,7 +1549,7 @@ def conv1d(
         "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str "
         "padding='valid', int[1] dilation=1, int groups=1) -> Tensor",
     )
-    raise no_overload("conv1d", schemas, (input, weight, bias, stride, padding, dilation, groups,))
+    raise no_overload("conv1d", schemas, (input, weight, bias, stride, padding, dilation, groups))
 
 
 def conv2d(
@@ -1575,7 +1591,7 @@ def conv2d(
         "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str "
         "padding='valid', int[2] dilation=1, int groups=1) -> Tensor",
     )
-    raise no_overload("conv2d", schemas, (input, weight, bias, stride, padding, dilation, groups,))
+    raise no_overload("conv2d", schemas, (input, weight, bias, stride, padding, dilation, groups))
 
 
 def conv3d(
@@ -1617,7 +1633,7 @@ def conv3d(
         "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str "
         "padding='valid', int[3] dilation=1, int groups=1) -> Tensor",
     )
-    raise no_overload("conv3d", schemas, (input, weight, bias, stride, padding, dilation, groups,))
+    raise no_overload("conv3d", schemas, (input, weight, bias, stride, padding, dilation, groups))
 
 
 def var(
@@ -1666,7 +1682,7 @@ def var(
         "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
         "keepdim=False) -> Tensor",
     )
-    raise no_overload("var", schemas, (input, dim, unbiased, keepdim, correction,))
+    raise no_overload("var", schemas, (input, dim, unbiased, keepdim, correction))
 
 
 def std(
@@ -1715,7 +1731,7 @@ def std(
         "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
         "keepdim=False) -> Tensor",
     )
-    raise no_overload("std", schemas, (input, dim, unbiased, keepdim, correction,))
+    raise no_overload("std", schemas, (input, dim, unbiased, keepdim, correction))
 
 
 def var_mean(
@@ -1763,7 +1779,7 @@ def var_mean(
         "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
         "keepdim=False) -> (Tensor, Tensor)",
     )
-    raise no_overload("var_mean", schemas, (input, dim, unbiased, keepdim, correction,))
+    raise no_overload("var_mean", schemas, (input, dim, unbiased, keepdim, correction))
 
 
 def std_mean(
@@ -1811,4 +1827,4 @@ def std_mean(
         "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
         "keepdim=False) -> (Tensor, Tensor)",
     )
-    raise no_overload("std_mean", schemas, (input, dim, unbiased, keepdim, correction,))
+    raise no_overload("std_mean", schemas, (input, dim, unbiased, keepdim, correction))

@@ -2996,37 +2996,19 @@ def lgamma_(input: Tensor) -> Tensor:
     return call(input)
 
 
-_logit = operators.logit.calls
-_logit_inplace = operators.logit.inplace_calls
-_logit_out = operators.logit.out_calls
+__logit = operators._logit.calls
 
 
-def logit(input: Tensor, eps: float | None = None, *, out: Tensor | None = None) -> Tensor:
-    """logit(Tensor self, float? eps=None) -> Tensor
+def _logit(input: Tensor) -> Tensor:
+    """_logit(Tensor self) -> Tensor
 
-    Return `log(self / (1 - self))`, the inverse of `sigmoid`; nan outside [0, 1].
-
-    With `eps`, elements are first clamped to [`eps`, `1 - eps`].
-    """
-    if out is not None:
-        return call_out(_logit_out, out, input, eps)
-    try:
-        call = _logit[input._key]
-    except AttributeError:
-        raise _logit.wrong_arguments(input) from None
-    return call(input, eps)
-
-
-def logit_(input: Tensor, eps: float | None = None) -> Tensor:
-    """logit_(Tensor(a!) self, float? eps=None) -> Tensor(a!)
-
-    In-place variant of `logit`.
+    Return the log-odds of a probability.
     """
     try:
-        call = _logit_inplace[input._key]
+        call = __logit[input._key]
     except AttributeError:
-        raise _logit_inplace.wrong_arguments(input) from None
-    return call(input, eps)
+        raise __logit.wrong_arguments(input) from None
+    return call(input)
 
 
 __trigamma = operators._trigamma.calls

@@ -992,30 +992,14 @@ def lgamma_backward_self(grad, self):
     return grad * digamma(self)
 
 
-def logit(self, eps_):
-    """low = self if eps is None or self >= eps or isnan(self) else eps
-    share = low if eps is None or low <= 1 - eps or isnan(low) else 1 - eps
-    nan * share if share < 0 or share > 1 else log(share / (1 - share))
-    """
-    low = self if eps_ is None or self >= eps_ or isnan(self) else eps_
-    t0 = T(1) - eps_
-    share = low if eps_ is None or low <= t0 or isnan(low) else t0
-    return T(nan) * share if share < T(0) or share > T(1) else log(share / (T(1) - share))
+def _logit(self):
+    """nan * self if self < 0 or self > 1 else log(self / (1 - self))"""
+    return T(nan) * self if self < T(0) or self > T(1) else log(self / (T(1) - self))
 
 
-def logit_backward_self(grad, self, eps_):
-    """d/dself:
-    low = self if eps is None or self >= eps or isnan(self) else eps
-    share = low if eps is None or low <= 1 - eps or isnan(low) else 1 - eps
-    nan * share if share < 0 or share > 1 else log(share / (1 - share))
-    """
-    t0 = isnan(self)
-    t1 = self >= eps_ or t0
-    low = self if t1 else eps_
-    t2 = T(1) - eps_
-    t3 = self if self <= t2 or t0 else t2
-    t4 = (T(nan) if t3 < T(0) or t3 > T(1) else T(1) / t3 + T(1) / (T(1) - t3)) * grad
-    return t4 if (low <= t2 or isnan(low)) and t1 else T(0)
+def _logit_backward_self(grad, self):
+    """d/dself: nan * self if self < 0 or self > 1 else log(self / (1 - self))"""
+    return grad * (T(nan) if self < T(0) or self > T(1) else T(1) / self + T(1) / (T(1) - self))
 
 
 def _trigamma(self):

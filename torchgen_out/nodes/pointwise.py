@@ -4067,56 +4067,36 @@ def recording_lgamma_(below, needs_self):
 
 
 class LogitBackward0(Node):
-    """logit
+    """_logit
     self: auto
     """
 
-    __slots__ = ("saved_eps", "saved_self")
+    __slots__ = ("saved_self",)
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
-        eps = node.saved_eps
         if grad_mode.state.enabled:
-            grads = gradients.logit_backward_self(grad, self, eps)
+            grads = gradients._logit_backward_self(grad, self)
             return (grads,)
-        call = backward.logit_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self, eps)
+        call = backward._logit_backward_self.calls[grad._key, self._key]
+        grads = call(grad, self)
         return (grads,)
 
     def release(node):
         node.saved_self = None
 
 
-def recording_logit(below, needs_self):
+def recording__logit(below, needs_self):
     """Records LogitBackward0 around `below`."""
 
-    def call(self, eps):
-        result = below(self, eps)
+    def call(self):
+        result = below(self)
         if not grad_mode.state.enabled:
             return result
         node = LogitBackward0()
         node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
-        node.saved_eps = eps
         attach(result, node)
-        return result
-
-    return call
-
-
-def recording_logit_(below, needs_self):
-    """Records LogitBackward0 around `below`, which writes to self."""
-
-    def call(self, eps):
-        if not grad_mode.state.enabled:
-            return below(self, eps)
-        check_inplace(self)
-        node = LogitBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        node.saved_eps = eps
-        result = below(self, eps)
-        rebase_history(result, node)
         return result
 
     return call
@@ -6662,7 +6642,7 @@ def recording__huber(below, needs_self, needs_target):
 class BinaryCrossEntropyBackward0(Node):
     """_binary_cross_entropy
     self: grad * (self - target) / ((1 - self) * self).clamp(min=1e-12)
-    target: grad * ((-self).log1p().clamp(min=-100) - self.log().clamp(min=-100))
+    target: grad * ((-self).log1p() - self.log())
     """
 
     __slots__ = ("saved_self", "saved_target")
@@ -6676,7 +6656,7 @@ class BinaryCrossEntropyBackward0(Node):
             target = unpack(node.saved_target, node)
             grad_self = grad * (self - target) / ((1 - self) * self).clamp(min=1e-12)
         if edges[1] is not None:
-            grad_target = grad * ((-self).log1p().clamp(min=-100) - self.log().clamp(min=-100))
+            grad_target = grad * ((-self).log1p() - self.log())
         return grad_self, grad_target
 
     def release(node):

@@ -960,15 +960,15 @@ lgamma_backward_self = Pointwise(
     outputs=1,
 )
 
-logit_backward_self = Pointwise(
-    "logit_backward_self",
-    "logit_backward_self(Tensor grad, Tensor self) -> self",
+_logit_backward_self = Pointwise(
+    "_logit_backward_self",
+    "_logit_backward_self(Tensor grad, Tensor self) -> self",
     {"grad": "tensor", "self": "tensor"},
-    arguments={"grad": "operand", "self": "operand", "eps": "scalar"},
+    arguments={"grad": "operand", "self": "operand"},
     promotion="default",
     promoted=("grad", "self"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
-    formulas={(): kernels.logit_backward_self},
+    formulas={(): kernels._logit_backward_self},
     outputs=1,
 )
 

@@ -1259,18 +1259,17 @@ lgamma = Pointwise(
     record_inplace=nodes.recording_lgamma_,
 )
 
-logit = Pointwise(
-    "logit",
-    "logit(Tensor self, float? eps=None) -> Tensor",
+_logit = Pointwise(
+    "_logit",
+    "_logit(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand", "eps": "scalar"},
+    arguments={"self": "operand"},
     promotion="int_to_float",
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
-    formulas={(): kernels.logit},
+    formulas={(): kernels._logit},
     differentiable=("self",),
-    record=nodes.recording_logit,
-    record_inplace=nodes.recording_logit_,
+    record=nodes.recording__logit,
 )
 
 _trigamma = Pointwise(
