@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -50,6 +51,8 @@ def backward(
     inputs: the tensors to accumulate into, instead of all leaves.
     """
     keep_graph = create_graph if retain_graph is None else retain_graph
+    if create_graph:
+        warnings.warn(_CYCLE, UserWarning, stacklevel=3)
     if isinstance(tensors, Tensor) and grad_tensors is grad_variables is inputs is None:
         edge = graph.gradient_edge(tensors)
         if edge is None:
@@ -174,6 +177,12 @@ def _check_gradient(position: int, gradient: Any, output: Any) -> None:
     if gradient.dtype.is_complex != output.dtype.is_complex:
         raise errors.gradient_complexity(position, gradient.dtype, output.dtype)
 
+
+_CYCLE = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter "
+    "and its gradient which can cause a memory leak. Use autograd.grad when creating the graph, "
+    "or set the .grad of the parameters to None after use."
+)
 
 _ones: dict[int, Any] = {}  # by the key of a number on the CPU, a buffer holding 1
 

@@ -289,13 +289,15 @@ def _run_carefully(
     """Run a node with its hooks, under anomaly mode, or if its gradient is asked for."""
     inputs = tuple(inputs) if inputs.__class__ is list else (inputs,) * node.num_outputs
     edges = node.edges
+    is_end = node in wanted and not any(edge is not None and edge[0] in pending for edge in edges)
+    if captured is not None and node in wanted and not is_end:
+        _capture(node, inputs, wanted, captured)  # as in PyTorch before the hooks, if it goes on
     if node.extras is not None:
         inputs = hooks.before_tensors(node.extras, inputs)
-    if node in wanted:
+    if is_end:
         if captured is not None:
             _capture(node, inputs, wanted, captured)
-        if not any(edge is not None and edge[0] in pending for edge in edges):
-            return (None,) * len(edges)
+        return (None,) * len(edges)
     if node.extras is not None:
         inputs = hooks.before_node(node.extras, inputs)
     if not node.takes_undefined and all(grad is None for grad in inputs):

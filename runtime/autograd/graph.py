@@ -36,9 +36,11 @@ def gradient_edge(tensor: Tensor) -> Edge | None:
     """Return where the gradient of `tensor` goes, or None if it does not require grad."""
     edge = tensor._edge
     if edge is None:
-        if tensor._key & _GRAD:
-            return (tensor, LEAF, tensor._sizes, tensor._key, None)
-        return None
+        if tensor._key & _GRAD == 0:
+            return None
+        if tensor._base is not None and _creation_of(tensor) == NO_GRAD:
+            return None
+        return (tensor, LEAF, tensor._sizes, tensor._key, None)
     version = edge[4]
     if version is None or version == tensor._storage.version:
         return edge
@@ -108,6 +110,8 @@ def track_view(result: Tensor, viewed: Tensor, creation: str | None = None) -> N
             creation = meta.creation
     if creation is None and not grad_mode.state.enabled:
         creation = NO_GRAD
+        if result._base._key & _GRAD and _DIFFERENTIABLE[result._key & 31]:
+            result._key |= _GRAD  # as in PyTorch it counts as requiring grad, but gets none
     if creation is not None:
         hooks.meta_of(result).creation = creation
 
@@ -208,7 +212,6 @@ def rebase_history(tensor: Tensor, node: Node) -> None:
     attach(base, view_history.copy_slices(base, tensor, node, gradient_edge(base)))
     tensor._key |= _GRAD
     refreshed = _refresh_view(tensor)[0]
-    node.stand_in = weakref.ref(refreshed)
     if retained:
         hooks.extras_of(refreshed).retains[0] = weakref.ref(tensor)
     if not known:
@@ -222,7 +225,8 @@ def _awaken_views(base: Tensor, written: Tensor) -> None:
     only if more tensors share the storage than the two at hand (and the call's own references).
     """
     storage = base._storage
-    if sys.getrefcount(storage) <= 4:
+    at_hand = 1 if written is base else 2
+    if sys.getrefcount(storage) <= at_hand + 2:
         return
     for view in gc.get_referrers(storage):
         if isinstance(view, Tensor) and view is not written and view._base is base:

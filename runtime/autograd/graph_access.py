@@ -79,7 +79,8 @@ def register_multi_grad_hook(
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if mode == "any":
-        return _Handles([tensor.register_hook(_once_per_backward(fn)) for tensor in tensors])
+        once = _once_per_backward(fn)
+        return _Handles([tensor.register_hook(once) for tensor in tensors])
     targets = [edge[0] for edge in gradient_edges(tensors) if edge is not None]
     arrived: dict[int, list[Any]] = {}  # by the backward's number
     missing: dict[int, int] = {}

@@ -24,6 +24,16 @@ def _requires_grad(self: Tensor) -> bool:
 
 
 def _set_requires_grad(self: Tensor, requires_grad: bool) -> None:
+    if self._edge is not None:
+        raise errors.requires_grad_of_non_leaf()
+    requires_grad_(self, requires_grad)
+
+
+def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    """Set `requires_grad` of a leaf, and return the tensor.
+
+    Raises: RuntimeError for an integer tensor, and for switching a computed one off.
+    """
     if requires_grad:
         if not graph.is_differentiable(self):
             raise errors.requires_grad_dtype(self.dtype)
@@ -32,14 +42,6 @@ def _set_requires_grad(self: Tensor, requires_grad: bool) -> None:
         raise errors.requires_grad_of_non_leaf()
     else:
         self._key &= ~keys.GRAD
-
-
-def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
-    """Set `requires_grad` of a leaf, and return the tensor.
-
-    Raises: RuntimeError for an integer tensor, and for switching a computed one off.
-    """
-    _set_requires_grad(self, requires_grad)
     return self
 
 

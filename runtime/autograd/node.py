@@ -28,11 +28,9 @@ class Node:
 
     A subclass is made without arguments; whoever records sets `edges` (one per differentiable
     input, None where none is needed) and the saved values, and `graph.attach` the rest.
-    `stand_in`, set only after a write through a view, refers weakly to the node which the
-    written view has instead of this one.
     """
 
-    __slots__ = ("__weakref__", "edges", "extras", "sequence_nr", "stand_in")
+    __slots__ = ("__weakref__", "edges", "extras", "sequence_nr")
 
     edges: tuple[Edge | None, ...]
     extras: hooks.Extras | None
@@ -54,7 +52,7 @@ class Node:
     # -- what users see -----------------------------------------------------------------------
 
     def name(self) -> str:
-        """Return the class's name, as printed in `grad_fn=<...>`."""
+        """Return what kind of node this is."""
         return type(self).__name__
 
     @property
@@ -86,7 +84,7 @@ class Node:
         return [None] * self.num_outputs
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object at {id(self):#x}>"
+        return f"<{type(self).__name__} object at {id(self):#x}>"
 
 
 class MultiOutputNode(Node):
@@ -114,6 +112,9 @@ class AccumulateGrad(Node):
         self.extras = None
         self.sequence_nr = next_sequence_nr()
         self._variable = weakref.ref(leaf)
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
 
     @property
     def variable(self) -> Any:

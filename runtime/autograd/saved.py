@@ -105,9 +105,7 @@ def unpack_all(saved: Any, node: Node) -> list[Any]:
 
 def _with_history(detached: Tensor, node: Node, nr: int) -> Tensor:
     """The saved result as it came from the call: with the node as its history."""
-    stand_in = getattr(node, "stand_in", None)
-    target = node if stand_in is None else stand_in()
-    return _with_edge(detached, (target, nr, detached._sizes, detached._key, None))
+    return _with_edge(detached, (node, nr, detached._sizes, detached._key, None))
 
 
 def _with_edge(detached: Tensor, edge: Edge) -> Tensor:

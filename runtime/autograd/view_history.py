@@ -36,6 +36,9 @@ class CopySlices(Node):
 
     takes_undefined = True
 
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
+
     def apply(self, grad: Any) -> tuple[Any, ...]:
         if grad is None:
             return (None,) * len(self.edges)

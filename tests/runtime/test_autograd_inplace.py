@@ -1,0 +1,282 @@
+"""In-place writes: version counters, histories of views and bases, and what is refused.
+
+The same tests run on PyTorch in tests/parity/test_autograd.py.
+"""
+
+import pytest
+
+import torchgen_out
+
+
+@pytest.fixture
+def torch():
+    return torchgen_out
+
+
+def leaf(torch, values):
+    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+
+
+def test_versions(torch):
+    x = torch.zeros(3)
+    view, cut, data = x[1:], x.detach(), x.data
+    assert x._version == 0
+    x.add_(1)
+    view.mul_(2)
+    cut.mul_(2)
+    data.mul_(2)
+    assert x._version == view._version == cut._version == 3
+    assert x.tolist() == [4.0, 8.0, 8.0]
+    x[0] = 5
+    x.zero_()
+    assert x._version == 5
+
+
+def test_writing_to_a_saved_tensor_is_found(torch):
+    x = leaf(torch, [1.0, 2.0])
+    y = x * 2
+    z = y * y
+    y.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation") as raised:
+        z.sum().backward()
+    message = str(raised.value)
+    assert "[2]" in message and "is at version 1; " in message and "version 0 instead" in message
+    assert "set_detect_anomaly" in message
+
+
+def test_writing_to_a_saved_result_is_found(torch):
+    x = leaf(torch, [1.0, 2.0])
+    y = x.exp()
+    y.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_writing_without_recording_is_found_too(torch):
+    x = leaf(torch, [1.0, 2.0])
+    y = (x * x).sum()
+    with torch.no_grad():
+        x.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.backward()
+
+
+def test_writing_to_what_was_not_saved_is_fine(torch):
+    x = leaf(torch, [1.0, 2.0])
+    y = x + 1
+    z = y + 2
+    y.add_(5)
+    z.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def test_leaves_are_not_written_to(torch):
+    x = leaf(torch, [1.0, 2.0])
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in"):
+        x.add_(1)
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
+        x[0].add_(1)
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
+        x[0] = 1
+    with torch.no_grad():
+        x.add_(1)
+    assert x.tolist() == [2.0, 3.0] and x.is_leaf
+    plain = torch.zeros(2, dtype=torch.float64)
+    plain.add_(x)
+    assert plain.requires_grad and not plain.is_leaf
+
+
+def test_history_of_a_written_tensor(torch):
+    x = leaf(torch, [1.0, 2.0])
+    y = x * 2
+    before = y.grad_fn
+    y.mul_(3)
+    assert y.grad_fn is not before
+    assert y.grad_fn.next_functions[0][0] is before
+    y.sum().backward()
+    assert x.grad.tolist() == [6.0, 6.0]
+
+
+def test_both_operands_of_an_inplace_product(torch):
+    x, y = leaf(torch, [2.0, 3.0]), leaf(torch, [5.0, 7.0])
+    z = x * 1
+    z.mul_(y)
+    z.sum().backward()
+    assert x.grad.tolist() == [5.0, 7.0]
+    assert y.grad.tolist() == [2.0, 3.0]
+
+
+def test_a_result_saved_by_an_inplace_operator(torch):
+    x = leaf(torch, [0.0, 1.0])
+    y = x * 1
+    y.exp_()
+    (first,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x)
+    assert second.tolist() == pytest.approx(x.exp().tolist())
+
+
+def test_writing_to_a_view_is_writing_to_its_base(torch):
+    x, y = leaf(torch, [1.0, 2.0, 3.0]), leaf(torch, 10.0)
+    base = x * 1
+    view = base[1]
+    view.mul_(y)
+    assert base.grad_fn.name().endswith("CopySlices")
+    assert view.grad_fn.name() == "AsStridedBackward0"
+    assert base.tolist() == [1.0, 20.0, 3.0]
+    (base * base).sum().backward()
+    assert x.grad.tolist() == [2.0, 400.0, 6.0]
+    assert y.grad.tolist() == 80.0
+
+
+def test_writing_to_a_base_is_writing_to_its_views(torch):
+    x = leaf(torch, [1.0, 2.0, 3.0])
+    base = x * 1
+    view = base[1:]
+    base.mul_(3)
+    assert view.tolist() == [6.0, 9.0]
+    (view * view).sum().backward()
+    assert x.grad.tolist() == [0.0, 36.0, 54.0]
+
+
+def test_views_of_one_base_know_of_each_other(torch):
+    x = leaf(torch, [1.0, 2.0, 3.0, 4.0])
+    base = x * 1
+    left, right = base[:3], base[1:]
+    left.mul_(2)
+    right.mul_(3)
+    (left * left).sum().backward()
+    assert x.grad.tolist() == [8.0, 144.0, 216.0, 0.0]
+
+
+def test_views_of_views(torch):
+    x = leaf(torch, [[1.0, 2.0], [3.0, 4.0]])
+    base = x * 1
+    column = base.t()[1]
+    column[0] = 10.0
+    column[1:].mul_(5)
+    assert base.tolist() == [[1.0, 10.0], [3.0, 20.0]]
+    (base * base).sum().backward()
+    assert x.grad.tolist() == [[2.0, 0.0], [6.0, 200.0]]
+
+
+def test_filling_zeros_row_by_row(torch):
+    x = leaf(torch, [1.0, 2.0])
+    out = torch.zeros(3, 2, dtype=torch.float64)
+    for i in range(3):
+        out[i] = x * (i + 1)
+    assert out.requires_grad and not out.is_leaf
+    (out * out).sum().backward()
+    assert x.grad.tolist() == [28.0, 56.0]
+
+
+def test_views_of_a_base_that_begins_to_require_grad(torch):
+    x = leaf(torch, [3.0])
+    base = torch.zeros(4, dtype=torch.float64)
+    before, other = base[1:3], base[:2]
+    assert not before.requires_grad
+    other[1:] = x
+    assert base.requires_grad and before.requires_grad
+    (before * before).sum().backward()
+    assert x.grad.tolist() == [6.0]
+    base = torch.ones(2, dtype=torch.float64)
+    view = base[0]
+    base.mul_(x)
+    assert view.requires_grad
+    x.grad = None
+    view.backward()
+    assert x.grad.tolist() == [1.0]
+
+
+def test_detached_views_do_not_join(torch):
+    x = leaf(torch, [3.0, 4.0])
+    base = torch.zeros(2, dtype=torch.float64)
+    cut = base.detach()
+    base.add_(x)
+    assert not cut.requires_grad and not cut._is_view()
+    cut.mul_(2)
+    assert base.tolist() == [6.0, 8.0]
+    base.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def test_double_backward_through_a_written_view(torch):
+    x = leaf(torch, [2.0, 3.0])
+    base = x * 1
+    base[0].pow_(3)
+    (first,) = torch.autograd.grad((base * base).sum(), x, create_graph=True)
+    assert first.tolist() == [6 * 2.0**5, 6.0]
+    (second,) = torch.autograd.grad(first.sum(), x)
+    assert second.tolist() == [30 * 2.0**4, 2.0]
+
+
+def test_double_backward_through_a_result_saved_by_a_written_view(torch):
+    x = leaf(torch, [0.5, 3.0])
+    base = x * 1
+    base[0].exp_()
+    (first,) = torch.autograd.grad(base.sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x)
+    assert second.tolist() == pytest.approx([x.exp().tolist()[0], 0.0])
+
+
+def test_outputs_of_splitting_functions_are_not_written_to(torch):
+    base = leaf(torch, [1.0, 2.0, 3.0]) * 1
+    for pieces in (base.split(1), base.unbind(), base.chunk(3)):
+        with pytest.raises(RuntimeError, match="output of a function that returns multiple views"):
+            pieces[0].add_(1)
+    pieces = base.split([1, 2])
+    base.add_(1)
+    with pytest.raises(RuntimeError, match="is a view and its base or another view of its base"):
+        pieces[0] * 2
+
+
+def test_views_made_in_no_grad_are_not_written_to_outside(torch):
+    base = leaf(torch, [1.0, 2.0]) * 1
+    with torch.no_grad():
+        view = base[0]
+        view.add_(1)
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and is being"):
+        view.add_(1)
+
+
+def test_views_made_in_no_grad_require_grad_and_get_none(torch):
+    base = leaf(torch, [1.0, 2.0]) * 1
+    with torch.no_grad():
+        view = base.view(2)
+    assert view.requires_grad and view.is_leaf
+    (view * 3).sum().backward()
+    assert view.grad is None
+
+
+def test_view_properties(torch):
+    x = leaf(torch, [[1.0, 2.0]])
+    y = x * 1
+    view = y[0][1:]
+    assert view._is_view() and view._base is y
+    assert not y._is_view() and y._base is None
+    assert not (view * 2)._is_view()
+
+
+def test_copying_into_an_expanded_gradient_is_safe(torch):
+    x = leaf(torch, [1.0, 2.0, 3.0])
+    x.sum().backward()
+    x.grad.mul_(torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64))
+    assert x.grad.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_setting_items_by_mask_and_index(torch):
+    x, v = leaf(torch, [1.0, 2.0, 3.0, 4.0]), leaf(torch, [10.0, 20.0])
+    y = x * 1
+    y[torch.tensor([True, False, False, True])] = v
+    y[torch.tensor([1])] = 7.0
+    assert y.tolist() == [10.0, 7.0, 3.0, 20.0]
+    (y * y).sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0, 6.0, 0.0]
+    assert v.grad.tolist() == [20.0, 40.0]
+
+
+def test_writing_with_out_does_not_record(torch):
+    x = leaf(torch, [1.0, 2.0])
+    with pytest.raises(RuntimeError, match=r"out=\.\.\. arguments don't support automatic diff"):
+        torch.add(x, 1, out=torch.zeros(2, dtype=torch.float64))
+    with torch.no_grad():
+        assert torch.add(x, 1, out=torch.zeros(2, dtype=torch.float64)).tolist() == [2.0, 3.0]
