@@ -271,10 +271,9 @@ def over_array(array: np.ndarray) -> Tensor:
         if stride % own.itemsize:
             raise errors.fractional_numpy_stride()
         strides.append(stride // own.itemsize)
-    if array.flags.c_contiguous and array.size:
+    if array.flags.c_contiguous:
         return make_tensor(array.reshape(-1).view(own.numpy), Size(array.shape), own)
     extent = sum((n - 1) * step for n, step in zip(array.shape, strides, strict=True)) + 1
-    extent = extent if array.size else 0
     window = np.lib.stride_tricks.as_strided(array, (extent,), (own.itemsize,))
     key = keys.pack(own.index, devices.CPU, 0, not array.ndim)
     buffer = window.view(own.numpy)
