@@ -16,6 +16,8 @@ class Program:
     derivatives: tuple[Derivative, ...] = ()
     base: Program | None = field(default=None, repr=False)
     """The program whose operators an out-of-tree package may call; not emitted."""
+    package: str = "torchgen_out"
+    """The Python package that is emitted, by its dotted name."""
     _operators: dict[str, Operator] = field(init=False, compare=False, repr=False)
     _derivatives: dict[str, Derivative] = field(init=False, compare=False, repr=False)
     _families: dict[str, tuple[Operator, ...]] = field(init=False, compare=False, repr=False)
