@@ -1,0 +1,83 @@
+"""Tensors by name in safetensors files: no code, no pickles, readable by many programs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from runtime.core import dtype as dtypes
+from runtime.core.tensor import make_tensor
+from runtime.serialization.atomic import atomic_path
+
+_DTYPES: dict[str, dtypes.dtype] = {
+    "F64": dtypes.float64,
+    "F32": dtypes.float32,
+    "F16": dtypes.float16,
+    "BF16": dtypes.bfloat16,
+    "I64": dtypes.int64,
+    "I32": dtypes.int32,
+    "I16": dtypes.int16,
+    "I8": dtypes.int8,
+    "U8": dtypes.uint8,
+    "BOOL": dtypes.bool,
+    "C64": dtypes.complex64,
+}
+
+
+def _package() -> Any:
+    try:
+        import safetensors
+    except ImportError:
+        raise ImportError(
+            "safetensors files need the safetensors package: pip install safetensors"
+        ) from None
+    return safetensors
+
+
+def save_file(
+    tensors: Mapping[str, Any],
+    filename: str | os.PathLike[str],
+    metadata: dict[str, str] | None = None,
+) -> None:
+    """Write tensors by name, whole or not at all; each is stored dense and for itself.
+
+    **Raises** ImportError without the safetensors package, TypeError for a dtype that the format
+    lacks.
+    """
+    package = _package()
+    arrays, specs = {}, {}
+    for name, tensor in tensors.items():
+        if tensor.dtype not in _DTYPES.values():
+            raise TypeError(f"save_file: safetensors files have no {tensor.dtype} ('{name}')")
+        arrays[name] = np.ascontiguousarray(tensor.detach().cpu()._array())
+        specs[name] = _spec(package, tensor, arrays[name])
+    with atomic_path(filename) as path:
+        package.serialize_file(specs, str(path), metadata=metadata)
+
+
+def _spec(package: Any, tensor: Any, array: Any) -> Any:
+    """What the package wants to know of one tensor; its releases differ in form."""
+    given = {"dtype": tensor.dtype.name, "shape": list(tensor.shape)}
+    if hasattr(package, "TensorSpec"):
+        return package.TensorSpec(**given, data_ptr=array.ctypes.data, data_len=array.nbytes)
+    return {**given, "data": array.tobytes()}
+
+
+def load_file(filename: str | os.PathLike[str], device: Any = "cpu") -> dict[str, Any]:
+    """Read all tensors of a file by name.
+
+    **Raises** ImportError without the safetensors package.
+    """
+    package = _package()
+    with open(filename, "rb") as file:
+        content = package.deserialize(file.read())
+    loaded = {}
+    for name, entry in content:
+        dtype = _DTYPES[entry["dtype"]]
+        buffer = np.frombuffer(bytearray(entry["data"]), dtype.numpy)
+        tensor: Any = make_tensor(buffer, entry["shape"], dtype)
+        loaded[name] = tensor if str(device) == "cpu" else tensor.to(device)
+    return loaded
