@@ -118,7 +118,7 @@ def _family(program: Program, name: str, operators: tuple[Operator, ...], inplac
         _parameters(slots, keyword, varargs, required, has_out, is_factory),
         varargs,
         tuple(branches),
-        ", ".join([*slots, *keyword]),
+        f"({', '.join([*slots, *keyword])}{',' if len(slots) + len(keyword) == 1 else ''})",
     )
 
 
@@ -192,7 +192,11 @@ def _branch(
         tests.append(_given_test(argument, own[argument.name]))
     unused = [name for name in [*slots, *keyword] if name not in used]
     tests += [f"{name} is MISSING" for name in unused]
-    arguments = [_pass(argument, own[argument.name]) for argument in operator.arguments]
+    gathered = functions.varargs_parameter(operator)
+    arguments = [
+        _pass(argument, own[argument.name], translate.parameter(argument) == gathered)
+        for argument in operator.arguments
+    ]
     if not inplace and any(o.has_out for o in family) and operator.has_out:
         arguments.append("out=out")
     if any(o.has_tag("factory") for o in family) and operator.has_tag("factory"):
@@ -258,7 +262,7 @@ def type_test(argument: Argument) -> str:
     if type_.is_list:
         if type_.base == "Tensor":
             return "is_tensors"
-        if type_.list_size == 1:
+        if type_.list_size:  # a single number stands for all
             return "is_int_or_ints"
         return "is_ints" if len(type_.modifiers) == 1 else "is_given"
     if type_.is_union:
@@ -268,13 +272,13 @@ def type_test(argument: Argument) -> str:
     return _TESTS.get(type_.base, "is_given")
 
 
-def _pass(argument: Argument, places: list[str]) -> str:
+def _pass(argument: Argument, places: list[str], is_gathered: bool) -> str:
     """The value handed on, by keyword where the schema says so."""
     value = _value(places)
     if argument.default is not None:
         fallback = translate.default(argument.default)
         value = f"{fallback} if {_all_missing(places)} else {value}"
-    if argument.is_keyword_only:
+    if argument.is_keyword_only or is_gathered:
         return f"{translate.parameter(argument)}={value}"
     return value[1:-1] if value == _value(places) and len(places) > 1 else value
 

@@ -14,6 +14,7 @@ from runtime.autograd.layer_formulas import (  # noqa: F401 - shown to derivativ
     adaptive_avg_pool_like,
     avg_pool_like,
     batch_norm_backward,
+    convolution_grad_bias,
     convolution_like,
     gather_pooled,
     layer_norm_backward,

@@ -56,6 +56,11 @@ def nll_loss_double_backward(
 # -- convolution -------------------------------------------------------------------------------
 
 
+def convolution_grad_bias(grad: Tensor) -> Any:
+    """Each channel's sum."""
+    return grad.sum([0, *range(2, len(grad._sizes))])
+
+
 def convolution_like(
     input: Tensor,
     weight: Tensor,

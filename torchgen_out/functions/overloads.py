@@ -1565,7 +1565,7 @@ def conv2d(
     int[2] dilation=1, int groups=1) -> Tensor
     conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str
         padding='valid', int[2] dilation=1, int groups=1) -> Tensor"""
-    if (padding is MISSING or is_ints(padding)):
+    if (padding is MISSING or is_int_or_ints(padding)):
         return conv2d__default(
             input,
             weight,
@@ -1607,7 +1607,7 @@ def conv3d(
     int[3] dilation=1, int groups=1) -> Tensor
     conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str
         padding='valid', int[3] dilation=1, int groups=1) -> Tensor"""
-    if (padding is MISSING or is_ints(padding)):
+    if (padding is MISSING or is_int_or_ints(padding)):
         return conv3d__default(
             input,
             weight,

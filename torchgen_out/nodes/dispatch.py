@@ -4581,11 +4581,11 @@ def recording__nll_loss_backward(below, needs_grad_output):
 
 class ConvolutionBackward0(Node):
     """convolution
-    input: _convolution_grad_input(grad, weight, input.shape, stride, padding, dilation, transposed,
-        groups)
-    weight: _convolution_grad_weight(grad, input, weight.shape, stride, padding, dilation,
+    input: _convolution_grad_input(grad, weight.conj(), input.shape, stride, padding, dilation,
         transposed, groups)
-    bias: grad.transpose(0, 1).flatten(1).sum(1)
+    weight: _convolution_grad_weight(grad, input.conj(), weight.shape, stride, padding, dilation,
+        transposed, groups)
+    bias: convolution_grad_bias(grad)
     """
 
     __slots__ = (
@@ -4614,7 +4614,14 @@ class ConvolutionBackward0(Node):
             transposed = node.saved_transposed
             groups = node.saved_groups
             grad_input = ops._convolution_grad_input(
-                grad, weight, input_sizes, stride, padding, dilation, transposed, groups
+                grad,
+                formulas.conj(weight),
+                input_sizes,
+                stride,
+                padding,
+                dilation,
+                transposed,
+                groups,
             )
         if edges[1] is not None:
             stride = node.saved_stride
@@ -4625,10 +4632,17 @@ class ConvolutionBackward0(Node):
             input = unpack(node.saved_input, node)
             weight_sizes = node.saved_weight_sizes
             grad_weight = ops._convolution_grad_weight(
-                grad, input, weight_sizes, stride, padding, dilation, transposed, groups
+                grad,
+                formulas.conj(input),
+                weight_sizes,
+                stride,
+                padding,
+                dilation,
+                transposed,
+                groups,
             )
         if edges[2] is not None:
-            grad_bias = grad.transpose(0, 1).flatten(1).sum(1)
+            grad_bias = formulas.convolution_grad_bias(grad)
         return grad_input, grad_weight, grad_bias
 
     def release(node):
@@ -4677,10 +4691,10 @@ def recording_convolution(below, needs_input, needs_weight, needs_bias):
 
 class ConvolutionGradInputBackward0(Node):
     """_convolution_grad_input
-    grad_output: convolution_like(grad, weight, grad_output.shape, stride, padding, dilation,
+    grad_output: convolution_like(grad, weight.conj(), grad_output.shape, stride, padding, dilation,
         transposed, groups)
-    weight: _convolution_grad_weight(grad_output, grad, weight.shape, stride, padding, dilation,
-        transposed, groups)
+    weight: _convolution_grad_weight(grad_output.conj(), grad, weight.shape, stride, padding,
+        dilation, transposed, groups)
     """
 
     __slots__ = (
@@ -4708,13 +4722,27 @@ class ConvolutionGradInputBackward0(Node):
             grad_output_sizes = node.saved_grad_output_sizes
             weight = unpack(node.saved_weight, node)
             grad_grad_output = formulas.convolution_like(
-                grad, weight, grad_output_sizes, stride, padding, dilation, transposed, groups
+                grad,
+                formulas.conj(weight),
+                grad_output_sizes,
+                stride,
+                padding,
+                dilation,
+                transposed,
+                groups,
             )
         if edges[1] is not None:
             grad_output = unpack(node.saved_grad_output, node)
             weight_sizes = node.saved_weight_sizes
             grad_weight = ops._convolution_grad_weight(
-                grad_output, grad, weight_sizes, stride, padding, dilation, transposed, groups
+                formulas.conj(grad_output),
+                grad,
+                weight_sizes,
+                stride,
+                padding,
+                dilation,
+                transposed,
+                groups,
             )
         return grad_grad_output, grad_weight
 
@@ -4756,9 +4784,9 @@ def recording__convolution_grad_input(below, needs_grad_output, needs_weight):
 
 class ConvolutionGradWeightBackward0(Node):
     """_convolution_grad_weight
-    grad_output: convolution_like(input, grad, grad_output.shape, stride, padding, dilation,
+    grad_output: convolution_like(input.conj(), grad, grad_output.shape, stride, padding, dilation,
         transposed, groups)
-    input: _convolution_grad_input(grad_output, grad, input.shape, stride, padding, dilation,
+    input: _convolution_grad_input(grad_output.conj(), grad, input.shape, stride, padding, dilation,
         transposed, groups)
     """
 
@@ -4787,13 +4815,27 @@ class ConvolutionGradWeightBackward0(Node):
             grad_output_sizes = node.saved_grad_output_sizes
             input = unpack(node.saved_input, node)
             grad_grad_output = formulas.convolution_like(
-                input, grad, grad_output_sizes, stride, padding, dilation, transposed, groups
+                formulas.conj(input),
+                grad,
+                grad_output_sizes,
+                stride,
+                padding,
+                dilation,
+                transposed,
+                groups,
             )
         if edges[1] is not None:
             grad_output = unpack(node.saved_grad_output, node)
             input_sizes = node.saved_input_sizes
             grad_input = ops._convolution_grad_input(
-                grad_output, grad, input_sizes, stride, padding, dilation, transposed, groups
+                formulas.conj(grad_output),
+                grad,
+                input_sizes,
+                stride,
+                padding,
+                dilation,
+                transposed,
+                groups,
             )
         return grad_grad_output, grad_input
 

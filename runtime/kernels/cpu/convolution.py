@@ -7,6 +7,7 @@ gradients are convolutions, so that three products serve all.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -121,7 +122,7 @@ def product(y: Array, x: Array, w: Array, geometry: Geometry) -> None:
     """y = w * x: columns of a block of images, then one product per image and group."""
     groups = geometry.groups
     n, o = y.shape[:2]
-    length = y[0, 0].size
+    length = prod(y.shape[2:])
     if not y.size:
         return
     rows = np.ascontiguousarray(w).reshape(groups, o // groups, -1)
@@ -147,7 +148,7 @@ def product_transposed(x: Array, y: Array, w: Array, geometry: Geometry) -> None
     """x = the gradient that y sends back through w: products give columns, which are summed."""
     groups = geometry.groups
     n, o = y.shape[:2]
-    length = y[0, 0].size if n and o else 0
+    length = prod(y.shape[2:])
     if not x.size:
         return
     if not y.size or not w.size:
@@ -175,7 +176,7 @@ def product_weight(w: Array, y: Array, x: Array, geometry: Geometry) -> None:
     w.fill(0)
     if not y.size or not w.size:
         return
-    length = y[0, 0].size
+    length = prod(y.shape[2:])
     result = w.reshape(groups, o // groups, -1)
     depth = result.shape[2]
     grad = np.ascontiguousarray(y).reshape(n, groups, o // groups, length)

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from runtime import errors
+from runtime.core import promotion
 from runtime.dispatch import ops
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """The cosine of the angle between vectors along `dim`; norms count as at least `eps`."""
-    common = ops.result_type(x1, x2)
+    common = promotion.promote_types(x1.dtype, x2.dtype)
     if not common.is_floating_point:
         raise RuntimeError(
             "expected common dtype to be floating point, yet common dtype is "

@@ -72,7 +72,7 @@ def group_norm(
             f"Expected at least 2 dimensions for input tensor but received {input.ndim}"
         )
     sizes = input.shape
-    if prod((sizes[0] * sizes[1] // num_groups, num_groups, *sizes[2:])) == 1:
+    if prod((sizes[0] * sizes[1] // num_groups, *sizes[2:])) == 1:
         raise errors.one_value_per_channel(list(sizes))
     _check_groups(input, num_groups, weight, bias)
     length = prod(sizes[1:]) // num_groups

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from runtime import errors
 from runtime.core import dtype as dtypes
 from runtime.ops.shapes.convolution import by
 
@@ -184,6 +185,8 @@ def _avg_pool(
     size, step, pad = _parameters(name, count, kernel_size, stride, padding)
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
+    if self.ndim <= count:
+        raise errors.dim_out_of_range(-count - 1, self.ndim)
     if self.ndim not in (count + 1, count + 2):
         raise RuntimeError(
             f"non-empty {count + 1}D or {count + 2}D (batch mode) tensor expected for input"
