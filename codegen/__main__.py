@@ -1,53 +1,94 @@
-"""python -m codegen: read, check, emit, write."""
+"""Turn native_functions.yaml and derivatives.yaml into the package torchgen_out.
+
+Without a command: read, check, emit, write. The commands help with single operators.
+"""
 
 from __future__ import annotations
 
 import argparse
+import gc
+import importlib
 import sys
 import time
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from codegen import freshness, project
+from codegen.project import Project
+
+COMMANDS = {
+    "explain": "print all that is known of an operator, and where its code is",
+    "new": "add the skeleton of an operator to both YAML files",
+    "verify": "hold an operator's values and gradients to independent ones",
+    "warm": "compile kernels ahead, in parallel",
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the generator; the exit status is 1 for mistakes in the YAML or a stale tree."""
-    parser = argparse.ArgumentParser(prog="python -m codegen", description=__doc__)
+    """Run the generator or a command.
+
+    The exit status is 1 for mistakes in the YAML, a stale tree or a failed check.
+    """
+    gc.disable()  # nothing that a run makes is garbage before it ends
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments and arguments[0] in COMMANDS:
+        command = importlib.import_module(f"codegen.commands.{arguments[0]}")
+        return int(command.main(arguments[1:]))
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    return generate(project.chosen(options, parser), options.check, options.force)
+
+
+def _parser() -> argparse.ArgumentParser:
+    listed = "\n".join(f"  {name:9} {purpose}" for name, purpose in COMMANDS.items())
+    parser = argparse.ArgumentParser(
+        prog="python -m codegen",
+        description=__doc__,
+        epilog=f"commands:\n{listed}\n\npython -m codegen COMMAND --help says more.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--check", action="store_true", help="fail with a diff if anything differs")
     parser.add_argument("--force", action="store_true", help="overwrite files edited by hand")
-    options = parser.parse_args(arguments)
-    return generate(options.check, options.force)
+    project.add_arguments(parser)
+    return parser
 
 
-def generate(check: bool, force: bool) -> int:
-    """Bring torchgen_out/ to the state that the YAML describes."""
-    from codegen import emit, write
-    from codegen.errors import CodegenError
-    from codegen.parse import read_program
-
+def generate(chosen: Project, check: bool = False, force: bool = False) -> int:
+    """Bring the package to the state that the YAML describes, or tell how it differs."""
     start = time.perf_counter()
+    operators = freshness.unchanged_operators(chosen)
+    if operators is not None:
+        _summary(operators, 0, len(freshness.manifest.read(chosen.out)), 0, start)
+        return 0
+    return _generate(chosen, check, force, start)
+
+
+def _generate(chosen: Project, check: bool, force: bool, start: float) -> int:
+    from codegen import emit, write  # late: a run without changes needs none of these
+    from codegen.errors import CodegenError
+
     try:
-        program = read_program(
-            ROOT / "native_functions.yaml",
-            ROOT / "derivatives.yaml",
-            ROOT / "runtime/autograd/formulas.py",
-        )
-    except CodegenError as error:
+        program = chosen.read()
+        files = list(emit.emit(program))
+        if check:
+            difference = write.diff(chosen.out, files)
+            sys.stdout.write(difference)
+            return 1 if difference else 0
+        changes = write.write(chosen.out, files, force)
+    except (CodegenError, write.Refused) as error:
         print(error, file=sys.stderr)
         return 1
-    files = list(emit.emit(program))
-    folder = ROOT / "torchgen_out"
-    if check:
-        difference = write.diff(folder, files)
-        sys.stdout.write(difference)
-        return 1 if difference else 0
-    changes = write.write(folder, files, force)
+    operators = len(program.operators)
+    freshness.remember(chosen, operators)
+    counts = len(changes.written), len(changes.unchanged), len(changes.deleted)
+    _summary(operators, *counts, start)
+    return 0
+
+
+def _summary(operators: int, written: int, unchanged: int, deleted: int, start: float) -> None:
     seconds = time.perf_counter() - start
     print(
-        f"{len(program.operators)} operators, {len(changes.written)} files written, "
-        f"{len(changes.unchanged)} unchanged, {len(changes.deleted)} deleted, {seconds:.2f} s"
+        f"{operators} operators, {written} files written, {unchanged} unchanged, "
+        f"{deleted} deleted, {seconds:.2f} s"
     )
-    return 0
 
 
 if __name__ == "__main__":

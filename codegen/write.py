@@ -1,17 +1,20 @@
-"""Emitted files to disk: only what changed, all or nothing, and never over a person's edits."""
+"""Emitted files to disk: only what changed, all or nothing, and never over a person's edits.
+
+A new folder is put together beside the old one, of links to the files that stay and of new ones,
+and takes its place at once (`codegen.exchange`). What was generated is noted in a manifest inside
+the folder; a file that differs from its note was edited by hand, a file without one is not ours.
+"""
 
 from __future__ import annotations
 
 import difflib
-import hashlib
-import json
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-MANIFEST = ".generated.json"
+from codegen import exchange, manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,67 +33,126 @@ class Changes:
     written: tuple[str, ...]
     unchanged: tuple[str, ...]
     deleted: tuple[str, ...]
+    """Generated earlier, made by no entry any more."""
+    foreign: tuple[str, ...] = ()
+    """On disk, and never generated."""
 
 
-class EditedByHand(Exception):
-    """A generated file was changed since it was generated."""
+class Refused(Exception):
+    """Writing would destroy a person's work. Nothing was written."""
 
-    def __init__(self, paths: Iterable[str]) -> None:
+    def __init__(self, problem: str, paths: Iterable[str], advice: str) -> None:
         self.paths = tuple(paths)
         listed = "".join(f"\n  {path}" for path in self.paths)
+        super().__init__(f"{problem}:{listed}\n{advice} Nothing was written.")
+
+
+class EditedByHand(Refused):
+    """A generated file was changed since it was generated."""
+
+    def __init__(self, folder: Path, paths: Iterable[str]) -> None:
         super().__init__(
-            f"these generated files were edited by hand:{listed}\nMove the change to the YAML or "
-            "to a template, or give --force to overwrite them. Nothing was written."
+            f"{folder.name}/: these generated files were edited by hand",
+            paths,
+            "Move the change to the YAML or to a template, or give --force to overwrite them.",
+        )
+
+
+class NotGenerated(Refused):
+    """The folder holds something that was never generated."""
+
+    def __init__(self, folder: Path, paths: Iterable[str]) -> None:
+        super().__init__(
+            f"{folder.name}/ holds what is not generated",
+            paths,
+            "A generated package has its folder to itself: move these files, or choose another.",
         )
 
 
 def plan_changes(folder: Path, files: Iterable[File]) -> Changes:
     """Compare emitted files with what is on disk."""
-    files = list(files)
-    written, unchanged = [], []
-    for file in files:
-        path = folder / file.path
-        same = path.is_file() and path.read_text(encoding="utf-8") == file.text
-        (unchanged if same else written).append(file.path)
-    claimed = {file.path for file in files}
-    deleted = sorted(path for path in _manifest(folder) if path not in claimed)
-    return Changes(tuple(written), tuple(unchanged), tuple(deleted))
+    texts = {file.path: file.text for file in files}
+    known, present = manifest.read(folder), set(manifest.present(folder))
+    same = {
+        path
+        for path, text in texts.items()
+        if path in present and (folder / path).read_bytes() == text.encode()
+    }
+    return Changes(
+        written=tuple(path for path in texts if path not in same),
+        unchanged=tuple(path for path in texts if path in same),
+        deleted=tuple(sorted(known.keys() - texts.keys())),
+        foreign=tuple(sorted(present - known.keys() - texts.keys())),
+    )
 
 
 def write(folder: Path, files: Iterable[File], force: bool = False) -> Changes:
     """Bring `folder` to the emitted state.
 
-    New text is first written beside its target; only when all of it is on disk are the files
-    renamed into place, the manifest last. Raises EditedByHand before anything is written.
+    Raises: EditedByHand unless `force`, NotGenerated; nothing is written then.
     """
     files = list(files)
-    changes = plan_changes(folder, files)
-    if not force:
-        _refuse_hand_edits(folder, changes)
-    texts = {file.path: file.text for file in files}
-    staging = folder / ".generating"
-    if changes.written or changes.deleted or not (folder / MANIFEST).exists():
-        _stage_and_swap(folder, staging, texts, changes)
+    folder = folder.resolve()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with exchange.exclusive(folder):
+        exchange.recover(folder)
+        changes = plan_changes(folder, files)
+        _refuse(folder, changes, force)
+        texts = {file.path: file.text for file in files}
+        if changes.written or changes.deleted or manifest.read(folder) != manifest.notes(texts):
+            try:
+                _stage(folder, texts, changes)
+                exchange.exchange(folder)
+            finally:
+                exchange.recover(folder)
     return changes
 
 
-def _stage_and_swap(folder: Path, staging: Path, texts: dict[str, str], changes: Changes) -> None:
-    shutil.rmtree(staging, ignore_errors=True)
+def _refuse(folder: Path, changes: Changes, force: bool) -> None:
+    if changes.foreign:
+        raise NotGenerated(folder, changes.foreign)
+    known = manifest.read(folder)
+    edited = [
+        path
+        for path in (*changes.written, *changes.deleted)
+        if (folder / path).is_file() and manifest.digest_of(folder / path) != known.get(path)
+    ]
+    if not edited or force:
+        return
+    if not known:
+        raise NotGenerated(folder, edited)
+    raise EditedByHand(folder, edited)
+
+
+def _stage(folder: Path, texts: Mapping[str, str], changes: Changes) -> None:
+    """Put the new folder together beside the old one."""
+    staged = exchange.staging(folder)
+    staged.mkdir()
+    for path in _kept(folder, changes):
+        target = staged / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _link(folder / path, target)
+    for path in changes.written:
+        target = staged / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(texts[path].encode())
+    manifest.write(staged, manifest.notes(texts))
+
+
+def _kept(folder: Path, changes: Changes) -> Iterator[str]:
+    """The files that stay, and Python's compiled form of each."""
+    yield from changes.unchanged
+    for path in changes.unchanged:
+        place = PurePosixPath(path)
+        for compiled in (folder / place.parent / manifest.CACHE).glob(f"{place.stem}.*.pyc"):
+            yield compiled.relative_to(folder).as_posix()
+
+
+def _link(source: Path, target: Path) -> None:
     try:
-        for path in changes.written:
-            target = staging / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(texts[path], encoding="utf-8")
-        manifest = {path: _digest(text) for path, text in sorted(texts.items())}
-        staging.mkdir(parents=True, exist_ok=True)
-        (staging / MANIFEST).write_text(json.dumps(manifest, indent=0) + "\n", encoding="utf-8")
-        for path in (*changes.written, MANIFEST):
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            os.replace(staging / path, folder / path)
-        for path in changes.deleted:
-            (folder / path).unlink(missing_ok=True)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        os.link(source, target)
+    except OSError:  # a file system without links
+        shutil.copy2(source, target)
 
 
 def diff(folder: Path, files: Iterable[File]) -> str:
@@ -109,31 +171,7 @@ def diff(folder: Path, files: Iterable[File]) -> str:
                 f"generated: {file.path}",
             )
     lines += [f"no entry makes this file any more: {path}\n" for path in changes.deleted]
+    lines += [f"this file is not generated: {path}\n" for path in changes.foreign]
+    if not lines and manifest.read(folder) != manifest.notes({f.path: f.text for f in files}):
+        lines.append(f"{manifest.NAME} does not say what was generated\n")
     return "".join(lines)
-
-
-def _refuse_hand_edits(folder: Path, changes: Changes) -> None:
-    known = _manifest(folder)
-    edited = []
-    for path in (*changes.written, *changes.deleted):
-        file = folder / path
-        if not file.is_file():
-            continue
-        text = file.read_text(encoding="utf-8")
-        if known.get(path) != _digest(text):
-            edited.append(path)
-    if edited:
-        raise EditedByHand(edited)
-
-
-def _manifest(folder: Path) -> dict[str, str]:
-    """Path to digest of what was generated last."""
-    path = folder / MANIFEST
-    if not path.is_file():
-        return {}
-    manifest: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
-    return manifest
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,49 @@
+"""Whether anything changed since the last run: by content, without reading YAML or templates.
+
+The answer is kept in the output's cache folder, which version control ignores; when it is lost,
+the next run does its work and finds nothing to write.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from codegen import manifest
+from codegen.project import ROOT, Project
+
+_STAMP = Path(manifest.CACHE) / "codegen.json"
+
+
+def unchanged_operators(project: Project) -> int | None:
+    """How many operators the output has, if the run before this one left nothing to do."""
+    try:
+        stamp = json.loads((project.out / _STAMP).read_text(encoding="utf-8"))
+        is_fresh = stamp["inputs"] == _digest(project) and stamp["output"] == _output(project)
+    except (OSError, json.JSONDecodeError, KeyError):
+        return None
+    return int(stamp["operators"]) if is_fresh and manifest.is_as_generated(project.out) else None
+
+
+def remember(project: Project, operators: int) -> None:
+    """Note that the output is what the inputs say."""
+    path = project.out / _STAMP
+    path.parent.mkdir(exist_ok=True)
+    stamp = {"inputs": _digest(project), "output": _output(project), "operators": operators}
+    path.write_text(json.dumps(stamp) + "\n", encoding="utf-8")
+
+
+def _output(project: Project) -> str:
+    return manifest.digest_of(project.out / manifest.NAME)
+
+
+def _digest(project: Project) -> str:
+    """The digest of every input, with its name, and of the settings."""
+    digest = hashlib.sha256(f"{project.package} {project.implementations}".encode())
+    for path in project.inputs():
+        name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+        content = path.read_bytes() if path.is_file() else b""
+        digest.update(f"{name.as_posix()} {len(content)}\n".encode())
+        digest.update(content)
+    return digest.hexdigest()

@@ -1,0 +1,93 @@
+"""What one run reads and where it writes: the library itself, or a package outside the tree."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from codegen.model.program import Program
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+FORMULAS = ROOT / "runtime" / "autograd"
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """One pair of YAML files and the package made of it."""
+
+    functions: Path
+    derivatives: Path | None
+    out: Path
+    implementations: str | None = None
+    """Outside the tree: the package below which hand-written functions are looked up."""
+    base: Project | None = None
+    """The library, for a package outside the tree."""
+
+    @property
+    def package(self) -> str:
+        """The dotted name under which the output is imported, `my_ops` or `my_project.my_ops`."""
+        folder = self.out.resolve()
+        names = [folder.name]
+        while (folder.parent / "__init__.py").exists():
+            folder = folder.parent
+            names.insert(0, folder.name)
+        return ".".join(names)
+
+    def inputs(self) -> Iterator[Path]:
+        """Every file that the output depends on, the generator's own included."""
+        yield self.functions
+        if self.derivatives:
+            yield self.derivatives
+        if self.base:
+            yield from self.base.inputs()
+        else:
+            yield from sorted(FORMULAS.glob("*formulas.py"))
+            yield from sorted(HERE.rglob("*.py"))
+            yield from sorted(HERE.rglob("*.jinja"))
+
+    def read(self) -> Program:
+        """Read and check both files.
+
+        Raises: CodegenError with all mistakes.
+        """
+        from codegen.parse import read_program  # late: a run without changes reads nothing
+
+        base = self.base.read() if self.base else None
+        return read_program(self.functions, self.derivatives, FORMULAS / "formulas.py", base)
+
+
+LIBRARY = Project(ROOT / "native_functions.yaml", ROOT / "derivatives.yaml", ROOT / "torchgen_out")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose a project."""
+    group = parser.add_argument_group(
+        "a package outside the tree", "Without these, the library itself is meant."
+    )
+    group.add_argument("--functions", type=Path, metavar="FILE", help="its operators")
+    group.add_argument("--derivatives", type=Path, metavar="FILE", help="how they differentiate")
+    group.add_argument("--out", type=Path, metavar="FOLDER", help="the package that is written")
+    group.add_argument(
+        "--implementations",
+        metavar="PACKAGE",
+        help="where `kernels.mm` of an entry is looked up: PACKAGE.kernels",
+    )
+
+
+def chosen(options: argparse.Namespace, parser: argparse.ArgumentParser) -> Project:
+    """The project that the options mean."""
+    if options.functions is None:
+        for name in ("derivatives", "out", "implementations"):
+            if getattr(options, name) is not None:
+                parser.error(f"--{name} needs --functions")
+        return LIBRARY
+    if options.out is None:
+        parser.error("--functions needs --out, the folder of the package")
+    return Project(
+        options.functions, options.derivatives, options.out, options.implementations, LIBRARY
+    )
