@@ -1,66 +1,16 @@
-"""Copies in another memory order, dtype or device: clone, to, type_as, contiguous's work.
-
-The operators underneath write contiguous results; another order is had by permuting around them.
-"""
+"""Tensors in another dtype, memory order or on another device: `to` and what stands on it."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from runtime import errors
 from runtime.core import device as devices
 from runtime.core import key as keys
 from runtime.core import memory_format as formats
-from runtime.core import shape as shapes
 from runtime.core.device import device
 from runtime.core.dtype import dtype
 from runtime.core.memory_format import memory_format
 from runtime.core.tensor import Tensor, make_tensor
 from runtime.dispatch import ops
-
-_CHANNELS_LAST_DIMS = {
-    formats.channels_last: (0, 2, 3, 1),
-    formats.channels_last_3d: (0, 2, 3, 4, 1),
-}
-
-
-def dims_in_memory(self: Tensor, order: memory_format | None) -> tuple[int, ...] | None:
-    """Return the dims from outermost to innermost in a copy of self; None where that is 0, 1, 2 ...
-
-    Raises: RuntimeError if the number of dims does not suit a channels-last format.
-    """
-    if order is None or order is formats.preserve_format:
-        if self._flat is not None or shapes.is_contiguous(self._sizes, self._strides):
-            return None
-        strides = shapes.dense_strides(self._sizes, self._strides)
-        if shapes.is_contiguous(self._sizes, strides):
-            return None
-        return tuple(sorted(range(len(strides)), key=lambda dim: (-strides[dim], dim)))
-    if order is formats.contiguous_format:
-        return None
-    dims = _CHANNELS_LAST_DIMS[order]
-    if self.dim() != len(dims):
-        raise errors.format_needs_rank(order.name, len(dims))
-    return dims
-
-
-def in_order(dims: tuple[int, ...] | None, self: Tensor, copy: Any) -> Tensor:
-    """Call `copy`, whose results are contiguous, so that `dims` is the result's memory order."""
-    if dims is None:
-        result: Tensor = copy(self)
-        return result
-    inverse = tuple(sorted(range(len(dims)), key=dims.__getitem__))
-    return ops.permute(copy(ops.permute(self, dims)), inverse)  # type: ignore[no-any-return]
-
-
-def clone(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
-    """A copy with memory of its own; unless told otherwise its dims keep their order in memory."""
-    if self._flat is not None and (memory_format is None or memory_format in _ROW_MAJOR):
-        return ops._clone(self)  # type: ignore[no-any-return]
-    return in_order(dims_in_memory(self, memory_format), self, ops._clone)
-
-
-_ROW_MAJOR = (formats.preserve_format, formats.contiguous_format)
 
 
 def to(
@@ -79,20 +29,12 @@ def to(
     if not same_device:
         return _to_device(self, dtype, device, non_blocking, memory_format)
     if copy or not same_dtype or not _is_in_format(self, memory_format):
-        return to_copy(self, dtype, memory_format)
+        return ops._to_copy(self, dtype=dtype, memory_format=memory_format)  # type: ignore[no-any-return]
     return self
 
 
 def _is_in_format(self: Tensor, wanted: memory_format | None) -> bool:
     return wanted in (None, formats.preserve_format) or self.is_contiguous(wanted)
-
-
-def to_copy(
-    self: Tensor, dtype: dtype | None = None, memory_format: memory_format | None = None
-) -> Tensor:
-    """A copy of another dtype on the same device."""
-    dims = dims_in_memory(self, memory_format)
-    return in_order(dims, self, lambda tensor: ops._to_copy(tensor, dtype=dtype))
 
 
 def to_dtype(self: Tensor, dtype: dtype, memory_format: memory_format | None = None) -> Tensor:

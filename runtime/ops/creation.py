@@ -139,7 +139,7 @@ def empty(
         return made
     strides = shapes.channels_last_strides(made._sizes, memory_format.name)
     if strides is None:
-        raise errors.format_needs_rank(memory_format.name, 5 if "3d" in memory_format.name else 4)
+        raise errors.format_needs_rank(memory_format.name, formats.RANK[memory_format])
     return with_strides(made, strides)
 
 

@@ -21,6 +21,7 @@ from runtime.core.dtype import dtype
 from runtime.core.size import Size
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build
+from runtime.dispatch import ops
 from runtime.ops import conversion
 
 
@@ -167,13 +168,10 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     **Example** `torch.from_dlpack(numpy.arange(3))`
     """
     wanted = None if device is None else devices.device(device)
-    if hasattr(ext_tensor, "__dlpack__"):
-        capsule = _ask(ext_tensor, copy)
-    else:
-        capsule = ext_tensor
-    made = _take(capsule)
-    if copy and not hasattr(ext_tensor, "__dlpack__"):
-        return conversion.clone(made)
+    is_exporter = hasattr(ext_tensor, "__dlpack__")
+    made = _take(_ask(ext_tensor, copy) if is_exporter else ext_tensor)
+    if copy and not is_exporter:
+        return ops.clone(made)  # type: ignore[no-any-return]
     return made if wanted is None else conversion.to(made, device=wanted)
 
 

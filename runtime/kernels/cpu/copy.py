@@ -39,7 +39,7 @@ def copy_(self: Array, src: Array, non_blocking: bool = False) -> None:
         cast_into(self, src)
 
 
-def clone(out: Array, self: Array) -> None:
+def clone(out: Array, self: Array, memory_format: Any = None) -> None:
     """Copy all elements."""
     out[...] = self
 

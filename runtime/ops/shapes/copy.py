@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from runtime import errors
+from runtime.core import memory_format as formats
 from runtime.core import number, shape
 from runtime.core.dtype import dtype
+from runtime.core.memory_format import memory_format
 from runtime.core.tensor import Tensor
 
-Spec = tuple[Sequence[int], dtype]
+Spec = tuple[Sequence[int], dtype, Sequence[int]]
 
 
 def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> None:
@@ -21,14 +23,38 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> None:
             raise errors.inplace_shape("copy_", self._sizes, sizes)
 
 
-def clone(self: Tensor) -> Spec:
-    """The same sizes and dtype."""
-    return self._sizes, self.dtype
+def clone(self: Tensor, memory_format: memory_format | None = None) -> Spec:
+    """The same sizes and dtype, dense strides."""
+    return self._sizes, self.dtype, strides_of_copy(self, memory_format)
 
 
-def to_copy(self: Tensor, dtype: dtype | None = None, *options: Any) -> Spec:
-    """The same sizes, another dtype."""
-    return self._sizes, self.dtype if dtype is None else dtype
+def to_copy(
+    self: Tensor,
+    dtype: dtype | None = None,
+    layout: object = None,
+    device: object = None,
+    pin_memory: bool | None = None,
+    non_blocking: bool = False,
+    memory_format: memory_format | None = None,
+) -> Spec:
+    """The same sizes, another dtype, dense strides."""
+    own = self.dtype if dtype is None else dtype
+    return self._sizes, own, strides_of_copy(self, memory_format)
+
+
+def strides_of_copy(self: Tensor, wanted: memory_format | None) -> tuple[int, ...]:
+    """The strides of a copy: dense, the dims in the order asked for, by default that of self.
+
+    Raises: RuntimeError if the number of dims does not suit a channels-last format.
+    """
+    if wanted is None or wanted is formats.preserve_format:
+        return shape.dense_strides(self._sizes, self._strides)
+    if wanted is formats.contiguous_format:
+        return shape.contiguous_strides(self._sizes)
+    strides = shape.channels_last_strides(self._sizes, wanted.name)
+    if strides is None:
+        raise errors.format_needs_rank(wanted.name, formats.RANK[wanted])
+    return strides
 
 
 def fill_(self: Tensor, value: Any) -> None:
@@ -43,7 +69,7 @@ def zero_(self: Tensor) -> None:
     """Nothing can be wrong."""
 
 
-def complex_(real: Tensor, imag: Tensor) -> Spec:
+def complex_(real: Tensor, imag: Tensor) -> tuple[Sequence[int], dtype]:
     """The broadcast sizes; the dtype with parts of the inputs' dtype."""
     if not real.dtype.is_floating_point or not imag.dtype.is_floating_point:
         raise errors.complex_of(real.dtype, imag.dtype)
