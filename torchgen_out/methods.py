@@ -287,7 +287,6 @@ Tensor.split_with_sizes = view.split_with_sizes
 Tensor.chunk = view.chunk
 Tensor.unbind = view.unbind
 
-Tensor.clone = composite.clone
 Tensor.type_as = composite.type_as
 Tensor.is_floating_point = composite.is_floating_point
 Tensor.is_complex = composite.is_complex
@@ -359,6 +358,7 @@ Tensor.__rmatmul__ = composite.__rmatmul__
 Tensor.inner = composite.inner
 Tensor.kron = composite.kron
 
+Tensor.clone = dispatch.clone
 Tensor.copy_ = dispatch.copy_
 Tensor.fill_ = dispatch.fill_
 Tensor.zero_ = dispatch.zero_

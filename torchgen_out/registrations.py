@@ -6,8 +6,7 @@
 from runtime.dispatch import ops
 from torchgen_out.functions import composite, dispatch, overloads, pointwise, reduction, view
 
-ops.clone = composite.clone
-ops._clone = dispatch._clone
+ops.clone = dispatch.clone
 ops._to_copy = dispatch._to_copy
 ops.to = overloads.to
 ops.type_as = composite.type_as

@@ -50,16 +50,6 @@ from torchgen_out.results import aminmax_result
 Number = bool | int | float | complex
 
 
-def clone(input: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
-    """clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
-
-    Returns a copy with memory of its own; gradients flow through it.
-
-    Unless `memory_format` says otherwise, the dimensions keep their order in memory.
-    """
-    return conversion_bodies.clone(input, memory_format)
-
-
 def to__dtype(
     self: Tensor,
     dtype: dtype,

@@ -35,19 +35,21 @@ from torchgen_out.results import (
 Number = bool | int | float | complex
 
 
-__clone = operators._clone.calls
+_clone = operators.clone.calls
 
 
-def _clone(input: Tensor) -> Tensor:
-    """_clone(Tensor self) -> Tensor
+def clone(input: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
+    """clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
 
-    Copies all elements into contiguous memory: the work of `clone`.
+    Returns a copy with memory of its own; gradients flow through it.
+
+    Unless `memory_format` says otherwise, the dimensions keep their order in memory.
     """
     try:
-        call = __clone[input._key]
+        call = _clone[input._key]
     except AttributeError:
-        raise __clone.wrong_arguments(input) from None
-    return call(input)
+        raise _clone.wrong_arguments(input) from None
+    return call(input, memory_format)
 
 
 __to_copy = operators._to_copy.calls
@@ -66,7 +68,7 @@ def _to_copy(
     """_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
     bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor
 
-    Copies all elements, cast to `dtype`, into contiguous memory: the work of `to`.
+    Copies all elements, cast to `dtype`: the work of `to`.
 
     A cast to an integer cuts the fraction, a cast to bool tells what is not zero, a cast from
     complex to real drops the imaginary part.

@@ -477,7 +477,7 @@ __all__ = [
     "zeros_like",
 ]
 
-clone = composite.clone
+clone = dispatch.clone
 fill_ = dispatch.fill_
 zero_ = dispatch.zero_
 complex = dispatch.complex

@@ -3,6 +3,8 @@
 # Do not edit.
 """The nodes of dispatch operators, and the wrappers that record them."""
 
+from typing import Any
+
 from runtime import errors
 from runtime.autograd import formulas, grad_mode
 from runtime.autograd.graph import (
@@ -19,7 +21,7 @@ from runtime.dispatch import ops
 
 
 class CloneBackward0(Node):
-    """_clone
+    """clone
     self: grad
     """
 
@@ -30,11 +32,11 @@ class CloneBackward0(Node):
         return (grad_self,)
 
 
-def recording__clone(below, needs_self):
+def recording_clone(below, needs_self):
     """Records CloneBackward0 around `below`."""
 
-    def call(self):
-        result = below(self)
+    def call(self, memory_format):
+        result = below(self, memory_format)
         if not grad_mode.state.enabled:
             return result
         node = CloneBackward0()
@@ -219,6 +221,7 @@ class I0Backward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -269,6 +272,8 @@ class IgammaBackward0(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
+    saved_other: Any
+    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -339,6 +344,8 @@ class IgammacBackward0(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
+    saved_other: Any
+    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -408,6 +415,8 @@ class PolygammaBackward0(Node):
     """
 
     __slots__ = ("saved_n", "saved_self")
+    saved_n: Any
+    saved_self: Any
 
     def apply(node, grad):
         n = node.saved_n
@@ -442,6 +451,7 @@ class SpecialBesselJ0Backward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -474,6 +484,8 @@ class SpecialBesselJ1Backward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
+    saved_result: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -509,6 +521,7 @@ class SpecialBesselY0Backward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -541,6 +554,8 @@ class SpecialBesselY1Backward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
+    saved_result: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -576,6 +591,8 @@ class SpecialErfcxBackward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
+    saved_result: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -611,6 +628,8 @@ class SpecialI0eBackward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
+    saved_result: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -646,6 +665,8 @@ class SpecialI1Backward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
+    saved_result: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -684,6 +705,8 @@ class SpecialI1eBackward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
+    saved_result: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -723,6 +746,7 @@ class SpecialLogNdtrBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -755,6 +779,7 @@ class SpecialNdtriBackward0(Node):
     """
 
     __slots__ = ("saved_result",)
+    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -788,6 +813,8 @@ class SpecialZetaBackward0(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
+    saved_other: Any
+    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -834,6 +861,8 @@ class CatBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_tensors")
+    saved_dim: Any
+    saved_tensors: Any
 
     def apply(node, grad):
         tensors = unpack_all(node.saved_tensors, node)
@@ -868,6 +897,7 @@ class StackBackward0(Node):
     """
 
     __slots__ = ("saved_dim",)
+    saved_dim: Any
 
     def apply(node, grad):
         dim = node.saved_dim
@@ -897,6 +927,7 @@ class FlipBackward0(Node):
     """
 
     __slots__ = ("saved_dims",)
+    saved_dims: Any
 
     def apply(node, grad):
         dims = node.saved_dims
@@ -926,6 +957,8 @@ class RollBackward0(Node):
     """
 
     __slots__ = ("saved_dims", "saved_shifts")
+    saved_dims: Any
+    saved_shifts: Any
 
     def apply(node, grad):
         shifts = node.saved_shifts
@@ -957,6 +990,8 @@ class RepeatBackward0(Node):
     """
 
     __slots__ = ("saved_repeats", "saved_self_sizes")
+    saved_repeats: Any
+    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -988,6 +1023,7 @@ class TrilBackward0(Node):
     """
 
     __slots__ = ("saved_diagonal",)
+    saved_diagonal: Any
 
     def apply(node, grad):
         diagonal = node.saved_diagonal
@@ -1034,6 +1070,7 @@ class TriuBackward0(Node):
     """
 
     __slots__ = ("saved_diagonal",)
+    saved_diagonal: Any
 
     def apply(node, grad):
         diagonal = node.saved_diagonal
@@ -1080,6 +1117,9 @@ class DiagEmbedBackward0(Node):
     """
 
     __slots__ = ("saved_dim1", "saved_dim2", "saved_offset")
+    saved_dim1: Any
+    saved_dim2: Any
+    saved_offset: Any
 
     def apply(node, grad):
         offset = node.saved_offset
@@ -1114,6 +1154,9 @@ class GatherBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_index", "saved_self_sizes")
+    saved_dim: Any
+    saved_index: Any
+    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -1151,6 +1194,9 @@ class IndexSelectBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_index", "saved_self_sizes")
+    saved_dim: Any
+    saved_index: Any
+    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -1188,6 +1234,8 @@ class IndexBackward0(Node):
     """
 
     __slots__ = ("saved_indices", "saved_self_sizes")
+    saved_indices: Any
+    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -1223,6 +1271,8 @@ class TakeBackward0(Node):
     """
 
     __slots__ = ("saved_index", "saved_self_sizes")
+    saved_index: Any
+    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -1258,6 +1308,8 @@ class MaskedSelectBackward0(Node):
     """
 
     __slots__ = ("saved_mask", "saved_self")
+    saved_mask: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -1300,6 +1352,10 @@ class EmbeddingBackward0(Node):
         "saved_scale_grad_by_freq",
         "saved_weight_sizes",
     )
+    saved_indices: Any
+    saved_padding_idx: Any
+    saved_scale_grad_by_freq: Any
+    saved_weight_sizes: Any
 
     def apply(node, grad):
         weight_sizes = node.saved_weight_sizes
@@ -1341,6 +1397,9 @@ class EmbeddingDenseBackwardBackward0(Node):
     """
 
     __slots__ = ("saved_indices", "saved_padding_idx", "saved_scale_grad_by_freq")
+    saved_indices: Any
+    saved_padding_idx: Any
+    saved_scale_grad_by_freq: Any
 
     def apply(node, grad):
         indices = unpack(node.saved_indices, node)
@@ -1381,6 +1440,8 @@ class IndexPutBackward0(Node):
     """
 
     __slots__ = ("saved_accumulate", "saved_indices")
+    saved_accumulate: Any
+    saved_indices: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -1449,6 +1510,10 @@ class IndexAddBackward0(Node):
     """
 
     __slots__ = ("saved_alpha", "saved_dim", "saved_index", "saved_source")
+    saved_alpha: Any
+    saved_dim: Any
+    saved_index: Any
+    saved_source: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -1530,6 +1595,9 @@ class IndexCopyBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_index", "saved_source")
+    saved_dim: Any
+    saved_index: Any
+    saved_source: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -1602,6 +1670,8 @@ class IndexFillBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_index")
+    saved_dim: Any
+    saved_index: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -1676,6 +1746,13 @@ class IndexReduceBackward0(Node):
         "saved_self",
         "saved_source",
     )
+    saved_dim: Any
+    saved_include_self: Any
+    saved_index: Any
+    saved_reduce: Any
+    saved_result: Any
+    saved_self: Any
+    saved_source: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -1756,6 +1833,10 @@ class PutBackward0(Node):
     """
 
     __slots__ = ("saved_accumulate", "saved_index", "saved_source", "saved_source_sizes")
+    saved_accumulate: Any
+    saved_index: Any
+    saved_source: Any
+    saved_source_sizes: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -1837,6 +1918,9 @@ class ScatterBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_index", "saved_src_sizes")
+    saved_dim: Any
+    saved_index: Any
+    saved_src_sizes: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -1907,6 +1991,8 @@ class ScatterBackward1(Node):
     """
 
     __slots__ = ("saved_dim", "saved_index")
+    saved_dim: Any
+    saved_index: Any
 
     def apply(node, grad):
         dim = node.saved_dim
@@ -2062,6 +2148,9 @@ class ScatterAddBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_index", "saved_src_sizes")
+    saved_dim: Any
+    saved_index: Any
+    saved_src_sizes: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -2144,6 +2233,13 @@ class ScatterReduceBackward0(Node):
         "saved_self",
         "saved_src",
     )
+    saved_dim: Any
+    saved_include_self: Any
+    saved_index: Any
+    saved_reduce: Any
+    saved_result: Any
+    saved_self: Any
+    saved_src: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2224,6 +2320,7 @@ class MaskedFillBackward0(Node):
     """
 
     __slots__ = ("saved_mask",)
+    saved_mask: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -2287,6 +2384,8 @@ class MaskedScatterBackward0(Node):
     """
 
     __slots__ = ("saved_mask", "saved_source_sizes")
+    saved_mask: Any
+    saved_source_sizes: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -2353,6 +2452,9 @@ class SortBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_self_sizes")
+    saved_dim: Any
+    saved_indices: Any
+    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -2392,6 +2494,9 @@ class SortBackward1(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_self_sizes")
+    saved_dim: Any
+    saved_indices: Any
+    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -2431,6 +2536,9 @@ class TopkBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_self_sizes")
+    saved_dim: Any
+    saved_indices: Any
+    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -2470,6 +2578,10 @@ class KthvalueBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_keepdim", "saved_self_sizes")
+    saved_dim: Any
+    saved_indices: Any
+    saved_keepdim: Any
+    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -2511,6 +2623,8 @@ class MedianBackward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
+    saved_result: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2546,6 +2660,10 @@ class MedianBackward1(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_keepdim", "saved_self_sizes")
+    saved_dim: Any
+    saved_indices: Any
+    saved_keepdim: Any
+    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -2587,6 +2705,8 @@ class NanmedianBackward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
+    saved_result: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2622,6 +2742,10 @@ class NanmedianBackward1(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_keepdim", "saved_self_sizes")
+    saved_dim: Any
+    saved_indices: Any
+    saved_keepdim: Any
+    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -2663,6 +2787,10 @@ class ModeBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_keepdim", "saved_self_sizes")
+    saved_dim: Any
+    saved_indices: Any
+    saved_keepdim: Any
+    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -2785,6 +2913,10 @@ class MaxBackward1(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_keepdim", "saved_self_sizes")
+    saved_dim: Any
+    saved_indices: Any
+    saved_keepdim: Any
+    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -2826,6 +2958,10 @@ class MinBackward1(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_keepdim", "saved_self_sizes")
+    saved_dim: Any
+    saved_indices: Any
+    saved_keepdim: Any
+    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -2895,6 +3031,7 @@ class CumsumBackward0(Node):
     """
 
     __slots__ = ("saved_dim",)
+    saved_dim: Any
 
     def apply(node, grad):
         dim = node.saved_dim
@@ -2941,6 +3078,9 @@ class CumprodBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_result", "saved_self")
+    saved_dim: Any
+    saved_result: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2997,6 +3137,9 @@ class LogcumsumexpBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_result", "saved_self")
+    saved_dim: Any
+    saved_result: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3034,6 +3177,9 @@ class CummaxBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_self_sizes")
+    saved_dim: Any
+    saved_indices: Any
+    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -3071,6 +3217,9 @@ class CumminBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_self_sizes")
+    saved_dim: Any
+    saved_indices: Any
+    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -3277,6 +3426,7 @@ class BernoulliBackward1(Node):
     """
 
     __slots__ = ("saved_p",)
+    saved_p: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -3460,6 +3610,9 @@ class NativeDropoutBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_p", "saved_result1", "saved_train")
+    saved_p: Any
+    saved_result1: Any
+    saved_train: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -3502,6 +3655,8 @@ class MmBackward0(Node):
     """
 
     __slots__ = ("saved_mat2", "saved_self")
+    saved_mat2: Any
+    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -3549,6 +3704,8 @@ class BmmBackward0(Node):
     """
 
     __slots__ = ("saved_mat2", "saved_self")
+    saved_mat2: Any
+    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -3596,6 +3753,8 @@ class MvBackward0(Node):
     """
 
     __slots__ = ("saved_self", "saved_vec")
+    saved_self: Any
+    saved_vec: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -3643,6 +3802,8 @@ class DotBackward0(Node):
     """
 
     __slots__ = ("saved_self", "saved_tensor")
+    saved_self: Any
+    saved_tensor: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -3690,6 +3851,8 @@ class VdotBackward0(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
+    saved_other: Any
+    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -3738,6 +3901,10 @@ class AddmmBackward0(Node):
     """
 
     __slots__ = ("saved_alpha", "saved_beta", "saved_mat1", "saved_mat2")
+    saved_alpha: Any
+    saved_beta: Any
+    saved_mat1: Any
+    saved_mat2: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -3825,6 +3992,10 @@ class AddmvBackward0(Node):
     """
 
     __slots__ = ("saved_alpha", "saved_beta", "saved_mat", "saved_vec")
+    saved_alpha: Any
+    saved_beta: Any
+    saved_mat: Any
+    saved_vec: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -3912,6 +4083,10 @@ class AddbmmBackward0(Node):
     """
 
     __slots__ = ("saved_alpha", "saved_batch1", "saved_batch2", "saved_beta")
+    saved_alpha: Any
+    saved_batch1: Any
+    saved_batch2: Any
+    saved_beta: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -3999,6 +4174,10 @@ class BaddbmmBackward0(Node):
     """
 
     __slots__ = ("saved_alpha", "saved_batch1", "saved_batch2", "saved_beta")
+    saved_alpha: Any
+    saved_batch1: Any
+    saved_batch2: Any
+    saved_beta: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -4086,6 +4265,10 @@ class AddrBackward0(Node):
     """
 
     __slots__ = ("saved_alpha", "saved_beta", "saved_vec1", "saved_vec2")
+    saved_alpha: Any
+    saved_beta: Any
+    saved_vec1: Any
+    saved_vec2: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -4173,6 +4356,8 @@ class LinearBackward0(Node):
     """
 
     __slots__ = ("saved_input", "saved_weight")
+    saved_input: Any
+    saved_weight: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -4223,6 +4408,11 @@ class LinalgVectorNormBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_keepdim", "saved_ord", "saved_result", "saved_self")
+    saved_dim: Any
+    saved_keepdim: Any
+    saved_ord: Any
+    saved_result: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -4264,6 +4454,9 @@ class SoftmaxBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_result", "saved_self_dtype")
+    saved_dim: Any
+    saved_result: Any
+    saved_self_dtype: Any
 
     def apply(node, grad):
         self_dtype = node.saved_self_dtype
@@ -4300,6 +4493,9 @@ class LogSoftmaxBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_result", "saved_self_dtype")
+    saved_dim: Any
+    saved_result: Any
+    saved_self_dtype: Any
 
     def apply(node, grad):
         self_dtype = node.saved_self_dtype
@@ -4337,6 +4533,10 @@ class SoftmaxBackwardDataBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_grad_output", "saved_input_dtype", "saved_output")
+    saved_dim: Any
+    saved_grad_output: Any
+    saved_input_dtype: Any
+    saved_output: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -4388,6 +4588,9 @@ class LogSoftmaxBackwardDataBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_grad_output", "saved_output")
+    saved_dim: Any
+    saved_grad_output: Any
+    saved_output: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -4435,6 +4638,10 @@ class LogsumexpBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_keepdim", "saved_result", "saved_self")
+    saved_dim: Any
+    saved_keepdim: Any
+    saved_result: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -4484,6 +4691,12 @@ class NllLossForwardBackward0(MultiOutputNode):
         "saved_total_weight",
         "saved_weight",
     )
+    saved_ignore_index: Any
+    saved_reduction: Any
+    saved_self_sizes: Any
+    saved_target: Any
+    saved_total_weight: Any
+    saved_weight: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -4541,6 +4754,11 @@ class NllLossBackwardBackward0(Node):
         "saved_total_weight",
         "saved_weight",
     )
+    saved_ignore_index: Any
+    saved_reduction: Any
+    saved_target: Any
+    saved_total_weight: Any
+    saved_weight: Any
 
     def apply(node, grad):
         target = unpack(node.saved_target, node)
@@ -4599,6 +4817,15 @@ class ConvolutionBackward0(Node):
         "saved_weight",
         "saved_weight_sizes",
     )
+    saved_dilation: Any
+    saved_groups: Any
+    saved_input: Any
+    saved_input_sizes: Any
+    saved_padding: Any
+    saved_stride: Any
+    saved_transposed: Any
+    saved_weight: Any
+    saved_weight_sizes: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -4708,6 +4935,15 @@ class ConvolutionGradInputBackward0(Node):
         "saved_weight",
         "saved_weight_sizes",
     )
+    saved_dilation: Any
+    saved_grad_output: Any
+    saved_grad_output_sizes: Any
+    saved_groups: Any
+    saved_padding: Any
+    saved_stride: Any
+    saved_transposed: Any
+    saved_weight: Any
+    saved_weight_sizes: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -4801,6 +5037,15 @@ class ConvolutionGradWeightBackward0(Node):
         "saved_stride",
         "saved_transposed",
     )
+    saved_dilation: Any
+    saved_grad_output: Any
+    saved_grad_output_sizes: Any
+    saved_groups: Any
+    saved_input: Any
+    saved_input_sizes: Any
+    saved_padding: Any
+    saved_stride: Any
+    saved_transposed: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -4887,6 +5132,11 @@ class Im2colBackward0(Node):
         "saved_self_sizes",
         "saved_stride",
     )
+    saved_dilation: Any
+    saved_kernel_size: Any
+    saved_padding: Any
+    saved_self_sizes: Any
+    saved_stride: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -4924,6 +5174,10 @@ class Col2imBackward0(Node):
     """
 
     __slots__ = ("saved_dilation", "saved_kernel_size", "saved_padding", "saved_stride")
+    saved_dilation: Any
+    saved_kernel_size: Any
+    saved_padding: Any
+    saved_stride: Any
 
     def apply(node, grad):
         kernel_size = node.saved_kernel_size
@@ -4959,6 +5213,8 @@ class MaxPool2dWithIndicesBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_result1", "saved_self_sizes")
+    saved_result1: Any
+    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -4994,6 +5250,8 @@ class MaxPool3dWithIndicesBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_result1", "saved_self_sizes")
+    saved_result1: Any
+    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -5030,6 +5288,8 @@ class MaxPoolBackwardBackward0(Node):
     """
 
     __slots__ = ("saved_count", "saved_indices")
+    saved_count: Any
+    saved_indices: Any
 
     def apply(node, grad):
         indices = unpack(node.saved_indices, node)
@@ -5073,6 +5333,13 @@ class AvgPool2dBackward0(Node):
         "saved_self_sizes",
         "saved_stride",
     )
+    saved_ceil_mode: Any
+    saved_count_include_pad: Any
+    saved_divisor_override: Any
+    saved_kernel_size: Any
+    saved_padding: Any
+    saved_self_sizes: Any
+    saved_stride: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -5135,6 +5402,13 @@ class AvgPool3dBackward0(Node):
         "saved_self_sizes",
         "saved_stride",
     )
+    saved_ceil_mode: Any
+    saved_count_include_pad: Any
+    saved_divisor_override: Any
+    saved_kernel_size: Any
+    saved_padding: Any
+    saved_self_sizes: Any
+    saved_stride: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -5197,6 +5471,13 @@ class AvgPoolBackwardBackward0(Node):
         "saved_padding",
         "saved_stride",
     )
+    saved_ceil_mode: Any
+    saved_count: Any
+    saved_count_include_pad: Any
+    saved_divisor_override: Any
+    saved_kernel_size: Any
+    saved_padding: Any
+    saved_stride: Any
 
     def apply(node, grad):
         kernel_size = node.saved_kernel_size
@@ -5267,6 +5548,7 @@ class AdaptiveAvgPool2dBackward0(Node):
     """
 
     __slots__ = ("saved_self_sizes",)
+    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -5296,6 +5578,8 @@ class AdaptiveMaxPool2dBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_result1", "saved_self_sizes")
+    saved_result1: Any
+    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -5331,6 +5615,7 @@ class AdaptiveAvgPool3dBackward0(Node):
     """
 
     __slots__ = ("saved_self_sizes",)
+    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -5360,6 +5645,8 @@ class AdaptiveMaxPool3dBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_result1", "saved_self_sizes")
+    saved_result1: Any
+    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -5395,6 +5682,8 @@ class AdaptiveAvgPoolBackwardBackward0(Node):
     """
 
     __slots__ = ("saved_count", "saved_grad_output_sizes")
+    saved_count: Any
+    saved_grad_output_sizes: Any
 
     def apply(node, grad):
         grad_output_sizes = node.saved_grad_output_sizes
@@ -5426,6 +5715,10 @@ class VarBackward0(Node):
     """
 
     __slots__ = ("saved_correction", "saved_dim", "saved_keepdim", "saved_self")
+    saved_correction: Any
+    saved_dim: Any
+    saved_keepdim: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5464,6 +5757,11 @@ class StdBackward0(Node):
     """
 
     __slots__ = ("saved_correction", "saved_dim", "saved_keepdim", "saved_result", "saved_self")
+    saved_correction: Any
+    saved_dim: Any
+    saved_keepdim: Any
+    saved_result: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5505,6 +5803,10 @@ class VarMeanBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_correction", "saved_dim", "saved_keepdim", "saved_self")
+    saved_correction: Any
+    saved_dim: Any
+    saved_keepdim: Any
+    saved_self: Any
 
     def apply(node, *grads):
         self = unpack(node.saved_self, node)
@@ -5543,6 +5845,11 @@ class StdMeanBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_correction", "saved_dim", "saved_keepdim", "saved_result0", "saved_self")
+    saved_correction: Any
+    saved_dim: Any
+    saved_keepdim: Any
+    saved_result0: Any
+    saved_self: Any
 
     def apply(node, *grads):
         self = unpack(node.saved_self, node)
@@ -5596,6 +5903,14 @@ class NativeBatchNormBackward0(MultiOutputNode):
         "saved_training",
         "saved_weight",
     )
+    saved_eps: Any
+    saved_input: Any
+    saved_result1: Any
+    saved_result2: Any
+    saved_running_mean: Any
+    saved_running_var: Any
+    saved_training: Any
+    saved_weight: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -5745,6 +6060,13 @@ class NativeLayerNormBackward0(MultiOutputNode):
         "saved_result2",
         "saved_weight",
     )
+    saved_bias: Any
+    saved_eps: Any
+    saved_input: Any
+    saved_normalized_shape: Any
+    saved_result1: Any
+    saved_result2: Any
+    saved_weight: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -5856,6 +6178,7 @@ class ConstantPadNdBackward0(Node):
     """
 
     __slots__ = ("saved_pad",)
+    saved_pad: Any
 
     def apply(node, grad):
         pad = node.saved_pad

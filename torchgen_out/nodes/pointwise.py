@@ -3,6 +3,8 @@
 # Do not edit.
 """The nodes of pointwise operators, and the wrappers that record them."""
 
+from typing import Any
+
 from runtime import errors
 from runtime.autograd import formulas, grad_mode
 from runtime.autograd.graph import attach, check_inplace, gradient_edge, rebase_history
@@ -22,6 +24,8 @@ class AddBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_alpha")
+    needs: Any
+    saved_alpha: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -105,6 +109,10 @@ class AddcdivBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_tensor1", "saved_tensor2", "saved_value")
+    needs: Any
+    saved_tensor1: Any
+    saved_tensor2: Any
+    saved_value: Any
 
     def apply(node, grad):
         if node.needs == (True, True, True):
@@ -296,6 +304,10 @@ class AddcmulBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_tensor1", "saved_tensor2", "saved_value")
+    needs: Any
+    saved_tensor1: Any
+    saved_tensor2: Any
+    saved_value: Any
 
     def apply(node, grad):
         if node.needs == (True, True, True):
@@ -476,6 +488,9 @@ class DivBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_other", "saved_result")
+    needs: Any
+    saved_other: Any
+    saved_result: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -573,6 +588,8 @@ class DivBackward1(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
+    saved_other: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -771,6 +788,9 @@ class FmodBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
+    needs: Any
+    saved_other: Any
+    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -871,6 +891,9 @@ class MulBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
+    needs: Any
+    saved_other: Any
+    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -1015,6 +1038,7 @@ class ReciprocalBackward0(Node):
     """
 
     __slots__ = ("saved_result",)
+    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -1069,6 +1093,9 @@ class RemainderBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
+    needs: Any
+    saved_other: Any
+    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -1168,6 +1195,8 @@ class RemainderBackward1(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
+    saved_other: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -1211,6 +1240,8 @@ class RsubBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_alpha")
+    needs: Any
+    saved_alpha: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -1269,6 +1300,8 @@ class SubBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_alpha")
+    needs: Any
+    saved_alpha: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -1350,6 +1383,7 @@ class AbsBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -1403,6 +1437,7 @@ class AngleComplexBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -1549,6 +1584,8 @@ class CopysignBackward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
+    saved_result: Any
+    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -1830,6 +1867,7 @@ class SgnBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -1969,6 +2007,7 @@ class NanToNumBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2005,6 +2044,7 @@ class ExpBackward0(Node):
     """
 
     __slots__ = ("saved_result",)
+    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -2058,6 +2098,7 @@ class Exp2Backward0(Node):
     """
 
     __slots__ = ("saved_result",)
+    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -2111,6 +2152,7 @@ class Expm1Backward0(Node):
     """
 
     __slots__ = ("saved_result",)
+    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -2164,6 +2206,7 @@ class LogBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2217,6 +2260,7 @@ class Log10Backward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2270,6 +2314,7 @@ class Log1pBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2323,6 +2368,7 @@ class Log2Backward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2377,6 +2423,8 @@ class LogaddexpBackward0(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
+    saved_other: Any
+    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -2422,6 +2470,8 @@ class Logaddexp2Backward0(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
+    saved_other: Any
+    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -2467,6 +2517,8 @@ class XlogyBackward0(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
+    saved_other: Any
+    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -2532,6 +2584,8 @@ class XlogyBackward1(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
+    saved_other: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = node.saved_self
@@ -2567,6 +2621,9 @@ class PowBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_exponent", "saved_self")
+    needs: Any
+    saved_exponent: Any
+    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -2663,6 +2720,8 @@ class PowBackward1(Node):
     """
 
     __slots__ = ("saved_exponent", "saved_self")
+    saved_exponent: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2703,6 +2762,7 @@ class RsqrtBackward0(Node):
     """
 
     __slots__ = ("saved_result",)
+    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -2756,6 +2816,7 @@ class SqrtBackward0(Node):
     """
 
     __slots__ = ("saved_result",)
+    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -2809,6 +2870,7 @@ class SquareBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2862,6 +2924,7 @@ class AcosBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2915,6 +2978,7 @@ class AsinBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2968,6 +3032,7 @@ class AtanBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3022,6 +3087,9 @@ class Atan2Backward0(Node):
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
+    needs: Any
+    saved_other: Any
+    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -3109,6 +3177,7 @@ class CosBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3210,6 +3279,9 @@ class HypotBackward0(Node):
     """
 
     __slots__ = ("saved_other", "saved_result", "saved_self")
+    saved_other: Any
+    saved_result: Any
+    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -3330,6 +3402,7 @@ class SinBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3383,6 +3456,7 @@ class SincBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3436,6 +3510,7 @@ class TanBackward0(Node):
     """
 
     __slots__ = ("saved_result",)
+    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -3489,6 +3564,7 @@ class AcoshBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3542,6 +3618,7 @@ class AsinhBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3595,6 +3672,7 @@ class AtanhBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3648,6 +3726,7 @@ class CoshBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3701,6 +3780,7 @@ class SinhBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3754,6 +3834,7 @@ class TanhBackward0(Node):
     """
 
     __slots__ = ("saved_result",)
+    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -3807,6 +3888,7 @@ class DigammaBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3860,6 +3942,7 @@ class ErfBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3913,6 +3996,7 @@ class ErfcBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3966,6 +4050,7 @@ class ErfinvBackward0(Node):
     """
 
     __slots__ = ("saved_result",)
+    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -4019,6 +4104,7 @@ class LgammaBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -4072,6 +4158,7 @@ class LogitBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -4108,6 +4195,7 @@ class TrigammaBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -4140,6 +4228,7 @@ class SigmoidBackward0(Node):
     """
 
     __slots__ = ("saved_result",)
+    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -4193,6 +4282,7 @@ class SpecialEntrBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -4225,6 +4315,7 @@ class SpecialNdtrBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -4262,6 +4353,8 @@ class SpecialXlog1pyBackward0(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
+    saved_other: Any
+    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -4308,6 +4401,10 @@ class ClampBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_max", "saved_min", "saved_self")
+    needs: Any
+    saved_max: Any
+    saved_min: Any
+    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True, True):
@@ -4635,6 +4732,9 @@ class ClampMaxBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_max", "saved_self")
+    needs: Any
+    saved_max: Any
+    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -4728,6 +4828,9 @@ class ClampMinBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_min", "saved_self")
+    needs: Any
+    saved_min: Any
+    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -4821,6 +4924,9 @@ class FmaxBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
+    needs: Any
+    saved_other: Any
+    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -4886,6 +4992,9 @@ class FminBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
+    needs: Any
+    saved_other: Any
+    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -5008,6 +5117,10 @@ class LerpBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_end", "saved_self", "saved_weight")
+    needs: Any
+    saved_end: Any
+    saved_self: Any
+    saved_weight: Any
 
     def apply(node, grad):
         if node.needs == (True, True, True):
@@ -5195,6 +5308,9 @@ class MaximumBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
+    needs: Any
+    saved_other: Any
+    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -5260,6 +5376,9 @@ class MinimumBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
+    needs: Any
+    saved_other: Any
+    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -5326,6 +5445,8 @@ class WhereBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_condition")
+    needs: Any
+    saved_condition: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -5385,6 +5506,8 @@ class CeluBackward0(Node):
     """
 
     __slots__ = ("saved_alpha", "saved_self")
+    saved_alpha: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5441,6 +5564,8 @@ class EluBackward0(Node):
     """
 
     __slots__ = ("saved_alpha", "saved_self")
+    saved_alpha: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5497,6 +5622,7 @@ class GeluErfBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5533,6 +5659,7 @@ class GeluTanhBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5569,6 +5696,8 @@ class HardshrinkBackward0(Node):
     """
 
     __slots__ = ("saved_lambd", "saved_self")
+    saved_lambd: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5607,6 +5736,7 @@ class HardsigmoidBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5660,6 +5790,7 @@ class HardswishBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5709,6 +5840,9 @@ class HardtanhBackward0(Node):
     """
 
     __slots__ = ("saved_max_val", "saved_min_val", "saved_self")
+    saved_max_val: Any
+    saved_min_val: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5768,6 +5902,8 @@ class LeakyReluBackward0(Node):
     """
 
     __slots__ = ("saved_negative_slope", "saved_self")
+    saved_negative_slope: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5824,6 +5960,7 @@ class LogsigmoidBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5860,6 +5997,7 @@ class MishBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5914,6 +6052,9 @@ class PreluKernelBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_self", "saved_weight")
+    needs: Any
+    saved_self: Any
+    saved_weight: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -5981,6 +6122,7 @@ class ReluBackward0(Node):
     """
 
     __slots__ = ("saved_result",)
+    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -6034,6 +6176,7 @@ class Relu6Backward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -6087,6 +6230,7 @@ class SeluBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -6140,6 +6284,7 @@ class SiluBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -6193,6 +6338,9 @@ class SoftplusBackward0(Node):
     """
 
     __slots__ = ("saved_beta", "saved_self", "saved_threshold")
+    saved_beta: Any
+    saved_self: Any
+    saved_threshold: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -6233,6 +6381,8 @@ class SoftshrinkBackward0(Node):
     """
 
     __slots__ = ("saved_lambd", "saved_self")
+    saved_lambd: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -6271,6 +6421,7 @@ class SoftsignBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -6307,6 +6458,7 @@ class TanhshrinkBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -6343,6 +6495,8 @@ class ThresholdBackward0(Node):
     """
 
     __slots__ = ("saved_self", "saved_threshold")
+    saved_self: Any
+    saved_threshold: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -6400,6 +6554,8 @@ class NativeDropoutBackwardBackward0(Node):
     """
 
     __slots__ = ("saved_mask", "saved_scale")
+    saved_mask: Any
+    saved_scale: Any
 
     def apply(node, grad):
         mask = unpack(node.saved_mask, node)
@@ -6435,6 +6591,9 @@ class SquaredDifferenceBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
+    needs: Any
+    saved_other: Any
+    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -6506,6 +6665,10 @@ class SmoothL1Backward0(Node):
     """
 
     __slots__ = ("needs", "saved_beta", "saved_self", "saved_target")
+    needs: Any
+    saved_beta: Any
+    saved_self: Any
+    saved_target: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -6577,6 +6740,10 @@ class HuberBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_delta", "saved_self", "saved_target")
+    needs: Any
+    saved_delta: Any
+    saved_self: Any
+    saved_target: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -6646,6 +6813,8 @@ class BinaryCrossEntropyBackward0(Node):
     """
 
     __slots__ = ("saved_self", "saved_target")
+    saved_self: Any
+    saved_target: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -6692,6 +6861,9 @@ class LogisticLossBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_self", "saved_target")
+    needs: Any
+    saved_self: Any
+    saved_target: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -6763,6 +6935,10 @@ class WeightedLogisticLossBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_pos_weight", "saved_self", "saved_target")
+    needs: Any
+    saved_pos_weight: Any
+    saved_self: Any
+    saved_target: Any
 
     def apply(node, grad):
         if node.needs == (True, True, True):
@@ -6914,6 +7090,9 @@ class KlDivBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_self", "saved_target")
+    needs: Any
+    saved_self: Any
+    saved_target: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -6982,6 +7161,9 @@ class KlDivLogTargetBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_self", "saved_target")
+    needs: Any
+    saved_self: Any
+    saved_target: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -7053,6 +7235,10 @@ class GruCandidateBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_hidden", "saved_reset_gate", "saved_result")
+    needs: Any
+    saved_hidden: Any
+    saved_reset_gate: Any
+    saved_result: Any
 
     def apply(node, grad):
         if node.needs == (True, True, True):
@@ -7197,6 +7383,10 @@ class GruHiddenBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_candidate", "saved_hidden", "saved_update_gate")
+    needs: Any
+    saved_candidate: Any
+    saved_hidden: Any
+    saved_update_gate: Any
 
     def apply(node, grad):
         if node.needs == (True, True, True):
@@ -7336,6 +7526,10 @@ class LstmCellBackward0(Node):
     """
 
     __slots__ = ("saved_cell", "saved_cell_gate", "saved_forget_gate", "saved_in_gate")
+    saved_cell: Any
+    saved_cell_gate: Any
+    saved_forget_gate: Any
+    saved_in_gate: Any
 
     def apply(node, grad):
         in_gate = unpack(node.saved_in_gate, node)
@@ -7391,6 +7585,9 @@ class LstmHiddenBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_cell", "saved_out_gate")
+    needs: Any
+    saved_cell: Any
+    saved_out_gate: Any
 
     def apply(node, grad):
         if node.needs == (True, True):

@@ -3,6 +3,8 @@
 # Do not edit.
 """The nodes of reduction operators, and the wrappers that record them."""
 
+from typing import Any
+
 from runtime.autograd import formulas, grad_mode
 from runtime.autograd.graph import attach, gradient_edge
 from runtime.autograd.node import Node
@@ -15,6 +17,10 @@ class AmaxBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_keepdim", "saved_result", "saved_self")
+    saved_dim: Any
+    saved_keepdim: Any
+    saved_result: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -54,6 +60,10 @@ class AminBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_keepdim", "saved_result", "saved_self")
+    saved_dim: Any
+    saved_keepdim: Any
+    saved_result: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -93,6 +103,8 @@ class MaxBackward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
+    saved_result: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -128,6 +140,9 @@ class MeanBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_keepdim", "saved_self_sizes")
+    saved_dim: Any
+    saved_keepdim: Any
+    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -161,6 +176,8 @@ class MinBackward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
+    saved_result: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -196,6 +213,9 @@ class NansumBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_keepdim", "saved_self")
+    saved_dim: Any
+    saved_keepdim: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -234,6 +254,10 @@ class ProdBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_keepdim", "saved_result", "saved_self")
+    saved_dim: Any
+    saved_keepdim: Any
+    saved_result: Any
+    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -273,6 +297,9 @@ class SumBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_keepdim", "saved_self_sizes")
+    saved_dim: Any
+    saved_keepdim: Any
+    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes

@@ -3,6 +3,8 @@
 # Do not edit.
 """The nodes of view operators, and the wrappers that record them."""
 
+from typing import Any
+
 from runtime.autograd import grad_mode
 from runtime.autograd.graph import attach_view, attach_views, gradient_edge, track_view
 from runtime.autograd.node import MultiOutputNode, Node
@@ -51,6 +53,12 @@ class AsStridedBackward0(Node):
         "saved_storage_offset",
         "saved_stride",
     )
+    saved_self_sizes: Any
+    saved_self_storage_offset: Any
+    saved_self_strides: Any
+    saved_size: Any
+    saved_storage_offset: Any
+    saved_stride: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -93,6 +101,7 @@ class ViewBackward0(Node):
     """
 
     __slots__ = ("saved_self_sizes",)
+    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -124,6 +133,7 @@ class ViewAsBackward0(Node):
     """
 
     __slots__ = ("saved_self_sizes",)
+    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -210,6 +220,7 @@ class UnflattenBackward0(Node):
     """
 
     __slots__ = ("saved_self_sizes",)
+    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -240,6 +251,8 @@ class TransposeBackward0(Node):
     """
 
     __slots__ = ("saved_dim0", "saved_dim1")
+    saved_dim0: Any
+    saved_dim1: Any
 
     def apply(node, grad):
         dim0 = node.saved_dim0
@@ -272,6 +285,8 @@ class SwapaxesBackward0(Node):
     """
 
     __slots__ = ("saved_axis0", "saved_axis1")
+    saved_axis0: Any
+    saved_axis1: Any
 
     def apply(node, grad):
         axis0 = node.saved_axis0
@@ -388,6 +403,7 @@ class PermuteBackward0(Node):
     """
 
     __slots__ = ("saved_dims",)
+    saved_dims: Any
 
     def apply(node, grad):
         dims = node.saved_dims
@@ -418,6 +434,8 @@ class MovedimBackward0(Node):
     """
 
     __slots__ = ("saved_destination", "saved_source")
+    saved_destination: Any
+    saved_source: Any
 
     def apply(node, grad):
         source = node.saved_source
@@ -450,6 +468,8 @@ class MovedimBackward1(Node):
     """
 
     __slots__ = ("saved_destination", "saved_source")
+    saved_destination: Any
+    saved_source: Any
 
     def apply(node, grad):
         source = node.saved_source
@@ -567,6 +587,7 @@ class SqueezeBackward0(Node):
     """
 
     __slots__ = ("saved_self_sizes",)
+    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -597,6 +618,7 @@ class SqueezeBackward1(Node):
     """
 
     __slots__ = ("saved_self_sizes",)
+    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -627,6 +649,7 @@ class SqueezeBackward2(Node):
     """
 
     __slots__ = ("saved_self_sizes",)
+    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -657,6 +680,7 @@ class UnsqueezeBackward0(Node):
     """
 
     __slots__ = ("saved_dim",)
+    saved_dim: Any
 
     def apply(node, grad):
         dim = node.saved_dim
@@ -687,6 +711,9 @@ class SelectBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_index", "saved_self_sizes")
+    saved_dim: Any
+    saved_index: Any
+    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -721,6 +748,11 @@ class SliceBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_end", "saved_self_sizes", "saved_start", "saved_step")
+    saved_dim: Any
+    saved_end: Any
+    saved_self_sizes: Any
+    saved_start: Any
+    saved_step: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -759,6 +791,10 @@ class NarrowBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_length", "saved_self_sizes", "saved_start")
+    saved_dim: Any
+    saved_length: Any
+    saved_self_sizes: Any
+    saved_start: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -795,6 +831,10 @@ class UnfoldBackward0(Node):
     """
 
     __slots__ = ("saved_dimension", "saved_self_sizes", "saved_size", "saved_step")
+    saved_dimension: Any
+    saved_self_sizes: Any
+    saved_size: Any
+    saved_step: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -831,6 +871,10 @@ class DiagonalBackward0(Node):
     """
 
     __slots__ = ("saved_dim1", "saved_dim2", "saved_offset", "saved_self_sizes")
+    saved_dim1: Any
+    saved_dim2: Any
+    saved_offset: Any
+    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -867,6 +911,9 @@ class SplitBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_self_sizes", "saved_split_size")
+    saved_dim: Any
+    saved_self_sizes: Any
+    saved_split_size: Any
 
     def apply(node, *grads):
         self_sizes = node.saved_self_sizes
@@ -902,6 +949,9 @@ class SplitBackward1(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_self_sizes", "saved_split_size")
+    saved_dim: Any
+    saved_self_sizes: Any
+    saved_split_size: Any
 
     def apply(node, *grads):
         self_sizes = node.saved_self_sizes
@@ -937,6 +987,9 @@ class SplitWithSizesBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_self_sizes", "saved_split_sizes")
+    saved_dim: Any
+    saved_self_sizes: Any
+    saved_split_sizes: Any
 
     def apply(node, *grads):
         self_sizes = node.saved_self_sizes
@@ -972,6 +1025,9 @@ class ChunkBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_chunks", "saved_dim", "saved_self_sizes")
+    saved_chunks: Any
+    saved_dim: Any
+    saved_self_sizes: Any
 
     def apply(node, *grads):
         self_sizes = node.saved_self_sizes
@@ -1007,6 +1063,9 @@ class TensorSplitBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_sections", "saved_self_sizes")
+    saved_dim: Any
+    saved_sections: Any
+    saved_self_sizes: Any
 
     def apply(node, *grads):
         self_sizes = node.saved_self_sizes
@@ -1042,6 +1101,9 @@ class TensorSplitBackward1(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_self_sizes")
+    saved_dim: Any
+    saved_indices: Any
+    saved_self_sizes: Any
 
     def apply(node, *grads):
         self_sizes = node.saved_self_sizes
@@ -1077,6 +1139,7 @@ class UnbindBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim",)
+    saved_dim: Any
 
     def apply(node, *grads):
         dim = node.saved_dim

@@ -25,11 +25,11 @@ from runtime.ops.shapes import statistics as statistics_shapes
 from torchgen_out import dtype_sets, results
 from torchgen_out.nodes import dispatch as nodes
 
-_clone = Dispatch(
-    "_clone",
-    "_clone(Tensor self) -> Tensor",
+clone = Dispatch(
+    "clone",
+    "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
+    arguments={"self": "operand", "memory_format": "raw"},
     promotion="none",
     promoted=("self",),
     dtypes=dtype_sets.ALL,
@@ -37,7 +37,7 @@ _clone = Dispatch(
     meta=copy_shapes.clone,
     half_is_raw=True,
     differentiable=("self",),
-    record=nodes.recording__clone,
+    record=nodes.recording_clone,
 )
 
 _to_copy = Dispatch(
