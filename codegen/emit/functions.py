@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codegen.emit import naming, nodes, translate
+from codegen.emit import naming, nodes, references, translate
 from codegen.emit.environment import render
-from codegen.model.operator import Composite, FunctionReference, Operator
+from codegen.model.operator import Composite, Operator
 from codegen.model.program import Program
 from codegen.model.schema import Argument
 from codegen.write import File
@@ -65,20 +65,13 @@ def emit(program: Program) -> Iterable[File]:
     for kind in naming.KIND_NAMES:
         operators = naming.of_kind(program, kind)
         items = [_item(program, operator) for operator in operators]
-        composites = sorted(
-            {
-                _module_of(operator.kind.function)
-                for operator in operators
-                if isinstance(operator.kind, Composite) and operator.kind.function is not None
-            }
-        )
         yield render(
             f"functions/{kind}.py",
             "functions.py.jinja",
             package=program.package,
             kind=kind,
             items=items,
-            composite_modules=composites,
+            references=references.imports(operators),
             result_names=sorted(
                 name for operator in operators if (name := naming.named_tuple(operator)) is not None
             ),
@@ -252,21 +245,13 @@ def key_entry(argument: Argument, name: str) -> str:
     return f"{name}._key if {name}.__class__ is Tensor else {other}({name})"
 
 
-def _module_of(function: FunctionReference) -> tuple[str, str]:
-    """(package, module) of a composite's body."""
-    full = function.module if function.is_absolute else f"runtime.ops.composite.{function.module}"
-    package, _, module = full.rpartition(".")
-    return package, module
-
-
 def _body(operator: Operator, names: dict[str, str]) -> str:
     """The expression that computes a composite; empty for other kinds."""
     kind = operator.kind
     if not isinstance(kind, Composite):
         return ""
     if kind.function is not None:
-        module = kind.function.module.rpartition(".")[2]
-        return f"{module}_bodies.{kind.function.name}({', '.join(names.values())})"
+        return f"{references.spelled(kind.function, 'bodies')}({', '.join(names.values())})"
     assert kind.body is not None
     text = nodes.python_expression(kind.body, kind.body.text)
     if names.get("self", "self") != "self":

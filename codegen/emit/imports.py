@@ -30,10 +30,10 @@ def tidy(text: str) -> str:
 
 
 def _add(line: str, modules: dict[str, set[str]], used: set[str]) -> None:
-    """`from m import a, b as c` or `import m`, as far as it is used."""
+    """`from m import a, b as c`, `import m` or `import m as n`, as far as it is used."""
     if line.startswith("import "):
         name = line.removeprefix("import ")
-        if name in used:
+        if name.rpartition(" as ")[2] in used:
             modules.setdefault(name, set()).add("")
         return
     module, _, names = line.removeprefix("from ").partition(" import ")

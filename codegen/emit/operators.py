@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codegen.emit import automatic, naming, translate
+from codegen.emit import automatic, naming, references, translate
 from codegen.emit.environment import render
 from codegen.model.operator import Composite, Dispatch, Operator, Pointwise, View
 from codegen.model.program import Program
@@ -42,7 +42,7 @@ def emit(program: Program) -> Iterable[File]:
             package=program.package,
             kind=kind,
             items=items,
-            shape_modules=sorted(_shape_modules(program)) if kind == "dispatch" else [],
+            references=references.imports(naming.of_kind(program, kind)),
         )
     backward = [
         _backward_item(operator, case)
@@ -55,19 +55,9 @@ def emit(program: Program) -> Iterable[File]:
         package=program.package,
         kind="backward",
         items=backward,
-        shape_modules=[],
+        references=[],
     )
     yield render("operators/__init__.py", "package.py.jinja", summary="The operators' tables.")
-
-
-def _shape_modules(program: Program) -> set[str]:
-    return {
-        operator.kind.meta.module
-        for operator in program.operators
-        if isinstance(operator.kind, Dispatch)
-        and operator.kind.meta is not None
-        and not operator.kind.meta.is_absolute
-    }
 
 
 def _item(program: Program, operator: Operator) -> Item:
@@ -121,7 +111,7 @@ def _promoted(operator: Operator) -> tuple[str, ...]:
 def _kind_fields(operator: Operator, kind: str) -> Iterator[Field]:
     if kind == "view":
         assert isinstance(operator.kind, View)
-        yield Field("function", f"views.{operator.kind.function.name}")
+        yield Field("function", references.spelled(operator.kind.function, "views"))
         if operator.schema.returns[0].type.is_list:
             yield Field("several", "True")
         return
@@ -155,7 +145,7 @@ def _dispatch_fields(operator: Operator) -> Iterator[Field]:
     kind = operator.kind
     assert isinstance(kind, Dispatch)
     yield Field("kernel_names", _mapping((name, str(ref)) for name, ref in kind.backends))
-    yield Field("meta", "None" if kind.meta is None else _reference(kind.meta))
+    yield Field("meta", "None" if kind.meta is None else references.spelled(kind.meta, "shapes"))
     if kind.half_is_raw:
         yield Field("half_is_raw", "True")
     if kind.aliasing:
@@ -167,11 +157,6 @@ def _dispatch_fields(operator: Operator) -> Iterator[Field]:
     result = naming.named_tuple(operator)
     if result:
         yield Field("wrap", f"results.{result}")
-
-
-def _reference(reference: object) -> str:
-    module, name = getattr(reference, "module"), getattr(reference, "name")  # noqa: B009
-    return f"{module}_shapes.{name}"
 
 
 def _autograd_fields(program: Program, operator: Operator) -> Iterator[Field]:
