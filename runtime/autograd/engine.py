@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+import threading
 from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush, heappushpop
 from operator import attrgetter
@@ -26,6 +27,8 @@ _SAME = keys.GRAD - 1 & ~keys.ZERO_DIM  # the bits of the key in which a gradien
 Pending = dict[Any, int]
 Wanted = dict[Any, list[tuple[int, int]]]
 
+_DEPTH_PER_THREAD = 40  # each takes some ten frames of the thousand that Python allows
+
 next_task_nr = itertools.count().__next__
 
 
@@ -42,6 +45,11 @@ def run_backward(
     targets: go only where these edges can be reached. accumulates: add to the leaves' `.grad`;
     otherwise return the gradients that arrived at the targets, None where none did.
     """
+    state = grad_mode.state
+    outer = state.task
+    depth = 0 if outer is None else outer[4] + 1
+    if depth == _DEPTH_PER_THREAD:
+        return _in_new_thread(roots, grads, keep_graph, create_graph, targets, accumulates)
     wanted: Wanted = {}
     captured: list[Any] | None = None
     if targets is None:
@@ -50,9 +58,8 @@ def run_backward(
         pending = _count_towards(roots, targets)
         wanted = _wanted(targets)
         captured = None if accumulates else [None] * len(targets)
-    state = grad_mode.state
-    before, outer = state.enabled, state.task
-    state.enabled, state.task = create_graph, (next_task_nr(), pending, targets is not None, outer)
+    before, state.enabled = state.enabled, create_graph
+    state.task = (next_task_nr(), pending, targets is not None, outer, depth)
     try:
         _run(roots, grads, pending, keep_graph, wanted, captured)
         if state.callbacks:
@@ -62,6 +69,26 @@ def run_backward(
         if outer is None:
             state.callbacks = None
     return captured
+
+
+def _in_new_thread(*args: Any) -> list[Any] | None:
+    """`run_backward` where Python's stack is empty: for backward deep inside of backward."""
+    outer = grad_mode.state.task
+    outcome: list[Any] = []
+
+    def run() -> None:
+        grad_mode.state.task = (*outer[:4], -1)
+        try:
+            outcome.append(run_backward(*args))
+        except BaseException as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    return outcome[0]  # type: ignore[no-any-return]
 
 
 # -- about the backward that is running in this thread ------------------------------------------

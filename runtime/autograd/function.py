@@ -325,7 +325,7 @@ def _same_again(tensor: Tensor) -> Tensor:
 
 
 def _attach(node: BackwardFunction, nr: int, result: Tensor, several_views: Any) -> Tensor:
-    if result._edge is not None or result._key & keys.GRAD:
+    if result._edge is not None or (result._key & keys.GRAD and result._base is None):
         result = alias(result, result._sizes, result._strides, result._offset)
     base = result._base
     version = None

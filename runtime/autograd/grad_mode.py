@@ -13,12 +13,13 @@ class _State(threading.local):
     """The switches of one thread. The class attributes are what a new thread starts with.
 
     task: the running backward: its number, what it has yet to come to, whether it is restricted
-    to chosen inputs, and the task around it. callbacks: what to call when it has finished.
+    to chosen inputs, the task around it, and how many there are in this thread. callbacks: what
+    to call when it has finished.
     """
 
     enabled = True
     inference = False
-    task: tuple[int, Any, bool, Any] | None = None
+    task: tuple[int, Any, bool, Any, int] | None = None
     callbacks: list[Callable[[], Any]] | None = None
 
 

@@ -1,0 +1,198 @@
+"""Hooks on saved tensors, and checkpointing, which is made of them.
+
+The same tests run on PyTorch in tests/parity/test_autograd.py.
+"""
+
+import importlib
+
+import pytest
+
+import torchgen_out
+
+
+@pytest.fixture
+def torch():
+    return torchgen_out
+
+
+def leaf(torch, values):
+    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+
+
+def checkpointing(torch):
+    return importlib.import_module(f"{torch.__name__}.utils.checkpoint")
+
+
+def test_packing(torch):
+    x = leaf(torch, [1.0, 2.0])
+    seen = []
+
+    def pack(tensor):
+        seen.append("pack")
+        return tensor.tolist()
+
+    def unpack(values):
+        seen.append("unpack")
+        return torch.tensor(values, dtype=torch.float64)
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, unpack):
+        y = x.exp() * x
+    assert seen == ["pack"] * 3
+    y.sum().backward()
+    assert seen == ["pack"] * 3 + ["unpack"] * 3
+    expected = (x.exp() * (x + 1)).tolist()
+    assert x.grad.tolist() == pytest.approx(expected)
+
+
+def test_packing_and_second_derivatives(torch):
+    x = leaf(torch, [1.0, 2.0])
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t):
+        y = (x * x * x).sum() + x.exp().sum()
+    (first,) = torch.autograd.grad(y, x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x)
+    assert second.tolist() == pytest.approx((6 * x + x.exp()).tolist())
+
+
+def test_inner_hooks_count(torch):
+    x = leaf(torch, [1.0])
+    seen = []
+    hooks = torch.autograd.graph.saved_tensors_hooks
+    with hooks(lambda t: seen.append("outer") or t, lambda t: t):
+        with hooks(lambda t: seen.append("inner") or t, lambda t: t):
+            x * x
+        x.exp()
+    x.exp()
+    assert seen == ["inner", "inner", "outer"]
+
+
+def test_a_pack_hook_may_not_write(torch):
+    x = leaf(torch, [1.0])
+    hooks = torch.autograd.graph.saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t)
+    with hooks, pytest.raises(RuntimeError, match="A saved tensor pack hook is modifying its"):
+        x * x
+
+
+def test_unpack_hooks_return_tensors(torch):
+    x = leaf(torch, [1.0])
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: 3):
+        y = x * x
+    with pytest.raises(TypeError, match="unpack_hook expected to be a Tensor"):
+        y.sum().backward()
+
+
+def test_disabling_hooks(torch):
+    graph = torch.autograd.graph
+    hooks = graph.saved_tensors_hooks(lambda t: t, lambda t: t)
+    with graph.disable_saved_tensors_hooks("not here"), pytest.raises(RuntimeError, match="not he"):
+        hooks.__enter__()
+
+
+def test_saving_on_the_cpu(torch):
+    x = leaf(torch, [1.0, 2.0])
+    with torch.autograd.graph.save_on_cpu():
+        y = x.exp()
+    y.sum().backward()
+    assert x.grad.tolist() == x.exp().tolist()
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_checkpoint(torch, use_reentrant):
+    calls = []
+
+    def part(x, factor):
+        calls.append(1)
+        return (x * x).exp() * factor
+
+    x = leaf(torch, [0.5, 1.0])
+    y = checkpointing(torch).checkpoint(part, x * 1, 2.0, use_reentrant=use_reentrant)
+    assert len(calls) == 1
+    y.sum().backward()
+    assert len(calls) == 2
+    assert x.grad.tolist() == pytest.approx((4 * x * (x * x).exp()).tolist())
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_checkpoint_draws_the_same_random_numbers(torch, use_reentrant):
+    drawn = []
+
+    def part(x):
+        mask = torch.rand(4, dtype=torch.float64)
+        drawn.append(mask.tolist())
+        return (x * mask).exp()
+
+    x = leaf(torch, [1.0, 2.0, 3.0, 4.0])
+    torch.manual_seed(1)
+    y = checkpointing(torch).checkpoint(part, x, use_reentrant=use_reentrant)
+    after = torch.rand(1).tolist()
+    y.sum().backward()
+    assert drawn[0] == drawn[1]
+    torch.manual_seed(1)
+    torch.rand(4, dtype=torch.float64)
+    assert torch.rand(1).tolist() == after
+
+
+def test_checkpoint_with_parameters_and_second_derivatives(torch):
+    w, x = leaf(torch, [2.0, 3.0]), leaf(torch, [0.5, 1.0])
+    y = checkpointing(torch).checkpoint(lambda x: (w * x).exp(), x, use_reentrant=False)
+    (first,) = torch.autograd.grad(y.sum(), w, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), w)
+    assert second.tolist() == pytest.approx((x * x * (w * x).exp()).tolist())
+
+
+def test_nested_checkpoints(torch):
+    checkpoint = checkpointing(torch).checkpoint
+    x = leaf(torch, [0.5, 0.25])
+
+    def inner(x):
+        return (x * x).exp()
+
+    def outer(x):
+        return checkpoint(inner, x.sin(), use_reentrant=False) * x
+
+    y = checkpoint(outer, x, use_reentrant=False)
+    y.sum().backward()
+    found = x.grad.tolist()
+    x.grad = None
+    ((x.sin() * x.sin()).exp() * x).sum().backward()
+    assert found == pytest.approx(x.grad.tolist())
+
+
+def test_checkpoint_of_a_part_that_changes(torch):
+    module = checkpointing(torch)
+    calls = []
+
+    def shorter(x):
+        calls.append(1)
+        return x.exp().exp() if len(calls) % 2 else x.exp()
+
+    def other_shape(x):
+        calls.append(1)
+        return x.exp() if len(calls) % 2 else x.repeat(2).exp()
+
+    x = leaf(torch, [1.0, 2.0])
+    for part, message in (
+        (shorter, "A different number of tensors was saved"),
+        (other_shape, "have different metadata"),
+    ):
+        calls.clear()
+        with pytest.raises(module.CheckpointError, match=message):
+            module.checkpoint(part, x, use_reentrant=False).sum().backward()
+
+
+def test_reentrant_checkpoints_go_to_all_leaves_only(torch):
+    x = leaf(torch, [1.0])
+    y = checkpointing(torch).checkpoint(lambda x: x.exp(), x, use_reentrant=True)
+    with pytest.raises(RuntimeError, match=r"incompatible with \.grad"):
+        torch.autograd.grad(y.sum(), x)
+
+
+def test_checkpoint_sequential(torch):
+    functions = [lambda x: x * 2, lambda x: x.exp(), lambda x: x + 1, lambda x: x * x]
+    x = leaf(torch, [0.5])
+    sequential = checkpointing(torch).checkpoint_sequential
+    for use_reentrant in (True, False):
+        x.grad = None
+        y = sequential(functions, 2, x, use_reentrant=use_reentrant)
+        y.sum().backward()
+        expected = 2 * ((2 * x).exp() + 1) * 2 * (2 * x).exp()
+        assert x.grad.tolist() == pytest.approx(expected.tolist())
