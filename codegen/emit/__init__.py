@@ -13,12 +13,14 @@ from codegen.emit import (
     operators,
     overloads,
     package,
+    stubs,
     vocabulary_files,
 )
 from codegen.model.program import Program
 from codegen.write import File
 
 ARTIFACTS = (
+    stubs,
     vocabulary_files,
     kernels,
     operators,

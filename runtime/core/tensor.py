@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,17 @@ from runtime.core import layout as layouts
 from runtime.core import shape as shapes
 from runtime.core.size import Size
 from runtime.core.storage import Storage
+
+if TYPE_CHECKING:
+    # Types only: a checker sees the methods that generated and hand-written code put on the class.
+    from runtime.autograd.members import Members
+    from runtime.ops.tensor_api import TensorAPI
+    from torchgen_out.tensor_methods import TensorMethods
+
+    class _Methods(TensorMethods, TensorAPI, Members): ...
+
+else:
+    _Methods = object
 
 
 class AutogradMeta:
@@ -58,7 +69,7 @@ class AutogradMeta:
         self.view: Any = None
 
 
-class Tensor:
+class Tensor(_Methods):
     """An n-dimensional array of one dtype on one device.
 
     `_key` chooses the code (`runtime.core.key`). `_sizes`, `_strides` and `_offset` (in elements)
@@ -293,7 +304,7 @@ def make_tensor(
     index = devices.CPU if device is None else device.type_index
     key = keys.pack(dtype.index, index, 0, not sizes)
     strides = shapes.contiguous_strides(sizes)
-    return build(key, cast(Size, sizes), strides, 0, Storage(buffer), buffer)
+    return build(key, sizes, strides, 0, Storage(buffer), buffer)
 
 
 def from_array(array: Any, dtype: dtypes.dtype | None = None) -> Tensor:
@@ -313,7 +324,7 @@ def alias(tensor: Tensor, sizes: Iterable[int], strides: tuple[int, ...], offset
     key = tensor._key & ~(keys.GRAD | keys.ZERO_DIM)
     if not sizes:
         key |= keys.ZERO_DIM
-    return build(key, cast(Size, sizes), strides, offset, tensor._storage)
+    return build(key, sizes, strides, offset, tensor._storage)
 
 
 def is_tensor(obj: object) -> builtins.bool:

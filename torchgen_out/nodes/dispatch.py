@@ -84,8 +84,8 @@ class CopyBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_src = None
+        grad_self: Any = None
+        grad_src: Any = None
         if edges[0] is not None:
             grad_self = ops.zeros_like(grad)
         if edges[1] is not None:
@@ -122,8 +122,8 @@ class FillBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_value = None
+        grad_self: Any = None
+        grad_value: Any = None
         if edges[0] is not None:
             grad_self = ops.zeros_like(grad)
         if edges[1] is not None:
@@ -188,8 +188,8 @@ class ComplexBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_real = None
-        grad_imag = None
+        grad_real: Any = None
+        grad_imag: Any = None
         if edges[0] is not None:
             grad_real = grad.real
         if edges[1] is not None:
@@ -277,8 +277,8 @@ class IgammaBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_other = None
+        grad_self: Any = None
+        grad_other: Any = None
         if edges[0] is not None:
             grad_self = errors.raise_not_differentiable("igamma")
         if edges[1] is not None:
@@ -349,8 +349,8 @@ class IgammacBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_other = None
+        grad_self: Any = None
+        grad_other: Any = None
         if edges[0] is not None:
             grad_self = errors.raise_not_differentiable("igammac")
         if edges[1] is not None:
@@ -818,8 +818,8 @@ class SpecialZetaBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_other = None
+        grad_self: Any = None
+        grad_other: Any = None
         if edges[0] is not None:
             grad_self = errors.raise_not_differentiable("zeta")
         if edges[1] is not None:
@@ -1445,8 +1445,8 @@ class IndexPutBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_values = None
+        grad_self: Any = None
+        grad_values: Any = None
         indices = unpack_all(node.saved_indices, node)
         if edges[0] is not None:
             accumulate = node.saved_accumulate
@@ -1517,8 +1517,8 @@ class IndexAddBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_source = None
+        grad_self: Any = None
+        grad_source: Any = None
         if edges[0] is not None:
             grad_self = grad
         if edges[1] is not None:
@@ -1601,8 +1601,8 @@ class IndexCopyBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_source = None
+        grad_self: Any = None
+        grad_source: Any = None
         dim = node.saved_dim
         index = unpack(node.saved_index, node)
         if edges[0] is not None:
@@ -1675,8 +1675,8 @@ class IndexFillBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_value = None
+        grad_self: Any = None
+        grad_value: Any = None
         dim = node.saved_dim
         index = unpack(node.saved_index, node)
         if edges[0] is not None:
@@ -1840,8 +1840,8 @@ class PutBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_source = None
+        grad_self: Any = None
+        grad_source: Any = None
         index = unpack(node.saved_index, node)
         if edges[0] is not None:
             source = unpack(node.saved_source, node)
@@ -1924,8 +1924,8 @@ class ScatterBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_src = None
+        grad_self: Any = None
+        grad_src: Any = None
         dim = node.saved_dim
         index = unpack(node.saved_index, node)
         if edges[0] is not None:
@@ -2050,8 +2050,8 @@ class ScatterBackward2(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_src = None
+        grad_self: Any = None
+        grad_src: Any = None
         if edges[0] is not None:
             grad_self = errors.raise_not_differentiable("scatter.reduce")
         if edges[1] is not None:
@@ -2154,8 +2154,8 @@ class ScatterAddBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_src = None
+        grad_self: Any = None
+        grad_src: Any = None
         if edges[0] is not None:
             grad_self = grad
         if edges[1] is not None:
@@ -2324,8 +2324,8 @@ class MaskedFillBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_value = None
+        grad_self: Any = None
+        grad_value: Any = None
         mask = unpack(node.saved_mask, node)
         if edges[0] is not None:
             grad_self = grad.masked_fill(mask, 0)
@@ -2389,8 +2389,8 @@ class MaskedScatterBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_source = None
+        grad_self: Any = None
+        grad_source: Any = None
         mask = unpack(node.saved_mask, node)
         if edges[0] is not None:
             grad_self = grad.masked_fill(mask, 0)
@@ -3430,8 +3430,8 @@ class BernoulliBackward1(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_p = None
+        grad_self: Any = None
+        grad_p: Any = None
         if edges[0] is not None:
             grad_self = ops.zeros_like(grad)
         if edges[1] is not None:
@@ -3660,8 +3660,8 @@ class MmBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_mat2 = None
+        grad_self: Any = None
+        grad_mat2: Any = None
         if edges[0] is not None:
             mat2 = unpack(node.saved_mat2, node)
             grad_self = grad.mm(formulas.conj(mat2.t()))
@@ -3709,8 +3709,8 @@ class BmmBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_mat2 = None
+        grad_self: Any = None
+        grad_mat2: Any = None
         if edges[0] is not None:
             mat2 = unpack(node.saved_mat2, node)
             grad_self = grad.bmm(formulas.conj(mat2.transpose(1, 2)))
@@ -3758,8 +3758,8 @@ class MvBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_vec = None
+        grad_self: Any = None
+        grad_vec: Any = None
         if edges[0] is not None:
             vec = unpack(node.saved_vec, node)
             grad_self = grad.outer(formulas.conj(vec))
@@ -3807,8 +3807,8 @@ class DotBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_tensor = None
+        grad_self: Any = None
+        grad_tensor: Any = None
         if edges[0] is not None:
             tensor = unpack(node.saved_tensor, node)
             grad_self = grad * formulas.conj(tensor)
@@ -3856,8 +3856,8 @@ class VdotBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_other = None
+        grad_self: Any = None
+        grad_other: Any = None
         if edges[0] is not None:
             other = unpack(node.saved_other, node)
             grad_self = formulas.conj(grad) * other
@@ -3908,9 +3908,9 @@ class AddmmBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_mat1 = None
-        grad_mat2 = None
+        grad_self: Any = None
+        grad_mat1: Any = None
+        grad_mat2: Any = None
         if edges[0] is not None:
             beta = node.saved_beta
             grad_self = formulas.scaled(grad, beta)
@@ -3999,9 +3999,9 @@ class AddmvBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_mat = None
-        grad_vec = None
+        grad_self: Any = None
+        grad_mat: Any = None
+        grad_vec: Any = None
         if edges[0] is not None:
             beta = node.saved_beta
             grad_self = formulas.scaled(grad, beta)
@@ -4090,9 +4090,9 @@ class AddbmmBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_batch1 = None
-        grad_batch2 = None
+        grad_self: Any = None
+        grad_batch1: Any = None
+        grad_batch2: Any = None
         if edges[0] is not None:
             beta = node.saved_beta
             grad_self = formulas.scaled(grad, beta)
@@ -4181,9 +4181,9 @@ class BaddbmmBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_batch1 = None
-        grad_batch2 = None
+        grad_self: Any = None
+        grad_batch1: Any = None
+        grad_batch2: Any = None
         if edges[0] is not None:
             beta = node.saved_beta
             grad_self = formulas.scaled(grad, beta)
@@ -4272,9 +4272,9 @@ class AddrBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_vec1 = None
-        grad_vec2 = None
+        grad_self: Any = None
+        grad_vec1: Any = None
+        grad_vec2: Any = None
         if edges[0] is not None:
             beta = node.saved_beta
             grad_self = formulas.scaled(grad, beta)
@@ -4361,9 +4361,9 @@ class LinearBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_input = None
-        grad_weight = None
-        grad_bias = None
+        grad_input: Any = None
+        grad_weight: Any = None
+        grad_bias: Any = None
         if edges[0] is not None:
             weight = unpack(node.saved_weight, node)
             grad_input = formulas.linear_grad_input(grad, weight)
@@ -4540,8 +4540,8 @@ class SoftmaxBackwardDataBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_grad_output = None
-        grad_output = None
+        grad_grad_output: Any = None
+        grad_output: Any = None
         output = unpack(node.saved_output, node)
         dim = node.saved_dim
         if edges[0] is not None:
@@ -4594,8 +4594,8 @@ class LogSoftmaxBackwardDataBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_grad_output = None
-        grad_output = None
+        grad_grad_output: Any = None
+        grad_output: Any = None
         output = unpack(node.saved_output, node)
         dim = node.saved_dim
         if edges[0] is not None:
@@ -4829,9 +4829,9 @@ class ConvolutionBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_input = None
-        grad_weight = None
-        grad_bias = None
+        grad_input: Any = None
+        grad_weight: Any = None
+        grad_bias: Any = None
         if edges[0] is not None:
             input_sizes = node.saved_input_sizes
             weight = unpack(node.saved_weight, node)
@@ -4947,8 +4947,8 @@ class ConvolutionGradInputBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_grad_output = None
-        grad_weight = None
+        grad_grad_output: Any = None
+        grad_weight: Any = None
         stride = node.saved_stride
         padding = node.saved_padding
         dilation = node.saved_dilation
@@ -5049,8 +5049,8 @@ class ConvolutionGradWeightBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_grad_output = None
-        grad_input = None
+        grad_grad_output: Any = None
+        grad_input: Any = None
         stride = node.saved_stride
         padding = node.saved_padding
         dilation = node.saved_dilation
@@ -5915,9 +5915,9 @@ class NativeBatchNormBackward0(MultiOutputNode):
     def apply(node, *grads):
         grad = grads[0]
         edges = node.edges
-        grad_input = None
-        grad_weight = None
-        grad_bias = None
+        grad_input: Any = None
+        grad_weight: Any = None
+        grad_bias: Any = None
         input = unpack(node.saved_input, node)
         weight = unpack(node.saved_weight, node)
         running_mean = unpack(node.saved_running_mean, node)
@@ -5992,9 +5992,9 @@ class NativeBatchNormBackwardBackward0(MultiOutputNode):
 
     def apply(node, *grads):
         edges = node.edges
-        grad_grad_out = None
-        grad_input = None
-        grad_weight = None
+        grad_grad_out: Any = None
+        grad_input: Any = None
+        grad_weight: Any = None
         if edges[0] is not None:
             grad_grad_out = errors.raise_not_differentiable("native_batch_norm_backward")
         if edges[1] is not None:
@@ -6071,9 +6071,9 @@ class NativeLayerNormBackward0(MultiOutputNode):
     def apply(node, *grads):
         grad = grads[0]
         edges = node.edges
-        grad_input = None
-        grad_weight = None
-        grad_bias = None
+        grad_input: Any = None
+        grad_weight: Any = None
+        grad_bias: Any = None
         input = unpack(node.saved_input, node)
         normalized_shape = node.saved_normalized_shape
         weight = unpack(node.saved_weight, node)
@@ -6135,10 +6135,10 @@ class NativeLayerNormBackwardBackward0(MultiOutputNode):
 
     def apply(node, *grads):
         edges = node.edges
-        grad_grad_out = None
-        grad_input = None
-        grad_weight = None
-        grad_bias = None
+        grad_grad_out: Any = None
+        grad_input: Any = None
+        grad_weight: Any = None
+        grad_bias: Any = None
         if edges[0] is not None:
             grad_grad_out = errors.raise_not_differentiable("native_layer_norm_backward")
         if edges[1] is not None:

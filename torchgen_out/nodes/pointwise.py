@@ -634,8 +634,8 @@ class DivFloorBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_other = None
+        grad_self: Any = None
+        grad_other: Any = None
         if edges[0] is not None:
             grad_self = ops.zeros_like(grad)
         if edges[1] is not None:
@@ -671,8 +671,8 @@ class DivTruncBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_other = None
+        grad_self: Any = None
+        grad_other: Any = None
         if edges[0] is not None:
             grad_self = ops.zeros_like(grad)
         if edges[1] is not None:
@@ -708,8 +708,8 @@ class FloorDivideBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_other = None
+        grad_self: Any = None
+        grad_other: Any = None
         if edges[0] is not None:
             grad_self = errors.raise_not_differentiable("floor_divide")
         if edges[1] is not None:
@@ -1589,8 +1589,8 @@ class CopysignBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_other = None
+        grad_self: Any = None
+        grad_other: Any = None
         if edges[0] is not None:
             self = unpack(node.saved_self, node)
             result = unpack(node.saved_result, node)
@@ -1737,21 +1737,29 @@ def recording_frac_(below, needs_self):
 
 class NextafterBackward0(Node):
     """nextafter
-    self: zeros_like(grad)
+    self: where(self == other, 0, grad)
     other: zeros_like(grad)
     """
 
-    __slots__ = ()
+    __slots__ = ("saved_other", "saved_self")
+    saved_other: Any
+    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_other = None
+        grad_self: Any = None
+        grad_other: Any = None
         if edges[0] is not None:
-            grad_self = ops.zeros_like(grad)
+            self = unpack(node.saved_self, node)
+            other = unpack(node.saved_other, node)
+            grad_self = ops.where(self == other, 0, grad)
         if edges[1] is not None:
             grad_other = ops.zeros_like(grad)
         return grad_self, grad_other
+
+    def release(node):
+        node.saved_self = None
+        node.saved_other = None
 
 
 def recording_nextafter(below, needs_self, needs_other):
@@ -1766,6 +1774,10 @@ def recording_nextafter(below, needs_self, needs_other):
             gradient_edge(self) if needs_self else None,
             gradient_edge(other) if needs_other else None,
         )
+        if needs_self:
+            node.saved_self = save(self)
+        if needs_self:
+            node.saved_other = save(other)
         attach(result, node)
         return result
 
@@ -1784,6 +1796,10 @@ def recording_nextafter_(below, needs_self, needs_other):
             gradient_edge(self) if needs_self else None,
             gradient_edge(other) if needs_other else None,
         )
+        if needs_self:
+            node.saved_self = save_original(self)
+        if needs_self:
+            node.saved_other = save(other)
         result = below(self, other)
         rebase_history(result, node)
         return result
@@ -2428,8 +2444,8 @@ class LogaddexpBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_other = None
+        grad_self: Any = None
+        grad_other: Any = None
         self = unpack(node.saved_self, node)
         other = unpack(node.saved_other, node)
         if edges[0] is not None:
@@ -2475,8 +2491,8 @@ class Logaddexp2Backward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_other = None
+        grad_self: Any = None
+        grad_other: Any = None
         self = unpack(node.saved_self, node)
         other = unpack(node.saved_other, node)
         if edges[0] is not None:
@@ -2512,7 +2528,7 @@ def recording_logaddexp2(below, needs_self, needs_other):
 
 class XlogyBackward0(Node):
     """xlogy.Tensor
-    self: where((self == 0).logical_and(other <= 0), 0, grad * log(other))
+    self: where((self == 0) & (other <= 0), 0, xlogy(grad, other))
     other: grad * self / other
     """
 
@@ -2522,12 +2538,12 @@ class XlogyBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_other = None
+        grad_self: Any = None
+        grad_other: Any = None
         self = unpack(node.saved_self, node)
         other = unpack(node.saved_other, node)
         if edges[0] is not None:
-            grad_self = ops.where((self == 0).logical_and(other <= 0), 0, grad * ops.log(other))
+            grad_self = ops.where((self == 0) & (other <= 0), 0, ops.xlogy(grad, other))
         if edges[1] is not None:
             grad_other = grad * self / other
         return grad_self, grad_other
@@ -3285,8 +3301,8 @@ class HypotBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_other = None
+        grad_self: Any = None
+        grad_other: Any = None
         result = unpack(node.saved_result, node)
         if edges[0] is not None:
             self = unpack(node.saved_self, node)
@@ -4348,7 +4364,7 @@ def recording_special_ndtr(below, needs_self):
 
 class SpecialXlog1pyBackward0(Node):
     """special_xlog1py
-    self: where((self == 0).logical_and(other <= -1), 0, grad * log1p(other))
+    self: where((self == 0) & (other <= -1), 0, special_xlog1py(grad, other))
     other: grad * self / (other + 1)
     """
 
@@ -4358,12 +4374,12 @@ class SpecialXlog1pyBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_other = None
+        grad_self: Any = None
+        grad_other: Any = None
         self = unpack(node.saved_self, node)
         other = unpack(node.saved_other, node)
         if edges[0] is not None:
-            grad_self = ops.where((self == 0).logical_and(other <= -1), 0, grad * ops.log1p(other))
+            grad_self = ops.where((self == 0) & (other <= -1), 0, ops.special_xlog1py(grad, other))
         if edges[1] is not None:
             grad_other = grad * self / (other + 1)
         return grad_self, grad_other
@@ -5063,8 +5079,8 @@ class HeavisideBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_values = None
+        grad_self: Any = None
+        grad_values: Any = None
         if edges[0] is not None:
             grad_self = errors.raise_not_differentiable("heaviside")
         if edges[1] is not None:
@@ -6818,8 +6834,8 @@ class BinaryCrossEntropyBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self = None
-        grad_target = None
+        grad_self: Any = None
+        grad_target: Any = None
         self = unpack(node.saved_self, node)
         if edges[0] is not None:
             target = unpack(node.saved_target, node)
