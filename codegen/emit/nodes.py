@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from codegen.emit import automatic, naming, translate
@@ -128,6 +128,7 @@ def emit(program: Program) -> Iterable[File]:
             f"nodes/{kind}.py",
             "nodes.py.jinja",
             package=program.package,
+            own_formulas=program.formulas_import,
             kind=kind,
             items=items,
         )
@@ -147,7 +148,7 @@ def _item(program: Program, operator: Operator, derivative: Derivative) -> Item:
     is_list = operator.schema.returns[0].type.is_list
     style = ("views" if is_list else "view") if is_view else ("several" if multi else "single")
     needs = [f"needs_{a.name}" for a in inputs]
-    steps = () if cases else tuple(_steps(derivative, inputs, saved))
+    steps = () if cases else tuple(_steps(program, derivative, inputs, saved))
     slots = [s.slot for s in saved] + (["needs"] if len(cases) > 1 else [])
     return Item(
         node=derivative.node,
@@ -251,7 +252,7 @@ def _differentiability(derivative: Derivative) -> str:
 
 
 def _steps(
-    derivative: Derivative, inputs: list[Argument], saved: tuple[Saved, ...]
+    program: Program, derivative: Derivative, inputs: list[Argument], saved: tuple[Saved, ...]
 ) -> Iterator[Step]:
     positions = {a.name: i for i, a in enumerate(inputs)}
     lists = {a.name for a in inputs if a.type.is_tensor_list}
@@ -265,29 +266,33 @@ def _steps(
         loads = tuple(f"{s.local} = {s.load}" for s in saved if s.condition and s.local in own)
         mask = gradient.expression is not None and gradient.expression.uses("grad_input_mask")
         targets = ", ".join(f"grad_{name}" for name in names)
-        yield Step(" or ".join(tests), targets, _value(gradient), loads, mask)
+        yield Step(" or ".join(tests), targets, _value(gradient, program.own_formulas), loads, mask)
 
 
-def _value(gradient: Gradient) -> str:
+def _value(gradient: Gradient, own: Collection[str]) -> str:
     if gradient.kind is GradientKind.NOT_IMPLEMENTED:
         return f'errors.raise_not_differentiable("{gradient.message}")'
     assert gradient.expression is not None
-    return python_expression(gradient.expression)
+    return python_expression(gradient.expression, own=own)
 
 
-def python_expression(expression: Expression, text: str | None = None) -> str:
+def python_expression(
+    expression: Expression, text: str | None = None, own: Collection[str] = ()
+) -> str:
     """A derivative formula with operators, named functions and conj() found where they are.
 
     text: the expression in another form than `code`, with saved parts by their local names.
+    own: functions that an out-of-tree package brings along.
     """
     tree = ast.parse((text or expression.code).strip(), mode="eval")
-    return ast.unparse(_Resolve(expression).visit(tree))
+    return ast.unparse(_Resolve(expression, own).visit(tree))
 
 
 class _Resolve(ast.NodeTransformer):
     """`where(...)` is ops.where, a named function formulas.name, `x.conj()` formulas.conj(x)."""
 
-    def __init__(self, expression: Expression) -> None:
+    def __init__(self, expression: Expression, own: Collection[str]) -> None:
+        self.own = own
         self.operators = set(expression.operators)
         self.functions = set(expression.functions)
 
@@ -298,7 +303,8 @@ class _Resolve(ast.NodeTransformer):
             if function.id in self.operators:
                 node.func = _attribute("ops", function.id)
             elif function.id in self.functions:
-                node.func = _attribute("formulas", function.id)
+                module = "own_formulas" if function.id in self.own else "formulas"
+                node.func = _attribute(module, function.id)
         elif isinstance(function, ast.Attribute) and function.attr == "conj" and not node.args:
             return ast.Call(_attribute("formulas", "conj"), [function.value], [])
         return node

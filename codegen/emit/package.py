@@ -26,7 +26,7 @@ class Facade:
 
 
 FACADES = (
-    Facade("autograd/__init__.py", "runtime.autograd.namespace", "Gradients."),
+    Facade("autograd/__init__.py", "runtime.autograd.namespace", "Gradients.", ("functional",)),
     Facade("autograd/functional.py", "runtime.autograd.functional", "Jacobians and Hessians."),
     Facade("autograd/graph.py", "runtime.autograd.graph_access", "Nodes and saved tensors."),
     Facade("autograd/function.py", "runtime.autograd.function", "Functions with own gradients."),
@@ -35,13 +35,13 @@ FACADES = (
         "nn/__init__.py",
         "runtime.nn",
         "Building blocks of neural networks.",
-        ("parameter", "utils"),
+        ("functional", "init", "parameter", "utils"),
     ),
     Facade("nn/init.py", "runtime.nn.init", "Initial values of parameters."),
     Facade("nn/parameter.py", "runtime.nn.parameter", "Parameters."),
     Facade("nn/utils/__init__.py", "runtime.nn.parameter_sets", "Gradient clipping, vectors.", ("rnn",)),
     Facade("nn/utils/rnn.py", "runtime.nn.packing", "Sequences of several lengths."),
-    Facade("optim/__init__.py", "runtime.optim", "Optimizers."),
+    Facade("optim/__init__.py", "runtime.optim", "Optimizers.", ("lr_scheduler",)),
     Facade("optim/lr_scheduler.py", "runtime.optim.lr_scheduler", "Schedules of learning rates."),
     Facade("utils/data.py", "runtime.data", "Data sets and loaders."),
     Facade("utils/checkpoint.py", "runtime.autograd.checkpoint", "Recomputing in backward."),

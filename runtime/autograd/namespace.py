@@ -27,7 +27,6 @@ __all__ = [
     "detect_anomaly",
     "enable_grad",
     "function",
-    "functional",
     "grad",
     "grad_mode",
     "gradcheck",

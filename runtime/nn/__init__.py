@@ -253,6 +253,4 @@ __all__ = [
     "ZeroPad1d",
     "ZeroPad2d",
     "ZeroPad3d",
-    "functional",
-    "init",
 ]

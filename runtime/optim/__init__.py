@@ -15,5 +15,4 @@ __all__ = [
     "Adamax",
     "Optimizer",
     "RMSprop",
-    "lr_scheduler",
 ]

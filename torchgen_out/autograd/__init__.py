@@ -4,3 +4,6 @@
 """Gradients. What is here is written in runtime.autograd.namespace."""
 
 from runtime.autograd.namespace import *  # noqa: F403
+from torchgen_out.autograd import (  # noqa: F401
+    functional,
+)

@@ -5,6 +5,8 @@
 
 from runtime.nn import *  # noqa: F403
 from torchgen_out.nn import (  # noqa: F401
+    functional,
+    init,
     parameter,
     utils,
 )

@@ -4,3 +4,6 @@
 """Optimizers. What is here is written in runtime.optim."""
 
 from runtime.optim import *  # noqa: F403
+from torchgen_out.optim import (  # noqa: F401
+    lr_scheduler,
+)
