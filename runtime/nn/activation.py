@@ -299,12 +299,6 @@ class _AlongDim(Module):
         super().__init__()
         self.dim = dim
 
-    def _chosen_dim(self, input: Any) -> int:
-        """The given dim, or the one that PyTorch has taken without one since its beginning."""
-        if self.dim is not None:
-            return self.dim
-        return 0 if input.dim() in (0, 1, 3) else 1
-
     def extra_repr(self) -> str:
         return f"dim={self.dim}"
 
@@ -313,21 +307,21 @@ class Softmin(_AlongDim):
     """softmax(-x)."""
 
     def forward(self, input: Any) -> Any:
-        return F.softmax(-input, self._chosen_dim(input))
+        return F.softmin(input, self.dim, _stacklevel=5)
 
 
 class Softmax(_AlongDim):
     """exp(x) / sum(exp(x))."""
 
     def forward(self, input: Any) -> Any:
-        return F.softmax(input, self._chosen_dim(input))
+        return F.softmax(input, self.dim, _stacklevel=5)
 
 
 class LogSoftmax(_AlongDim):
     """log(softmax(x))."""
 
     def forward(self, input: Any) -> Any:
-        return F.log_softmax(input, self._chosen_dim(input))
+        return F.log_softmax(input, self.dim, _stacklevel=5)
 
 
 class Softmax2d(Module):

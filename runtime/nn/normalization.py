@@ -11,6 +11,21 @@ from runtime.nn.parameter import Parameter
 from torchgen_out.nn import functional as F
 
 
+def _add_affine(module: Any, shape: Any, weight: bool, bias: bool, device: Any, dtype: Any) -> None:
+    """Register a weight and a bias of this shape, or None for one that is not wanted."""
+    for name, wanted in (("weight", weight), ("bias", bias)):
+        value = Parameter(torch.empty(shape, device=device, dtype=dtype)) if wanted else None
+        module.register_parameter(name, value)
+
+
+def _reset_affine(module: Any) -> None:
+    """Set weights to 1 and biases to 0."""
+    if module.weight is not None:
+        init.ones_(module.weight)
+    if module.bias is not None:
+        init.zeros_(module.bias)
+
+
 class _StatisticsNorm(Module):
     """Channels normalised by statistics that may be tracked; what batch and instance norm share."""
 
@@ -26,16 +41,12 @@ class _StatisticsNorm(Module):
         track_running_stats: bool,
         device: Any,
         dtype: Any,
+        bias: bool,
     ) -> None:
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        if affine:
-            self.weight = Parameter(torch.empty(num_features, device=device, dtype=dtype))
-            self.bias = Parameter(torch.empty(num_features, device=device, dtype=dtype))
-        else:
-            self.register_parameter("weight", None)
-            self.register_parameter("bias", None)
+        _add_affine(self, num_features, affine, affine and bias, device, dtype)
         if track_running_stats:
             self.register_buffer(
                 "running_mean", torch.zeros(num_features, device=device, dtype=dtype)
@@ -61,9 +72,7 @@ class _StatisticsNorm(Module):
     def reset_parameters(self) -> None:
         """Forget the statistics; weights become 1 and biases 0."""
         self.reset_running_stats()
-        if self.affine:
-            init.ones_(self.weight)
-            init.zeros_(self.bias)
+        _reset_affine(self)
 
     def _check_input_dim(self, input: Any) -> None:
         if input.dim() not in self.input_dims:
@@ -73,7 +82,8 @@ class _StatisticsNorm(Module):
     def extra_repr(self) -> str:
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
-            f"affine={self.affine}, track_running_stats={self.track_running_stats}"
+            f"affine={self.affine}, bias={self.bias is not None}, "
+            f"track_running_stats={self.track_running_stats}"
         )
 
     def _load_from_state_dict(
@@ -100,8 +110,12 @@ class _BatchNorm(_StatisticsNorm):
         track_running_stats: bool = True,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias
+        )
 
     def forward(self, input: Any) -> Any:
         self._check_input_dim(input)
@@ -154,8 +168,12 @@ class _InstanceNorm(_StatisticsNorm):
         track_running_stats: bool = False,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias
+        )
 
     def forward(self, input: Any) -> Any:
         self._check_input_dim(input)
@@ -216,29 +234,20 @@ class LayerNorm(Module):
         super().__init__()
         self.normalized_shape = shape = _as_shape(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
-        if elementwise_affine:
-            self.weight = Parameter(torch.empty(shape, device=device, dtype=dtype))
-        else:
-            self.register_parameter("weight", None)
-        if elementwise_affine and bias:
-            self.bias = Parameter(torch.empty(shape, device=device, dtype=dtype))
-        else:
-            self.register_parameter("bias", None)
+        _add_affine(self, shape, elementwise_affine, elementwise_affine and bias, device, dtype)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Weights become 1 and biases 0."""
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        _reset_affine(self)
 
     def forward(self, input: Any) -> Any:
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
         return (
-            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
+            f"bias={self.bias is not None}"
         )
 
 
@@ -256,16 +265,12 @@ class RMSNorm(Module):
         super().__init__()
         self.normalized_shape = shape = _as_shape(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
-        if elementwise_affine:
-            self.weight = Parameter(torch.empty(shape, device=device, dtype=dtype))
-        else:
-            self.register_parameter("weight", None)
+        _add_affine(self, shape, elementwise_affine, False, device, dtype)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Weights become 1."""
-        if self.weight is not None:
-            init.ones_(self.weight)
+        _reset_affine(self)
 
     def forward(self, x: Any) -> Any:
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
@@ -287,6 +292,8 @@ class GroupNorm(Module):
         affine: bool = True,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         if num_channels % num_groups:
@@ -295,22 +302,18 @@ class GroupNorm(Module):
             )
         self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
         self.affine = affine
-        if affine:
-            self.weight = Parameter(torch.empty(num_channels, device=device, dtype=dtype))
-            self.bias = Parameter(torch.empty(num_channels, device=device, dtype=dtype))
-        else:
-            self.register_parameter("weight", None)
-            self.register_parameter("bias", None)
+        _add_affine(self, num_channels, affine, affine and bias, device, dtype)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Weights become 1 and biases 0."""
-        if self.affine:
-            init.ones_(self.weight)
-            init.zeros_(self.bias)
+        _reset_affine(self)
 
     def forward(self, input: Any) -> Any:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+        return (
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+            f"bias={self.bias is not None}"
+        )

@@ -1,4 +1,4 @@
-"""Activations that draw at random or turn another around: rrelu, gumbel_softmax, softmin."""
+"""Activations that draw at random: rrelu, gumbel_softmax."""
 
 from __future__ import annotations
 
@@ -22,13 +22,6 @@ def rrelu(
     else:
         result = ops.leaky_relu(input, (lower + upper) / 2)
     return input.copy_(result) if inplace else result
-
-
-def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """softmax(-input)."""
-    if dim is None:
-        dim = 0 if input.dim() in (0, 1, 3) else 1
-    return ops.softmax(-input, dim, dtype=dtype)
 
 
 def gumbel_softmax(

@@ -1,0 +1,408 @@
+"""Modules give PyTorch's outputs, gradients and printed form from the same weights and data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import torchgen_out as ours
+
+theirs = pytest.importorskip("torch")
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:dropout option adds"),
+    pytest.mark.filterwarnings("ignore:enable_nested_tensor"),
+    pytest.mark.filterwarnings("ignore:LSTM with projections"),
+]
+
+
+def both(value: Any) -> tuple[Any, Any]:
+    """An array as a tensor of each library; anything else as it is."""
+    if isinstance(value, np.ndarray):
+        return ours.from_numpy(value.copy()), theirs.from_numpy(value.copy())
+    return value, value
+
+
+def draw(*shape: int) -> np.ndarray:
+    return np.random.default_rng(7).standard_normal(shape).astype(np.float32)
+
+
+def classes(high: int, *shape: int) -> np.ndarray:
+    return np.random.default_rng(7).integers(0, high, shape)
+
+
+def give_weights(source: Any, target: Any) -> None:
+    """Copy all parameters and buffers of PyTorch's module to ours."""
+    state = {key: ours.from_numpy(value.numpy()) for key, value in source.state_dict().items()}
+    target.load_state_dict(state)
+
+
+def flatten(output: Any) -> list[Any]:
+    """All tensors of a nested result."""
+    if isinstance(output, (tuple, list)):
+        return [tensor for item in output for tensor in flatten(item)]
+    return [] if output is None else [output]
+
+
+def close(mine: Any, wanted: Any, tolerance: float = 2e-5) -> None:
+    assert tuple(mine.shape) == tuple(wanted.shape)
+    assert str(mine.dtype) == str(wanted.dtype)
+    np.testing.assert_allclose(
+        mine.detach().numpy(), wanted.detach().numpy(), rtol=tolerance, atol=tolerance
+    )
+
+
+def run(module: Any, inputs: list[Any], differentiable: int) -> list[Any]:
+    """Outputs, and the gradients of inputs and parameters of a weighted sum of them."""
+    for value in inputs[:differentiable]:
+        if value.is_floating_point():
+            value.requires_grad_(True)
+    # Times one: what a module may write to is no leaf.
+    outputs = flatten(module(*[value * 1 if value.requires_grad else value for value in inputs]))
+    total = 0.0
+    for output in outputs:
+        if output.is_floating_point() and output.requires_grad:
+            weight = np.cos(np.arange(output.numel(), dtype=np.float32)).reshape(output.shape)
+            factory = ours if type(output).__module__.startswith("torchgen") else theirs
+            total = total + (output * factory.from_numpy(weight)).sum()
+    gradients = []
+    if not isinstance(total, float):
+        total.backward()
+        gradients = [v.grad for v in inputs if hasattr(v, "grad") and v.is_leaf]
+        gradients += [p.grad for p in module.parameters()]
+    return [*outputs, *[gradient for gradient in gradients if gradient is not None]]
+
+
+def compare(
+    name: str, args: tuple[Any, ...], options: dict[str, Any], inputs: Any, differentiable: int = 9
+) -> None:
+    theirs.manual_seed(0)
+    wanted = getattr(theirs.nn, name)(*args, **options)
+    mine = getattr(ours.nn, name)(*args, **options)
+    assert repr(mine) == repr(wanted)
+    give_weights(wanted, mine)
+    pairs = [both(value) for value in inputs]
+    results = run(mine, [pair[0] for pair in pairs], differentiable)
+    expected = run(wanted, [pair[1] for pair in pairs], differentiable)
+    assert len(results) == len(expected)
+    for result, reference in zip(results, expected, strict=True):
+        close(result, reference)
+    states = zip(mine.state_dict().values(), wanted.state_dict().values(), strict=True)
+    for value, reference in states:
+        close(value, reference)
+
+
+X2, X3, X4 = draw(3, 8), draw(3, 4, 8), draw(2, 4, 6, 6)
+
+LAYERS: list[Any] = [
+    ("Identity", (), {}, [X2]),
+    ("Linear", (8, 5), {}, [X2]),
+    ("Linear", (8, 5), {"bias": False}, [X3]),
+    ("Bilinear", (8, 8, 4), {}, [X2, draw(3, 8)]),
+    ("Flatten", (), {}, [X4]),
+    ("Unflatten", (1, (2, 4)), {}, [X2]),
+    ("Conv1d", (4, 6, 3), {"padding": 1}, [X3]),
+    ("Conv1d", (4, 6, 3), {"stride": 2, "groups": 2}, [X3]),
+    ("Conv2d", (4, 6, 3), {}, [X4]),
+    ("Conv2d", (4, 6, (3, 2)), {"stride": 2, "padding": (1, 0), "bias": False}, [X4]),
+    ("Conv2d", (4, 4, 3), {"padding": "same", "groups": 4, "dilation": 2}, [X4]),
+    ("Conv2d", (4, 4, 3), {"padding": 1, "padding_mode": "reflect"}, [X4]),
+    ("Conv2d", (4, 4, 3), {"padding": 1, "padding_mode": "circular"}, [X4]),
+    ("Conv2d", (4, 4, 3), {"padding": 1, "padding_mode": "replicate"}, [X4]),
+    ("ConvTranspose1d", (4, 6, 3), {"stride": 2}, [X3]),
+    ("ConvTranspose2d", (4, 6, 3), {"stride": 2, "padding": 1, "output_padding": 1}, [X4]),
+    ("MaxPool1d", (2,), {}, [X3]),
+    ("MaxPool2d", (2,), {}, [X4]),
+    ("MaxPool2d", (3,), {"stride": 2, "padding": 1, "return_indices": True}, [X4]),
+    ("AvgPool1d", (2,), {}, [X3]),
+    ("AvgPool2d", (2,), {"padding": 1, "count_include_pad": False}, [X4]),
+    ("AdaptiveAvgPool1d", (3,), {}, [X3]),
+    ("AdaptiveAvgPool2d", ((2, 3),), {}, [X4]),
+    ("AdaptiveMaxPool2d", (2,), {}, [X4]),
+    ("BatchNorm1d", (8,), {}, [X2]),
+    ("BatchNorm1d", (4,), {"momentum": None}, [X3]),
+    ("BatchNorm2d", (4,), {"affine": False}, [X4]),
+    ("BatchNorm2d", (4,), {"track_running_stats": False}, [X4]),
+    ("LayerNorm", (8,), {}, [X3]),
+    ("LayerNorm", ((4, 8),), {"elementwise_affine": False}, [X3]),
+    ("LayerNorm", (8,), {"bias": False}, [X2]),
+    ("RMSNorm", (8,), {}, [X3]),
+    ("GroupNorm", (2, 4), {}, [X4]),
+    ("InstanceNorm1d", (4,), {"affine": True}, [X3]),
+    ("InstanceNorm2d", (4,), {"track_running_stats": True}, [X4]),
+    ("Embedding", (10, 4), {}, [classes(10, 3, 5)]),
+    ("Embedding", (10, 4), {"padding_idx": 2}, [classes(10, 3, 5)]),
+    ("CosineSimilarity", (), {}, [X2, draw(3, 8) + 1]),
+    ("PairwiseDistance", (), {}, [X2, draw(3, 8) + 1]),
+    ("ConstantPad1d", (2, 1.5), {}, [X3]),
+    ("ZeroPad2d", ((1, 0, 2, -1),), {}, [X4]),
+    ("ReflectionPad2d", (2,), {}, [X4]),
+    ("ReplicationPad1d", ((1, 3),), {}, [X3]),
+    ("CircularPad2d", (1,), {}, [X4]),
+    ("Upsample", (), {"scale_factor": 2}, [X4]),
+    ("Upsample", (), {"size": (4, 9), "mode": "bilinear"}, [X4]),
+    ("Upsample", (), {"scale_factor": 1.5, "mode": "bilinear", "align_corners": True}, [X4]),
+    ("PixelShuffle", (2,), {}, [X4]),
+    ("PixelUnshuffle", (2,), {}, [X4]),
+]
+
+ACTIVATIONS: list[Any] = [
+    (name, args, {}, [X3])
+    for name, args in [
+        ("ReLU", ()),
+        ("ReLU", (True,)),
+        ("ReLU6", ()),
+        ("LeakyReLU", (0.2,)),
+        ("Threshold", (0.1, 0.3)),
+        ("Hardtanh", (-0.5, 0.7)),
+        ("Sigmoid", ()),
+        ("Tanh", ()),
+        ("SiLU", ()),
+        ("Mish", ()),
+        ("Hardswish", ()),
+        ("Hardsigmoid", ()),
+        ("ELU", (0.7,)),
+        ("CELU", (0.7,)),
+        ("SELU", ()),
+        ("GLU", ()),
+        ("GELU", ()),
+        ("GELU", ("tanh",)),
+        ("Hardshrink", ()),
+        ("Softshrink", (0.3,)),
+        ("LogSigmoid", ()),
+        ("Softplus", (2,)),
+        ("PReLU", ()),
+        ("PReLU", (4,)),
+        ("Softsign", ()),
+        ("Tanhshrink", ()),
+        ("Softmin", (1,)),
+        ("Softmax", (-1,)),
+        ("LogSoftmax", (1,)),
+        ("Softmax2d", ()),
+    ]
+]
+
+Y2 = draw(3, 8)[::-1].copy()
+SIGNS = np.sign(Y2)
+RECURRENT: list[Any] = [
+    (name, (8, 5), options, inputs)
+    for name in ("RNN", "GRU", "LSTM")
+    for options, inputs in [
+        ({}, [draw(6, 3, 8)]),
+        ({"batch_first": True, "num_layers": 2, "bidirectional": True}, [draw(3, 6, 8)]),
+        ({"bias": False}, [draw(6, 8)]),
+    ]
+] + [
+    ("RNN", (8, 5), {"nonlinearity": "relu"}, [draw(6, 3, 8), draw(1, 3, 5)]),
+    ("LSTM", (8, 5), {"proj_size": 3, "num_layers": 2}, [draw(6, 3, 8)]),
+    ("RNNCell", (8, 5), {}, [X2, draw(3, 5)]),
+    ("GRUCell", (8, 5), {}, [X2]),
+    ("LSTMCell", (8, 5), {"bias": False}, [X2]),
+]
+
+LOSSES: list[Any] = [
+    (name, (), {**options, "reduction": reduction}, inputs)
+    for name, options, inputs in [
+        ("L1Loss", {}, [X2, Y2]),
+        ("MSELoss", {}, [X2, Y2]),
+        ("SmoothL1Loss", {"beta": 0.5}, [X2, Y2]),
+        ("HuberLoss", {"delta": 0.5}, [X2, Y2]),
+        ("NLLLoss", {}, [X2, classes(8, 3)]),
+        ("CrossEntropyLoss", {}, [X2, classes(8, 3)]),
+        ("CrossEntropyLoss", {"label_smoothing": 0.1, "ignore_index": 3}, [X3, classes(4, 3, 8)]),
+        ("PoissonNLLLoss", {}, [X2, np.abs(Y2)]),
+        ("GaussianNLLLoss", {}, [X2, Y2, np.abs(draw(3, 8)) + 0.1]),
+        ("KLDivLoss", {}, [X2, np.abs(Y2)]),
+        ("BCEWithLogitsLoss", {}, [X2, (Y2 > 0).astype(np.float32)]),
+        ("SoftMarginLoss", {}, [X2, SIGNS]),
+        ("MultiLabelSoftMarginLoss", {}, [X2, (Y2 > 0).astype(np.float32)]),
+        ("MultiMarginLoss", {}, [X2, classes(8, 3)]),
+        ("HingeEmbeddingLoss", {}, [X2, SIGNS]),
+        ("CosineEmbeddingLoss", {"margin": 0.1}, [X2, Y2, SIGNS[:, 0].copy()]),
+        ("MarginRankingLoss", {"margin": 0.1}, [X2, Y2, SIGNS]),
+        ("TripletMarginLoss", {}, [X2, Y2, draw(3, 8) + 1]),
+    ]
+    for reduction in ("mean", "sum", "none")
+    if not (name == "KLDivLoss" and reduction == "mean")
+]
+
+
+def _id(case: Any) -> str:
+    name, args, options, _ = case
+    return f"{name}({', '.join(map(str, [*args, *options.items()]))})"
+
+
+@pytest.mark.parametrize("case", LAYERS + ACTIVATIONS + RECURRENT, ids=_id)
+def test_layer(case: Any) -> None:
+    compare(*case)
+
+
+@pytest.mark.parametrize("case", LOSSES, ids=_id)
+def test_loss(case: Any) -> None:
+    compare(*case, differentiable=1)
+
+
+@pytest.mark.parametrize("name", ["BatchNorm2d", "InstanceNorm2d"])
+def test_norm_in_evaluation(name: str) -> None:
+    wanted = getattr(theirs.nn, name)(4, track_running_stats=True)
+    wanted(theirs.from_numpy(X4))
+    mine = getattr(ours.nn, name)(4, track_running_stats=True)
+    give_weights(wanted, mine)
+    close(mine.eval()(ours.from_numpy(X4)), wanted.eval()(theirs.from_numpy(X4)))
+
+
+ATTENTION: list[dict[str, Any]] = [
+    {},
+    {"batch_first": True},
+    {"bias": False},
+    {"add_bias_kv": True, "add_zero_attn": True},
+    {"kdim": 6, "vdim": 10},
+]
+
+
+@pytest.mark.parametrize("options", ATTENTION, ids=str)
+@pytest.mark.parametrize("average", [True, False])
+def test_multihead_attention(options: dict[str, Any], average: bool) -> None:
+    wanted = theirs.nn.MultiheadAttention(8, 2, **options)
+    mine = ours.nn.MultiheadAttention(8, 2, **options)
+    assert repr(mine) == repr(wanted)
+    give_weights(wanted, mine)
+    query, key = draw(5, 3, 8), draw(4, 3, options.get("kdim", 8))
+    value = draw(4, 3, options.get("vdim", 8))
+    if options.get("batch_first"):
+        query, key, value = query[:3], key[:3], value[:3]
+    mask = np.triu(
+        np.ones(
+            (
+                query.shape[1 if options.get("batch_first") else 0],
+                key.shape[1 if options.get("batch_first") else 0],
+            ),
+            bool,
+        ),
+        2,
+    )
+    results = []
+    for library, module in ((ours, mine), (theirs, wanted)):
+        inputs = [library.from_numpy(each.copy()) for each in (query, key, value)]
+        results.append(
+            module(*inputs, attn_mask=library.from_numpy(mask), average_attn_weights=average)
+        )
+    for result, reference in zip(*results, strict=True):
+        close(result, reference)
+
+
+def test_attention_with_padding() -> None:
+    wanted, mine = theirs.nn.MultiheadAttention(8, 2), ours.nn.MultiheadAttention(8, 2)
+    give_weights(wanted, mine)
+    padding = np.array([[False] * 5, [False] * 4 + [True], [False] * 2 + [True] * 3])
+    results = []
+    for library, module in ((ours, mine), (theirs, wanted)):
+        x = library.from_numpy(draw(5, 3, 8))
+        results.append(module(x, x, x, key_padding_mask=library.from_numpy(padding)))
+    for result, reference in zip(*results, strict=True):
+        close(result, reference)
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_transformer(norm_first: bool) -> None:
+    options = {"dropout": 0.0, "batch_first": True, "norm_first": norm_first}
+    wanted = theirs.nn.Transformer(8, 2, 2, 1, 16, **options)
+    mine = ours.nn.Transformer(8, 2, 2, 1, 16, **options)
+    give_weights(wanted, mine)
+    results = []
+    for library, module in ((ours, mine), (theirs, wanted)):
+        mask = module.generate_square_subsequent_mask(4)
+        source, target = library.from_numpy(draw(3, 5, 8)), library.from_numpy(draw(3, 4, 8))
+        results.append(module(source, target, tgt_mask=mask))
+    close(*results, tolerance=1e-4)
+
+
+@pytest.mark.parametrize("name", ["RNN", "GRU", "LSTM"])
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_packed_sequences(name: str, bidirectional: bool) -> None:
+    options = {"bidirectional": bidirectional, "num_layers": 2}
+    wanted = getattr(theirs.nn, name)(8, 5, **options)
+    mine = getattr(ours.nn, name)(8, 5, **options)
+    give_weights(wanted, mine)
+    results = []
+    for library, module in ((ours, mine), (theirs, wanted)):
+        tools = library.nn.utils.rnn
+        lengths = library.tensor([3, 6, 1])
+        packed = tools.pack_padded_sequence(
+            library.from_numpy(draw(6, 3, 8)), lengths, enforce_sorted=False
+        )
+        output, state = module(packed)
+        padded, counts = tools.pad_packed_sequence(output)
+        results.append([padded, counts, *flatten(state)])
+    for result, reference in zip(*results, strict=True):
+        close(result, reference)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_scaled_dot_product_attention(causal: bool) -> None:
+    results = []
+    for library in (ours, theirs):
+        q, k = library.from_numpy(draw(2, 3, 5, 4)), library.from_numpy(draw(2, 3, 5, 4) + 1)
+        function = library.nn.functional.scaled_dot_product_attention
+        results.append(function(q, k, k * 2, is_causal=causal))
+    close(*results)
+
+
+def test_clipping_and_vectors() -> None:
+    results = []
+    for library in (ours, theirs):
+        weights = [library.nn.Parameter(library.from_numpy(draw(4, 3) * s)) for s in (1, 2)]
+        tools = library.nn.utils
+        (tools.parameters_to_vector(weights) ** 3).sum().backward()
+        norm = tools.clip_grad_norm_(weights, 1.5)
+        tools.clip_grad_value_(weights[:1], 0.05)
+        results.append([norm, *[weight.grad for weight in weights]])
+    for result, reference in zip(*results, strict=True):
+        close(result, reference)
+
+
+def _numbers(values: list[Any]) -> list[float]:
+    return [float(value) for value in values]
+
+
+INITS = [
+    "xavier_uniform_",
+    "xavier_normal_",
+    "kaiming_uniform_",
+    "kaiming_normal_",
+    "trunc_normal_",
+    "normal_",
+    "uniform_",
+]
+
+
+@pytest.mark.parametrize("name", INITS)
+def test_initialisation_has_the_same_spread(name: str) -> None:
+    spreads = []
+    for library in (ours, theirs):
+        library.manual_seed(3)
+        weight = getattr(library.nn.init, name)(library.empty(64, 32, 3, 3))
+        spreads.append(_numbers([weight.std(), weight.mean(), weight.abs().max()]))
+    scale = spreads[1][0]
+    np.testing.assert_allclose(spreads[0][:2], spreads[1][:2], atol=0.02 * scale)
+    np.testing.assert_allclose(spreads[0][2], spreads[1][2], rtol=0.2)
+
+
+def test_orthogonal_eye_and_dirac() -> None:
+    weight = ours.nn.init.orthogonal_(ours.empty(5, 8))
+    np.testing.assert_allclose((weight @ weight.t()).numpy(), np.eye(5), atol=1e-5)
+    for name, shape in (("eye_", (3, 4)), ("dirac_", (4, 4, 3, 3))):
+        close(
+            getattr(ours.nn.init, name)(ours.empty(shape)),
+            getattr(theirs.nn.init, name)(theirs.empty(shape)),
+        )
+
+
+@pytest.mark.parametrize(
+    "nonlinearity", ["linear", "conv2d", "sigmoid", "tanh", "relu", "leaky_relu", "selu"]
+)
+def test_gains(nonlinearity: str) -> None:
+    mine = ours.nn.init.calculate_gain(nonlinearity)
+    assert mine == pytest.approx(theirs.nn.init.calculate_gain(nonlinearity))
