@@ -17,8 +17,8 @@ from runtime.autograd.namespace import (  # noqa: F401
 )
 from runtime.backends import cpu as _cpu  # noqa: F401
 from runtime.backends import meta as _meta  # noqa: F401
-from runtime.kernels.threads import get_num_threads, set_num_threads  # noqa: F401
 from runtime.core.tensor import Tensor
+from runtime.kernels.threads import get_num_threads, set_num_threads  # noqa: F401
 from runtime.ops import tensor_api as _tensor_api
 from torchgen_out import methods as _methods  # noqa: F401
 from torchgen_out import registrations as _registrations  # noqa: F401

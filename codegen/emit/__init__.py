@@ -13,6 +13,7 @@ from codegen.emit import (
     operators,
     overloads,
     package,
+    reference,
     stubs,
     vocabulary_files,
 )
@@ -30,6 +31,7 @@ ARTIFACTS = (
     methods,
     namespaces,
     package,
+    reference,
 )
 
 

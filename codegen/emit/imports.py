@@ -7,7 +7,7 @@ import re
 _BLOCK = re.compile(r"^#imports\n(.*?)^#end\n", re.MULTILINE | re.DOTALL)
 _DOCSTRING = re.compile(r'"""[\s\S]*?"""')
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_STANDARD = frozenset({"collections.abc", "math", "typing"})
+_STANDARD = frozenset({"builtins", "collections.abc", "math", "typing"})
 
 
 def tidy(text: str) -> str:
@@ -76,8 +76,11 @@ def _statement(module: str, names: set[str]) -> str:
     return text + line
 
 
-def _member_order(name: str) -> tuple[int, str]:
-    """Constants, classes, then the rest."""
-    if name.isupper() and len(name) > 1:
-        return (0, name)
-    return (1 if name[:1].isupper() else 2, name)
+def _member_order(name: str) -> tuple[int, list[tuple[int, str]], str]:
+    """Constants, classes, then the rest; each in natural order, upper case as lower."""
+    kind = 0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2
+    natural = [
+        (int(part), "") if part.isdigit() else (-1, part)
+        for part in re.split(r"(\d+)", name.lower())
+    ]
+    return kind, natural, name

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from codegen.emit import automatic, naming, translate
+from codegen.emit import automatic, naming, references, translate
 from codegen.emit.environment import render
 from codegen.model.derivative import Derivative, Gradient, GradientKind
 from codegen.model.expression import Expression, Save, SavedValue
@@ -128,11 +128,16 @@ def emit(program: Program) -> Iterable[File]:
             f"nodes/{kind}.py",
             "nodes.py.jinja",
             package=program.package,
-            own_formulas=program.formulas_import,
+            own_formulas=_own_formulas(program),
             kind=kind,
             items=items,
         )
     yield render("nodes/__init__.py", "package.py.jinja", summary="The graph's nodes.")
+
+
+def _own_formulas(program: Program) -> str:
+    module = program.formulas_module
+    return references.statement(module, "own_formulas") if module else ""
 
 
 # -- one derivative ---------------------------------------------------------------------------

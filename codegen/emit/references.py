@@ -23,11 +23,20 @@ def imports(operators: Iterable[Operator]) -> list[str]:
     """The statements that import what the operators name, sorted."""
     return sorted(
         {
-            _statement(_module(reference, what), what)
+            statement(module, _alias(module, what))
             for operator in operators
             for what, reference in _named_by(operator)
+            for module in [_module(reference, what)]
         }
     )
+
+
+def statement(module: str, alias: str) -> str:
+    """The import of a module under another name."""
+    package, _, name = module.rpartition(".")
+    if not package:
+        return f"import {name} as {alias}"
+    return f"from {package} import {name}" + ("" if name == alias else f" as {alias}")
 
 
 def _named_by(operator: Operator) -> Iterator[tuple[str, FunctionReference]]:
@@ -53,11 +62,3 @@ def _alias(module: str, what: str) -> str:
         return what
     own = module.startswith("runtime.")
     return f"{module.rpartition('.')[2] if own else module.replace('.', '_')}_{what}"
-
-
-def _statement(module: str, what: str) -> str:
-    package, _, name = module.rpartition(".")
-    alias = _alias(module, what)
-    if not package:
-        return f"import {name} as {alias}"
-    return f"from {package} import {name}" + ("" if name == alias else f" as {alias}")

@@ -23,14 +23,16 @@ class Result:
 
 def emit(program: Program) -> Iterable[File]:
     """Emit dtype_sets.py and results.py."""
-    yield render(
-        "dtype_sets.py",
-        "dtype_sets.py.jinja",
-        sets=[(name.upper(), names) for name, names in DTYPE_SETS.items()],
-    )
+    if program.is_library:
+        yield render(
+            "dtype_sets.py",
+            "dtype_sets.py.jinja",
+            sets=[(name.upper(), names) for name, names in DTYPE_SETS.items()],
+        )
     results = [
         Result(name, operator.base_name, tuple(r.name or "" for r in operator.schema.returns))
         for operator in program.operators
         if (name := naming.named_tuple(operator)) is not None
     ]
-    yield render("results.py", "results.py.jinja", results=results)
+    if results or program.is_library:
+        yield render("results.py", "results.py.jinja", results=results)

@@ -14,19 +14,12 @@ from runtime.core.layout import layout as _layout
 from runtime.core.memory_format import memory_format as _memory_format
 from runtime.core.tensor import Tensor
 from torchgen_out.results import (
-    aminmax_result,
-    cummax_result,
-    cummin_result,
-    kthvalue_result,
     max_dim_result,
     median_dim_result,
     min_dim_result,
-    mode_result,
     nanmedian_dim_result,
-    nll_loss_forward_result,
     sort_result,
     sort_stable_result,
-    topk_result,
 )
 
 Number = builtins.bool | builtins.int | builtins.float | builtins.complex
