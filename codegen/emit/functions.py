@@ -62,7 +62,7 @@ class Item:
 
 def emit(program: Program) -> Iterable[File]:
     """Emit one module per kind."""
-    for kind in naming.KIND_NAMES:
+    for kind in naming.modules(program, naming.KIND_NAMES):
         operators = naming.of_kind(program, kind)
         items = [_item(program, operator) for operator in operators]
         yield render(

@@ -64,7 +64,7 @@ def _order(module: str, modules: dict[str, set[str]]) -> tuple[bool, str]:
 def _statement(module: str, names: set[str]) -> str:
     if "" in names:
         return f"import {module}\n"
-    plain = sorted((n for n in names if " as " not in n), key=_member_order)
+    plain = sorted((n for n in names if " as " not in n), key=member_order)
     text = "".join(
         f"from {module} import {name}\n" for name in sorted(n for n in names if " as " in n)
     )
@@ -76,7 +76,7 @@ def _statement(module: str, names: set[str]) -> str:
     return text + line
 
 
-def _member_order(name: str) -> tuple[int, list[tuple[int, str]], str]:
+def member_order(name: str) -> tuple[int, list[tuple[int, str]], str]:
     """Constants, classes, then the rest; each in natural order, upper case as lower."""
     kind = 0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2
     natural = [

@@ -29,27 +29,31 @@ class Fold:
 
 def emit(program: Program) -> Iterable[File]:
     """Emit formulas, backward formulas, reductions' parts and differentiable gradients."""
-    sources = list(_pointwise(program))
-    yield render(
-        "kernels/pointwise.py",
-        "kernels_pointwise.py.jinja",
-        functions=sources,
-        primitives=PRIMITIVE_NAMES,
-    )
-    folds = [_fold(operator) for operator in naming.of_kind(program, "reduction")]
-    yield render(
-        "kernels/reduction.py",
-        "kernels_reduction.py.jinja",
-        folds=folds,
-        primitives=PRIMITIVE_NAMES,
-    )
+    kinds = naming.modules(program, ("pointwise", "reduction"))
+    if "pointwise" in kinds:
+        yield render(
+            "kernels/pointwise.py",
+            "kernels_pointwise.py.jinja",
+            functions=list(_pointwise(program)),
+            primitives=PRIMITIVE_NAMES,
+        )
+    if "reduction" in kinds:
+        yield render(
+            "kernels/reduction.py",
+            "kernels_reduction.py.jinja",
+            folds=[_fold(operator) for operator in naming.of_kind(program, "reduction")],
+            primitives=PRIMITIVE_NAMES,
+        )
+    if kinds:
+        summary = "Scalar formulas of kernels."
+        yield render("kernels/__init__.py", "package.py.jinja", summary=summary)
     gradients = [
         formulas.tensor_function(case.formula, case.name)
         for operator in naming.of_kind(program, "pointwise")
         for case in automatic.backward_cases(program, operator)
     ]
-    yield render("gradients.py", "gradients.py.jinja", functions=gradients)
-    yield render("kernels/__init__.py", "package.py.jinja", summary="Scalar formulas of kernels.")
+    if gradients or program.is_library:
+        yield render("gradients.py", "gradients.py.jinja", functions=gradients)
 
 
 def _pointwise(program: Program) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from codegen.emit import functions, naming
 from codegen.emit.environment import render
+from codegen.emit.imports import member_order
 from codegen.model.operator import Operator, public_name
 from codegen.model.program import Program
 from codegen.write import File
@@ -57,6 +58,7 @@ def emit(program: Program) -> Iterable[File]:
             package=program.package,
             module=module,
             exports=items,
+            names=sorted((e.name for e in items), key=member_order),
         )
     table = list(_table(program))
     yield render(
@@ -71,6 +73,7 @@ def emit(program: Program) -> Iterable[File]:
         package=program.package,
         module="torch",
         exports=exports["torch"],
+        names=sorted((e.name for e in exports["torch"]), key=member_order),
     )
 
 

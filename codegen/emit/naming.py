@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from codegen.formula import parameter_name
 from codegen.model.operator import (
     Composite,
@@ -34,6 +36,11 @@ def kind_of(operator: Operator) -> str:
 def of_kind(program: Program, kind: str) -> list[Operator]:
     """The operators of one kind, in file order."""
     return [operator for operator in program.operators if kind_of(operator) == kind]
+
+
+def modules(program: Program, kinds: Iterable[str]) -> list[str]:
+    """The kinds that have a module: all in the library, those that occur outside the tree."""
+    return [kind for kind in kinds if program.is_library or of_kind(program, kind)]
 
 
 def is_overloaded(program: Program, operator: Operator) -> bool:

@@ -118,7 +118,8 @@ class Item:
 
 def emit(program: Program) -> Iterable[File]:
     """Emit one module per kind that has tables."""
-    for kind in naming.TABLED:
+    kinds = naming.modules(program, naming.TABLED)
+    for kind in kinds:
         items = []
         for operator in naming.of_kind(program, kind):
             derivative = program.derivative(operator)
@@ -132,7 +133,8 @@ def emit(program: Program) -> Iterable[File]:
             kind=kind,
             items=items,
         )
-    yield render("nodes/__init__.py", "package.py.jinja", summary="The graph's nodes.")
+    if kinds:
+        yield render("nodes/__init__.py", "package.py.jinja", summary="The graph's nodes.")
 
 
 def _own_formulas(program: Program) -> str:

@@ -34,7 +34,8 @@ class Item:
 
 def emit(program: Program) -> Iterable[File]:
     """Emit one module per kind that has tables."""
-    for kind in naming.TABLED:
+    kinds = naming.modules(program, naming.TABLED)
+    for kind in kinds:
         items = [_item(program, operator) for operator in naming.of_kind(program, kind)]
         yield render(
             f"operators/{kind}.py",
@@ -50,16 +51,18 @@ def emit(program: Program) -> Iterable[File]:
         for operator in naming.of_kind(program, "pointwise")
         for case in automatic.backward_cases(program, operator)
     ]
-    yield render(
-        "operators/backward.py",
-        "operators.py.jinja",
-        package=program.package,
-        library=program.library,
-        kind="backward",
-        items=backward,
-        references=[],
-    )
-    yield render("operators/__init__.py", "package.py.jinja", summary="The operators' tables.")
+    if backward or program.is_library:
+        yield render(
+            "operators/backward.py",
+            "operators.py.jinja",
+            package=program.package,
+            library=program.library,
+            kind="backward",
+            items=backward,
+            references=[],
+        )
+    if kinds:
+        yield render("operators/__init__.py", "package.py.jinja", summary="The operators' tables.")
 
 
 def _item(program: Program, operator: Operator) -> Item:

@@ -68,13 +68,14 @@ def emit(program: Program) -> Iterable[File]:
         )
         for kind in naming.KIND_NAMES
     }
-    yield render(
-        "functions/overloads.py",
-        "overloads.py.jinja",
-        package=program.package,
-        families=families,
-        imports={kind: names for kind, names in imports.items() if names},
-    )
+    if families or program.is_library:
+        yield render(
+            "functions/overloads.py",
+            "overloads.py.jinja",
+            package=program.package,
+            families=families,
+            imports={kind: names for kind, names in imports.items() if names},
+        )
 
 
 def _bound_names(program: Program, operator: Operator) -> Iterator[str]:
