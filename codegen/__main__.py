@@ -11,7 +11,7 @@ import importlib
 import sys
 import time
 
-from codegen import freshness, project
+from codegen import freshness, manifest, project
 from codegen.project import Project
 
 COMMANDS = {
@@ -56,7 +56,7 @@ def generate(chosen: Project, check: bool = False, force: bool = False) -> int:
     start = time.perf_counter()
     operators = freshness.unchanged_operators(chosen)
     if operators is not None:
-        _summary(operators, 0, len(freshness.manifest.read(chosen.out)), 0, start)
+        _summary(operators, 0, len(manifest.read(chosen.out)), 0, start)
         return 0
     return _generate(chosen, check, force, start)
 

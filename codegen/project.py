@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,20 +23,15 @@ class Project:
     functions: Path
     derivatives: Path | None
     out: Path
-    implementations: str | None = None
-    """Outside the tree: the package below which hand-written functions are looked up."""
+    implementations: Path | None = None
+    """Outside the tree: the Python package of its hand-written functions."""
     base: Project | None = None
     """The library, for a package outside the tree."""
 
     @property
     def package(self) -> str:
         """The dotted name under which the output is imported, `my_ops` or `my_project.my_ops`."""
-        folder = self.out.resolve()
-        names = [folder.name]
-        while (folder.parent / "__init__.py").exists():
-            folder = folder.parent
-            names.insert(0, folder.name)
-        return ".".join(names)
+        return _dotted_name(self.out)
 
     def inputs(self) -> Iterator[Path]:
         """Every file that the output depends on, the generator's own included."""
@@ -45,6 +40,9 @@ class Project:
             yield self.derivatives
         if self.base:
             yield from self.base.inputs()
+            yield from sorted(
+                self.implementations.glob("formulas.py") if self.implementations else ()
+            )
         else:
             yield from sorted(FORMULAS.glob("*formulas.py"))
             yield from sorted(HERE.rglob("*.py"))
@@ -56,9 +54,24 @@ class Project:
         Raises: CodegenError with all mistakes.
         """
         from codegen.parse import read_program  # late: a run without changes reads nothing
+        from codegen.parse.implementations import Implementations
 
         base = self.base.read() if self.base else None
-        return read_program(self.functions, self.derivatives, FORMULAS / "formulas.py", base)
+        folder = self.implementations
+        own = Implementations(folder, _dotted_name(folder)) if folder else None
+        formulas = FORMULAS / "formulas.py"
+        program = read_program(self.functions, self.derivatives, formulas, base, own)
+        return replace(program, package=self.package)
+
+
+def _dotted_name(folder: Path) -> str:
+    """The name under which a folder is imported: every parent with an `__init__.py` counts."""
+    folder = folder.resolve()
+    names = [folder.name]
+    while (folder.parent / "__init__.py").exists():
+        folder = folder.parent
+        names.insert(0, folder.name)
+    return ".".join(names)
 
 
 LIBRARY = Project(ROOT / "native_functions.yaml", ROOT / "derivatives.yaml", ROOT / "torchgen_out")
@@ -74,8 +87,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--out", type=Path, metavar="FOLDER", help="the package that is written")
     group.add_argument(
         "--implementations",
-        metavar="PACKAGE",
-        help="where `kernels.mm` of an entry is looked up: PACKAGE.kernels",
+        type=Path,
+        metavar="FOLDER",
+        help="its hand-written functions: `kernels.mm` of an entry is in FOLDER/kernels.py, "
+        "functions for derivatives.yaml are in FOLDER/formulas.py",
     )
 
 

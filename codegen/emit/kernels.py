@@ -87,7 +87,9 @@ def _with_parameters(operator: Operator, formula: Formula, part: str) -> Formula
     """A part with the parameters that the loops pass: `reduce(acc, self, *scalars)`."""
     tensor = operator.arguments[0].name
     scalars = [
-        a.name for i, a in enumerate(operator.arguments) if translate.argument_kind(a, i) == "scalar"
+        a.name
+        for i, a in enumerate(operator.arguments)
+        if translate.argument_kind(a, i) == "scalar"
     ]
     wanted = {
         "identity": [],

@@ -18,6 +18,10 @@ class Program:
     """The program whose operators an out-of-tree package may call; not emitted."""
     package: str = "torchgen_out"
     """The Python package that is emitted, by its dotted name."""
+    own_formulas: tuple[str, ...] = ()
+    """Functions for derivative formulas that an out-of-tree package brings along."""
+    formulas_module: str | None = None
+    """The module that defines them."""
     _operators: dict[str, Operator] = field(init=False, compare=False, repr=False)
     _derivatives: dict[str, Derivative] = field(init=False, compare=False, repr=False)
     _families: dict[str, tuple[Operator, ...]] = field(init=False, compare=False, repr=False)
@@ -36,6 +40,16 @@ class Program:
     def families(self) -> dict[str, tuple[Operator, ...]]:
         """Base name to its entries (`max`: max, max.dim, max.other), in file order."""
         return self._families
+
+    @property
+    def is_library(self) -> bool:
+        """Whether this is the library itself, not a package outside the tree."""
+        return self.base is None
+
+    @property
+    def library(self) -> str:
+        """The library's Python package."""
+        return self.package if self.base is None else self.base.library
 
     def operator(self, name: str) -> Operator | None:
         """Return the operator called `mul.Tensor`, of this program alone."""

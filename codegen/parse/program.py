@@ -13,6 +13,7 @@ from codegen.model.program import Program
 from codegen.parse.derivatives import read_derivatives
 from codegen.parse.entries import read_operators
 from codegen.parse.functions import read_functions
+from codegen.parse.implementations import Implementations
 from codegen.parse.report import Report
 from codegen.parse.yaml_nodes import AnyNode, Source
 from codegen.parse.yaml_reader import read_yaml
@@ -25,17 +26,19 @@ def read_program(
     derivatives_path: PathLike | None,
     formulas_path: PathLike | None = None,
     base: Program | None = None,
+    implementations: Implementations | None = None,
 ) -> Program:
     """Read and check both files.
 
     `formulas_path` is the Python file whose functions derivative formulas may call; it is read,
-    not imported. `base` is the program whose operators a package outside the tree may call.
+    not imported. `base` is the program whose operators a package outside the tree may call, and
+    `implementations` are its own hand-written functions.
     Raises: CodegenError with every mistake of both files.
     """
     with warnings.catch_warnings():
         # What Python only warns of in an expression (`1or 2`) is a mistake here.
         warnings.simplefilter("error", SyntaxWarning)
-        return _read_program(functions_path, derivatives_path, formulas_path, base)
+        return _read_program(functions_path, derivatives_path, formulas_path, base, implementations)
 
 
 def _read_program(
@@ -43,15 +46,24 @@ def _read_program(
     derivatives_path: PathLike | None,
     formulas_path: PathLike | None,
     base: Program | None,
+    implementations: Implementations | None,
 ) -> Program:
     report = Report()
     nodes = _read(functions_path, report)
     derivative_nodes = _read(derivatives_path, report) if derivatives_path else []
     if nodes is None or derivative_nodes is None:
         raise report.error()
-    functions = read_functions(formulas_path)
+    own = read_functions(implementations.formulas) if implementations else {}
+    functions = {**read_functions(formulas_path), **own}
     operators, broken = read_operators(nodes, report)
     program = Program(operators, base=base)
+    if implementations:
+        program = replace(
+            program,
+            operators=tuple(implementations.located(operator) for operator in operators),
+            own_formulas=tuple(own),
+            formulas_module=f"{implementations.package}.{implementations.formulas.stem}",
+        )
     derivatives, unread = read_derivatives(derivative_nodes, program, functions, broken, report)
     program = replace(program, derivatives=derivatives)
     report.extend(check(program, functions, broken, unread))
