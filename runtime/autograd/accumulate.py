@@ -28,8 +28,30 @@ _references = sys.getrefcount
 
 
 def add(old: Tensor, new: Tensor) -> Tensor:
-    """Return the sum of two gradients."""
-    return ops.add(old, new)
+    """Return the sum of two gradients, of which the caller gives up the first."""
+    if (
+        _references(old) <= 2
+        and not grad_mode.state.enabled
+        and _has_memory_alone(old)
+        and old._dense() is not None
+    ):
+        return old.add_(new)  # type: ignore[no-any-return]
+    return ops.add(old, new)  # type: ignore[no-any-return]
+
+
+def _has_memory_alone(grad: Tensor) -> bool:
+    """Whether no other tensor or array looks into the memory of this one.
+
+    A base that only this view of it knows does not count.
+    """
+    storage, base = grad._storage, grad._base
+    views = 0 if base is None else 1
+    return (
+        _references(storage) <= 3 + views
+        and (base is None or _references(base) <= 3)
+        and _references(storage.buffer) <= 3 + views
+        and storage.__class__ is not TwinStorage
+    )
 
 
 def zeros(sizes: Any, key: int) -> Tensor:
@@ -63,11 +85,11 @@ def into_leaf(leaf: Tensor, grad: Tensor, references: int) -> None:
         if (
             _references(grad) > references
             or grad._strides != leaf._strides
-            or _references(grad._storage) > 2
-            or grad._storage.__class__ is TwinStorage
             or grad_mode.state.enabled
+            or not _has_memory_alone(grad)
         ):
             grad = _own_copy(leaf, grad)
+        grad._base = None
         meta.grad = grad
     elif grad_mode.state.enabled:
         meta.grad = ops.add(before, grad)

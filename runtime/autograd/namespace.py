@@ -1,7 +1,7 @@
 """The public names of autograd, which the generated facade `torchgen_out.autograd` re-exports."""
 
 from runtime.autograd import anomaly as anomaly_mode
-from runtime.autograd import function, functional, grad_mode, variable
+from runtime.autograd import function, grad_mode, variable
 from runtime.autograd import graph_access as graph
 from runtime.autograd.anomaly import detect_anomaly, is_anomaly_enabled, set_detect_anomaly
 from runtime.autograd.api import backward, grad

@@ -42,6 +42,7 @@ class Packed:
         self.edge = edge
 
 
+_new = object.__new__
 _ABSENT = Packed(None, None, None)
 
 
@@ -56,6 +57,8 @@ def save(tensor: Tensor | None) -> Any:
 
 def save_operand(value: Tensor | Any) -> Any:
     """Keep an argument that may be a number."""
+    if value.__class__ is Tensor and not _any_hooks:
+        return (value, value._storage.version)
     return save(value) if value is None or isinstance(value, Tensor) else value
 
 
@@ -73,7 +76,14 @@ def save_result(tensor: Tensor | None, nr: int = 0) -> Any:
     """Keep a result of the recorded call. To be called before it is attached, or after."""
     if tensor is None:
         return _ABSENT
-    detached = alias(tensor, tensor._sizes, tensor._strides, tensor._offset)
+    detached = _new(Tensor)
+    detached._key = tensor._key & ~keys.GRAD
+    detached._sizes = tensor._sizes
+    detached._strides = tensor._strides
+    detached._offset = tensor._offset
+    detached._storage = tensor._storage
+    detached._flat = tensor._flat
+    detached._base = detached._edge = detached._meta = None
     if _any_hooks and _hooks.pairs:
         return _pack(detached, nr)
     return (detached, tensor._storage.version, nr)
