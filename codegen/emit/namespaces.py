@@ -40,26 +40,28 @@ class Flagged:
 def emit(program: Program) -> Iterable[File]:
     """Emit the namespaces and the table of operators."""
     exports = {module: list(_exports(program, module)) for module in MODULES}
-    flagged = list(_flagged(program))
-    flagged_names = {item.name for item in flagged}
-    functional = [e for e in exports["nn.functional"] if e.name not in flagged_names]
-    yield render(
-        "nn/functional.py",
-        "functional.py.jinja",
-        package=program.package,
-        exports=functional,
-        flagged=flagged,
-    )
-    for module in ("linalg", "fft", "special"):
-        items = exports[module]
+    present = modules(program)
+    if "nn.functional" in present:
+        flagged = list(_flagged(program))
+        flagged_names = {item.name for item in flagged}
         yield render(
-            f"{module}.py",
-            "namespace.py.jinja",
+            "nn/functional.py",
+            "functional.py.jinja",
             package=program.package,
-            module=module,
-            exports=items,
-            names=sorted((e.name for e in items), key=member_order),
+            is_library=program.is_library,
+            exports=[e for e in exports["nn.functional"] if e.name not in flagged_names],
+            flagged=flagged,
         )
+    for module in ("linalg", "fft", "special"):
+        if module in present:
+            yield render(
+                f"{module}.py",
+                "namespace.py.jinja",
+                package=program.package,
+                module=module,
+                exports=exports[module],
+                names=_sorted_names(exports[module]),
+            )
     table = list(_table(program))
     yield render(
         "registrations.py",
@@ -73,8 +75,21 @@ def emit(program: Program) -> Iterable[File]:
         package=program.package,
         module="torch",
         exports=exports["torch"],
-        names=sorted((e.name for e in exports["torch"]), key=member_order),
+        names=_sorted_names(exports["torch"]),
     )
+
+
+def _sorted_names(exports: list[Export]) -> list[str]:
+    return sorted((export.name for export in exports), key=member_order)
+
+
+def modules(program: Program) -> list[str]:
+    """The submodules in which users find functions: outside the tree, those that hold some."""
+    return [
+        module
+        for module in MODULES[1:]
+        if program.is_library or any(True for _ in _exports(program, module))
+    ]
 
 
 def home(program: Program, operator: Operator) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from codegen.emit import namespaces
 from codegen.emit.environment import render
 from codegen.model.program import Program
 from codegen.write import File
@@ -39,7 +40,9 @@ FACADES = (
     ),
     Facade("nn/init.py", "runtime.nn.init", "Initial values of parameters."),
     Facade("nn/parameter.py", "runtime.nn.parameter", "Parameters."),
-    Facade("nn/utils/__init__.py", "runtime.nn.parameter_sets", "Gradient clipping, vectors.", ("rnn",)),
+    Facade(
+        "nn/utils/__init__.py", "runtime.nn.parameter_sets", "Gradient clipping, vectors.", ("rnn",)
+    ),
     Facade("nn/utils/rnn.py", "runtime.nn.packing", "Sequences of several lengths."),
     Facade("optim/__init__.py", "runtime.optim", "Optimizers.", ("lr_scheduler",)),
     Facade("optim/lr_scheduler.py", "runtime.optim.lr_scheduler", "Schedules of learning rates."),
@@ -54,9 +57,26 @@ LAZY_MODULES = ("autograd", "fft", "linalg", "nn", "optim", "serialization", "sp
 
 
 def emit(program: Program) -> Iterable[File]:
-    """Emit `__init__.py`, facades and `py.typed`."""
+    """Emit `__init__.py`, the library's facades, and `py.typed`."""
+    yield from _library() if program.is_library else _outside(program)
+    yield File("py.typed", "")
+
+
+def _library() -> Iterator[File]:
     yield render("__init__.py", "init.py.jinja", modules=LAZY_MODULES)
     for facade in FACADES:
         yield render(facade.path, "facade.py.jinja", facade=facade)
     yield render("utils/__init__.py", "utils.py.jinja")
-    yield File("py.typed", "")
+
+
+def _outside(program: Program) -> Iterator[File]:
+    modules = namespaces.modules(program)
+    yield render(
+        "__init__.py",
+        "outside_init.py.jinja",
+        library=program.library,
+        package=program.package,
+        modules=sorted({module.partition(".")[0] for module in modules}),
+    )
+    if "nn.functional" in modules:
+        yield render("nn/__init__.py", "outside_nn.py.jinja", package=program.package)
