@@ -1,0 +1,195 @@
+"""Ten steps of every optimizer and schedule give PyTorch's numbers; states can be exchanged."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+
+import torchgen_out as ours
+
+theirs = pytest.importorskip("torch")
+
+SHAPES = [(5, 4), (5,), (3, 5), ()]
+rng = np.random.default_rng(11)
+START = [np.asarray(rng.standard_normal(shape), np.float32) for shape in SHAPES]
+TARGET = [np.asarray(rng.standard_normal(shape), np.float32) for shape in SHAPES]
+
+OPTIMIZERS: list[tuple[str, dict[str, Any]]] = [
+    ("SGD", {"lr": 0.1}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9, "dampening": 0.2, "weight_decay": 0.01}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True}),
+    ("SGD", {"lr": 0.01, "maximize": True}),
+    ("Adam", {"lr": 0.1}),
+    ("Adam", {"lr": 0.1, "betas": (0.8, 0.95), "eps": 1e-6, "weight_decay": 0.1}),
+    ("Adam", {"lr": 0.1, "amsgrad": True, "maximize": True}),
+    ("AdamW", {"lr": 0.1}),
+    ("AdamW", {"lr": 0.1, "weight_decay": 0.3, "amsgrad": True}),
+    ("RMSprop", {"lr": 0.05}),
+    ("RMSprop", {"lr": 0.05, "momentum": 0.9, "centered": True, "weight_decay": 0.1}),
+    ("RMSprop", {"lr": 0.05, "maximize": True}),
+    ("Adagrad", {"lr": 0.1}),
+    ("Adagrad", {"lr": 0.1, "lr_decay": 0.1, "weight_decay": 0.1}),
+    ("Adagrad", {"lr": 0.1, "initial_accumulator_value": 0.5, "maximize": True}),
+    ("Adadelta", {"lr": 1.0, "weight_decay": 0.1}),
+    ("Adamax", {"lr": 0.1, "weight_decay": 0.1}),
+]
+
+
+def parameters(library: Any) -> list[Any]:
+    return [library.nn.Parameter(library.from_numpy(array.copy())) for array in START]
+
+
+def loss_of(library: Any, weights: list[Any]) -> Any:
+    """A loss whose gradient is small in some places and large in others."""
+    total = 0.0
+    for weight, target in zip(weights, TARGET, strict=True):
+        total = total + ((weight - library.from_numpy(target)) ** 4).sum() + weight.sin().sum()
+    return total
+
+
+def train(library: Any, optimizer: Any, weights: list[Any], steps: int) -> list[float]:
+    losses = []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = loss_of(library, weights)
+        loss.backward()
+        optimizer.step()
+        losses.append(float(loss.detach()))
+    return losses
+
+
+def same(mine: list[Any], wanted: list[Any], tolerance: float = 1e-5) -> None:
+    for value, reference in zip(mine, wanted, strict=True):
+        np.testing.assert_allclose(
+            value.detach().numpy(), reference.detach().numpy(), rtol=tolerance, atol=tolerance
+        )
+
+
+@pytest.mark.parametrize(("name", "options"), OPTIMIZERS, ids=str)
+def test_ten_steps(name: str, options: dict[str, Any]) -> None:
+    results = []
+    for library in (ours, theirs):
+        weights = parameters(library)
+        optimizer = getattr(library.optim, name)(weights, **options)
+        losses = train(library, optimizer, weights, 10)
+        results.append((losses, weights, optimizer))
+    np.testing.assert_allclose(results[0][0], results[1][0], rtol=1e-4)
+    same(results[0][1], results[1][1])
+    assert results[0][2].state_dict().keys() == results[1][2].state_dict().keys()
+    mine = results[0][2].state_dict()["state"]
+    wanted = results[1][2].state_dict()["state"]
+    for number, state in wanted.items():
+        kept = {key for key, value in state.items() if value is not None}
+        assert mine.get(number, {}).keys() == kept
+        same([mine[number][key] for key in kept], [state[key] for key in kept], 1e-4)
+
+
+@pytest.mark.parametrize(("name", "options"), OPTIMIZERS, ids=str)
+def test_state_continues_in_the_other_library(name: str, options: dict[str, Any]) -> None:
+    """Five steps here, the rest there, through a file, is ten steps there."""
+    reference = parameters(theirs)
+    train(theirs, getattr(theirs.optim, name)(reference, **options), reference, 10)
+    for first, second in ((ours, theirs), (theirs, ours)):
+        weights = parameters(first)
+        optimizer = getattr(first.optim, name)(weights, **options)
+        train(first, optimizer, weights, 5)
+        file = io.BytesIO()
+        first.save({"weights": weights, "optimizer": optimizer.state_dict()}, file)
+        file.seek(0)
+        loaded = second.load(file)
+        continued = loaded["weights"]
+        optimizer = getattr(second.optim, name)(continued, **options)
+        optimizer.load_state_dict(loaded["optimizer"])
+        train(second, optimizer, continued, 5)
+        same(continued, reference, 1e-4)
+
+
+@pytest.mark.parametrize("library", [ours, theirs], ids=["ours", "theirs"])
+def test_printed_form_and_groups(library: Any) -> None:
+    weights = parameters(library)
+    groups = [{"params": weights[:2], "lr": 0.5}, {"params": weights[2:]}]
+    optimizer = library.optim.SGD(groups, lr=0.1)
+    expected = theirs.optim.SGD(
+        [{"params": parameters(theirs)[:2], "lr": 0.5}, {"params": parameters(theirs)[2:]}], lr=0.1
+    )
+    assert repr(optimizer) == repr(expected)
+
+
+SCHEDULERS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
+    ("StepLR", (3,), {"gamma": 0.5}),
+    ("MultiStepLR", ([2, 5, 5],), {}),
+    ("ExponentialLR", (0.9,), {}),
+    ("CosineAnnealingLR", (4,), {"eta_min": 0.01}),
+    ("CosineAnnealingWarmRestarts", (3, 2), {}),
+    ("LambdaLR", (lambda epoch: 0.95**epoch,), {}),
+    ("MultiplicativeLR", (lambda epoch: 0.9,), {}),
+    ("LinearLR", (), {"total_iters": 4}),
+    ("ConstantLR", (0.5, 3), {}),
+    ("PolynomialLR", (6, 2.0), {}),
+    ("OneCycleLR", (1.0, 12), {}),
+    ("OneCycleLR", (1.0,), {"epochs": 3, "steps_per_epoch": 4, "three_phase": True}),
+    ("OneCycleLR", (1.0, 12), {"anneal_strategy": "linear", "cycle_momentum": False}),
+]
+
+
+@pytest.mark.parametrize(("name", "args", "options"), SCHEDULERS, ids=str)
+@pytest.mark.parametrize("kind", ["SGD", "Adam"])
+def test_schedules(name: str, args: Any, options: Any, kind: str) -> None:
+    results = []
+    for library in (ours, theirs):
+        weights = parameters(library)
+        momentum = {"momentum": 0.9} if kind == "SGD" else {}
+        groups = [{"params": weights[:2], "lr": 0.5}, {"params": weights[2:]}]
+        optimizer = getattr(library.optim, kind)(groups, lr=0.1, **momentum)
+        scheduler = getattr(library.optim.lr_scheduler, name)(optimizer, *args, **options)
+        rates = [scheduler.get_last_lr()]
+        for _ in range(11):
+            optimizer.step()
+            scheduler.step()
+            rates.append(scheduler.get_last_lr())
+            group = optimizer.param_groups[0]
+            rates.append([group.get("momentum", 0.0), group.get("betas", (0.0,))[0]])
+        results.append(rates)
+    for mine, wanted in zip(*results, strict=True):
+        np.testing.assert_allclose(mine, wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("combine", ["sequential", "chained"])
+def test_combined_schedules(combine: str) -> None:
+    results = []
+    for library in (ours, theirs):
+        optimizer = library.optim.SGD(parameters(library), lr=0.1)
+        schedulers = library.optim.lr_scheduler
+        warm = schedulers.LinearLR(optimizer, 0.1, total_iters=3)
+        decay = schedulers.ExponentialLR(optimizer, 0.8)
+        if combine == "sequential":
+            scheduler = schedulers.SequentialLR(optimizer, [warm, decay], [3])
+        else:
+            scheduler = schedulers.ChainedScheduler([warm, decay])
+        rates = []
+        for _ in range(8):
+            rates += scheduler.get_last_lr()
+            optimizer.step()
+            scheduler.step()
+        results.append(rates)
+    np.testing.assert_allclose(*results, rtol=1e-12)
+
+
+@pytest.mark.parametrize("options", [{}, {"mode": "max"}, {"threshold_mode": "abs", "cooldown": 2}])
+def test_reduce_on_plateau(options: dict[str, Any]) -> None:
+    values = [1.0, 0.9, 0.9, 0.9, 0.9, 0.95, 0.5, 0.5, 0.6, 0.7, 0.8, 0.5, 0.5, 0.5]
+    results = []
+    for library in (ours, theirs):
+        optimizer = library.optim.SGD(parameters(library), lr=0.1)
+        plateau = library.optim.lr_scheduler.ReduceLROnPlateau
+        scheduler = plateau(optimizer, patience=1, factor=0.5, **options)
+        rates = []
+        for value in values:
+            optimizer.step()
+            scheduler.step(value)
+            rates += scheduler.get_last_lr()
+        results.append(rates)
+    np.testing.assert_allclose(*results)
