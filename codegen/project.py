@@ -61,7 +61,20 @@ class Project:
         own = Implementations(folder, _dotted_name(folder)) if folder else None
         formulas = FORMULAS / "formulas.py"
         program = read_program(self.functions, self.derivatives, formulas, base, own)
-        return replace(program, package=self.package)
+        if self.base is None:
+            return program
+        return replace(
+            program, package=self.package, sources=self._sources(), options=self._options()
+        )
+
+    def _sources(self) -> tuple[str, ...]:
+        files = (self.functions, self.derivatives)
+        return tuple(file.name for file in files if file)
+
+    def _options(self) -> str:
+        """The options by the last name of each path: other people keep it elsewhere."""
+        given = {name: getattr(self, name) for name in _OPTIONS}
+        return " ".join(f"--{name} {path.name}" for name, path in given.items() if path)
 
 
 def _dotted_name(folder: Path) -> str:
@@ -73,6 +86,8 @@ def _dotted_name(folder: Path) -> str:
         names.insert(0, folder.name)
     return ".".join(names)
 
+
+_OPTIONS = ("functions", "derivatives", "out", "implementations")
 
 LIBRARY = Project(ROOT / "native_functions.yaml", ROOT / "derivatives.yaml", ROOT / "torchgen_out")
 
@@ -97,12 +112,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def chosen(options: argparse.Namespace, parser: argparse.ArgumentParser) -> Project:
     """The project that the options mean."""
     if options.functions is None:
-        for name in ("derivatives", "out", "implementations"):
+        for name in _OPTIONS[1:]:
             if getattr(options, name) is not None:
                 parser.error(f"--{name} needs --functions")
         return LIBRARY
     if options.out is None:
         parser.error("--functions needs --out, the folder of the package")
-    return Project(
-        options.functions, options.derivatives, options.out, options.implementations, LIBRARY
-    )
+    return Project(**{name: getattr(options, name) for name in _OPTIONS}, base=LIBRARY)

@@ -38,4 +38,13 @@ ARTIFACTS = (
 def emit(program: Program) -> Iterable[File]:
     """Emit every file of the generated package."""
     for artifact in ARTIFACTS:
-        yield from artifact.emit(program)
+        for file in artifact.emit(program):
+            yield file if program.is_library else _headed(file, program)
+
+
+def _headed(file: File, program: Program) -> File:
+    """The file of another package: its head says what that was made from, and how."""
+    made_from = " and ".join(program.sources)
+    text = file.text.replace("native_functions.yaml and derivatives.yaml", made_from, 1)
+    command = f"`python -m codegen {program.options}`"
+    return File(file.path, text.replace("`python -m codegen`", command, 1))

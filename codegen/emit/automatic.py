@@ -13,7 +13,7 @@ from codegen.formula.expressions import substitute
 from codegen.formula.fold import constant
 from codegen.formula.result import cost
 from codegen.model.derivative import Derivative, GradientKind
-from codegen.model.formula import Formula
+from codegen.model.formula import Expression, Formula
 from codegen.model.operator import Operator, Pointwise
 from codegen.model.program import Program
 
@@ -98,9 +98,9 @@ def backward_cases(program: Program, operator: Operator) -> tuple[BackwardCase, 
     return tuple(cases)
 
 
-def scalar_defaults(operator: Operator) -> dict[str, object]:
+def scalar_defaults(operator: Operator) -> dict[str, int | float]:
     """Default values of the scalar arguments of a formula, if all of them have numbers."""
-    found = {}
+    found: dict[str, int | float] = {}
     for position, argument in enumerate(operator.arguments):
         if translate.argument_kind(argument, position) == "operand":
             continue
@@ -121,12 +121,12 @@ def at_defaults(operator: Operator) -> Formula | None:
     if not defaults or optional_operands(operator):
         return None
     formula = operator.kind.formula
-    values = {
-        argument: constant(defaults[argument.name])  # type: ignore[arg-type]
+    values: dict[Expression, Expression] = {
+        argument: constant(defaults[argument.name])
         for argument in formula.arguments
         if argument.name in defaults
     }
-    outputs = tuple(substitute(output, dict(values)) for output in formula.outputs)
+    outputs = tuple(substitute(output, values) for output in formula.outputs)
     remaining = tuple(a for a in formula.arguments if a not in values)
     simpler = formulas.simplify(replace(formula, arguments=remaining, outputs=outputs, names=()))
     return simpler if cost(simpler) < cost(formula) else None

@@ -109,7 +109,7 @@ def _gradient_text(gradient: Gradient) -> str:
     if gradient.kind is GradientKind.AUTO:
         return "the symbolic derivative of the formula"
     if gradient.expression is None:
-        return gradient.kind.value.replace("_", " ")
+        return str(gradient.kind.value).replace("_", " ")
     return "`" + " ".join(gradient.expression.text.split()) + "`"
 
 

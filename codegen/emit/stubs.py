@@ -50,13 +50,14 @@ def emit(program: Program) -> Iterable[File]:
             *_family(program, f"{name}_", operators, inplace=True),
         )
     ]
-    yield render(
-        "functions/overloads.pyi",
-        "overloads.pyi.jinja",
-        package=program.package,
-        signatures=families,
-        results=_results(program, methods_only=False),
-    )
+    if families or program.is_library:
+        yield render(
+            "functions/overloads.pyi",
+            "overloads.pyi.jinja",
+            package=program.package,
+            signatures=families,
+            results=_results(program, methods_only=False),
+        )
 
 
 def _results(program: Program, methods_only: bool) -> list[str]:

@@ -18,6 +18,10 @@ class Program:
     """The program whose operators an out-of-tree package may call; not emitted."""
     package: str = "torchgen_out"
     """The Python package that is emitted, by its dotted name."""
+    sources: tuple[str, ...] = ("native_functions.yaml", "derivatives.yaml")
+    """What it was read from, for the head of generated files."""
+    options: str = ""
+    """What `python -m codegen` is given to make the package again."""
     own_formulas: tuple[str, ...] = ()
     """Functions for derivative formulas that an out-of-tree package brings along."""
     formulas_module: str | None = None
