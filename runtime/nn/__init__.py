@@ -1,6 +1,5 @@
 """Neural networks: modules, losses, initialisation; PyTorch's `torch.nn`."""
 
-from runtime.nn import functional, init
 from runtime.nn.activation import (
     CELU,
     ELU,

@@ -218,9 +218,10 @@ class _BackwardGate:
             replaced = hook(self.module, self.grad_outputs)
             if replaced is not None:
                 self.grad_outputs = replaced if isinstance(replaced, tuple) else (replaced,)
+        passed_on = tuple(self.grad_outputs[place] for place in places)
         if not self.watches_inputs:
             self._run_backward_hooks((None,) * self.input_count)
-        return tuple(self.grad_outputs[place] for place in places)
+        return passed_on
 
     def _inputs_done(self, grad_inputs: Any, _: Any) -> Any:
         if self.grad_outputs is None:  # backward did not pass through the module's outputs

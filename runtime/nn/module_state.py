@@ -217,7 +217,12 @@ class StateDict:
 
     def register_state_dict_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
         """Call `hook(module, state_dict, prefix, local_metadata)` after saving, in place."""
-        return _add(self._state_dict_hooks, hook)
+
+        def in_place(*args: Any) -> None:
+            if hook(*args) is not None:
+                raise RuntimeError("state_dict post-hook must return None")
+
+        return _add(self._state_dict_hooks, in_place)
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         return _add(self._state_dict_hooks, hook)
