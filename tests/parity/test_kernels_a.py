@@ -1,0 +1,394 @@
+"""Kernels that move, pick and order elements, called with arrays and compared with PyTorch.
+
+Inputs come contiguous, transposed and with steps; outputs contiguous, transposed, and in place
+where the kernel may run so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runtime.kernels.cpu import (
+    distinct,
+    indexing,
+    scan,
+    scatter,
+    searching,
+    selection,
+    shaping,
+    sorting,
+)
+
+torch = pytest.importorskip("torch")
+
+Array = Any
+DTYPES = ("float32", "float64", "int64", "uint8", "bool", "complex64")
+ORDERED = ("float32", "float64", "int64", "int32", "int16", "uint8")
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20)
+
+
+def make(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Array:
+    """Small whole numbers, so that there are ties and sums are exact."""
+    return np.round(rng.standard_normal(shape) * 3).astype(dtype)
+
+
+def with_nan(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Array:
+    """Ties, both zeros, infinities, and NaN of both signs."""
+    x = make(rng, shape, dtype)
+    if dtype.startswith("float"):
+        for value, share in ((np.nan, 0.15), (-np.nan, 0.05), (np.inf, 0.05), (-0.0, 0.1)):
+            x[rng.random(shape) < share] = value
+    return x
+
+
+def layouts(x: Array) -> Iterator[Array]:
+    """The same kind of values in three layouts."""
+    yield x
+    yield x.transpose(*range(1, x.ndim), 0)
+    yield x[:, ::2]
+
+
+def theirs(x: Array) -> Any:
+    """A PyTorch tensor of the array's values."""
+    return torch.from_numpy(np.array(x, order="C"))
+
+
+def check(kernel: Any, *args: Any, expected: Any, tolerance: float = 0.0) -> None:
+    """Run into outputs of both layouts and compare."""
+    wanted = [each.numpy() for each in (expected if isinstance(expected, tuple) else (expected,))]
+    for order in "CF":
+        outs = [np.empty(each.shape, each.dtype, order) for each in wanted]
+        kernel(*outs, *args)
+        for got, want in zip(outs, wanted, strict=True):
+            np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
+
+
+def check_aliasing(kernel: Any, self: Array, *args: Any, expected: Any, tol: float = 0.0) -> None:
+    """The same, and with the output being self."""
+    check(kernel, self, *args, expected=expected, tolerance=tol)
+    if self.shape == tuple(expected.shape):
+        copy = self.copy(order="K")
+        kernel(copy, copy, *args)
+        np.testing.assert_allclose(copy, expected.numpy(), rtol=tol, atol=tol)
+
+
+# Joining and rearranging.
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_cat_and_stack(rng: np.random.Generator, dim: int) -> None:
+    a, b = make(rng, (3, 4), "float32"), make(rng, (4, 3), "float32").T
+    check(shaping.cat, [a, b, a], dim, expected=torch.cat([theirs(a), theirs(b), theirs(a)], dim))
+    check(shaping.stack, [a, b], dim, expected=torch.stack([theirs(a), theirs(b)], dim))
+
+
+@pytest.mark.parametrize("shifts, dims", [(3, ()), (-1, 1), ([2, -7], [0, 1]), ([1, 1], [0, 0])])
+def test_roll(rng: np.random.Generator, shifts: Any, dims: Any) -> None:
+    for x in layouts(make(rng, (4, 5), "int64")):
+        check(shaping.roll, x, shifts, dims, expected=theirs(x).roll(shifts, dims or None))
+
+
+@pytest.mark.parametrize("diagonal", range(-6, 7))
+def test_triangles(rng: np.random.Generator, diagonal: int) -> None:
+    for x in layouts(make(rng, (3, 4, 5), "float64")):
+        check_aliasing(shaping.tril, x, diagonal, expected=theirs(x).tril(diagonal))
+        check_aliasing(shaping.triu, x, diagonal, expected=theirs(x).triu(diagonal))
+
+
+@pytest.mark.parametrize("place", [(0, -2, -1), (2, 0, 2), (-1, 2, 0), (1, 1, 0)])
+def test_diag_embed_flip_repeat(rng: np.random.Generator, place: tuple[int, int, int]) -> None:
+    for x in layouts(make(rng, (4, 5), "float32")):
+        check(shaping.diag_embed, x, *place, expected=theirs(x).diag_embed(*place))
+        check(shaping.flip, x, [0, -1], expected=theirs(x).flip(0, -1))
+        check(shaping.repeat, x, (6, 2, 3), expected=theirs(x).repeat(6, 2, 3))
+
+
+# Reading at places.
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dim", [0, 1, 2, -1])
+def test_gather_and_index_select(rng: np.random.Generator, dtype: str, dim: int) -> None:
+    for x in layouts(make(rng, (3, 4, 5), dtype)):
+        for smaller in (0, 1):
+            sizes = [size - smaller for size in x.shape]
+            sizes[dim] = 7
+            index = rng.integers(0, x.shape[dim], sizes)
+            expected = theirs(x).gather(dim, theirs(index))
+            check(indexing.gather, x, dim, index, expected=expected)
+            check(indexing.gather, x, dim, index.astype(np.int32), expected=expected)
+        vector = rng.integers(0, x.shape[dim], 7)
+        expected = theirs(x).index_select(dim, theirs(vector))
+        check(indexing.index_select, x, dim, vector, expected=expected)
+
+
+def expressions(rng: np.random.Generator, shape: tuple[int, ...]) -> list[list[Any]]:
+    """Indexing expressions for three dims: neighbours, apart, masks, empty."""
+
+    def some(dim: int, sizes: tuple[int, ...] = (2,)) -> Array:
+        picked = rng.permutation(shape[dim])[: int(np.prod(sizes))]
+        return picked.reshape(sizes) - shape[dim] * (dim % 2)
+
+    return [
+        [some(0)],
+        [some(0, ())],
+        [some(0, (0,)), some(1, (0,))],
+        [some(0), some(1)],
+        [some(0, (2, 1)), some(1)],
+        [some(0), some(1), some(2)],
+        [None, some(1)],
+        [None, some(1), some(2)],
+        [some(0), None, some(2)],
+        [None, some(1, (2, 1)), None],
+        [rng.random(shape) < 0.5],
+        [np.zeros(shape, bool)],
+        [rng.random(shape[:2]) < 0.5],
+        [None, rng.random(shape[1:]) < 0.5],
+    ]
+
+
+@pytest.mark.parametrize("number", range(14))
+def test_index(rng: np.random.Generator, number: int) -> None:
+    for x in layouts(make(rng, (3, 4, 5), "float32")):
+        indices = expressions(rng, x.shape)[number]
+        tensors = [None if index is None else theirs(index) for index in indices]
+        expected = torch.ops.aten.index(theirs(x), tensors)
+        np.testing.assert_array_equal(indexing.index(x, indices), expected.numpy())
+
+
+@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize("number", range(14))
+def test_index_put(rng: np.random.Generator, number: int, accumulate: bool) -> None:
+    for x in layouts(make(rng, (3, 4, 5), "float32")):
+        indices = expressions(rng, x.shape)[number]
+        tensors = [None if index is None else theirs(index) for index in indices]
+        full = tuple(torch.ops.aten.index(theirs(x), tensors).shape)
+        for sizes in (full, full[1:], (1,) * len(full), ()):
+            values = make(rng, sizes, "float32")
+            expected = torch.ops.aten.index_put(theirs(x), tensors, theirs(values), accumulate)
+            check_aliasing(scatter.index_put, x, indices, values, accumulate, expected=expected)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_masks_and_flat_places(rng: np.random.Generator, dtype: str) -> None:
+    for x in layouts(make(rng, (3, 4, 5), dtype)):
+        mask = rng.random(x.shape) < 0.5
+        index = rng.integers(-x.size, x.size, (4, 2))
+        check(indexing.take, x, index, expected=theirs(x).take(theirs(index)))
+        assert (indexing.nonzero(x) == theirs(x).nonzero().numpy()).all()
+        for part in (mask, mask[:1], mask[..., :1]):
+            selected = theirs(x).masked_select(theirs(part))
+            assert (indexing.masked_select(x, part) == selected.numpy()).all()
+            expected = theirs(x).masked_fill(theirs(part), 1)
+            check_aliasing(scatter.masked_fill, x, part, 1, expected=expected)
+            source = make(rng, (x.size,), dtype)
+            expected = theirs(x).masked_scatter(theirs(part), theirs(source))
+            check_aliasing(scatter.masked_scatter, x, part, source, expected=expected)
+
+
+# Writing at places.
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_scatter(rng: np.random.Generator, dtype: str, dim: int) -> None:
+    for x in layouts(make(rng, (3, 4, 5), dtype)):
+        for smaller in (0, 1):
+            sizes = [max(1, size - smaller) for size in x.shape]
+            distinct_places = np.argsort(rng.random(x.shape), axis=dim)
+            index = distinct_places[tuple(map(slice, sizes))]
+            src = make(rng, tuple(size + 1 for size in sizes), dtype)
+            expected = theirs(x).scatter(dim, theirs(index), theirs(src))
+            check_aliasing(scatter.scatter, x, dim, index, src, expected=expected)
+            expected = theirs(x).scatter(dim, theirs(index), 1)
+            check_aliasing(scatter.scatter_value, x, dim, index, 1, expected=expected)
+            index = rng.integers(0, x.shape[dim], sizes)
+            expected = theirs(x).scatter_add(dim, theirs(index), theirs(src))
+            check_aliasing(scatter.scatter_add, x, dim, index, src, expected=expected)
+
+
+@pytest.mark.parametrize("include_self", [False, True])
+@pytest.mark.parametrize("reduce", ["sum", "prod", "mean", "amax", "amin"])
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+@pytest.mark.filterwarnings("ignore:index_reduce")
+def test_scatter_reduce(
+    rng: np.random.Generator, dtype: str, reduce: str, include_self: bool
+) -> None:
+    for x in layouts(make(rng, (3, 4, 5), dtype)):
+        for dim in (0, 2):
+            index = rng.integers(0, x.shape[dim], x.shape)
+            src = make(rng, x.shape, dtype)
+            args = dim, theirs(index), theirs(src), reduce
+            expected = theirs(x).scatter_reduce(*args, include_self=include_self)
+            ours = dim, index, src, reduce, include_self
+            check_aliasing(scatter.scatter_reduce, x, *ours, expected=expected, tol=1e-6)
+            if reduce != "sum":
+                vector = rng.integers(0, x.shape[dim], x.shape[dim])
+                args = dim, theirs(vector), theirs(src), reduce
+                expected = theirs(x).index_reduce(*args, include_self=include_self)
+                ours = dim, vector, src, reduce, include_self
+                check_aliasing(scatter.index_reduce, x, *ours, expected=expected, tol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "complex64"])
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_index_add_copy_fill(rng: np.random.Generator, dtype: str, dim: int) -> None:
+    for x in layouts(make(rng, (3, 4, 5), dtype)):
+        sizes = list(x.shape)
+        for count in (7, 2):
+            sizes[dim] = count
+            source = make(rng, tuple(sizes), dtype)
+            index = rng.integers(0, x.shape[dim], count)
+            expected = theirs(x).index_add(dim, theirs(index), theirs(source), alpha=2)
+            check_aliasing(scatter.index_add, x, dim, index, source, 2, expected=expected)
+        index = rng.permutation(x.shape[dim])[:2]
+        expected = theirs(x).index_copy(dim, theirs(index), theirs(source))
+        check_aliasing(scatter.index_copy, x, dim, index, source, expected=expected)
+        expected = theirs(x).index_fill(dim, theirs(index), 1)
+        check_aliasing(scatter.index_fill, x, dim, index - x.shape[dim], 1, expected=expected)
+
+
+# Ordering.
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("dtype", [*ORDERED, "bool"])
+@pytest.mark.parametrize("shape", [(3, 4, 5), (2, 300), (1, 1), (0, 3), (3, 0)])
+def test_sort(
+    rng: np.random.Generator, shape: tuple[int, ...], dtype: str, descending: bool
+) -> None:
+    for x in layouts(with_nan(rng, shape, dtype)):
+        for dim in range(-x.ndim, x.ndim):
+            expected = theirs(x).sort(dim=dim, descending=descending, stable=True)
+            check(sorting.sort, x, dim, descending, expected=tuple(expected))
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_sort_of_full_range(rng: np.random.Generator, descending: bool) -> None:
+    """Neither key and place fit into 64 bits."""
+    x = rng.integers(-(2**63), 2**63 - 1, 50)
+    x = np.concatenate([x, x, [2**63 - 1, -(2**63)]])
+    expected = theirs(x).sort(descending=descending, stable=True)
+    check(sorting.sort, x, 0, descending, expected=tuple(expected))
+
+
+@pytest.mark.parametrize("largest", [False, True])
+@pytest.mark.parametrize("dtype", ORDERED)
+def test_order_statistics(rng: np.random.Generator, dtype: str, largest: bool) -> None:
+    """Values are PyTorch's; of equal elements PyTorch promises no particular place."""
+
+    def compare(kernel: Any, x: Array, dim: int, *args: Any, expected: Any) -> None:
+        wanted = expected.values.numpy()
+        for order in "CF":
+            values = np.empty(wanted.shape, wanted.dtype, order)
+            places = np.empty(wanted.shape, np.int64, order)
+            kernel(values, places, x, *args)
+            np.testing.assert_array_equal(values, wanted)
+            if wanted.ndim < x.ndim:
+                values, places = np.expand_dims(values, dim), np.expand_dims(places, dim)
+            np.testing.assert_array_equal(np.take_along_axis(x, places, dim), values)
+
+    for x in layouts(with_nan(rng, (3, 40, 5), dtype)):
+        for dim in (0, 1, -1):
+            for k in {1, 2, x.shape[dim] // 2, x.shape[dim]}:
+                expected = theirs(x).topk(k, dim, largest)
+                compare(sorting.topk, x, dim, k, dim, largest, expected=expected)
+                expected = theirs(x).kthvalue(k, dim, True)
+                compare(sorting.kthvalue, x, dim, k, dim, True, expected=expected)
+            compare(sorting.median_dim, x, dim, dim, expected=theirs(x).median(dim))
+            compare(sorting.nanmedian_dim, x, dim, dim, expected=theirs(x).nanmedian(dim))
+            if x.dtype.kind != "f":  # PyTorch's order of NaN here depends on the sort
+                compare(sorting.mode, x, dim, dim, expected=theirs(x).mode(dim))
+        check(sorting.median, x, expected=theirs(x).median())
+        check(sorting.nanmedian, x, expected=theirs(x).nanmedian())
+
+
+@pytest.mark.parametrize("dtype", [*ORDERED, "bool"])
+def test_distinct(rng: np.random.Generator, dtype: str) -> None:
+    for x in layouts(make(rng, (4, 3, 2), dtype)):
+        both = {"return_inverse": True, "return_counts": True}
+        pairs = [
+            (distinct.unique2(x, True, True, True), theirs(x).unique(**both)),
+            (distinct.unique_consecutive(x, True, True), theirs(x).unique_consecutive(**both)),
+        ]
+        for dim in range(x.ndim):
+            run = theirs(x).unique_consecutive(dim=dim, **both)
+            pairs.append((distinct.unique_consecutive(x, True, True, dim), run))
+            pairs.append((distinct.unique_dim(x, dim), theirs(x).unique(dim=dim, **both)))
+        for got, expected in pairs:
+            for ours, want in zip(got, expected, strict=True):
+                np.testing.assert_array_equal(ours, want.numpy())
+
+
+@pytest.mark.parametrize("right", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+def test_searching(rng: np.random.Generator, dtype: str, right: bool) -> None:
+    sequence = np.sort(make(rng, (3, 20), dtype), -1)
+    values = with_nan(rng, (3, 7), dtype)
+    for bounds in (sequence, sequence[0]):
+        expected = torch.searchsorted(theirs(bounds), theirs(values), right=right)
+        check(searching.searchsorted, bounds, values, False, right, expected=expected)
+    expected = torch.bucketize(theirs(values), theirs(sequence[1]), right=right, out_int32=True)
+    check(searching.bucketize, values, sequence[1], True, right, expected=expected)
+    order = rng.permutation(20)
+    shuffled = np.empty(20, dtype)
+    shuffled[order] = sequence[0]
+    expected = torch.searchsorted(theirs(shuffled), theirs(values), sorter=theirs(order))
+    check(searching.searchsorted, shuffled, values, False, False, None, order, expected=expected)
+    expected = torch.isin(theirs(values), theirs(sequence), invert=right)
+    check(searching.isin, values, sequence, False, right, expected=expected)
+
+
+# Picking, counting, scanning.
+
+
+@pytest.mark.parametrize("dtype", [*ORDERED, "bool"])
+def test_picking(rng: np.random.Generator, dtype: str) -> None:
+    for x in layouts(with_nan(rng, (3, 4, 5), dtype)):
+        for dim in range(-x.ndim, x.ndim):
+            check(selection.max_dim, x, dim, expected=tuple(theirs(x).max(dim)))
+            check(selection.min_dim, x, dim, True, expected=tuple(theirs(x).min(dim, True)))
+            check(scan.cummax, x, dim, expected=tuple(theirs(x).cummax(dim)))
+            check(scan.cummin, x, dim, expected=tuple(theirs(x).cummin(dim)))
+            if dtype != "bool":
+                check(selection.argmax, x, dim, expected=theirs(x).argmax(dim))
+                check(selection.argmin, x, dim, expected=theirs(x).argmin(dim))
+        if dtype != "bool":
+            check(selection.argmax, x, None, expected=theirs(x).argmax())
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "int32"])
+def test_sums_and_products(rng: np.random.Generator, dtype: str) -> None:
+    for x in layouts(make(rng, (3, 4, 5), dtype)):
+        for dim in range(-x.ndim, x.ndim):
+            check(scan.cumsum, x, dim, expected=theirs(x).cumsum(dim))
+            check(scan.cumprod, x, dim, expected=theirs(x).cumprod(dim))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_logcumsumexp(rng: np.random.Generator, dtype: str) -> None:
+    for x in layouts(with_nan(rng, (3, 4, 50), dtype)):
+        for dim in range(x.ndim):
+            expected = theirs(x).logcumsumexp(dim)
+            check(scan.logcumsumexp, x, dim, expected=expected, tolerance=1e-5)
+
+
+@pytest.mark.parametrize("bounds", [(10, 0, 0), (7, -1, 1), (100, 0, 0), (3, 2, 2)])
+def test_counting(rng: np.random.Generator, bounds: tuple[int, float, float]) -> None:
+    x = rng.standard_normal((40, 50))
+    check(selection.histc, x, *bounds, expected=torch.histc(theirs(x), *bounds))
+    whole = rng.integers(0, 9, 50)
+    for weights in (None, make(rng, (50,), "float32"), make(rng, (50,), "int64")):
+        given = None if weights is None else theirs(weights)
+        expected = torch.bincount(theirs(whole), given, bounds[0])
+        got = selection.bincount(whole, weights, bounds[0])
+        np.testing.assert_array_equal(got, expected.numpy())
+        assert got.dtype == expected.numpy().dtype

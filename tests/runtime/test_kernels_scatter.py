@@ -1,0 +1,154 @@
+"""Kernels that write at index tensors and under masks, against NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runtime.kernels.cpu import combining, scatter
+
+
+@pytest.fixture
+def x() -> Any:
+    return np.random.default_rng(1).standard_normal((3, 4, 5))
+
+
+def layouts(x: Any) -> list[Any]:
+    """Outputs to run into: fresh ones in both orders, and self."""
+    return [np.empty(x.shape), np.empty(x.shape, order="F"), x.copy()]
+
+
+def run(kernel: Any, x: Any, *args: Any) -> list[Any]:
+    """The results in fresh outputs and in place."""
+    fresh_c, fresh_f, own = layouts(x)
+    kernel(fresh_c, x, *args)
+    kernel(fresh_f, x, *args)
+    kernel(own, own, *args)
+    return [fresh_c, fresh_f, own]
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_scatter(x: Any, dim: int) -> None:
+    index = np.argsort(np.random.default_rng(2).random(x.shape), axis=dim)
+    src = -x
+    expected = x.copy()
+    np.put_along_axis(expected, index, src, dim)
+    for result in run(scatter.scatter, x, dim, index, src):
+        np.testing.assert_array_equal(result, expected)
+
+
+def test_scatter_of_a_smaller_index(x: Any) -> None:
+    """Only the part that the index reaches is written."""
+    for result in run(scatter.scatter_value, x, 1, np.zeros((2, 1, 3), np.int64), 9.0):
+        assert (result[:2, 0, :3] == 9).all()
+        result[:2, 0, :3] = x[:2, 0, :3]
+        np.testing.assert_array_equal(result, x)
+
+
+def test_scatter_add_counts_repeated_places(x: Any) -> None:
+    index = np.random.default_rng(2).integers(0, 4, x.shape)
+    expected = x.copy()
+    o, _, i = np.indices(x.shape)
+    np.add.at(expected, (o, index, i), x)
+    for result in run(scatter.scatter_add, x, 1, index, x):
+        np.testing.assert_allclose(result, expected)
+
+
+def test_scatter_add_of_booleans() -> None:
+    out = np.zeros(3, np.bool_)
+    places = np.array([1, 1])
+    scatter.scatter_add(out, np.zeros(3, np.bool_), 0, places, np.ones(2, np.bool_))
+    np.testing.assert_array_equal(out, [False, True, False])
+
+
+@pytest.mark.parametrize("kernel", [scatter.scatter, scatter.scatter_add])
+def test_scatter_out_of_bounds(x: Any, kernel: Any) -> None:
+    with pytest.raises(RuntimeError, match="index 4 is out of bounds for dimension 1 with size 4"):
+        kernel(np.empty(x.shape), x, 1, np.full((1, 1, 1), 4), x)
+
+
+REDUCE = {"sum": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+
+
+@pytest.mark.parametrize("include_self", [False, True])
+@pytest.mark.parametrize("reduce", REDUCE)
+def test_combine(reduce: str, include_self: bool) -> None:
+    old = np.array([2.0, 3.0, 5.0, 7.0])
+    index, values = np.array([1, 3, 1, 1]), np.array([4.0, -1.0, 0.5, 6.0])
+    expected = old.copy()
+    if not include_self:
+        expected[[1, 3]] = {"sum": 0, "prod": 1, "amax": -np.inf, "amin": np.inf}[reduce]
+    REDUCE[reduce].at(expected, index, values)
+    combining.combine(old, index, values, reduce, include_self)
+    np.testing.assert_allclose(old, expected)
+
+
+@pytest.mark.parametrize("include_self, expected", [(True, [2, 3, 5]), (False, [2, 3, 5])])
+def test_mean_of_integers_rounds_down(include_self: bool, expected: list[int]) -> None:
+    out = np.array([2, 3, 5])
+    combining.combine(out, np.array([1, 1]), np.array([3, 4]), "mean", include_self)
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_nan_wins() -> None:
+    for reduce in ("amax", "amin"):
+        out = np.array([1.0, np.nan, 3.0])
+        combining.combine(out, np.array([0, 1, 2]), np.array([np.nan, 0, 9.0]), reduce, True)
+        assert np.isnan(out[:2]).all()
+
+
+def test_index_put_keeps_the_last_of_several(x: Any) -> None:
+    places = [np.array([1, 1])]
+    values = np.stack([x[0], x[2]])
+    for result in run(scatter.index_put, x, places, values):
+        np.testing.assert_array_equal(result[1], x[2])
+    for result in run(scatter.index_put, x, places, values, True):
+        np.testing.assert_allclose(result[1], x[0] + x[1] + x[2])
+
+
+def test_index_put_in_dims_apart(x: Any) -> None:
+    places = [np.array([1, 1]), None, np.array([0, 0])]
+    expected = x.copy()
+    np.add.at(expected, (places[0], slice(None), places[2]), np.ones((2, 4)))
+    for result in run(scatter.index_put, x, places, np.ones(4), True):
+        np.testing.assert_allclose(result, expected)
+
+
+def test_index_put_refuses_values_that_do_not_broadcast(x: Any) -> None:
+    with pytest.raises(RuntimeError, match=r"value tensor of shape \[3\] cannot be broadcast"):
+        scatter.index_put(x, x, [np.array([0])], np.ones(3))
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 5), (5,), (3, 1, 1)])
+def test_masked_fill(x: Any, shape: tuple[int, ...]) -> None:
+    mask = np.random.default_rng(3).random(shape) < 0.5
+    for value in (2, np.array(2.0)):
+        for result in run(scatter.masked_fill, x, mask, value):
+            np.testing.assert_array_equal(result, np.where(mask, 2.0, x))
+
+
+def test_masked_scatter(x: Any) -> None:
+    mask = x > 0
+    expected = x.copy()
+    expected[mask] = np.arange(mask.sum())
+    for result in run(scatter.masked_scatter, x, mask, np.arange(60.0)):
+        np.testing.assert_array_equal(result, expected)
+    with pytest.raises(RuntimeError, match="Number of elements of source < number of ones"):
+        scatter.masked_scatter(x, x, mask, np.arange(2.0))
+
+
+def test_index_fill_counts_from_the_end(x: Any) -> None:
+    for result in run(scatter.index_fill, x, 1, np.array([-1]), 0):
+        assert (result[:, 3] == 0).all() and (result[:, :3] == x[:, :3]).all()
+
+
+def test_scalars() -> None:
+    two, out = np.array(2.0), np.empty(())
+    scatter.scatter_add(out, two, 0, np.array(0), np.array(3.0))
+    assert out == 5
+    scatter.index_copy(out, two, 0, np.array([0]), np.array([4.0]))
+    assert out == 4
+    scatter.put(out, two, np.array([-1]), np.array([1.0]), True)
+    assert out == 3

@@ -1,0 +1,82 @@
+"""Picking and counting kernels against NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runtime.kernels.cpu import selection
+
+RNG = np.random.default_rng(6)
+X = np.round(RNG.standard_normal((4, 5, 6)) * 2)
+WITH_NAN = np.where(RNG.random(X.shape) < 0.1, np.nan, X)
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2, -1])
+@pytest.mark.parametrize("x", [X, X.T, WITH_NAN, X.astype(np.int32)], ids="abcd")
+def test_first_of_the_best(x: Any, dim: int) -> None:
+    pairs = (
+        (selection.max_dim, selection.argmax, np.argmax),
+        (selection.min_dim, selection.argmin, np.argmin),
+    )
+    for both, place_only, reference in pairs:
+        expected = reference(x, axis=dim)
+        values = np.empty(expected.shape, x.dtype, order="F")
+        places = np.empty(expected.shape, np.int64)
+        both(values, places, x, dim)
+        np.testing.assert_array_equal(places, expected)
+        found = np.take_along_axis(x, np.expand_dims(expected, dim), dim).squeeze(dim)
+        np.testing.assert_array_equal(values, found)
+        kept = np.empty(np.expand_dims(expected, dim).shape, np.int64)
+        place_only(kept, x, dim, True)
+        np.testing.assert_array_equal(kept.squeeze(dim), expected)
+
+
+def test_flattened() -> None:
+    out = np.empty((), np.int64)
+    selection.argmax(out, X.T, None)
+    assert out == np.argmax(X.T)
+    selection.argmin(out, np.array(3.0), 0)
+    assert out == 0
+
+
+def test_nothing_to_reduce_is_no_error() -> None:
+    values, places = np.empty((0,)), np.empty((0,), np.int64)
+    selection.max_dim(values, places, np.empty((0, 3)), 1)
+
+
+def test_bincount() -> None:
+    x = np.array([1, 0, 3, 1])
+    np.testing.assert_array_equal(selection.bincount(x, None, 6), [1, 2, 0, 1, 0, 0])
+    weights = np.array([0.5, 1, 2, 3], np.float32)
+    sums = selection.bincount(x, weights)
+    np.testing.assert_array_equal(sums, np.array([1, 3.5, 0, 2], np.float32))
+    assert sums.dtype == np.float32
+    assert selection.bincount(x[:0], None, 3).tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "x, weights, minlength, says",
+    [
+        (np.array([-1]), None, 0, "non-negative integral"),
+        (np.array([[1]]), None, 0, "only supports 1-d"),
+        (np.array([1]), np.ones(2), 0, "same length as input"),
+        (np.array([1]), None, -1, "minlength"),
+    ],
+)
+def test_bincount_refuses(x: Any, weights: Any, minlength: int, says: str) -> None:
+    with pytest.raises(RuntimeError, match=says):
+        selection.bincount(x, weights, minlength)
+
+
+@pytest.mark.parametrize("bounds", [(0, 0), (-1, 1), (2.5, 3.5)])
+def test_histc(bounds: tuple[float, float]) -> None:
+    x = RNG.standard_normal((30, 40))
+    out = np.empty(7)
+    selection.histc(out, x, 7, *bounds)
+    span = bounds if bounds != (0, 0) else (x.min(), x.max())
+    np.testing.assert_array_equal(out, np.histogram(x, 7, span)[0])
+    with pytest.raises(RuntimeError, match="is not finite"):
+        selection.histc(out, np.array([1, np.nan]), 7)

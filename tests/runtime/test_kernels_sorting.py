@@ -1,0 +1,141 @@
+"""Ordering kernels against NumPy: stability, the place of NaN, packed and wide keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runtime.kernels.cpu import distinct, searching, sorting
+
+
+def draw(dtype: str, shape: tuple[int, ...] = (4, 200)) -> Any:
+    """Values with many ties, and NaN among floats."""
+    rng = np.random.default_rng(5)
+    x = np.round(rng.standard_normal(shape) * 4).astype(dtype)
+    if x.dtype.kind == "f":
+        x[rng.random(shape) < 0.1] = np.nan
+        x[rng.random(shape) < 0.1] = -0.0
+    return x
+
+
+def sort(x: Any, descending: bool, dim: int = -1) -> tuple[Any, Any]:
+    values, places = np.empty_like(x), np.empty(x.shape, np.int64)
+    sorting.sort(values, places, x, dim, descending)
+    return values, places
+
+
+DTYPES = ["float32", "float64", "int64", "int32", "int8", "uint8", "bool"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_ascending_is_numpys_stable_sort(dtype: str) -> None:
+    x = draw(dtype)
+    values, places = sort(x, False)
+    np.testing.assert_array_equal(places, np.argsort(x, axis=-1, kind="stable"))
+    np.testing.assert_array_equal(values, np.sort(x, axis=-1, kind="stable"))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_descending_keeps_ties_in_order(dtype: str) -> None:
+    x = draw(dtype)
+    _, places = sort(x, True)
+    mirrored = np.argsort(x[:, ::-1], axis=-1, kind="stable")[:, ::-1]
+    np.testing.assert_array_equal(places, x.shape[1] - 1 - mirrored)
+
+
+@pytest.mark.parametrize("spread", [2**20, 2**50, 2**62])
+def test_wide_integers(spread: int) -> None:
+    """Key and place share 64 bits, or do not fit and are put right afterwards."""
+    x = np.random.default_rng(0).integers(-spread, spread, 300)
+    x = np.concatenate([x, x])
+    for descending in (False, True):
+        values, places = sort(x, descending)
+        order = np.argsort(-x if descending else x, kind="stable")
+        np.testing.assert_array_equal(places, order)
+        np.testing.assert_array_equal(values, x[order])
+
+
+@pytest.mark.parametrize("dim", [0, 1, -3])
+def test_other_dims(dim: int) -> None:
+    x = draw("float64", (5, 6, 7))
+    values, _ = sort(x, False, dim)
+    np.testing.assert_array_equal(values, np.sort(x, axis=dim))
+
+
+@pytest.mark.parametrize("k", [1, 3, 60, 200])
+@pytest.mark.parametrize("largest", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_topk_is_the_head_of_sort(dtype: str, largest: bool, k: int) -> None:
+    """By heap or by sorting, ties by place."""
+    x = draw(dtype)
+    values, places = np.empty((4, k), dtype), np.empty((4, k), np.int64)
+    sorting.topk(values, places, x, k, 1, largest)
+    expected_values, expected_places = sort(x, largest)
+    np.testing.assert_array_equal(values, expected_values[:, :k])
+    np.testing.assert_array_equal(places, expected_places[:, :k])
+
+
+def test_topk_of_an_ascending_row() -> None:
+    """Every element passes the threshold."""
+    x = np.arange(1000.0).reshape(1, -1)
+    values, places = np.empty((1, 5)), np.empty((1, 5), np.int64)
+    sorting.topk(values, places, x, 5)
+    np.testing.assert_array_equal(values[0], [999, 998, 997, 996, 995])
+
+
+def test_medians() -> None:
+    x = np.array([[3.0, 1, 2, 4], [np.nan, 1, 2, 9]])
+    values, places = np.empty(2), np.empty(2, np.int64)
+    sorting.median_dim(values, places, x, 1)
+    np.testing.assert_array_equal(values, [2, np.nan])
+    np.testing.assert_array_equal(places, [2, 0])
+    sorting.nanmedian_dim(values, places, x, 1)
+    np.testing.assert_array_equal(values, [2, 2])
+    out = np.empty(())
+    sorting.median(out, np.empty((0, 3)))
+    assert np.isnan(out)
+
+
+def test_kthvalue_and_mode() -> None:
+    x = np.array([[5, 1, 5, 2, 1], [4, 4, 4, 0, 9]])
+    values, places = np.empty(2, np.int64), np.empty(2, np.int64)
+    sorting.kthvalue(values, places, x, 2, 1)
+    np.testing.assert_array_equal(values, [1, 4])
+    sorting.mode(values, places, x, 1)
+    np.testing.assert_array_equal(values, [1, 4])
+    np.testing.assert_array_equal(places, [4, 2])
+
+
+def test_distinct() -> None:
+    x = np.array([[3, 1], [3, 2], [3, 1]])
+    for dim in (0, -2):
+        values, inverse, counts = distinct.unique_dim(x, dim)
+        np.testing.assert_array_equal(values, [[3, 1], [3, 2]])
+        np.testing.assert_array_equal(inverse, [0, 1, 0])
+        np.testing.assert_array_equal(counts, [2, 1])
+    values, inverse, counts = distinct.unique_consecutive(np.array([1, 1, 2, 1]), True, True)
+    np.testing.assert_array_equal(values, [1, 2, 1])
+    np.testing.assert_array_equal(inverse, [0, 0, 1, 2])
+    np.testing.assert_array_equal(counts, [2, 1, 1])
+    assert distinct.unique2(np.array([np.nan, np.nan, 1.0]))[0].size == 3
+    with pytest.raises(RuntimeError, match="0 sized dimensions"):
+        distinct.unique_dim(np.empty((0, 3)), 1)
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_searchsorted(right: bool) -> None:
+    sequence = np.sort(draw("int64", (3, 20)), axis=1)
+    values = np.append(np.arange(-9, 9), 0)
+    out = np.empty((3, values.size), np.int32)
+    searching.searchsorted(out, sequence, np.tile(values, (3, 1)), True, right)
+    for row, found in zip(sequence, out, strict=True):
+        np.testing.assert_array_equal(found, row.searchsorted(values, "right" if right else "left"))
+
+
+def test_bad_sorter() -> None:
+    with pytest.raises(RuntimeError, match="sorter index out of range"):
+        searching.searchsorted(
+            np.empty(1, np.int64), np.arange(3.0), np.ones(1), sorter=np.array([0, 1, 3])
+        )
