@@ -31,9 +31,11 @@ class PointwiseSignature:
 def specialise(operator: Pointwise, signature: tuple[Any, ...]) -> PointwiseSignature:
     """Resolve dtypes and the formula.
 
-    Raises: NotImplementedError for a dtype outside the operator's set.
+    Raises: NotImplementedError for a dtype outside the operator's set; RuntimeError for a condition
+    that is not bool.
     """
     entries = dict(zip(operator.operands, signature, strict=True))
+    _check_conditions(operator, entries)
     promoted = [entries[name] for name in operator.promoted]
     compute, result = promotion.element_types(
         operator.promotion, signatures.promotion_entries(promoted)
@@ -54,6 +56,15 @@ def specialise(operator: Pointwise, signature: tuple[Any, ...]) -> PointwiseSign
     )
 
 
+def _check_conditions(operator: Pointwise, entries: dict[str, Any]) -> None:
+    """Operands outside the promotion are conditions: bool, or uint8 as before there was bool."""
+    for name, entry in entries.items():
+        if name not in operator.promoted and entry.__class__ is int:
+            own = signatures.dtype_of(entry)
+            if own not in (dtypes.bool, dtypes.uint8):
+                raise errors.condition_dtype(operator.base_name, name, own)
+
+
 def _argument_kind(entry: Any) -> str:
     if entry is None:
         return "absent"
@@ -66,7 +77,7 @@ def scalar_converter(compute: dtypes.dtype) -> Any:
 
 
 def _to_int(value: Any) -> int:
-    if isinstance(value, float):
+    if isinstance(value, float) and not value.is_integer():
         raise RuntimeError(
             "For integral input tensors, a Scalar argument must not be a floating point number."
         )

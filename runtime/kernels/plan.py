@@ -36,11 +36,22 @@ class PointwisePlan:
     dense: bool
     loop_sizes: npt.NDArray[np.int64]
     loop_strides: npt.NDArray[np.int64]
+    loop: npt.NDArray[np.int64]
+    """Both in one array, as kernels with one output take them: ndim, sizes, rows of strides."""
 
-    def strides_for(self, outputs: int) -> npt.NDArray[np.int64]:
-        """`loop_strides` with the output's row once for each of several outputs."""
-        first = np.repeat(self.loop_strides[:1], outputs - 1, axis=0)
-        return np.concatenate([first, self.loop_strides])
+    def loop_for(self, outputs: int) -> npt.NDArray[np.int64]:
+        """`loop` with the output's row once for each of several outputs."""
+        if outputs == 1:
+            return self.loop
+        rows = np.concatenate([np.repeat(self.loop_strides[:1], outputs - 1, 0), self.loop_strides])
+        return pack_loop(self.loop_sizes, rows)
+
+
+def pack_loop(
+    sizes: npt.NDArray[np.int64], strides: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """The number of dims, the sizes, and the strides, one operand's row after the other."""
+    return np.concatenate([np.array([len(sizes)], np.int64), sizes, strides.reshape(-1)])
 
 
 @lru_cache(maxsize=4096)
@@ -59,14 +70,16 @@ def plan_pointwise(inputs: tuple[Geometry, ...], out: Geometry | None = None) ->
     numel = shapes.numel(sizes)
     loop_sizes, loop_rows = collapse(sizes, rows, order)
     dense = len(loop_sizes) == 1 and all(row == [1] for row in loop_rows)
+    sizes_array, strides_array = np.array(loop_sizes, np.int64), np.array(loop_rows, np.int64)
     return PointwisePlan(
         sizes,
         out_strides,
         numel,
         shapes.is_contiguous(sizes, out_strides),
         dense,
-        np.array(loop_sizes, np.int64),
-        np.array(loop_rows, np.int64),
+        sizes_array,
+        strides_array,
+        pack_loop(sizes_array, strides_array),
     )
 
 

@@ -189,6 +189,28 @@ def make_static_call(
         run_rounded(kernel, results, arguments, raw)
         return wrap(*results) if wrap else tuple(results)
 
+    if list(operator.arguments.values()) == ["operand"] * 2 and not several:
+        if converters == [Tensor._array] * 2:
+            return make_two_tensor_call(kernel, call, remembered)
+    return call
+
+
+def make_two_tensor_call(kernel: Any, general: Call, remembered: dict[Any, Any]) -> Call:
+    """kernel(out, self, other) of two tensors and nothing else, for shapes seen before."""
+
+    def call(self: Tensor, other: Tensor) -> Any:
+        a, b = self._flat, other._flat
+        outputs = remembered.get(((self._sizes, self._strides), (other._sizes, other._strides)))
+        if outputs is None or a is None or b is None:
+            return general(self, other)
+        (output,) = outputs
+        if output.is_rounded or not output.is_contiguous:
+            return general(self, other)
+        buffer = np.empty(output.numel, output.numpy)
+        sizes = output.sizes
+        kernel(buffer.reshape(sizes), a.reshape(self._sizes), b.reshape(other._sizes))
+        return build(output.key, sizes, output.strides, 0, Storage(buffer), buffer)
+
     return call
 
 
@@ -200,7 +222,16 @@ def _is_plain(value: Any) -> bool:
 class Output:
     """One result as the shape function described it: (sizes, dtype[, strides])."""
 
-    __slots__ = ("dtype", "is_rounded", "key", "numel", "numpy", "sizes", "strides")
+    __slots__ = (
+        "dtype",
+        "is_contiguous",
+        "is_rounded",
+        "key",
+        "numel",
+        "numpy",
+        "sizes",
+        "strides",
+    )
 
     def __init__(self, spec: Any, common: dtypes.dtype | None, raw: bool) -> None:
         sizes, dtype, *strides = spec
@@ -208,6 +239,7 @@ class Output:
         self.dtype = dtype or common
         self.sizes, self.numel = layout.sizes, layout.numel
         self.strides = tuple(strides[0]) if strides else layout.strides
+        self.is_contiguous = self.strides == layout.strides
         self.key = self.dtype.index | layout.zero_dim
         self.numpy = self.dtype.numpy
         self.is_rounded = not raw and self.dtype.opmath is not self.dtype
@@ -215,8 +247,7 @@ class Output:
     def allocate(self) -> Tensor:
         """A tensor of undefined values."""
         buffer = np.empty(self.numel, self.numpy)
-        is_contiguous = self.strides == memory.layout_of(self.sizes).strides
-        flat = buffer if is_contiguous else None
+        flat = buffer if self.is_contiguous else None
         return build(self.key, self.sizes, self.strides, 0, Storage(buffer), flat)
 
     def run(self, kernel: Any, arguments: list[Any]) -> Tensor:

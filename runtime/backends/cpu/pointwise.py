@@ -68,6 +68,7 @@ class PointwiseKernels:
         self.defaults, self.at_defaults = self._simpler(special)
         self._contiguous: Any = None
         self._strided: Any = None
+        self._strided_at_defaults: Any = None
 
     def _simpler(self, special: PointwiseSignature) -> tuple[tuple[Any, ...], Any]:
         """The default values of the scalars, and the spec of the formula with these put in.
@@ -76,7 +77,7 @@ class PointwiseKernels:
         """
         operator = special.operator
         if special.formula is not operator.formulas.get(()) or operator.at_defaults is None:
-            return (), None
+            return (), None  # a formula without scalars, too, has nothing to gain
         arguments = tuple(
             kind
             for name, kind in zip(operator.arguments, special.arguments, strict=True)
@@ -106,6 +107,14 @@ class PointwiseKernels:
     def flat_kernel_at_defaults(self) -> Any:
         """The flat loop without the scalars, for their defaults; None where it is no simpler."""
         return contiguous_kernel(self.at_defaults) if self.at_defaults else None
+
+    def strided_kernel_at_defaults(self) -> Any:
+        """The loop over any geometry for the scalars' defaults; the usual one without them."""
+        if self.at_defaults is None:
+            return self.strided_kernel()
+        if self._strided_at_defaults is None:
+            self._strided_at_defaults = strided_kernel(self.at_defaults)
+        return self._strided_at_defaults
 
     def strided_kernel(self) -> Any:
         """The loop over any geometry."""
@@ -202,8 +211,7 @@ def run(
         ]
         threads.run_flat(kernels.flat_kernel(), tuple(flat), tuple(scalars))
         return
-    strides = plan.loop_strides if len(buffers) == 1 else plan.strides_for(len(buffers))
-    kernels.strided_kernel()(plan.loop_sizes, strides, offsets, *buffers, *inputs, *scalars)
+    kernels.strided_kernel()(plan.loop_for(len(buffers)), offsets, *buffers, *inputs, *scalars)
 
 
 def _typed_buffer(tensor: Tensor) -> Any:
@@ -288,28 +296,30 @@ def make_binary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call
     dtype = kernels.storage_dtype
     strided = make_binary_strided_call(kernels, general)
     simple = kernels.flat_kernel_at_defaults()
-    kernel = None if simple else kernels.flat_kernel()
+    kernel = simple or kernels.flat_kernel()
     defaults = kernels.defaults
     convert = kernels.convert
 
     def call(self: Tensor, other: Tensor, *scalars: Any) -> Tensor:
+        if scalars == defaults:
+            return plain(self, other)
         a, b = self._flat, other._flat
-        if (
-            self._sizes != other._sizes
-            or (a is None and (a := self._dense()) is None)
-            or (b is None and (b := other._dense()) is None)
-        ):
+        if a is None or b is None or self._sizes != other._sizes:
             return strided(self, other, scalars)
+        buffer = _empty(a.size, dtype)
+        threads.run_flat(kernels.flat_kernel(), (buffer, a, b), tuple(map(convert, scalars)))
+        return build(key, self._sizes, self._strides, 0, Storage(buffer), buffer)
+
+    def plain(self: Tensor, other: Tensor, _: Any = None) -> Tensor:
+        a, b = self._flat, other._flat
+        if a is None or b is None or self._sizes != other._sizes:
+            return strided(self, other, defaults)
         size = a.size
         buffer = _empty(size, dtype)
-        if scalars == defaults:
-            if size < GRAIN:
-                (simple or kernel)(buffer, a, b)
-            else:
-                threads.run_flat(simple or kernel, (buffer, a, b))
+        if size < GRAIN:
+            kernel(buffer, a, b)
         else:
-            arguments = tuple(map(convert, scalars))
-            threads.run_flat(kernel or kernels.flat_kernel(), (buffer, a, b), arguments)
+            threads.run_flat(kernel, (buffer, a, b))
         storage = _new(Storage)
         storage.buffer = buffer
         storage.version = 0
@@ -325,6 +335,14 @@ def make_binary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call
         result._meta = None
         return result
 
+    def call_one(self: Tensor, other: Tensor, scalar: Any) -> Tensor:
+        return plain(self, other) if scalar == default else call(self, other, scalar)
+
+    if not defaults and "scalar" not in kernels.arguments:
+        return plain
+    if len(defaults) == 1:
+        (default,) = defaults
+        return call_one
     return call
 
 
@@ -337,6 +355,7 @@ def make_binary_strided_call(
     own_dtype, other_dtype = (each.numpy for each in kernels.spec.inputs)
     base_key = kernels.result_key(False)
     convert = kernels.convert
+    defaults = kernels.defaults
 
     def call(self: Tensor, other: Tensor, scalars: tuple[Any, ...]) -> Tensor:
         geometry = (self._sizes, self._strides, other._sizes, other._strides)
@@ -349,15 +368,11 @@ def make_binary_strided_call(
         if plan.dense or not plan.numel or a.dtype != own_dtype or b.dtype != other_dtype:
             return general(self, other, *scalars)  # type: ignore[no-any-return]
         buffer = _empty(plan.numel, dtype)
-        kernels.strided_kernel()(
-            plan.loop_sizes,
-            plan.loop_strides,
-            (0, self._offset, other._offset),
-            buffer,
-            a,
-            b,
-            *map(convert, scalars),
-        )
+        offsets = (0, self._offset, other._offset)
+        if scalars == defaults:
+            kernels.strided_kernel_at_defaults()(plan.loop, offsets, buffer, a, b)
+        else:
+            kernels.strided_kernel()(plan.loop, offsets, buffer, a, b, *map(convert, scalars))
         sizes = plan.sizes
         return build(
             base_key if sizes else base_key | keys.ZERO_DIM,
@@ -402,6 +417,35 @@ def make_inplace_call(special: PointwiseSignature) -> Call:
                 if other is not self and other._storage is self._storage:
                     _check_overlap(name, self, tensors)
             threads.run_flat(kernels.flat_kernel(), (flat[0], *flat), tuple(scalars))
+        self._storage.version += 1
+        return self
+
+    if special.arguments[:2] == ("tensor", "tensor") and "raw" not in special.arguments:
+        if "tensor" not in special.arguments[2:]:
+            return make_inplace_binary_call(kernels, call)
+    return call
+
+
+def make_inplace_binary_call(kernels: PointwiseKernels, general: Call) -> Call:
+    """f(self, other, *scalars) written to self, over dense tensors of one shape."""
+    simple = kernels.flat_kernel_at_defaults()
+    defaults = kernels.defaults
+    convert = kernels.convert
+
+    def call(self: Tensor, other: Tensor, *scalars: Any) -> Tensor:
+        a, b = self._flat, other._flat
+        if (
+            a is None
+            or b is None
+            or self._sizes != other._sizes
+            or self._storage is other._storage
+            or a.size >= GRAIN
+        ):
+            return general(self, other, *scalars)  # type: ignore[no-any-return]
+        if simple is not None and scalars == defaults:
+            simple(a, a, b)
+        else:
+            kernels.flat_kernel()(a, a, b, *map(convert, scalars))
         self._storage.version += 1
         return self
 

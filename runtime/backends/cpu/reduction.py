@@ -212,11 +212,11 @@ class DimPlan:
             self.width = 0
 
     def check_not_empty(self, name: str, dim: Any) -> None:
-        """Raises: IndexError if there is nothing to start from."""
+        """Raises: RuntimeError, with dims IndexError, if there is nothing to start from."""
         if self.count or not self.numel:
             return
-        if dim is None:
-            raise errors.empty_reduction(name)
+        if dim is None or dim == ():
+            raise errors.empty_extremum(name)
         empty = next(d for d in self.reduced if self.input_sizes[d] == 0)
         raise errors.empty_reduction_dim(name, empty)
 

@@ -18,7 +18,6 @@ Array = Any
 quiet = np.errstate(all="ignore")  # inf and NaN are values here, not worth a warning
 
 
-@quiet
 def mm(out: Array, self: Array, mat2: Array) -> None:
     """Write self @ mat2."""
     product(out, self, mat2)

@@ -47,7 +47,7 @@ def contiguous_kernel(spec: PointwiseSpec) -> Any:
 
 
 def strided_kernel(spec: PointwiseSpec) -> Any:
-    """kernel(sizes, strides, offsets, *outputs, *inputs, *scalars) over any geometry."""
+    """kernel(geometry, offsets, *outputs, *inputs, *scalars) over any geometry."""
     return build.compile_text(f"{spec.name}_strided", strided_text(spec))
 
 
@@ -70,36 +70,45 @@ def contiguous_text(spec: PointwiseSpec) -> str:
 def strided_text(spec: PointwiseSpec) -> str:
     """The text of the strided loop: an odometer over the outer dims, one loop for the inner run.
 
-    The inner run has a form for each way the operands may be dense (stride 1) or constant
-    (stride 0) along it, for up to two inputs, because these vectorise.
+    `geometry` holds the number of dims, the sizes, and a row of strides per operand. The inner run
+    has a form for each way the operands may be dense (stride 1) or constant (stride 0) along it,
+    for up to two inputs, because these vectorise.
     """
     outputs, inputs, scalars = _operand_names(spec)
     operands = outputs + inputs
+    advance = [f"p_{name} += geometry[r_{name}" for name in operands]
     lines = [
         "@entry",
-        f"def kernel(sizes, strides, offsets, {', '.join(operands + scalars)}):",
+        f"def kernel(geometry, offsets, {', '.join(operands + scalars)}):",
         *_scalar_conversions(spec),
-        "    last = sizes.size - 1",
-        "    n = sizes[last]",
+        "    last = geometry[0] - 1",
+        "    n = geometry[1 + last]",
         "    runs = 1",
         "    for dim in range(last):",
-        "        runs *= sizes[dim]",
-        "    counter = np.zeros(last + 1, np.int64)",
+        "        runs *= geometry[1 + dim]",
+        "    counter = np.zeros(last, np.int64) if last > 1 else geometry",
     ]
     for row, name in enumerate(operands):
-        lines += [f"    p_{name} = offsets[{row}]", f"    s_{name} = strides[{row}, last]"]
+        lines += [
+            f"    r_{name} = 1 + {row + 1} * (last + 1)",
+            f"    p_{name} = offsets[{row}]",
+            f"    s_{name} = geometry[r_{name} + last]",
+        ]
     lines.append("    for _ in range(runs):")
     lines += _inner_forms(spec, outputs, inputs)
     lines += [
+        "        if last == 1:",
+        *(f"            {step}]" for step in advance),
+        "            continue",
         "        for dim in range(last - 1, -1, -1):",
         "            counter[dim] += 1",
-        *(f"            p_{name} += strides[{row}, dim]" for row, name in enumerate(operands)),
-        "            if counter[dim] < sizes[dim]:",
+        *(f"            {step} + dim]" for step in advance),
+        "            if counter[dim] < geometry[1 + dim]:",
         "                break",
         "            counter[dim] = 0",
         *(
-            f"            p_{name} -= sizes[dim] * strides[{row}, dim]"
-            for row, name in enumerate(operands)
+            f"            p_{name} -= geometry[1 + dim] * geometry[r_{name} + dim]"
+            for name in operands
         ),
     ]
     return preamble(spec, "strided") + "\n".join(lines) + "\n"
@@ -121,8 +130,8 @@ def _inner_forms(spec: PointwiseSpec, outputs: list[str], inputs: list[str]) -> 
         dense = outputs + [name for name, stride in zip(inputs, form, strict=True) if stride]
         places = {name: f"{name}[p_{name}]" for name in outputs + inputs}
         for name in dense:
-            lines.append(f"            r_{name} = {name}[p_{name} : p_{name} + n]")
-            places[name] = f"r_{name}[i]"
+            lines.append(f"            run_{name} = {name}[p_{name} : p_{name} + n]")
+            places[name] = f"run_{name}[i]"
         lines += ["            for i in range(n):", *_element("                ", spec, places)]
         keyword = "elif"
     places = {name: f"{name}[p_{name} + i * s_{name}]" for name in outputs + inputs}

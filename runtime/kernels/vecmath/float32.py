@@ -21,32 +21,34 @@ eps = T(1.1920928955078125e-07)
 def exp(x):
     """x = n ln 2 + r, |r| <= ln(2)/2; e^r by degree 6; 2^n in two factors, so that overflow and
     subnormal results are right. Error 1.0 ulp."""
-    x = T(-104) if x < T(-104) else (T(89) if x > T(89) else x)
+    x = T(-104) if x < T(-104) else x
+    x = T(89) if x > T(89) else x
     k = x * T(1.4426950408889634) + T(12582912)
     n = k - T(12582912)
     r = x - n * T(0.693145751953125) - n * T(1.4286068203094172e-06)
     p = T(0.0083687799051404) + r * T(0.0013814496342092752)
     p = T(0.1666651964187622) + r * (T(0.04166839271783829) + r * p)
     p = T(1) + (r + r * r * (T(0.4999999403953552) + r * p))
-    i = np.int32(T(k).view(np.int32) - np.int32(0x4B400000))
+    i = np.int32(T(k).view(np.int32) - np.int32(0x4B3FFF02))
     half = np.int32(i >> np.int32(1))
-    low = np.int32(np.int32(half + np.int32(127)) << np.int32(23)).view(np.float32)
-    high = np.int32(np.int32(i - half + np.int32(127)) << np.int32(23)).view(np.float32)
+    low = np.int32(half << np.int32(23)).view(np.float32)
+    high = np.int32(np.int32(i - half) << np.int32(23)).view(np.float32)
     return p * low * high
 
 
 def exp2(x):
     """x = n + r, |r| <= 1/2, exact; 2^r by degree 6; 2^n as in exp. Error 1.0 ulp."""
-    x = T(-151) if x < T(-151) else (T(129) if x > T(129) else x)
+    x = T(-151) if x < T(-151) else x
+    x = T(129) if x > T(129) else x
     k = x + T(12582912)
     r = x - (k - T(12582912))
     p = T(0.0013399003073573112) + r * T(0.00015353267372120172)
     p = T(0.05550331994891167) + r * (T(0.00961843878030777) + r * p)
     p = T(1) + r * (T(0.6931471824645996) + r * (T(0.24022647738456726) + r * p))
-    i = np.int32(T(k).view(np.int32) - np.int32(0x4B400000))
+    i = np.int32(T(k).view(np.int32) - np.int32(0x4B3FFF02))
     half = np.int32(i >> np.int32(1))
-    low = np.int32(np.int32(half + np.int32(127)) << np.int32(23)).view(np.float32)
-    high = np.int32(np.int32(i - half + np.int32(127)) << np.int32(23)).view(np.float32)
+    low = np.int32(half << np.int32(23)).view(np.float32)
+    high = np.int32(np.int32(i - half) << np.int32(23)).view(np.float32)
     return p * low * high
 
 
@@ -88,14 +90,16 @@ def log(x):
 
 
 def log1p(x):
-    """As log with f = (1 + x) / 2^e - 1 = x s + (s - 1), s = 2^-e, which rounds once. x near 0 is
-    its own result."""
+    """As log of u = 1 + x, and what the sum lost, x - (u - 1), joins f. x near 0 is its own result.
+    Error 1.0 ulp."""
     u = T(1) + x
     shifted = np.int32(T(u).view(np.int32) - np.int32(0x3F3504F3))
     i = np.int32(shifted >> np.int32(23))
     e = T(i)
+    m = np.int32(np.int32(shifted & np.int32(0x7FFFFF)) + np.int32(0x3F3504F3)).view(np.float32)
+    i = np.int32(126) if i > np.int32(126) else i
     s = np.int32(np.int32(np.int32(127) - i) << np.int32(23)).view(np.float32)
-    f = x * s + (s - T(1))
+    f = (m - T(1)) + (x - (u - T(1))) * s
     p = T(-0.11675944179296494) + f * T(0.06746909767389297)
     p = T(-0.12405534833669662) + f * (T(0.11888186633586884) + f * p)
     p = T(-0.1666799932718277) + f * (T(0.1421954184770584) + f * p)
@@ -238,31 +242,34 @@ def tan(x):
 
 
 def asin(x):
-    """Below 1/2 an odd polynomial of degree 11; above, pi/2 - 2 asin(sqrt((1 - |x|) / 2))."""
-    a = T(math.fabs(x))
-    big = a > T(0.5)
-    z = T(0.5) * (T(1) - a) if big else a * a
-    s = T(np.sqrt(z)) if big else a
-    p = T(0.02417328035474483) + z * T(0.04217767164665481)
-    p = T(0.16666752656413972) + z * (T(0.074952893060247) + z * (T(0.0454715387040497) + z * p))
-    p = s + s * z * p
-    result = T(1.5707963705062866) - (T(2) * p + T(4.371138828673793e-08)) if big else p
-    return T(math.copysign(result, x))
+    """In double: below 1/2 an odd polynomial of degree 13; above, pi/2 - 2 asin(sqrt((1-|x|)/2)).
+    Error 0.5 ulp."""
+    a = np.float64(math.fabs(x))
+    big = a > 0.5
+    z = 0.5 - 0.5 * a if big else a * a
+    s = np.sqrt(z) if big else a
+    p = arcsine(s, z)
+    return T(math.copysign(1.5707963267948966 - 2.0 * p if big else p, x))
+
+
+def arcsine(s, z):
+    """asin s in double for 0 <= s <= 1/2, z = s^2. Serves asin and acos."""
+    p = 0.014439199943511014 + z * 0.03751563575158869
+    p = 0.044516975229538326 + z * (0.031807557050445204 + z * p)
+    return s + s * z * (0.16666659993723879 + z * (0.07500504070662216 + z * p))
 
 
 def acos(x):
-    """Around 0 pi/2 - asin x; beyond 1/2, 2 asin(sqrt((1 - |x|) / 2)) or pi less that."""
-    a = T(math.fabs(x))
-    big = a > T(0.5)
-    z = T(0.5) * (T(1) - a) if big else a * a
-    s = T(np.sqrt(z)) if big else x
-    p = T(0.02417328035474483) + z * T(0.04217767164665481)
-    p = T(0.16666752656413972) + z * (T(0.074952893060247) + z * (T(0.0454715387040497) + z * p))
-    p = s + s * z * p
-    middle = T(1.5707963705062866) - (p + T(4.371138828673793e-08))
-    right = T(2) * p
-    left = T(3.1415927410125732) - (T(2) * p + T(8.742277657347586e-08))
-    return (right if x > T(0) else left) if big else middle
+    """In double: pi/2 - asin x around 0; beyond 1/2, 2 asin(sqrt((1-|x|)/2)) or pi less that.
+    Error 0.5 ulp."""
+    d = np.float64(x)
+    a = math.fabs(d)
+    big = a > 0.5
+    z = 0.5 - 0.5 * a if big else a * a
+    s = np.sqrt(z) if big else d
+    p = arcsine(s, z)
+    p = 2.0 * p if big else 1.5707963267948966 - p
+    return T(3.141592653589793 - p if d < -0.5 else p)
 
 
 def arctangent(t):
@@ -317,10 +324,14 @@ def cosh(x):
 
 
 def tanh(x):
-    """t / (t + 2) with t = e^2a - 1 as in expm1."""
+    """Below 0.625 an odd polynomial of degree 11; above, 1 - 2 / (e^2a + 1). Error 1.6 ulp."""
     a = T(math.fabs(x))
-    t = expm1(T(2) * (T(10) if a > T(10) else a))
-    return T(math.copysign(t / (t + T(2)), x))
+    z = a * a
+    p = T(0.02063907139630842) + z * T(-0.005704966215518262)
+    p = T(0.13331442209154648) + z * (T(-0.053739712037797045) + z * p)
+    near = a + a * z * (T(-0.33333281946283866) + z * p)
+    far = T(1) - T(2) / (exp(a + a) + T(1))
+    return T(math.copysign(near if a < T(0.625) else far, x))
 
 
 def asinh(x):
@@ -340,18 +351,32 @@ def acosh(x):
 
 
 def atanh(x):
-    """In double: log((1 + a) / (1 - a)) / 2; near 0 by its series; NaN beyond 1."""
-    a = np.float64(math.fabs(x))
-    near = a + a * a * a * 0.3333333333333333
-    result = near if a < 0.01 else 0.5 * log_double((1.0 + a) / (1.0 - a))
-    result = inf if a == 1.0 else (nan if a > 1.0 else result)
-    return T(math.copysign(result, x)) if x == x else x
+    """Below 1/2 an odd polynomial of degree 15; above, log1p(2a / (1 - a)) / 2."""
+    a = T(math.fabs(x))
+    z = a * a
+    p = T(0.02446243353188038) + z * T(0.17601685225963593)
+    p = T(0.10966901481151581) + z * (T(0.10284539312124252) + z * p)
+    p = T(0.19999726116657257) + z * (T(0.14294874668121338) + z * p)
+    near = a + a * z * (T(0.3333333730697632) + z * p)
+    far = T(0.5) * log1p((a + a) / (T(1) - a))
+    return T(math.copysign(near if a < T(0.5) else far, x)) if x == x else x
 
 
 def sigmoid(x):
-    """1 / (1 + e^-x). The exponent is never positive, so it cannot overflow."""
-    z = exp(-T(math.fabs(x)))
-    return (T(1) if x >= T(0) else z) / (T(1) + z)
+    """1 / (1 + e^-x), the power as in exp but in one factor: below -88.4, where the result would be
+    subnormal, e^-x is inf and the result 0, as PyTorch's below -88.7. Error 2.0 ulp."""
+    y = T(-87) if -x < T(-87) else -x
+    y = T(89) if y > T(89) else y
+    k = y * T(1.4426950408889634) + T(12582912)
+    n = k - T(12582912)
+    r = y - n * T(0.693145751953125) - n * T(1.4286068203094172e-06)
+    p = T(0.0083687799051404) + r * T(0.0013814496342092752)
+    p = T(0.1666651964187622) + r * (T(0.04166839271783829) + r * p)
+    low = r * r * (T(0.4999999403953552) + r * p)
+    p = T(1) + r
+    p = p + ((r - (p - T(1))) + low)
+    bits = np.int32(np.int32(T(k).view(np.int32) << np.int32(23)) + np.int32(0x3F800000))
+    return T(1) / (T(1) + p * bits.view(np.float32))
 
 
 def erf(x):
@@ -390,25 +415,24 @@ def erfc(x):
 
 
 def erfinv(x):
-    """In double: x times a polynomial in w = -log(1 - x^2), of degree 10 for w < 6, beyond of
-    degree 7 in sqrt w."""
-    d = np.float64(x)
-    w = -log_double((1.0 - d) * (1.0 + d))
-    p = -2.4238776407869202e-08 + w * 6.255058645273232e-10
-    p = -2.911611351280013e-06 + w * (3.827815988075716e-07 + w * p)
-    p = 3.756416176992176e-05 + w * (7.240736229200265e-06 + w * p)
-    p = -0.002341123011861546 + w * (-0.00011834897362275802 + w * p)
-    p = 0.23201343489062218 + w * (0.011551244510497362 + w * p)
-    p = 0.8862269300342219 + w * p
-    s = np.sqrt(w)
-    q = 0.0061645038279675825 + s * -0.00022995209531387516
-    q = 0.4552248412690121 + s * (-0.07096148287066323 + s * q)
-    q = 4.117196935653551 + s * (-1.7607466637781723 + s * q)
-    q = 2.8996606249110184 + s * (-4.400628724351072 + s * q)
-    result = T(d * (p if w < 6.0 else q))
-    a = T(math.fabs(x))
-    result = T(math.copysign(inf, x)) if a == T(1) else (T(nan) if a > T(1) else result)
-    return x if a < T(1e-30) else result
+    """x times a polynomial in w = -log(1 - x^2), of degree 10 for w < 6, beyond of degree 8 in
+    sqrt w."""
+    w = -log((T(1) - x) * (T(1) + x))
+    p = T(-2.4238776319407406e-08) + w * T(6.255058693227511e-10)
+    p = T(-2.9116113182681147e-06) + w * (T(3.8278159308902104e-07) + w * p)
+    p = T(3.7564161175396293e-05) + w * (T(7.240736067615217e-06) + w * p)
+    p = T(-0.002341123064979911) + w * (T(-0.00011834897304652259) + w * p)
+    p = T(0.23201343417167664) + w * (T(0.01155124418437481) + w * p)
+    p = T(0.8862269520759583) + w * p
+    s = T(np.sqrt(w)) - T(3.2)
+    q = T(-0.00022099314082879573) + s * T(-8.755041926633567e-05)
+    q = T(-0.0020565781742334366) + s * (T(0.0011214675614610314) + s * q)
+    q = T(-0.00428335415199399) + s * (T(0.00293975742533803) + s * q)
+    q = T(1.0046919584274292) + s * (T(0.005974255036562681) + s * q)
+    q = T(3.0336365699768066) + s * q
+    result = x * (p if w < T(6) else q)
+    result = T(math.copysign(inf, x)) if math.fabs(x) == T(1) else result
+    return T(nan) if math.fabs(x) > T(1) else result
 
 
 def pow(x, y):
@@ -433,68 +457,111 @@ def pow(x, y):
 
 
 def lgamma(x):
-    """The C library's; |gamma| for negative x."""
-    return T(math.lgamma(np.float64(x)))
+    """In double. From 1 to 3 a polynomial of degree 17 with its zeros at 1 and 2; above, Stirling's
+    series, shifted by 4 below 8; below 1 by recurrence, below 0 by reflection. Logarithms are
+    merged into two."""
+    d = np.float64(x)
+    negative = d < 0.0
+    y = 1.0 - d if negative else (d + 1.0 if d < 1.0 else d)
+    t = (3.0 if y > 3.0 else y) - 2.0
+    p = 4.87044178867912e-06 + t * -2.4627854950383045e-06
+    p = 2.2622163082114304e-06 + t * (-4.394874308144148e-07 + t * p)
+    p = 4.3688336011962665e-05 + t * (-2.114383842949244e-05 + t * p)
+    p = 0.00017981839256018544 + t * (-8.114159408370485e-05 + t * p)
+    p = 0.0009160996724369854 + t * (-0.00040631782083706624 + t * p)
+    p = 0.004998548289551133 + t * (-0.002108030741295591 + t * p)
+    p = 0.03296500513905052 + t * (-0.012384199514288305 + t * p)
+    p = 0.42278433506255464 + t * (-0.10031730151881087 + t * p)
+    near = p * t * (t + 1.0) + 0.0
+    shifts = y < 8.0
+    z = y + 4.0 if shifts else y
+    inverse = 1.0 / z
+    w = inverse * inverse
+    series = 0.0007936507936507937 - w * 0.0005952380952380953
+    series = inverse * (0.08333333333333333 - w * (0.002777777777777778 - w * series))
+    far = (z - 0.5) * log_double(z) - z + 0.9189385332046728 + series
+    product = y * (y + 1.0) * (y + 2.0) * (y + 3.0) if shifts else 1.0
+    product = product if y > 3.0 else 1.0
+    turns = d - np.rint(d)
+    u = turns * turns
+    sine = -0.007363785063079486 + u * 0.00044720034173007146
+    sine = -0.5992644257372303 + u * (0.08214473212571541 + u * sine)
+    sine = -5.167712779977315 + u * (2.550164035419428 + u * sine)
+    sine = math.fabs(turns * (3.1415926535895973 + u * sine))
+    quotient = product * 3.141592653589793 / sine if negative else product
+    quotient = d if (d >= 0.0) & (d < 1.0) else quotient
+    main = far if y > 3.0 else near
+    extra = log_double(quotient)
+    result = extra - main if negative else main - extra
+    result = inf if (sine == 0.0) & (d <= 0.0) else result
+    return T(result if math.fabs(d) < inf else math.fabs(d))
 
 
 def digamma(x):
-    """Reflection below 0, recurrence up to 10, then the asymptotic series."""
-    x = np.float64(x)
-    if x == 0.0:
-        return T(math.copysign(math.inf, -x))
-    if x < 0.0:
-        if x == np.floor(x):
-            return T(math.nan)
-        fraction = x - np.trunc(x)
-        reflected = -math.pi / math.tan(math.pi * fraction)
-        x = 1.0 - x
-    else:
-        reflected = 0.0
-    result = 0.0
-    while x < 10.0:
-        result -= 1.0 / x
-        x += 1.0
-    z = 1.0 / (x * x)
-    series = z * (
-        1.0 / 12.0
-        - z
-        * (
-            1.0 / 120.0
-            - z * (1.0 / 252.0 - z * (1.0 / 240.0 - z * (1.0 / 132.0 - z * (691.0 / 32760.0))))
-        )
-    )
-    if x < 1e17:
-        result += math.log(x) - 0.5 / x - series
-    else:
-        result += math.log(x)
-    return T(result + reflected)
+    """In double: asymptotic series, shifted by 6 below 8, the six reciprocals as one quotient;
+    reflection below 0."""
+    d = np.float64(x)
+    negative = d < 0.0
+    y = 1.0 - d if negative else d
+    shifts = y < 8.0
+    t = y * (y + 5.0)
+    steps = (y + y + 5.0) * (24.0 + t * (20.0 + 3.0 * t)) / (t * (t + 4.0) * (t + 6.0))
+    z = y + 6.0 if shifts else y
+    inverse = 1.0 / z
+    w = inverse * inverse
+    series = 0.003968253968253968 - w * (0.004166666666666667 - w * 0.007575757575757576)
+    series = w * (0.08333333333333333 - w * (0.008333333333333333 - w * series))
+    result = log_double(z) - 0.5 * inverse - series - (steps if shifts else 0.0)
+    turns = d - np.rint(d)
+    tangent = tangent_of_turns(turns)
+    result = result - 3.141592653589793 / tangent if negative else result
+    result = nan if negative & (turns == 0.0) else result
+    result = math.copysign(inf, -d) if d == 0.0 else result
+    result = d if d == inf else result
+    return T(result if d > -inf else nan)
+
+
+def tangent_of_turns(f):
+    """tan(pi f) in double for |f| <= 1/2, by the sine and the cosine of pi f."""
+    u = f * f
+    sine = -0.007363785063079486 + u * 0.00044720034173007146
+    sine = -0.5992644257372303 + u * (0.08214473212571541 + u * sine)
+    sine = -5.167712779977315 + u * (2.550164035419428 + u * sine)
+    sine = f * (3.1415926535895973 + u * sine)
+    g = 0.5 - math.fabs(f)
+    u = g * g
+    cosine = -0.007363785063079486 + u * 0.00044720034173007146
+    cosine = -0.5992644257372303 + u * (0.08214473212571541 + u * cosine)
+    cosine = -5.167712779977315 + u * (2.550164035419428 + u * cosine)
+    cosine = g * (3.1415926535895973 + u * cosine)
+    return sine / cosine
 
 
 def trigamma(x):
-    """Reflection below 0.5, recurrence up to 10, then the asymptotic series."""
-    x = np.float64(x)
-    sign = 1.0
-    result = 0.0
-    if x < 0.5:
-        sine = math.sin(math.pi * (x - np.floor(x)))
-        if sine == 0.0:
-            return T(math.inf)
-        result = -(math.pi / sine) * (math.pi / sine)
-        sign = -1.0
-        x = 1.0 - x
-    while x < 10.0:
-        result += 1.0 / (x * x)
-        x += 1.0
-    z = 1.0 / (x * x)
-    series = z * (
-        1.0 / 6.0
-        - z
-        * (
-            1.0 / 30.0
-            - z * (1.0 / 42.0 - z * (1.0 / 30.0 - z * (5.0 / 66.0 - z * (691.0 / 2730.0))))
-        )
-    )
-    return T(sign * (result + 1.0 / x * (1.0 + 0.5 / x + series)))
+    """In double: asymptotic series, shifted by 6; reflection below 1/2."""
+    d = np.float64(x)
+    reflects = d < 0.5
+    y = 1.0 - d if reflects else d
+    a = 1.0 / y
+    b = 1.0 / (y + 1.0)
+    c = 1.0 / (y + 2.0)
+    steps = a * a + b * b + c * c
+    a = 1.0 / (y + 3.0)
+    b = 1.0 / (y + 4.0)
+    c = 1.0 / (y + 5.0)
+    steps = steps + (a * a + b * b + c * c)
+    inverse = 1.0 / (y + 6.0)
+    w = inverse * inverse
+    series = 0.023809523809523808 - w * (0.03333333333333333 - w * 0.07575757575757576)
+    series = inverse * w * (0.16666666666666666 - w * (0.03333333333333333 - w * series))
+    result = steps + inverse + 0.5 * w + series
+    turns = d - np.rint(d)
+    u = turns * turns
+    sine = -0.007363785063079486 + u * 0.00044720034173007146
+    sine = -0.5992644257372303 + u * (0.08214473212571541 + u * sine)
+    sine = -5.167712779977315 + u * (2.550164035419428 + u * sine)
+    sine = 3.141592653589793 / (turns * (3.1415926535895973 + u * sine))
+    return T(sine * sine - result if reflects else result)
 
 
 def abs(x):
@@ -524,13 +591,42 @@ def trunc(x):
 
 
 def fmod(x, y):
-    return T(np.fmod(x, y))
+    """In double: quotients of 28 bits, whose products with y are exact, take |x| below |y|
+    whatever their ratio. NaN for y = 0."""
+    a = np.float64(math.fabs(x))
+    b = np.float64(math.fabs(y))
+    r = exact_rest(a, b)
+    r = a if b == inf else r
+    return T(math.copysign(r, x)) if (a < inf) & (b > 0.0) else T(nan)
+
+
+def exact_rest(a, b):
+    """a - b floor(a / b) in double, for floats a >= 0 and b > 0. Serves fmod and remainder."""
+    inverse = 1.0 / b
+    r = a
+    q = np.trunc(r * inverse)
+    r = r - np.int64(np.float64(q).view(np.int64) & -33554432).view(np.float64) * b
+    q = np.trunc(r * inverse)
+    r = r - np.int64(np.float64(q).view(np.int64) & -33554432).view(np.float64) * b
+    q = np.trunc(r * inverse)
+    r = r - np.int64(np.float64(q).view(np.int64) & -33554432).view(np.float64) * b
+    q = np.trunc(r * inverse)
+    r = r - np.int64(np.float64(q).view(np.int64) & -33554432).view(np.float64) * b
+    r = r - np.trunc(r * inverse) * b
+    r = r + b if r < 0.0 else r
+    return r - b if r >= b else r
 
 
 def remainder(x, y):
-    """x - floor(x / y) * y, exact; it has the sign of y."""
-    r = T(np.fmod(x, y))
-    return r + y if (r != T(0)) & ((r < T(0)) != (y < T(0))) else r
+    """x - floor(x / y) y, exact but for one rounding; it has the sign of y."""
+    a = np.float64(math.fabs(x))
+    b = np.float64(math.fabs(y))
+    r = exact_rest(a, b)
+    r = a if b == inf else r
+    opposite = (x < T(0)) != (y < T(0))
+    r = b - r if opposite & (r != 0.0) else r
+    r = T(math.copysign(r, y)) if r != 0.0 else T(math.copysign(r, x))
+    return r if (a < inf) & (b > 0.0) else T(nan)
 
 
 def floor_divide(x, y):
