@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from math import prod
 from typing import Any
@@ -186,12 +185,6 @@ def _multiply_range(chain: list[Any], split: list[list[int]], i: int, j: int) ->
 
 def chain_matmul(matrices: Sequence[Any]) -> Any:
     """Product of a chain of matrices; of one matrix, itself."""
-    warnings.warn(
-        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. "
-        "Use torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather "
-        "than multiple parameters.",
-        stacklevel=3,
-    )
     return matrices[0] if len(matrices) == 1 else chain_product(list(matrices))
 
 

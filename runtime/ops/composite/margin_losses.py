@@ -86,7 +86,10 @@ def soft_margin_loss(
 ) -> Any:
     """log(1 + exp(-target * input))."""
     reduction = named_reduction(size_average, reduce, reduction)
-    return reduced(ops.softplus(-target * input, 1, 36), reduction)
+    exponent = -target * input
+    if exponent.dtype.is_complex:
+        return reduced(exponent.exp().log1p(), reduction)
+    return reduced(ops.softplus(exponent, 1, 36), reduction)
 
 
 def triplet_margin_loss(

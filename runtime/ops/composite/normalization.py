@@ -145,7 +145,7 @@ def rms_norm(
     shape = tuple(normalized_shape)
     check_normalized_shape(input, shape)
     if eps is None:
-        eps = EPSILONS[input.dtype.opmath.name]
+        eps = EPSILONS[input.dtype.opmath.to_real().name]
     dims = list(range(-len(shape), 0))
     wide = input.to(dtypes.float32) if input.dtype.itemsize == 2 else input
     normal = wide * (wide.square().mean(dims, True) + eps).rsqrt()

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from runtime import errors
-from runtime.core import dtype as dtypes
 
 Sizes = tuple[int, ...]
 
@@ -37,8 +36,9 @@ def native_batch_norm(
     for name in ("running_mean", "running_var"):
         if not training and named[name] is None:
             raise RuntimeError(f"{name} must be defined in evaluation mode")
-    check_parameter_dtypes(input, [p for p in named.values() if p is not None])
-    statistics = ((count if training else 0,), statistics_dtype(input))
+    parameters = [p for p in named.values() if p is not None]
+    check_parameter_dtypes(input, parameters)
+    statistics = ((count if training else 0,), statistics_dtype(input, parameters))
     return (input.shape, input.dtype), statistics, statistics
 
 
@@ -58,9 +58,9 @@ def check_parameter_dtypes(input: Any, parameters: Sequence[Any]) -> None:
         raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
 
 
-def statistics_dtype(input: Any) -> Any:
-    """The dtype of saved means: float32 for 16-bit inputs."""
-    return dtypes.float32 if input.dtype.itemsize == 2 else input.dtype
+def statistics_dtype(input: Any, parameters: Sequence[Any]) -> Any:
+    """The dtype of saved means: that of the parameters, or the input's."""
+    return parameters[0].dtype if parameters else input.dtype
 
 
 def native_batch_norm_backward(
@@ -98,9 +98,10 @@ def native_layer_norm(
                 f"{list(parameter.shape)} and normalized_shape = {list(shape)}"
             )
     check_normalized_shape(input, shape)
-    check_parameter_dtypes(input, [p for p in (weight, bias) if p is not None])
+    parameters = [p for p in (weight, bias) if p is not None]
+    check_parameter_dtypes(input, parameters)
     lead = tuple(input.shape[: input.ndim - len(shape)])
-    statistics = ((*lead, *(1,) * len(shape)), statistics_dtype(input))
+    statistics = ((*lead, *(1,) * len(shape)), statistics_dtype(input, parameters))
     return (input.shape, input.dtype), statistics, statistics
 
 
