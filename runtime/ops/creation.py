@@ -7,7 +7,7 @@ dtype, strided, the default device and ordinary memory where they are None.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -25,6 +25,7 @@ from runtime.core.dtype import dtype
 from runtime.core.layout import layout
 from runtime.core.memory_format import memory_format
 from runtime.core.size import Size, make_size
+from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build, make_tensor
 from runtime.dispatch.operator import backend_of
 from runtime.kernels.cpu import half
@@ -59,15 +60,19 @@ def device_or_default(given: device | str | int | None) -> device:
     return devices.default_device() if given is None else devices.device(given)
 
 
-def sizes_of(size: int | Sequence[SupportsIndex]) -> Size:
+def sizes_of(size: int | Sequence[SupportsIndex]) -> tuple[int, ...]:
     """Return the sizes asked for.
 
     Raises: TypeError if one is no int, RuntimeError if one is negative.
     """
-    if isinstance(size, (tuple, list)):
-        sizes = make_size([each if each.__class__ is int else _index(each) for each in size])
+    if not isinstance(size, (tuple, list)):
+        size = (_index(size),)
+    for each in size:
+        if each.__class__ is not int or each < 0:  # type: ignore[operator]
+            break
     else:
-        sizes = make_size((_index(size),))
+        return tuple(size)  # type: ignore[arg-type]
+    sizes = tuple([_index(each) for each in size])
     for each in sizes:
         if each < 0:
             raise errors.negative_size(each, sizes)
@@ -88,10 +93,15 @@ def number_of(value: Any) -> Number:
 # Memory.
 
 
-def allocate(sizes: Size, dtype: dtype, on: device) -> Tensor:
-    """Return a contiguous tensor of undefined values."""
+def allocate(
+    sizes: tuple[int, ...], dtype: dtype, on: device, make_array: Callable[..., Any] = np.empty
+) -> Tensor:
+    """Return a contiguous tensor; on the CPU its memory comes from `make_array`."""
     if on.type_index == devices.CPU:
-        return memory.empty(sizes, dtype)
+        place = memory.layout_of(sizes)
+        buffer = make_array(place.numel, dtype.numpy)
+        key = dtype.index | place.zero_dim
+        return build(key, place.sizes, place.strides, 0, Storage(buffer), buffer)
     if on.type_index == devices.META:
         return make_tensor(None, sizes, dtype, devices.meta)
     return backend_of(on.type_index).empty(sizes, dtype, on)  # type: ignore[no-any-return]
@@ -114,11 +124,6 @@ def from_values(values: np.ndarray, dtype: dtype, on: device) -> Tensor:
     return made if on.type_index == devices.CPU else made.to(on)  # type: ignore[attr-defined]
 
 
-def _check_layout(wanted: layout | None) -> None:
-    if wanted is not None and wanted is not layouts.strided:
-        raise errors.layout_not_strided(wanted)
-
-
 # Constant values.
 
 
@@ -129,13 +134,15 @@ def empty(
     device: device | None = None,
     pin_memory: bool | None = None,
     memory_format: memory_format | None = None,
+    make_array: Callable[..., Any] = np.empty,
 ) -> Tensor:
-    """A tensor of undefined values."""
-    _check_layout(layout)
-    made = allocate(
-        sizes_of(size), dtype_or(dtype, dtypes.default_dtype()), device_or_default(device)
-    )
-    if memory_format in (None, formats.contiguous_format):
+    """A tensor of undefined values, or of those that `make_array` makes on the CPU."""
+    if layout is not None and layout is not layouts.strided:
+        raise errors.layout_not_strided(layout)
+    own = dtypes.default_dtype() if dtype is None else dtype_or(dtype, dtypes.float32)
+    on = devices.default_device() if device is None else devices.device(device)
+    made = allocate(sizes_of(size), own, on, make_array)
+    if memory_format is None or memory_format is formats.contiguous_format:
         return made
     strides = shapes.channels_last_strides(made._sizes, memory_format.name)
     if strides is None:
@@ -148,9 +155,16 @@ def with_strides(made: Tensor, strides: Sequence[int]) -> Tensor:
     return build(made._key, made._sizes, tuple(strides), 0, made._storage)
 
 
-def zeros(size: Sequence[int], *options: Options) -> Tensor:
+def zeros(
+    size: Sequence[int],
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
     """A tensor of zeros."""
-    return fill_new(empty(size, *options), 0)
+    made = empty(size, dtype, layout, device, pin_memory, None, np.zeros)
+    return made if made.is_cpu else fill_new(made, 0)
 
 
 def ones(size: Sequence[int], *options: Options) -> Tensor:
@@ -175,16 +189,21 @@ def scalar_tensor(s: Any, dtype: dtype | None = None, *options: Options) -> Tens
 
 def fill_new(made: Tensor, value: Number) -> Tensor:
     """Set all elements of a new tensor, which no graph knows yet."""
-    if made._storage.buffer is None:
+    buffer = made._storage.buffer
+    if buffer is None:
         return made
     if not made.is_cpu:
         return made.fill_(value)  # type: ignore[attr-defined, no-any-return]
-    if value and made.dtype.numpy == np.uint16:
-        value = int(half.from_float32(np.array([value], np.float32), made.dtype)[0])
-    elif value.__class__ is int:
-        value = np.asarray(value).astype(made.dtype.numpy)[()]
-    made._storage.buffer.fill(value)
+    own = made.dtype
+    if own.numpy == _UINT16:
+        value = int(half.from_float32(np.array([value], np.float32), own)[0])
+    elif own is dtypes.uint8:
+        value = int(value.real) % 256
+    buffer.fill(value)
     return made
+
+
+_UINT16 = np.dtype(np.uint16)
 
 
 def empty_strided(
@@ -196,14 +215,14 @@ def empty_strided(
     pin_memory: bool | None = None,
 ) -> Tensor:
     """A tensor of undefined values with the given strides, in as much memory as they need."""
-    sizes, strides = sizes_of(size), tuple(stride)
+    sizes, strides = make_size(sizes_of(size)), tuple(stride)
     if len(sizes) != len(strides):
         raise errors.strides_do_not_match(sizes, strides)
     extent = sum((n - 1) * step for n, step in zip(sizes, strides, strict=True)) + 1
-    memory_sizes = make_size((0 if 0 in sizes else extent,))
+    memory_sizes = (0 if 0 in sizes else extent,)
     chosen, on = dtype_or(dtype, dtypes.default_dtype()), device_or_default(device)
     storage = allocate(memory_sizes, chosen, on)._storage
-    key = allocate(make_size([0] * len(sizes)), chosen, on)._key
+    key = allocate((0,) * len(sizes), chosen, on)._key
     return build(key, sizes, strides, 0, storage)
 
 

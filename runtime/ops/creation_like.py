@@ -5,9 +5,12 @@ What is None comes from the tensor: dtype and device, and for `*_like` the order
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from runtime.core import device as devices
 from runtime.core import memory_format as formats
 from runtime.core import number
 from runtime.core import shape as shapes
@@ -28,21 +31,32 @@ def empty_like(
     device: device | None = None,
     pin_memory: bool | None = None,
     memory_format: memory_format | None = None,
+    make_array: Callable[..., Any] = np.empty,
 ) -> Tensor:
-    """A tensor of undefined values, of the sizes and the memory order of another."""
-    on = self.device if device is None else creation.device_or_default(device)
+    """A tensor of the sizes and the memory order of another, undefined or by `make_array`."""
+    on = self.device if device is None else devices.device(device)
     if memory_format not in (None, formats.preserve_format):
-        return creation.empty(self._sizes, dtype or self.dtype, layout, on, None, memory_format)
-    made = creation.allocate(self._sizes, creation.dtype_or(dtype, self.dtype), on)
+        own = dtype or self.dtype
+        return creation.empty(self._sizes, own, layout, on, None, memory_format, make_array)
+    own = self.dtype if dtype is None else creation.dtype_or(dtype, self.dtype)
+    made = creation.allocate(self._sizes, own, on, make_array)
     if self._flat is not None:
         return made
     strides = shapes.dense_strides(self._sizes, self._strides)
     return made if strides == made._strides else creation.with_strides(made, strides)
 
 
-def zeros_like(self: Tensor, *options: Options) -> Tensor:
+def zeros_like(
+    self: Tensor,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    memory_format: memory_format | None = None,
+) -> Tensor:
     """A tensor of zeros, of the sizes of another."""
-    return creation.fill_new(empty_like(self, *options), 0)
+    made = empty_like(self, dtype, layout, device, pin_memory, memory_format, np.zeros)
+    return made if made.is_cpu else creation.fill_new(made, 0)
 
 
 def ones_like(self: Tensor, *options: Options) -> Tensor:

@@ -14,6 +14,11 @@ from runtime.core.tensor import Tensor
 from runtime.kernels.cpu import half
 
 _DEVICE_BITS = keys.DEVICE_MASK << keys.DEVICE_SHIFT
+_NOT_ON_HOST = _DEVICE_BITS | keys.LAYOUT_MASK << keys.LAYOUT_SHIFT
+# The dtype of buffers whose items are the numbers; None for 16-bit floats, whose are not.
+_ITEM_DTYPES = [None if each is None else each.numpy for each in dtypes.BY_INDEX]
+for _half in (dtypes.float16, dtypes.bfloat16):
+    _ITEM_DTYPES[_half.index] = None
 _HALF_INDICES = (dtypes.float16.index, dtypes.bfloat16.index)
 
 
@@ -36,11 +41,11 @@ def item(self: Tensor) -> Any:
 
     **Raises** RuntimeError if there are no or several elements.
     """
-    flat = self._flat
-    if flat is not None and not self._key & _DEVICE_BITS and flat.size == 1:
-        key = self._key & keys.DTYPE_MASK
-        if key not in _HALF_INDICES:
-            return flat.item()
+    key = self._key
+    if not key & _NOT_ON_HOST and (key & keys.ZERO_DIM or self.numel() == 1):
+        buffer = self._storage.buffer
+        if buffer.dtype == _ITEM_DTYPES[key & keys.DTYPE_MASK]:
+            return buffer.item(self._offset)
     count = self.numel()
     if count != 1:
         raise errors.item_of_many(count)
