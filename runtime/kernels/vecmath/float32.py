@@ -118,14 +118,19 @@ def log_double(x):
     shifted = np.float64(x).view(np.int64) - 0x3FE6A09E667F3BCD
     e = np.int64((shifted >> 52) + 0x4338000000000000).view(np.float64) - 6755399441055744.0
     f = np.int64((shifted & 0xFFFFFFFFFFFFF) + 0x3FE6A09E667F3BCD).view(np.float64) - 1.0
-    p = 0.09174446989509728 + f * -0.04841027655257631
-    p = 0.09030015005654492 + f * (-0.09317635038622236 + f * p)
-    p = 0.11105779690709273 + f * (-0.09880583172970601 + f * p)
-    p = 0.14286208933443642 + f * (-0.1250661050135452 + f * p)
-    p = 0.1999998738272368 + f * (-0.16666490511764206 + f * p)
-    p = 0.33333333425214845 + f * (-0.25000002006269006 + f * p)
-    p = f + f * f * (-0.49999999993768385 + f * p)
-    return e * 0.6931471805599453 + p
+    f2 = f * f
+    f4 = f2 * f2
+    low = (-0.49999999993768385 + f * 0.33333333425214845) + f2 * (
+        -0.25000002006269006 + f * 0.1999998738272368
+    )
+    middle = (-0.16666490511764206 + f * 0.14286208933443642) + f2 * (
+        -0.1250661050135452 + f * 0.11105779690709273
+    )
+    high = (-0.09880583172970601 + f * 0.09030015005654492) + f2 * (
+        -0.09317635038622236 + f * 0.09174446989509728
+    )
+    p = low + f4 * (middle + f4 * (high + f4 * -0.04841027655257631))
+    return e * 0.6931471805599453 + (f + f2 * p)
 
 
 def exp_double(x):
@@ -133,10 +138,12 @@ def exp_double(x):
     k = x * 1.4426950408889634 + 6755399441055744.0
     n = k - 6755399441055744.0
     r = x - n * 0.6931471803691238 - n * 1.9082149292705877e-10
-    p = 0.00019908951400323248 + r * 2.470815762522699e-05
-    p = 0.008333281789883927 + r * (0.0013889197478689649 + r * p)
-    p = 0.1666666678450006 + r * (0.04166666440263077 + r * p)
-    p = 1.0 + (r + r * r * (0.5000000000427173 + r * p))
+    r2 = r * r
+    low = (0.5000000000427173 + r * 0.1666666678450006) + r2 * (
+        0.04166666440263077 + r * 0.008333281789883927
+    )
+    high = (0.0013889197478689649 + r * 0.00019908951400323248) + r2 * 2.470815762522699e-05
+    p = 1.0 + (r + r2 * (low + r2 * r2 * high))
     return p * np.int64((np.float64(k).view(np.int64) + 1023) << 52).view(np.float64)
 
 
@@ -436,23 +443,22 @@ def erfinv(x):
 
 
 def pow(x, y):
-    """In double: e^(y log |x|), then the cases of IEEE 754."""
-    a = np.float64(math.fabs(x))
-    d = np.float64(y)
-    exponent = d * log_double(a)
-    exponent = -120.0 if exponent < -120.0 else (120.0 if exponent > 120.0 else exponent)
+    """In double: e^(y log |x|), then the cases of IEEE 754. Error 0.5 ulp."""
+    a = T(math.fabs(x))
+    exponent = np.float64(y) * log_double(np.float64(a))
+    exponent = -120.0 if exponent < -120.0 else exponent
+    exponent = 120.0 if exponent > 120.0 else exponent
     result = T(exp_double(exponent))
-    up = (d > 0.0) == (a > 1.0)
-    extreme = T(inf) if up else T(0)
-    extreme = T(1) if a == 1.0 else extreme
-    is_extreme = (a == 0.0) | (a == inf) | (math.fabs(y) == T(inf))
+    extreme = T(inf) if (y > T(0)) == (a > T(1)) else T(0)
+    extreme = T(1) if a == T(1) else extreme
+    is_extreme = (a == T(0)) | (a == T(inf)) | (math.fabs(y) == T(inf))
     result = extreme if is_extreme else result
-    half = np.float64(0.5) * d
-    whole = np.rint(d) == d
+    half = T(0.5) * y
+    whole = np.rint(y) == y
     odd = whole & (np.rint(half) != half)
-    result = T(math.copysign(result, x)) if odd else result
-    result = T(nan) if (x < T(0)) & (a < inf) & (not whole) else result
-    result = x + y if (x != x) | (y != y) else result
+    signed = T(math.copysign(result, x)) if odd else result
+    result = signed if whole | (x >= T(0)) | (a == T(inf)) else T(nan)
+    result = result if (x == x) & (y == y) else x + y
     return T(1) if (x == T(1)) | (y == T(0)) else result
 
 
@@ -591,8 +597,8 @@ def trunc(x):
 
 
 def fmod(x, y):
-    """In double: quotients of 28 bits, whose products with y are exact, take |x| below |y|
-    whatever their ratio. NaN for y = 0."""
+    """In double: five quotients of 28 bits, whose products with y are exact, take |x| below |y|.
+    Exact for ratios below 2^140; 0 beyond. NaN for y = 0."""
     a = np.float64(math.fabs(x))
     b = np.float64(math.fabs(y))
     r = exact_rest(a, b)
@@ -614,7 +620,8 @@ def exact_rest(a, b):
     r = r - np.int64(np.float64(q).view(np.int64) & -33554432).view(np.float64) * b
     r = r - np.trunc(r * inverse) * b
     r = r + b if r < 0.0 else r
-    return r - b if r >= b else r
+    r = r - b if r >= b else r
+    return 0.0 if math.fabs(r) >= b else r
 
 
 def remainder(x, y):
@@ -633,7 +640,7 @@ def floor_divide(x, y):
     """floor(x / y) by way of the exact remainder, so that it agrees with `remainder`."""
     if y == T(0):
         return x / y
-    r = T(np.fmod(x, y))
+    r = fmod(x, y)
     quotient = (x - r) / y
     if (r != T(0)) & ((r < T(0)) != (y < T(0))):
         quotient -= T(1)
