@@ -219,7 +219,7 @@ def _run(
                 grad = _fit(grad, edge, node)
             references = unshared
             place = target if nr <= 0 else (target, nr)
-            if place in arrived:
+            if arrived and place in arrived:
                 if grad is None:
                     grad, references = held(place), 0
                 else:
