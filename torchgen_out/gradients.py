@@ -633,9 +633,10 @@ def fmin_backward_other(grad, self, other):
 
 def lerp_Tensor_backward_self_end_weight(grad, self, end, weight):
     """d/dself, d/dend, d/dweight:
-    self + weight * (end - self) if abs(weight) < 0.5 else end - (end - self) * (1 - weight)
+    self + weight * (end - self) if abs(weight) < real(0.5) else end - (end - self) * (1 -
+    weight)
     """
-    t0 = weight.abs() < 0.5
+    t0 = weight.abs() < 0.5.real
     t1 = weight.conj()
     t2 = (1 - weight).conj()
     return (
@@ -647,48 +648,53 @@ def lerp_Tensor_backward_self_end_weight(grad, self, end, weight):
 
 def lerp_Tensor_backward_self_end(grad, weight):
     """d/dself, d/dend:
-    self + weight * (end - self) if abs(weight) < 0.5 else end - (end - self) * (1 - weight)
+    self + weight * (end - self) if abs(weight) < real(0.5) else end - (end - self) * (1 -
+    weight)
     """
     return grad * (1 - weight).conj(), grad * weight.conj()
 
 
 def lerp_Tensor_backward_self_weight(grad, self, end, weight):
     """d/dself, d/dweight:
-    self + weight * (end - self) if abs(weight) < 0.5 else end - (end - self) * (1 - weight)
+    self + weight * (end - self) if abs(weight) < real(0.5) else end - (end - self) * (1 -
+    weight)
     """
+    t0 = grad * (1 - weight.conj())
     return (
-        ops.where(weight.abs() < 0.5, grad * (1 - weight.conj()), grad * (1 - weight).conj()),
+        ops.where(weight.abs() < 0.5.real, t0, grad * (1 - weight).conj()),
         grad * (end - self).conj(),
     )
 
 
 def lerp_Tensor_backward_end_weight(grad, self, end, weight):
     """d/dend, d/dweight:
-    self + weight * (end - self) if abs(weight) < 0.5 else end - (end - self) * (1 - weight)
+    self + weight * (end - self) if abs(weight) < real(0.5) else end - (end - self) * (1 -
+    weight)
     """
-    return (
-        ops.where(weight.abs() < 0.5, grad * weight.conj(), grad * (1 - (1 - weight).conj())),
-        grad * (end - self).conj(),
-    )
+    t0 = grad * (1 - (1 - weight).conj())
+    return ops.where(weight.abs() < 0.5.real, grad * weight.conj(), t0), grad * (end - self).conj()
 
 
 def lerp_Tensor_backward_self(grad, weight):
     """d/dself:
-    self + weight * (end - self) if abs(weight) < 0.5 else end - (end - self) * (1 - weight)
+    self + weight * (end - self) if abs(weight) < real(0.5) else end - (end - self) * (1 -
+    weight)
     """
     return grad * (1 - weight).conj()
 
 
 def lerp_Tensor_backward_end(grad, weight):
     """d/dend:
-    self + weight * (end - self) if abs(weight) < 0.5 else end - (end - self) * (1 - weight)
+    self + weight * (end - self) if abs(weight) < real(0.5) else end - (end - self) * (1 -
+    weight)
     """
     return grad * weight.conj()
 
 
 def lerp_Tensor_backward_weight(grad, self, end):
     """d/dweight:
-    self + weight * (end - self) if abs(weight) < 0.5 else end - (end - self) * (1 - weight)
+    self + weight * (end - self) if abs(weight) < real(0.5) else end - (end - self) * (1 -
+    weight)
     """
     return grad * (end - self).conj()
 

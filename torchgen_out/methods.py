@@ -313,7 +313,6 @@ Tensor.logit_ = composite.logit_
 Tensor.mvlgamma = composite.mvlgamma
 Tensor.mvlgamma_ = composite.mvlgamma_
 Tensor.polygamma = composite.polygamma
-Tensor.polygamma_ = composite.polygamma_
 Tensor.prelu = composite.prelu
 Tensor.nanmean = composite.nanmean
 Tensor.detach_ = composite.detach_

@@ -238,7 +238,6 @@ ops._logit = pointwise._logit
 ops.mvlgamma = composite.mvlgamma
 ops.mvlgamma_ = composite.mvlgamma_
 ops.polygamma = composite.polygamma
-ops.polygamma_ = composite.polygamma_
 ops._polygamma = dispatch._polygamma
 ops._trigamma = pointwise._trigamma
 ops.sigmoid = pointwise.sigmoid

@@ -36,6 +36,16 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
+class Candidate:
+    """One entry of a family that is bound at the call: its parameters as a table."""
+
+    table: str
+    parameters: tuple[str, ...]
+    """`(name, test, default, is_keyword_only)`, as Python."""
+    call: str
+
+
+@dataclass(frozen=True, slots=True)
 class Family:
     """The function users call."""
 
@@ -46,6 +56,9 @@ class Family:
     branches: tuple[Branch, ...]
     tested: str
     """All parameters, for the error."""
+    candidates: tuple[Candidate, ...]
+    """Instead of branches, where a name stands at different places in different entries."""
+    keywords: str
 
 
 def emit(program: Program) -> Iterable[File]:
@@ -104,9 +117,11 @@ def _family(program: Program, name: str, operators: tuple[Operator, ...], inplac
                 keyword.append(parameter)
     has_out = not inplace and any(o.has_out for o in operators)
     is_factory = any(o.has_tag("factory") for o in operators)
+    is_bound = any(_moves(operator, slots, first) for operator in operators)
     branches = [
         _branch(program, operator, operators, slots, keyword, first, inplace)
         for operator in operators
+        if not is_bound
     ]
     required = (
         slots[0]
@@ -116,11 +131,73 @@ def _family(program: Program, name: str, operators: tuple[Operator, ...], inplac
     return Family(
         name,
         tuple(str(o.inplace_schema if inplace else o.schema) for o in operators),
-        _parameters(slots, keyword, varargs, required, has_out, is_factory),
-        varargs,
+        _bound_parameters([*slots, *keyword], has_out, is_factory)
+        if is_bound
+        else _parameters(slots, keyword, varargs, required, has_out, is_factory),
+        "" if is_bound else varargs,
         tuple(branches),
         f"({', '.join([*slots, *keyword])}{',' if len(slots) + len(keyword) == 1 else ''})",
+        tuple(
+            _candidate(program, name, operator, first, inplace, has_out, is_factory)
+            for operator in operators
+            if is_bound
+        ),
+        ", ".join(f'"{each}": {each}' for each in [*slots, *keyword]),
     )
+
+
+def _moves(operator: Operator, slots: list[str], first: str) -> bool:
+    """Whether a parameter's name is, at another place, that of another entry's parameter."""
+    return any(
+        _local(argument, first) != slots[position] and _local(argument, first) in slots
+        for position, argument in enumerate(operator.schema.positional)
+    )
+
+
+def _bound_parameters(names: list[str], has_out: bool, is_factory: bool) -> str:
+    parts = ["*args: Any", *(f"{name}: Any = MISSING" for name in names)]
+    if has_out:
+        parts.append("out: Any = None")
+    if is_factory:
+        parts.append("requires_grad: bool = False")
+    return ", ".join(parts)
+
+
+def _candidate(
+    program: Program,
+    family: str,
+    operator: Operator,
+    first: str,
+    inplace: bool,
+    has_out: bool,
+    is_factory: bool,
+) -> Candidate:
+    """An entry's parameters as a table, and its call with the values bound to them."""
+    rows = []
+    for argument in operator.arguments:
+        test = type_test(argument)
+        default = "MISSING" if argument.default is None else translate.default(argument.default)
+        rows.append(
+            f'("{_local(argument, first)}", {test}, {default}, '
+            f"{argument.is_keyword_only}, {argument.type.is_optional})"
+        )
+    positional = [a for a in operator.arguments if not a.is_keyword_only]
+    call = ["*values"] if len(positional) == len(operator.arguments) else [
+        f"*values[:{len(positional)}]"
+    ]
+    for position, argument in enumerate(operator.arguments):
+        if argument.is_keyword_only:
+            call.append(f"{translate.parameter(argument)}=values[{position}]")
+    if has_out and operator.has_out:
+        call.append("out=out")
+    if is_factory and operator.has_tag("factory"):
+        call.append("requires_grad=requires_grad")
+    name = (
+        naming.inplace_name(program, operator)
+        if inplace
+        else naming.function_name(program, operator)
+    )
+    return Candidate(f"_{name}_parameters", tuple(rows), f"{name}({', '.join(call)})")
 
 
 def _varargs(operators: tuple[Operator, ...], slots: list[str]) -> str:

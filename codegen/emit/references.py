@@ -10,13 +10,15 @@ FOLDERS = {
     "bodies": "runtime.ops.composite",
     "shapes": "runtime.ops.shapes",
     "views": "runtime.ops.views",
+    "CPU": "runtime.kernels.cpu",
+    "CUDA": "runtime.kernels.cuda",
 }
-"""Where a name without a package is looked up, by the word for what is there."""
+"""Where a name without a package is looked up, by the word for what is there; backends too."""
 
 
 def spelled(reference: FunctionReference, what: str) -> str:
     """The function as generated code writes it: `losses_bodies.mse_loss`."""
-    return f"{_alias(_module(reference, what), what)}.{reference.name}"
+    return f"{_alias(module_of(reference, what), what)}.{reference.name}"
 
 
 def imports(operators: Iterable[Operator]) -> list[str]:
@@ -26,7 +28,7 @@ def imports(operators: Iterable[Operator]) -> list[str]:
             statement(module, _alias(module, what))
             for operator in operators
             for what, reference in _named_by(operator)
-            for module in [_module(reference, what)]
+            for module in [module_of(reference, what)]
         }
     )
 
@@ -49,8 +51,8 @@ def _named_by(operator: Operator) -> Iterator[tuple[str, FunctionReference]]:
             yield "views", function
 
 
-def _module(reference: FunctionReference, what: str) -> str:
-    """The module's full name."""
+def module_of(reference: FunctionReference, what: str) -> str:
+    """The full name of a function's module; what: a key of FOLDERS."""
     if reference.is_absolute:
         return reference.module
     return ".".join(part for part in (FOLDERS[what], reference.module) if part)

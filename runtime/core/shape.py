@@ -276,3 +276,8 @@ def partly_overlap(a: Placed, b: Placed) -> bool:
     if a[2] == b[2] and size_a == size_b:
         return tuple(a[0]) != tuple(b[0]) or tuple(a[1]) != tuple(b[1])
     return a[2] < b[2] + size_b and b[2] < a[2] + size_a
+
+
+def repeats(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    """Return whether an element stands at several places, as in an expanded tensor."""
+    return any(s == 0 and n > 1 for s, n in zip(strides, sizes, strict=True))

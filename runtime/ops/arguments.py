@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from runtime import errors
@@ -106,6 +107,38 @@ def is_dtype(value: Any) -> bool:
     return isinstance(value, dtypes.dtype)
 
 
+Parameter = tuple[str, Callable[[Any], bool], Any, bool, bool]
+"""Name, type test, default (MISSING if it must be given), keyword-only, may be None."""
+
+
+def bind(
+    args: tuple[Any, ...], keywords: dict[str, Any], parameters: tuple[Parameter, ...]
+) -> list[Any] | None:
+    """The values of one schema's parameters, as Python would bind them; None if they do not fit."""
+    positional = sum(not parameter[3] for parameter in parameters)
+    if len(args) > positional:
+        return None
+    values, used = [], set()
+    for position, (name, test, default, is_keyword_only, may_be_none) in enumerate(parameters):
+        value = keywords[name]
+        if not is_keyword_only and position < len(args):
+            if value is not MISSING:
+                return None
+            value = args[position]
+        elif value is MISSING:
+            value = default
+            if value is MISSING:
+                return None
+            values.append(value)
+            continue
+        if not (test(value) or (may_be_none and value is None)):
+            return None
+        used.add(name)
+        values.append(value)
+    given = {name for name, value in keywords.items() if value is not MISSING}
+    return values if given <= used else None
+
+
 def no_overload(name: str, schemas: tuple[str, ...], args: tuple[Any, ...]) -> TypeError:
     """The error for arguments that fit none of several schemas."""
     got = ", ".join(type(arg).__name__ for arg in args if arg is not MISSING)
@@ -117,9 +150,15 @@ def no_overload(name: str, schemas: tuple[str, ...], args: tuple[Any, ...]) -> T
 
 
 def as_tensor_of(value: Any, grad: Tensor) -> Tensor:
-    """A number as a zero-dimensional tensor of the gradient's dtype, for public operators."""
+    """An operand for the public operators of a derivative: in the gradient's dtype if narrower.
+
+    The formula was computed in that dtype; `1 / y` of an integer y would be in the default one. A
+    number becomes a zero-dimensional tensor.
+    """
     if isinstance(value, Tensor):
-        return value
+        own, wanted = value.dtype, grad.dtype
+        is_narrow = own.kind in "bi" or (own.kind == wanted.kind and own.itemsize < wanted.itemsize)
+        return value.to(wanted) if is_narrow else value
     return ops.scalar_tensor(value, dtype=grad.dtype, device=grad.device)  # type: ignore[no-any-return]
 
 

@@ -1268,14 +1268,6 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return elementwise_bodies.polygamma(n, input)
 
 
-def polygamma_(n: int, input: Tensor) -> Tensor:
-    """polygamma_(int n, Tensor(a!) self) -> Tensor(a!)
-
-    In-place variant of `polygamma`.
-    """
-    return n.copy_(elementwise_bodies.polygamma(n, input))
-
-
 def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     """gelu(Tensor self, *, str approximate='none') -> Tensor
 

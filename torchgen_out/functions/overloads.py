@@ -9,6 +9,7 @@ from typing import Any
 
 from runtime.ops.arguments import (
     MISSING,
+    bind,
     is_bool,
     is_dtype,
     is_given,
@@ -161,14 +162,39 @@ from torchgen_out.functions.view import (
     view__dtype,
 )
 
+_to__dtype_parameters = (
+    ("self", is_tensor, MISSING, False, False),
+    ("dtype", is_dtype, MISSING, False, False),
+    ("non_blocking", is_bool, False, False, False),
+    ("copy", is_bool, False, False, False),
+    ("memory_format", is_given, None, True, True),
+)
+
+_to__other_parameters = (
+    ("self", is_tensor, MISSING, False, False),
+    ("other", is_tensor, MISSING, False, False),
+    ("non_blocking", is_bool, False, False, False),
+    ("copy", is_bool, False, False, False),
+    ("memory_format", is_given, None, True, True),
+)
+
+_to__device_parameters = (
+    ("self", is_tensor, MISSING, False, False),
+    ("device", is_given, None, False, True),
+    ("dtype", is_dtype, None, False, True),
+    ("non_blocking", is_bool, False, False, False),
+    ("copy", is_bool, False, False, False),
+    ("memory_format", is_given, None, True, True),
+)
+
 
 def to(
-    self: Any,
+    *args: Any,
+    self: Any = MISSING,
     device: Any = MISSING,
     dtype: Any = MISSING,
     non_blocking: Any = MISSING,
     copy: Any = MISSING,
-    *,
     memory_format: Any = MISSING,
     other: Any = MISSING,
 ) -> Any:
@@ -178,72 +204,21 @@ def to(
         MemoryFormat? memory_format=None) -> Tensor(a)
     to.device(Tensor(a) self, Device? device=None, ScalarType? dtype=None, bool non_blocking=False,
         bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)"""
-    if (
-        (device is MISSING) != (dtype is MISSING)
-        and is_dtype(dtype if device is MISSING else device)
-        and (dtype is MISSING or non_blocking is MISSING)
-        and (
-            (dtype is MISSING and non_blocking is MISSING)
-            or is_bool(non_blocking if dtype is MISSING else dtype)
-        )
-        and (non_blocking is MISSING or copy is MISSING)
-        and (
-            (non_blocking is MISSING and copy is MISSING)
-            or is_bool(copy if non_blocking is MISSING else non_blocking)
-        )
-        and other is MISSING
-    ):
-        return to__dtype(
-            self,
-            dtype if device is MISSING else device,
-            False if dtype is MISSING and non_blocking is MISSING else (
-                non_blocking if dtype is MISSING else dtype
-            ),
-            False if non_blocking is MISSING and copy is MISSING else (
-                copy if non_blocking is MISSING else non_blocking
-            ),
-            memory_format=None if memory_format is MISSING else memory_format,
-        )
-    if (
-        (device is MISSING) != (other is MISSING)
-        and is_tensor(other if device is MISSING else device)
-        and (dtype is MISSING or non_blocking is MISSING)
-        and (
-            (dtype is MISSING and non_blocking is MISSING)
-            or is_bool(non_blocking if dtype is MISSING else dtype)
-        )
-        and (non_blocking is MISSING or copy is MISSING)
-        and (
-            (non_blocking is MISSING and copy is MISSING)
-            or is_bool(copy if non_blocking is MISSING else non_blocking)
-        )
-    ):
-        return to__other(
-            self,
-            other if device is MISSING else device,
-            False if dtype is MISSING and non_blocking is MISSING else (
-                non_blocking if dtype is MISSING else dtype
-            ),
-            False if non_blocking is MISSING and copy is MISSING else (
-                copy if non_blocking is MISSING else non_blocking
-            ),
-            memory_format=None if memory_format is MISSING else memory_format,
-        )
-    if (
-        (device is MISSING or (device is None or is_given(device)))
-        and (dtype is MISSING or (dtype is None or is_dtype(dtype)))
-        and (non_blocking is MISSING or is_bool(non_blocking))
-        and (copy is MISSING or is_bool(copy))
-        and other is MISSING
-    ):
-        return to__device(
-            self,
-            None if device is MISSING else device,
-            None if dtype is MISSING else dtype,
-            False if non_blocking is MISSING else non_blocking,
-            False if copy is MISSING else copy,
-            memory_format=None if memory_format is MISSING else memory_format,
-        )
+    keywords = {
+        "self": self,
+        "device": device,
+        "dtype": dtype,
+        "non_blocking": non_blocking,
+        "copy": copy,
+        "memory_format": memory_format,
+        "other": other,
+    }
+    if (values := bind(args, keywords, _to__dtype_parameters)) is not None:
+        return to__dtype(*values[:4], memory_format=values[4])
+    if (values := bind(args, keywords, _to__other_parameters)) is not None:
+        return to__other(*values[:4], memory_format=values[4])
+    if (values := bind(args, keywords, _to__device_parameters)) is not None:
+        return to__device(*values[:5], memory_format=values[5])
     schemas = (
         "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False,"
         " *, MemoryFormat? memory_format=None) -> Tensor(a)",
@@ -253,16 +228,41 @@ def to(
         "non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> "
         "Tensor(a)",
     )
-    raise no_overload(
-        "to", schemas, (self, device, dtype, non_blocking, copy, memory_format, other)
-    )
+    raise no_overload("to", schemas, (*args, *keywords.values()))
+
+_arange__default_parameters = (
+    ("end", is_number, MISSING, False, False),
+    ("dtype", is_dtype, None, True, True),
+    ("layout", is_given, None, True, True),
+    ("device", is_given, None, True, True),
+    ("pin_memory", is_bool, None, True, True),
+)
+
+_arange__start_parameters = (
+    ("start", is_number, MISSING, False, False),
+    ("end", is_number, MISSING, False, False),
+    ("dtype", is_dtype, None, True, True),
+    ("layout", is_given, None, True, True),
+    ("device", is_given, None, True, True),
+    ("pin_memory", is_bool, None, True, True),
+)
+
+_arange__start_step_parameters = (
+    ("start", is_number, MISSING, False, False),
+    ("end", is_number, MISSING, False, False),
+    ("step", is_number, 1, False, False),
+    ("dtype", is_dtype, None, True, True),
+    ("layout", is_given, None, True, True),
+    ("device", is_given, None, True, True),
+    ("pin_memory", is_bool, None, True, True),
+)
 
 
 def arange(
+    *args: Any,
     start: Any = MISSING,
     end: Any = MISSING,
     step: Any = MISSING,
-    *,
     dtype: Any = MISSING,
     layout: Any = MISSING,
     device: Any = MISSING,
@@ -276,39 +276,41 @@ def arange(
         device=None, bool? pin_memory=None) -> Tensor
     arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout?
         layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if (
-        (start is MISSING) != (end is MISSING)
-        and is_number(end if start is MISSING else start)
-        and step is MISSING
-    ):
+    keywords = {
+        "start": start,
+        "end": end,
+        "step": step,
+        "dtype": dtype,
+        "layout": layout,
+        "device": device,
+        "pin_memory": pin_memory,
+    }
+    if (values := bind(args, keywords, _arange__default_parameters)) is not None:
         return arange__default(
-            end if start is MISSING else start,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
+            *values[:1],
+            dtype=values[1],
+            layout=values[2],
+            device=values[3],
+            pin_memory=values[4],
             out=out,
             requires_grad=requires_grad,
         )
-    if is_number(start) and is_number(end) and step is MISSING:
+    if (values := bind(args, keywords, _arange__start_parameters)) is not None:
         return arange__start(
-            start,
-            end,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
+            *values[:2],
+            dtype=values[2],
+            layout=values[3],
+            device=values[4],
+            pin_memory=values[5],
             requires_grad=requires_grad,
         )
-    if is_number(start) and is_number(end) and (step is MISSING or is_number(step)):
+    if (values := bind(args, keywords, _arange__start_step_parameters)) is not None:
         return arange__start_step(
-            start,
-            end,
-            1 if step is MISSING else step,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
+            *values[:3],
+            dtype=values[3],
+            layout=values[4],
+            device=values[5],
+            pin_memory=values[6],
             out=out,
             requires_grad=requires_grad,
         )
@@ -321,7 +323,7 @@ def arange(
         "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
         "Tensor",
     )
-    raise no_overload("arange", schemas, (start, end, step, dtype, layout, device, pin_memory))
+    raise no_overload("arange", schemas, (*args, *keywords.values()))
 
 
 def eye(
@@ -368,12 +370,33 @@ def eye(
     )
     raise no_overload("eye", schemas, (n, m, dtype, layout, device, pin_memory))
 
+_randint__default_parameters = (
+    ("high", is_int, MISSING, False, False),
+    ("size", is_ints, MISSING, False, False),
+    ("generator", is_given, None, True, True),
+    ("dtype", is_dtype, None, True, True),
+    ("layout", is_given, None, True, True),
+    ("device", is_given, None, True, True),
+    ("pin_memory", is_bool, None, True, True),
+)
+
+_randint__low_parameters = (
+    ("low", is_int, MISSING, False, False),
+    ("high", is_int, MISSING, False, False),
+    ("size", is_ints, MISSING, False, False),
+    ("generator", is_given, None, True, True),
+    ("dtype", is_dtype, None, True, True),
+    ("layout", is_given, None, True, True),
+    ("device", is_given, None, True, True),
+    ("pin_memory", is_bool, None, True, True),
+)
+
 
 def randint(
+    *args: Any,
     low: Any = MISSING,
     high: Any = MISSING,
     size: Any = MISSING,
-    *,
     generator: Any = MISSING,
     dtype: Any = MISSING,
     layout: Any = MISSING,
@@ -386,33 +409,35 @@ def randint(
     Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
     randint.low(SymInt low, SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType?
         dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if (
-        (low is MISSING) != (high is MISSING)
-        and is_int(high if low is MISSING else low)
-        and (high is MISSING) != (size is MISSING)
-        and is_ints(size if high is MISSING else high)
-    ):
+    keywords = {
+        "low": low,
+        "high": high,
+        "size": size,
+        "generator": generator,
+        "dtype": dtype,
+        "layout": layout,
+        "device": device,
+        "pin_memory": pin_memory,
+    }
+    if (values := bind(args, keywords, _randint__default_parameters)) is not None:
         return randint__default(
-            high if low is MISSING else low,
-            size if high is MISSING else high,
-            generator=None if generator is MISSING else generator,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
+            *values[:2],
+            generator=values[2],
+            dtype=values[3],
+            layout=values[4],
+            device=values[5],
+            pin_memory=values[6],
             out=out,
             requires_grad=requires_grad,
         )
-    if is_int(low) and is_int(high) and is_ints(size):
+    if (values := bind(args, keywords, _randint__low_parameters)) is not None:
         return randint__low(
-            low,
-            high,
-            size,
-            generator=None if generator is MISSING else generator,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
+            *values[:3],
+            generator=values[3],
+            dtype=values[4],
+            layout=values[5],
+            device=values[6],
+            pin_memory=values[7],
             out=out,
             requires_grad=requires_grad,
         )
@@ -424,16 +449,35 @@ def randint(
         "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
         "pin_memory=None) -> Tensor",
     )
-    raise no_overload(
-        "randint", schemas, (low, high, size, generator, dtype, layout, device, pin_memory)
-    )
+    raise no_overload("randint", schemas, (*args, *keywords.values()))
+
+_randint_like__default_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("high", is_int, MISSING, False, False),
+    ("dtype", is_dtype, None, True, True),
+    ("layout", is_given, None, True, True),
+    ("device", is_given, None, True, True),
+    ("pin_memory", is_bool, None, True, True),
+    ("memory_format", is_given, None, True, True),
+)
+
+_randint_like__low_dtype_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("low", is_int, MISSING, False, False),
+    ("high", is_int, MISSING, False, False),
+    ("dtype", is_dtype, None, True, True),
+    ("layout", is_given, None, True, True),
+    ("device", is_given, None, True, True),
+    ("pin_memory", is_bool, None, True, True),
+    ("memory_format", is_given, None, True, True),
+)
 
 
 def randint_like(
-    input: Any,
+    *args: Any,
+    input: Any = MISSING,
     low: Any = MISSING,
     high: Any = MISSING,
-    *,
     dtype: Any = MISSING,
     layout: Any = MISSING,
     device: Any = MISSING,
@@ -446,27 +490,34 @@ def randint_like(
     randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout?
         layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None)
         -> Tensor"""
-    if (low is MISSING) != (high is MISSING) and is_int(high if low is MISSING else low):
+    keywords = {
+        "input": input,
+        "low": low,
+        "high": high,
+        "dtype": dtype,
+        "layout": layout,
+        "device": device,
+        "pin_memory": pin_memory,
+        "memory_format": memory_format,
+    }
+    if (values := bind(args, keywords, _randint_like__default_parameters)) is not None:
         return randint_like__default(
-            input,
-            high if low is MISSING else low,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
-            memory_format=None if memory_format is MISSING else memory_format,
+            *values[:2],
+            dtype=values[2],
+            layout=values[3],
+            device=values[4],
+            pin_memory=values[5],
+            memory_format=values[6],
             requires_grad=requires_grad,
         )
-    if is_int(low) and is_int(high):
+    if (values := bind(args, keywords, _randint_like__low_dtype_parameters)) is not None:
         return randint_like__low_dtype(
-            input,
-            low,
-            high,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
-            memory_format=None if memory_format is MISSING else memory_format,
+            *values[:3],
+            dtype=values[3],
+            layout=values[4],
+            device=values[5],
+            pin_memory=values[6],
+            memory_format=values[7],
             requires_grad=requires_grad,
         )
     schemas = (
@@ -477,11 +528,7 @@ def randint_like(
         "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
         "MemoryFormat? memory_format=None) -> Tensor",
     )
-    raise no_overload(
-        "randint_like",
-        schemas,
-        (input, low, high, dtype, layout, device, pin_memory, memory_format),
-    )
+    raise no_overload("randint_like", schemas, (*args, *keywords.values()))
 
 
 def normal(
@@ -1107,38 +1154,45 @@ def dsplit(input: Any, *args: Any, sections: Any = MISSING, indices: Any = MISSI
     )
     raise no_overload("dsplit", schemas, (input, sections, indices))
 
+_repeat_interleave__self_Tensor_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("repeats", is_tensor, MISSING, False, False),
+    ("dim", is_int, None, False, True),
+    ("output_size", is_int, None, True, True),
+)
+
+_repeat_interleave__self_int_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("repeats", is_int, MISSING, False, False),
+    ("dim", is_int, None, False, True),
+    ("output_size", is_int, None, True, True),
+)
+
+_repeat_interleave__Tensor_parameters = (
+    ("repeats", is_tensor, MISSING, False, False),
+    ("output_size", is_int, None, True, True),
+)
+
 
 def repeat_interleave(
-    input: Any = MISSING, repeats: Any = MISSING, dim: Any = MISSING, *, output_size: Any = MISSING
+    *args: Any,
+    input: Any = MISSING,
+    repeats: Any = MISSING,
+    dim: Any = MISSING,
+    output_size: Any = MISSING,
 ) -> Any:
     """repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt?
     output_size=None) -> Tensor
     repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt?
         output_size=None) -> Tensor
     repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor"""
-    if is_tensor(input) and is_tensor(repeats) and (dim is MISSING or (dim is None or is_int(dim))):
-        return repeat_interleave__self_Tensor(
-            input,
-            repeats,
-            None if dim is MISSING else dim,
-            output_size=None if output_size is MISSING else output_size,
-        )
-    if is_tensor(input) and is_int(repeats) and (dim is MISSING or (dim is None or is_int(dim))):
-        return repeat_interleave__self_int(
-            input,
-            repeats,
-            None if dim is MISSING else dim,
-            output_size=None if output_size is MISSING else output_size,
-        )
-    if (
-        (input is MISSING) != (repeats is MISSING)
-        and is_tensor(repeats if input is MISSING else input)
-        and dim is MISSING
-    ):
-        return repeat_interleave__Tensor(
-            repeats if input is MISSING else input,
-            output_size=None if output_size is MISSING else output_size,
-        )
+    keywords = {"input": input, "repeats": repeats, "dim": dim, "output_size": output_size}
+    if (values := bind(args, keywords, _repeat_interleave__self_Tensor_parameters)) is not None:
+        return repeat_interleave__self_Tensor(*values[:3], output_size=values[3])
+    if (values := bind(args, keywords, _repeat_interleave__self_int_parameters)) is not None:
+        return repeat_interleave__self_int(*values[:3], output_size=values[3])
+    if (values := bind(args, keywords, _repeat_interleave__Tensor_parameters)) is not None:
+        return repeat_interleave__Tensor(*values[:1], output_size=values[1])
     schemas = (
         "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt?"
         " output_size=None) -> Tensor",
@@ -1146,7 +1200,7 @@ def repeat_interleave(
         "output_size=None) -> Tensor",
         "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
     )
-    raise no_overload("repeat_interleave", schemas, (input, repeats, dim, output_size))
+    raise no_overload("repeat_interleave", schemas, (*args, *keywords.values()))
 
 
 def scatter(
@@ -1328,28 +1382,49 @@ def nanmedian(input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, out: An
     )
     raise no_overload("nanmedian", schemas, (input, dim, keepdim))
 
+_random___from_parameters = (
+    ("self", is_tensor, MISSING, False, False),
+    ("from_", is_int, MISSING, False, False),
+    ("to", is_int, MISSING, False, True),
+    ("generator", is_given, None, True, True),
+)
 
-def random_(self: Any, from_: Any = MISSING, to: Any = MISSING, *, generator: Any = MISSING) -> Any:
+_random___to_parameters = (
+    ("self", is_tensor, MISSING, False, False),
+    ("to", is_int, MISSING, False, False),
+    ("generator", is_given, None, True, True),
+)
+
+_random___default_parameters = (
+    ("self", is_tensor, MISSING, False, False),
+    ("generator", is_given, None, True, True),
+)
+
+
+def random_(
+    *args: Any,
+    self: Any = MISSING,
+    from_: Any = MISSING,
+    to: Any = MISSING,
+    generator: Any = MISSING,
+) -> Any:
     """random_.from(Tensor(a!) self, int from_, int? to, *, Generator? generator=None) -> Tensor(a!)
     random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)
     random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)"""
-    if is_int(from_) and (to is None or is_int(to)):
-        return random___from(self, from_, to, generator=None if generator is MISSING else generator)
-    if (from_ is MISSING) != (to is MISSING) and is_int(to if from_ is MISSING else from_):
-        return random___to(
-            self,
-            to if from_ is MISSING else from_,
-            generator=None if generator is MISSING else generator,
-        )
-    if from_ is MISSING and to is MISSING:
-        return random___default(self, generator=None if generator is MISSING else generator)
+    keywords = {"self": self, "from_": from_, "to": to, "generator": generator}
+    if (values := bind(args, keywords, _random___from_parameters)) is not None:
+        return random___from(*values[:3], generator=values[3])
+    if (values := bind(args, keywords, _random___to_parameters)) is not None:
+        return random___to(*values[:2], generator=values[2])
+    if (values := bind(args, keywords, _random___default_parameters)) is not None:
+        return random___default(*values[:1], generator=values[1])
     schemas = (
         "random_.from(Tensor(a!) self, int from_, int? to, *, Generator? generator=None) -> "
         "Tensor(a!)",
         "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)",
         "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
     )
-    raise no_overload("random_", schemas, (self, from_, to, generator))
+    raise no_overload("random_", schemas, (*args, *keywords.values()))
 
 
 def bernoulli_(self: Any, p: Any = MISSING, *, generator: Any = MISSING) -> Any:
@@ -1635,13 +1710,32 @@ def conv3d(
     )
     raise no_overload("conv3d", schemas, (input, weight, bias, stride, padding, dilation, groups))
 
+_var__default_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("unbiased", is_bool, MISSING, False, False),
+)
+
+_var__dim_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("dim", is_int_or_ints, MISSING, False, True),
+    ("unbiased", is_bool, MISSING, False, False),
+    ("keepdim", is_bool, False, False, False),
+)
+
+_var__correction_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("dim", is_int_or_ints, None, False, True),
+    ("correction", is_number, None, True, True),
+    ("keepdim", is_bool, False, True, False),
+)
+
 
 def var(
-    input: Any,
+    *args: Any,
+    input: Any = MISSING,
     dim: Any = MISSING,
     unbiased: Any = MISSING,
     keepdim: Any = MISSING,
-    *,
     correction: Any = MISSING,
     out: Any = None,
 ) -> Any:
@@ -1649,48 +1743,53 @@ def var(
     var.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor
     var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) ->
         Tensor"""
-    if (
-        (dim is MISSING) != (unbiased is MISSING)
-        and is_bool(unbiased if dim is MISSING else dim)
-        and keepdim is MISSING
-        and correction is MISSING
-    ):
-        return var__default(input, unbiased if dim is MISSING else dim)
-    if (
-        (dim is None or is_int_or_ints(dim))
-        and is_bool(unbiased)
-        and (keepdim is MISSING or is_bool(keepdim))
-        and correction is MISSING
-    ):
-        return var__dim(input, dim, unbiased, False if keepdim is MISSING else keepdim)
-    if (
-        (dim is MISSING or (dim is None or is_int_or_ints(dim)))
-        and (correction is MISSING or (correction is None or is_number(correction)))
-        and (keepdim is MISSING or is_bool(keepdim))
-        and unbiased is MISSING
-    ):
-        return var__correction(
-            input,
-            None if dim is MISSING else dim,
-            correction=None if correction is MISSING else correction,
-            keepdim=False if keepdim is MISSING else keepdim,
-            out=out,
-        )
+    keywords = {
+        "input": input,
+        "dim": dim,
+        "unbiased": unbiased,
+        "keepdim": keepdim,
+        "correction": correction,
+    }
+    if (values := bind(args, keywords, _var__default_parameters)) is not None:
+        return var__default(*values)
+    if (values := bind(args, keywords, _var__dim_parameters)) is not None:
+        return var__dim(*values)
+    if (values := bind(args, keywords, _var__correction_parameters)) is not None:
+        return var__correction(*values[:2], correction=values[2], keepdim=values[3], out=out)
     schemas = (
         "var(Tensor self, bool unbiased) -> Tensor",
         "var.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor",
         "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
         "keepdim=False) -> Tensor",
     )
-    raise no_overload("var", schemas, (input, dim, unbiased, keepdim, correction))
+    raise no_overload("var", schemas, (*args, *keywords.values()))
+
+_std__default_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("unbiased", is_bool, MISSING, False, False),
+)
+
+_std__dim_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("dim", is_int_or_ints, MISSING, False, True),
+    ("unbiased", is_bool, MISSING, False, False),
+    ("keepdim", is_bool, False, False, False),
+)
+
+_std__correction_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("dim", is_int_or_ints, None, False, True),
+    ("correction", is_number, None, True, True),
+    ("keepdim", is_bool, False, True, False),
+)
 
 
 def std(
-    input: Any,
+    *args: Any,
+    input: Any = MISSING,
     dim: Any = MISSING,
     unbiased: Any = MISSING,
     keepdim: Any = MISSING,
-    *,
     correction: Any = MISSING,
     out: Any = None,
 ) -> Any:
@@ -1698,80 +1797,72 @@ def std(
     std.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor
     std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) ->
         Tensor"""
-    if (
-        (dim is MISSING) != (unbiased is MISSING)
-        and is_bool(unbiased if dim is MISSING else dim)
-        and keepdim is MISSING
-        and correction is MISSING
-    ):
-        return std__default(input, unbiased if dim is MISSING else dim)
-    if (
-        (dim is None or is_int_or_ints(dim))
-        and is_bool(unbiased)
-        and (keepdim is MISSING or is_bool(keepdim))
-        and correction is MISSING
-    ):
-        return std__dim(input, dim, unbiased, False if keepdim is MISSING else keepdim)
-    if (
-        (dim is MISSING or (dim is None or is_int_or_ints(dim)))
-        and (correction is MISSING or (correction is None or is_number(correction)))
-        and (keepdim is MISSING or is_bool(keepdim))
-        and unbiased is MISSING
-    ):
-        return std__correction(
-            input,
-            None if dim is MISSING else dim,
-            correction=None if correction is MISSING else correction,
-            keepdim=False if keepdim is MISSING else keepdim,
-            out=out,
-        )
+    keywords = {
+        "input": input,
+        "dim": dim,
+        "unbiased": unbiased,
+        "keepdim": keepdim,
+        "correction": correction,
+    }
+    if (values := bind(args, keywords, _std__default_parameters)) is not None:
+        return std__default(*values)
+    if (values := bind(args, keywords, _std__dim_parameters)) is not None:
+        return std__dim(*values)
+    if (values := bind(args, keywords, _std__correction_parameters)) is not None:
+        return std__correction(*values[:2], correction=values[2], keepdim=values[3], out=out)
     schemas = (
         "std(Tensor self, bool unbiased) -> Tensor",
         "std.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor",
         "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
         "keepdim=False) -> Tensor",
     )
-    raise no_overload("std", schemas, (input, dim, unbiased, keepdim, correction))
+    raise no_overload("std", schemas, (*args, *keywords.values()))
+
+_var_mean__default_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("unbiased", is_bool, MISSING, False, False),
+)
+
+_var_mean__dim_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("dim", is_int_or_ints, MISSING, False, True),
+    ("unbiased", is_bool, MISSING, False, False),
+    ("keepdim", is_bool, False, False, False),
+)
+
+_var_mean__correction_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("dim", is_int_or_ints, None, False, True),
+    ("correction", is_number, None, True, True),
+    ("keepdim", is_bool, False, True, False),
+)
 
 
 def var_mean(
-    input: Any,
+    *args: Any,
+    input: Any = MISSING,
     dim: Any = MISSING,
     unbiased: Any = MISSING,
     keepdim: Any = MISSING,
-    *,
     correction: Any = MISSING,
 ) -> Any:
     """var_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)
     var_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)
     var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool
         keepdim=False) -> (Tensor, Tensor)"""
-    if (
-        (dim is MISSING) != (unbiased is MISSING)
-        and is_bool(unbiased if dim is MISSING else dim)
-        and keepdim is MISSING
-        and correction is MISSING
-    ):
-        return var_mean__default(input, unbiased if dim is MISSING else dim)
-    if (
-        (dim is None or is_int_or_ints(dim))
-        and is_bool(unbiased)
-        and (keepdim is MISSING or is_bool(keepdim))
-        and correction is MISSING
-    ):
-        return var_mean__dim(input, dim, unbiased, False if keepdim is MISSING else keepdim)
-    if (
-        (dim is MISSING or (dim is None or is_int_or_ints(dim)))
-        and (correction is MISSING or (correction is None or is_number(correction)))
-        and (keepdim is MISSING or is_bool(keepdim))
-        and unbiased is MISSING
-    ):
-        return var_mean__correction(
-            input,
-            None if dim is MISSING else dim,
-            correction=None if correction is MISSING else correction,
-            keepdim=False if keepdim is MISSING else keepdim,
-        )
+    keywords = {
+        "input": input,
+        "dim": dim,
+        "unbiased": unbiased,
+        "keepdim": keepdim,
+        "correction": correction,
+    }
+    if (values := bind(args, keywords, _var_mean__default_parameters)) is not None:
+        return var_mean__default(*values)
+    if (values := bind(args, keywords, _var_mean__dim_parameters)) is not None:
+        return var_mean__dim(*values)
+    if (values := bind(args, keywords, _var_mean__correction_parameters)) is not None:
+        return var_mean__correction(*values[:2], correction=values[2], keepdim=values[3])
     schemas = (
         "var_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)",
         "var_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> "
@@ -1779,47 +1870,53 @@ def var_mean(
         "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
         "keepdim=False) -> (Tensor, Tensor)",
     )
-    raise no_overload("var_mean", schemas, (input, dim, unbiased, keepdim, correction))
+    raise no_overload("var_mean", schemas, (*args, *keywords.values()))
+
+_std_mean__default_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("unbiased", is_bool, MISSING, False, False),
+)
+
+_std_mean__dim_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("dim", is_int_or_ints, MISSING, False, True),
+    ("unbiased", is_bool, MISSING, False, False),
+    ("keepdim", is_bool, False, False, False),
+)
+
+_std_mean__correction_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("dim", is_int_or_ints, None, False, True),
+    ("correction", is_number, None, True, True),
+    ("keepdim", is_bool, False, True, False),
+)
 
 
 def std_mean(
-    input: Any,
+    *args: Any,
+    input: Any = MISSING,
     dim: Any = MISSING,
     unbiased: Any = MISSING,
     keepdim: Any = MISSING,
-    *,
     correction: Any = MISSING,
 ) -> Any:
     """std_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)
     std_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)
     std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool
         keepdim=False) -> (Tensor, Tensor)"""
-    if (
-        (dim is MISSING) != (unbiased is MISSING)
-        and is_bool(unbiased if dim is MISSING else dim)
-        and keepdim is MISSING
-        and correction is MISSING
-    ):
-        return std_mean__default(input, unbiased if dim is MISSING else dim)
-    if (
-        (dim is None or is_int_or_ints(dim))
-        and is_bool(unbiased)
-        and (keepdim is MISSING or is_bool(keepdim))
-        and correction is MISSING
-    ):
-        return std_mean__dim(input, dim, unbiased, False if keepdim is MISSING else keepdim)
-    if (
-        (dim is MISSING or (dim is None or is_int_or_ints(dim)))
-        and (correction is MISSING or (correction is None or is_number(correction)))
-        and (keepdim is MISSING or is_bool(keepdim))
-        and unbiased is MISSING
-    ):
-        return std_mean__correction(
-            input,
-            None if dim is MISSING else dim,
-            correction=None if correction is MISSING else correction,
-            keepdim=False if keepdim is MISSING else keepdim,
-        )
+    keywords = {
+        "input": input,
+        "dim": dim,
+        "unbiased": unbiased,
+        "keepdim": keepdim,
+        "correction": correction,
+    }
+    if (values := bind(args, keywords, _std_mean__default_parameters)) is not None:
+        return std_mean__default(*values)
+    if (values := bind(args, keywords, _std_mean__dim_parameters)) is not None:
+        return std_mean__dim(*values)
+    if (values := bind(args, keywords, _std_mean__correction_parameters)) is not None:
+        return std_mean__correction(*values[:2], correction=values[2], keepdim=values[3])
     schemas = (
         "std_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)",
         "std_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> "
@@ -1827,4 +1924,4 @@ def std_mean(
         "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
         "keepdim=False) -> (Tensor, Tensor)",
     )
-    raise no_overload("std_mean", schemas, (input, dim, unbiased, keepdim, correction))
+    raise no_overload("std_mean", schemas, (*args, *keywords.values()))

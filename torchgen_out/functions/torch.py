@@ -354,7 +354,6 @@ __all__ = [
     "pixel_unshuffle",
     "polar",
     "polygamma",
-    "polygamma_",
     "positive",
     "pow",
     "pow_",
@@ -730,7 +729,6 @@ logit_ = composite.logit_
 mvlgamma = composite.mvlgamma
 mvlgamma_ = composite.mvlgamma_
 polygamma = composite.polygamma
-polygamma_ = composite.polygamma_
 sigmoid = pointwise.sigmoid
 sigmoid_ = pointwise.sigmoid_
 clamp = pointwise.clamp

@@ -1289,16 +1289,19 @@ def heaviside(self, values):
 
 
 def lerp_Tensor(self, end, weight):
-    """self + weight * (end - self) if abs(weight) < 0.5 else end - (end - self) * (1 - weight)"""
+    """self + weight * (end - self) if abs(weight) < real(0.5) else end - (end - self) * (1 -
+    weight)
+    """
     t0 = end - self
-    return self + weight * t0 if abs(weight) < T(0.5) else end - t0 * (T(1) - weight)
+    return self + weight * t0 if abs(weight) < real(T(0.5)) else end - t0 * (T(1) - weight)
 
 
 def lerp_Tensor_backward_self_end_weight(grad, self, end, weight):
     """d/dself, d/dend, d/dweight:
-    self + weight * (end - self) if abs(weight) < 0.5 else end - (end - self) * (1 - weight)
+    self + weight * (end - self) if abs(weight) < real(0.5) else end - (end - self) * (1 -
+    weight)
     """
-    t0 = abs(weight) < T(0.5)
+    t0 = abs(weight) < real(T(0.5))
     t1 = conj(weight)
     t2 = conj(T(1) - weight)
     return (
@@ -1310,48 +1313,50 @@ def lerp_Tensor_backward_self_end_weight(grad, self, end, weight):
 
 def lerp_Tensor_backward_self_end(grad, weight):
     """d/dself, d/dend:
-    self + weight * (end - self) if abs(weight) < 0.5 else end - (end - self) * (1 - weight)
+    self + weight * (end - self) if abs(weight) < real(0.5) else end - (end - self) * (1 -
+    weight)
     """
     return grad * conj(T(1) - weight), grad * conj(weight)
 
 
 def lerp_Tensor_backward_self_weight(grad, self, end, weight):
     """d/dself, d/dweight:
-    self + weight * (end - self) if abs(weight) < 0.5 else end - (end - self) * (1 - weight)
+    self + weight * (end - self) if abs(weight) < real(0.5) else end - (end - self) * (1 -
+    weight)
     """
-    return (
-        grad * (T(1) - conj(weight)) if abs(weight) < T(0.5) else grad * conj(T(1) - weight),
-        grad * conj(end - self),
-    )
+    t0 = grad * (T(1) - conj(weight))
+    return t0 if abs(weight) < real(T(0.5)) else grad * conj(T(1) - weight), grad * conj(end - self)
 
 
 def lerp_Tensor_backward_end_weight(grad, self, end, weight):
     """d/dend, d/dweight:
-    self + weight * (end - self) if abs(weight) < 0.5 else end - (end - self) * (1 - weight)
+    self + weight * (end - self) if abs(weight) < real(0.5) else end - (end - self) * (1 -
+    weight)
     """
-    return (
-        grad * conj(weight) if abs(weight) < T(0.5) else grad * (T(1) - conj(T(1) - weight)),
-        grad * conj(end - self),
-    )
+    t0 = grad * (T(1) - conj(T(1) - weight))
+    return grad * conj(weight) if abs(weight) < real(T(0.5)) else t0, grad * conj(end - self)
 
 
 def lerp_Tensor_backward_self(grad, weight):
     """d/dself:
-    self + weight * (end - self) if abs(weight) < 0.5 else end - (end - self) * (1 - weight)
+    self + weight * (end - self) if abs(weight) < real(0.5) else end - (end - self) * (1 -
+    weight)
     """
     return grad * conj(T(1) - weight)
 
 
 def lerp_Tensor_backward_end(grad, weight):
     """d/dend:
-    self + weight * (end - self) if abs(weight) < 0.5 else end - (end - self) * (1 - weight)
+    self + weight * (end - self) if abs(weight) < real(0.5) else end - (end - self) * (1 -
+    weight)
     """
     return grad * conj(weight)
 
 
 def lerp_Tensor_backward_weight(grad, self, end):
     """d/dweight:
-    self + weight * (end - self) if abs(weight) < 0.5 else end - (end - self) * (1 - weight)
+    self + weight * (end - self) if abs(weight) < real(0.5) else end - (end - self) * (1 -
+    weight)
     """
     return grad * conj(end - self)
 

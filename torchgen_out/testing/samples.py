@@ -2977,8 +2977,8 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             (
                 {
                     "self": "randn(3, 4)",
-                    "indices": "[None, ints([-1, 3, 0])]",
-                    "values": "randn(3, 1)",
+                    "indices": "[ints([[2], [-3]]), ints([1, 3, 0])]",
+                    "values": "randn(2, 1)",
                 },
                 None,
             ),
@@ -2994,8 +2994,8 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             (
                 {
                     "self": "randn(2, 3, 4)",
-                    "indices": "[ints([1, 0]), None, ints([1, 3])]",
-                    "values": "randn(2, 3)",
+                    "indices": "[ints([1, 0]), ints([1, 2])]",
+                    "values": "randn(2, 4)",
                     "accumulate": "True",
                 },
                 None,

@@ -16,6 +16,7 @@ from runtime.backends.cpu import memory
 from runtime.core import dtype as dtypes
 from runtime.core import generator as generators
 from runtime.core import promotion
+from runtime.core import shape as shapes
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build, from_array
 from runtime.dispatch import operator as registered
@@ -357,7 +358,7 @@ def make_aliasing_call(
 
 
 def _check_own_overlap(operator: Dispatch, self: Tensor) -> None:
-    if any(s == 0 and n > 1 for s, n in zip(self._strides, self._sizes, strict=True)):
+    if 0 in self._strides and shapes.repeats(self._sizes, self._strides):
         raise errors.overlapping_write(operator.base_name)
 
 

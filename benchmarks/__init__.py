@@ -1,0 +1,1 @@
+"""Measurements: ours and PyTorch's in turns in one process, best of many, as ratios."""

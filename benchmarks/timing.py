@@ -1,0 +1,59 @@
+"""How this project measures: rounds in turns, the best of each, and what machine it was."""
+
+from __future__ import annotations
+
+import os
+import platform
+import timeit
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+
+
+def best_in_turns(
+    functions: list[Callable[[], object]], rounds: int = 15, seconds: float = 0.02
+) -> list[float]:
+    """The shortest time of one call of each function, in seconds.
+
+    In each round every function runs for about `seconds`; so what the machine does meanwhile
+    meets all of them alike.
+    """
+    numbers = []
+    for function in functions:
+        function()
+        once = max(timeit.timeit(function, number=20) / 20, 1e-9)
+        numbers.append(max(1, int(seconds / once)))
+    best = [float("inf")] * len(functions)
+    for _ in range(rounds):
+        for i, function in enumerate(functions):
+            best[i] = min(best[i], timeit.timeit(function, number=numbers[i]) / numbers[i])
+    return best
+
+
+def machine() -> str:
+    """One line: processor, cores, Python and library versions."""
+    processor = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        names = [line for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
+        processor = names[0].partition(":")[2].strip() if names else processor
+    versions = []
+    for package in ("numba", "numpy", "scipy", "torch"):
+        try:
+            versions.append(f"{package} {metadata.version(package)}")
+        except metadata.PackageNotFoundError:
+            versions.append(f"no {package}")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    python = platform.python_version()
+    return f"{processor}, {cores} cores, Python {python}, {', '.join(versions)}"
+
+
+def write(name: str, title: str, lines: list[str]) -> Path:
+    """Write a page of results with the machine's description, and return its path."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    path = RESULTS / f"{name}.md"
+    path.write_text("\n".join([f"# {title}", "", machine() + ".", "", *lines, ""]))
+    return path
