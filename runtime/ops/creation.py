@@ -7,6 +7,7 @@ dtype, strided, the default device and ordinary memory where they are None.
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, SupportsIndex
 
@@ -115,7 +116,9 @@ def from_values(values: np.ndarray, dtype: dtype, on: device) -> Tensor:
     if on.type_index == devices.META:
         return make_tensor(None, Size(values.shape), dtype, devices.meta)
     flat = values.reshape(-1)
-    if dtype.numpy == np.uint16:
+    if values.dtype == dtype.numpy:
+        buffer = flat
+    elif dtype.numpy == _UINT16:
         buffer = half.from_float32(flat.astype(np.float32), dtype)
     else:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -194,13 +197,15 @@ def fill_new(made: Tensor, value: Number) -> Tensor:
         return made
     if not made.is_cpu:
         return made.fill_(value)  # type: ignore[attr-defined, no-any-return]
-    own = made.dtype
-    if own.numpy == _UINT16:
-        value = int(half.from_float32(np.array([value], np.float32), own)[0])
-    elif own is dtypes.uint8:
-        value = int(value.real) % 256
-    buffer.fill(value)
+    buffer.fill(bits_of(value, made.dtype))
     return made
+
+
+def bits_of(value: Number, own: dtype) -> Number:
+    """Return what a buffer stores for a number: the bit pattern of a 16-bit float."""
+    if own.numpy == _UINT16:
+        return int(half.from_float32(np.array([value], np.float32), own)[0])
+    return int(value.real) % 256 if own is dtypes.uint8 else value
 
 
 _UINT16 = np.dtype(np.uint16)
@@ -254,7 +259,7 @@ def arange(
     chosen = dtype_or(dtype, dtypes.int64 if is_integral else dtypes.default_dtype())
     if chosen.kind in "bc":
         raise errors.dtype_not_supported("arange_cpu", chosen, "integers and floats")
-    count = -((start - end) // step) if is_integral else int(np.ceil((end - start) / step))
+    count = -((start - end) // step) if is_integral else math.ceil((end - start) / step)
     return from_values(_steps(start, step, count), chosen, device_or_default(device))
 
 
@@ -268,7 +273,7 @@ def _range_numbers(start: Any, end: Any, step: Any, wanted: Any) -> tuple[Any, A
         start, end, step = int(start), int(end), int(step)
     if step == 0:
         raise RuntimeError("step must be nonzero")
-    if not np.isfinite(start) or not np.isfinite(end):
+    if not math.isfinite(start) or not math.isfinite(end):
         raise errors.range_not_finite(start, end)
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
@@ -359,8 +364,11 @@ def eye_rectangular(
         if size < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
     made = zeros((n, m), dtype, layout, device, pin_memory)
-    if made._storage.buffer is not None:
+    buffer = made._storage.buffer
+    if buffer is not None and not made.is_cpu:
         made.diagonal().fill_(1)  # type: ignore[attr-defined]
+    elif buffer is not None:
+        buffer[: m * m : m + 1] = bits_of(1, made.dtype)
     return made
 
 

@@ -15,10 +15,12 @@ from runtime.kernels.cpu import half
 
 _DEVICE_BITS = keys.DEVICE_MASK << keys.DEVICE_SHIFT
 _NOT_ON_HOST = _DEVICE_BITS | keys.LAYOUT_MASK << keys.LAYOUT_SHIFT
-# The dtype of buffers whose items are the numbers; None for 16-bit floats, whose are not.
-_ITEM_DTYPES = [None if each is None else each.numpy for each in dtypes.BY_INDEX]
-for _half in (dtypes.float16, dtypes.bfloat16):
-    _ITEM_DTYPES[_half.index] = None
+# The dtype of buffers whose items are the numbers: not of 16-bit floats, which hold bit patterns.
+_NO_NUMBERS = np.dtype("V1")
+_ITEM_DTYPES = [_NO_NUMBERS] * len(dtypes.BY_INDEX)
+for _each in dtypes.ALL:
+    if _each.opmath is _each:
+        _ITEM_DTYPES[_each.index] = _each.numpy
 _HALF_INDICES = (dtypes.float16.index, dtypes.bfloat16.index)
 
 
