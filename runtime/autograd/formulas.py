@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from runtime.autograd import grad_mode
 from runtime.autograd.layer_formulas import (  # noqa: F401 - shown to derivatives.yaml
     adaptive_avg_pool_like,
     avg_pool_like,
@@ -48,9 +49,9 @@ from runtime.autograd.place_formulas import (  # noqa: F401 - shown to derivativ
     scatter_reduce_backward,
     scatter_source_backward,
 )
-from runtime.autograd import grad_mode
 from runtime.core import shape as shapes
-from runtime.core.tensor import Tensor, alias
+from runtime.core import tensor as tensors
+from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
 
 
@@ -78,7 +79,9 @@ def restore_reduced_dims(x: Tensor, sizes: Sequence[int], dim: Any, keepdim: boo
 def sum_backward(grad: Tensor, sizes: Sequence[int], dim: Any, keepdim: bool) -> Tensor:
     """The gradient of a sum: every element that was added gets the sum's."""
     if not grad._sizes and not grad_mode.state.enabled:
-        return alias(grad, sizes, (0,) * len(sizes), grad._offset)  # expand, without a dispatch
+        return tensors.alias(
+            grad, sizes, (0,) * len(sizes), grad._offset
+        )  # expand, without a dispatch
     return restore_reduced_dims(grad, sizes, dim, keepdim).expand(sizes)
 
 
