@@ -212,6 +212,14 @@ class Operator:
         return public_name(self.base_name, self.python_module)
 
     @property
+    def public_path(self) -> str:
+        """Where users find it: `linalg.inv`, `nn.functional.relu`, `add`, `Tensor.item`."""
+        if not self.has_function:
+            return f"Tensor.{self.base_name}"
+        module = "" if self.python_module == "torch" else f"{self.python_module}."
+        return f"{module}{self.public_name}"
+
+    @property
     def public_aliases(self) -> tuple[tuple[str, str], ...]:
         """(module, name) of each alias; without a module it is the operator's own."""
         pairs = (alias.rpartition(".") for alias in self.aliases)

@@ -1,0 +1,1 @@
+"""What `python -m codegen COMMAND` runs: one module per command, each with a function `main`."""

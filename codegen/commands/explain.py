@@ -1,0 +1,100 @@
+"""python -m codegen explain OP: all that is known of an operator, and where its code is."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from codegen import project
+from codegen.commands import definitions, gradients, lookup, route
+from codegen.commands.text import Section, render
+from codegen.emit import functions, translate
+from codegen.errors import CodegenError
+from codegen.formula import latex
+from codegen.model import vocabulary
+from codegen.model.operator import Composite, Operator, Pointwise, View
+from codegen.model.program import Program
+from codegen.project import Project
+
+
+def main(arguments: list[str]) -> int:
+    """Explain the operators of one name."""
+    parser = argparse.ArgumentParser(prog="python -m codegen explain", description=__doc__)
+    parser.add_argument("operator", help="add, add.Tensor, nn.functional.relu, __mul__ ...")
+    project.add_arguments(parser)
+    options = parser.parse_args(arguments)
+    chosen = project.chosen(options, parser)
+    try:
+        program = chosen.read()
+        operators = lookup.find(program, options.operator)
+    except (CodegenError, lookup.UnknownOperator) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print("\n\n".join(render(explain(program, operator, chosen)) for operator in operators))
+    return 0
+
+
+def explain(program: Program, operator: Operator, chosen: Project) -> Iterator[Section]:
+    """All sections about one operator."""
+    yield Section(str(operator.schema), (definitions.shown_location(operator.where),))
+    yield Section("What it does", _paragraphs(operator.doc or "Not documented."))
+    yield Section("How it is called", _calls(operator))
+    family = program.families[operator.base_name]
+    if len(family) > 1:
+        yield Section("Overloads, in the order of trial", _overloads(family, operator))
+    if not isinstance(operator.kind, Composite):
+        yield Section("Dtypes", _dtypes(operator))
+    if isinstance(operator.kind, Pointwise):
+        yield Section("Formula", _formula(operator.kind))
+    yield Section("From the call to the kernel", route.steps(program, operator, chosen))
+    yield from gradients.sections(program, operator)
+    yield Section("In the generated package", route.generated(program, operator, chosen))
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    for paragraph in text.strip().split("\n\n"):
+        yield from textwrap.wrap(paragraph, 96) if "```" not in paragraph else paragraph.split("\n")
+
+
+def _calls(operator: Operator) -> Iterator[str]:
+    names = {a.name: translate.parameter(a) for a in operator.arguments}
+    names["self"] = translate.first_parameter(operator)
+    varargs = functions.varargs_parameter(operator)
+    parameters = functions.parameters(operator, names, varargs, operator.has_out)
+    if operator.has_function:
+        yield f"torch.{operator.public_path}({parameters})"
+    if operator.has_tag("property"):
+        yield f"x.{operator.base_name}"
+    elif operator.has_method:
+        yield f"x.{operator.base_name}({parameters.partition(', ')[2]})"
+    if operator.inplace_schema is not None:
+        yield f"in place: {operator.inplace_schema}"
+    if operator.out_schema is not None:
+        yield f"out=: {operator.out_schema}"
+    if operator.dunders:
+        yield f"Python operators: {', '.join(operator.dunders)}"
+    if operator.aliases:
+        yield f"also called: {', '.join(operator.aliases)}"
+    for tag in operator.tags:
+        yield f"{tag}: {vocabulary.TAGS.get(tag, '')}"
+
+
+def _overloads(family: Iterable[Operator], operator: Operator) -> Iterator[str]:
+    for number, each in enumerate(family, 1):
+        mark = "  <- this one" if each is operator else ""
+        yield f"{number}. {each.schema}{mark}"
+
+
+def _dtypes(operator: Operator) -> Iterator[str]:
+    if not isinstance(operator.kind, View):
+        yield f"{operator.dtypes}: {', '.join(operator.dtype_names)}"
+    promotion = operator.promotion
+    who = f" (of {', '.join(promotion.arguments)})" if promotion.arguments else ""
+    yield f"{promotion.rule}{who}: {vocabulary.PROMOTIONS[promotion.rule]}"
+
+
+def _formula(kind: Pointwise) -> Iterator[str]:
+    yield from kind.formula.text.strip().split("\n")
+    yield f"LaTeX: {latex(kind.formula)}"

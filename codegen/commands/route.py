@@ -1,0 +1,131 @@
+"""How a call of an operator reaches its kernel, step by step, and where each step is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from codegen.commands import definitions
+from codegen.commands.text import columns
+from codegen.emit import automatic, namespaces, naming
+from codegen.model.operator import Composite, Dispatch, Operator, Pointwise, Reduction, View
+from codegen.model.program import Program
+from codegen.project import ROOT, Project
+
+_STANDARD_BACKENDS = ("CPU", "CUDA")
+
+
+def steps(program: Program, operator: Operator, chosen: Project) -> list[str]:
+    """One line per stage: binding, autograd, shapes, kernels."""
+    rows = [("binding", _binding(program, operator))]
+    kind = operator.kind
+    if isinstance(kind, Composite):
+        return columns([*rows, *_composite(kind, chosen)])
+    rows.append(("look-up", "one table, by the keys of the operands (backend, dtype, autograd)"))
+    rows.append(("autograd", _autograd(program, operator)))
+    match kind:
+        case Dispatch():
+            rows += _dispatch(kind, chosen)
+        case View(function):
+            place = definitions.place_of_function(function, "views", _roots(chosen))
+            rows.append(("every backend", f"sizes, strides and offset from {function}: {place}"))
+        case Pointwise():
+            rows += _loops("the formula", "flat loop, or strided after collapsing dims")
+        case Reduction():
+            rows += _loops("identity, reduce, combine, project", "loop over inner or outer dims")
+    return columns(rows)
+
+
+def _binding(program: Program, operator: Operator) -> str:
+    name = naming.function_name(program, operator)
+    home = f"functions/{naming.kind_of(operator)}.py: {name}"
+    if naming.is_overloaded(program, operator):
+        return f"functions/overloads.py: {operator.base_name} chooses; then {home}"
+    return home
+
+
+def _autograd(program: Program, operator: Operator) -> str:
+    derivative = program.derivative(operator)
+    if derivative is None or not derivative.is_differentiable:
+        return "none: no input is differentiable"
+    inputs = ", ".join(derivative.differentiable_inputs)
+    return f"if recording, and one of {inputs} requires grad: {derivative.node}"
+
+
+def _loops(what: str, cpu: str) -> Iterator[tuple[str, str]]:
+    yield "CPU", f"{what}, compiled by Numba into a {cpu}; parallel when large"
+    yield "CUDA", f"{what}, compiled by Numba into the CUDA loop of the same name"
+
+
+def _dispatch(kind: Dispatch, chosen: Project) -> Iterator[tuple[str, str]]:
+    roots = _roots(chosen)
+    if kind.meta is None:
+        yield "shapes", "depend on the data: the kernel allocates"
+    else:
+        place = definitions.place_of_function(kind.meta, "shapes", roots)
+        yield "shapes", f"{kind.meta}: {place}"
+    for backend, kernel in kind.backends:
+        place = definitions.place_of_function(kernel, backend, roots)
+        yield backend, f"{kernel}: {place}"
+    named = [backend for backend, _ in kind.backends]
+    for backend in _STANDARD_BACKENDS:
+        if backend not in named:
+            yield backend, "no kernel; add one to the entry's dispatch"
+    if kind.half_is_raw:
+        yield "16-bit floats", "as they are stored"
+    else:
+        yield "16-bit floats", "through float32"
+
+
+def _composite(kind: Composite, chosen: Project) -> Iterator[tuple[str, str]]:
+    if kind.function is not None:
+        place = definitions.place_of_function(kind.function, "bodies", _roots(chosen))
+        yield "body", f"{kind.function}: {place}"
+    if kind.body is not None:
+        yield "body", " ".join(kind.body.text.split())
+        yield "calls", ", ".join(dict.fromkeys(call.name for call in kind.body.calls)) or "nothing"
+    yield "autograd", "by the operators that the body calls"
+
+
+def _roots(chosen: Project) -> list[Path]:
+    own = chosen.implementations
+    return [*([own.resolve().parent] if own else []), ROOT]
+
+
+def generated(program: Program, operator: Operator, chosen: Project) -> list[str]:
+    """Where the operator stands in each artifact: what, file:line."""
+    rows = []
+    for what, file, name in _definitions(program, operator):
+        place = definitions.place(chosen.out / file, name)
+        if place:
+            rows.append((what, name, place))
+    return columns(rows) if rows else ["not generated yet: run python -m codegen"]
+
+
+def _definitions(program: Program, operator: Operator) -> Iterator[tuple[str, str, str]]:
+    """Yield (what, file, name) of everything that may be defined for an operator."""
+    kind = naming.kind_of(operator)
+    bindings = f"functions/{kind}.py"
+    yield "binding", bindings, naming.function_name(program, operator)
+    if naming.is_overloaded(program, operator):
+        yield "choice of overload", "functions/overloads.py", operator.base_name
+    if operator.has_inplace:
+        yield "in place", bindings, naming.inplace_name(program, operator)
+    for dunder in operator.dunders:
+        yield "Python operator", bindings, dunder
+    yield "tables", f"operators/{kind}.py", operator.identifier
+    yield "formula", f"kernels/{kind}.py", naming.kernel_name(operator)
+    derivative = program.derivative(operator)
+    if derivative is not None:
+        yield "node", f"nodes/{kind}.py", derivative.node
+        yield "recording", f"nodes/{kind}.py", naming.record_name(operator)
+        yield "recording in place", f"nodes/{kind}.py", f"{naming.record_name(operator)}_"
+    for case in automatic.backward_cases(program, operator):
+        yield "backward kernel", "kernels/pointwise.py", case.name
+        yield "differentiable again", "gradients.py", case.name
+    yield "method", "methods.py", f"Tensor.{operator.base_name}"
+    for module in ("torch", *namespaces.modules(program)):
+        file = "functions/torch.py" if module == "torch" else f"{module.replace('.', '/')}.py"
+        if operator.python_module == module:
+            yield "public name", file, operator.public_name
+    yield "for other operators", "registrations.py", f"ops.{operator.base_name}"
