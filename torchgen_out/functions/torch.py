@@ -6,10 +6,6 @@
 from torchgen_out.functions import composite, dispatch, overloads, pointwise, reduction, view
 
 __all__ = [
-    "_nonzero",
-    "_randperm",
-    "_unique2",
-    "_unique_consecutive",
     "abs",
     "abs_",
     "absolute",
@@ -158,7 +154,6 @@ __all__ = [
     "dsplit",
     "einsum",
     "embedding",
-    "embedding_dense_backward",
     "empty",
     "empty_like",
     "empty_strided",
@@ -225,7 +220,6 @@ __all__ = [
     "igammac",
     "igammac_",
     "imag",
-    "index",
     "index_add",
     "index_add_",
     "index_copy",
@@ -329,7 +323,6 @@ __all__ = [
     "narrow",
     "native_batch_norm",
     "native_dropout",
-    "native_dropout_backward",
     "native_layer_norm",
     "ne",
     "ne_",
@@ -460,7 +453,6 @@ __all__ = [
     "unflatten",
     "unique",
     "unique_consecutive",
-    "unique_dim",
     "unsqueeze",
     "var",
     "var_mean",
@@ -829,15 +821,12 @@ diag_embed = dispatch.diag_embed
 trace = composite.trace
 gather = dispatch.gather
 index_select = dispatch.index_select
-index = dispatch.index
 take = dispatch.take
 take_along_dim = composite.take_along_dim
 masked_select = dispatch.masked_select
-_nonzero = dispatch._nonzero
 nonzero = composite.nonzero
 argwhere = composite.argwhere
 embedding = dispatch.embedding
-embedding_dense_backward = dispatch.embedding_dense_backward
 index_put = dispatch.index_put
 index_put_ = dispatch.index_put_
 index_add = dispatch.index_add
@@ -868,9 +857,6 @@ kthvalue = dispatch.kthvalue
 median = overloads.median
 nanmedian = overloads.nanmedian
 mode = dispatch.mode
-_unique2 = dispatch._unique2
-unique_dim = dispatch.unique_dim
-_unique_consecutive = dispatch._unique_consecutive
 unique = composite.unique
 unique_consecutive = composite.unique_consecutive
 searchsorted = dispatch.searchsorted
@@ -892,10 +878,8 @@ cummin = dispatch.cummin
 bernoulli = overloads.bernoulli
 multinomial = dispatch.multinomial
 native_dropout = dispatch.native_dropout
-native_dropout_backward = pointwise.native_dropout_backward
 dropout = composite.dropout
 dropout_ = composite.dropout_
-_randperm = dispatch._randperm
 mm = dispatch.mm
 bmm = dispatch.bmm
 mv = dispatch.mv
