@@ -43,6 +43,11 @@ WIDER: dict[str, tuple[float, str]] = {
     "conv*": (10.0, "sums of products, taken in another order"),
     "*_conv*": (10.0, "sums of products, taken in another order"),
     "binary_cross_entropy": (10.0, "PyTorch adds 1e-12 to denominators"),
+    "addbmm": (4.0, "PyTorch adds the matrices up in bfloat16"),
+    "addr": (4.0, "PyTorch rounds 16-bit intermediate results"),
+    "adaptive_avg_pool3d": (20.0, "PyTorch adds up in 16 bits"),
+    "group_norm": (4.0, "16-bit results are rounded before weight and bias"),
+    "instance_norm": (4.0, "PyTorch rounds 16-bit intermediate results"),
     "native_*_norm": (2.0, "PyTorch rounds 16-bit intermediate results"),
 }
 """Pattern of operators -> (factor on both tables, reason)."""

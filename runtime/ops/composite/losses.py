@@ -48,7 +48,9 @@ def mse_loss(
     """(input - target) ** 2."""
     reduction = named_reduction(size_average, reduce, reduction)
     _warn_if_sizes_differ(input, target)
-    return _weighted(ops._squared_difference(input, target), input, weight, reduction)
+    if weight is None:
+        return reduced(ops._squared_difference(input, target), reduction)
+    return _weighted((input - target).square(), input, weight, reduction)
 
 
 def l1_loss(

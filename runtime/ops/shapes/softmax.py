@@ -23,7 +23,7 @@ def log_softmax(self: Any, dim: int, dtype: Any = None) -> tuple[Sizes, Any]:
 def _floating_result(operator: str, self: Any, dim: int, dtype: Any) -> tuple[Sizes, Any]:
     shapes.normalize_dim(dim, self.ndim)
     result = dtype or self.dtype
-    if not result.is_floating_point:
+    if not result.is_floating_point and self.numel():
         raise errors.dtype_not_supported(operator, result, "floating-point dtypes; pass dtype=")
     return self.shape, result
 
