@@ -48,22 +48,26 @@ class Session:
         self,
         case: Case,
         dtype: str,
-        requires_grad: bool = False,
+        requires_grad: bool | frozenset[str] = False,
         leaves: Sequence[Any] | None = None,
     ) -> Call:
-        """Make all tensors of a case, or lay out the ones given."""
+        """Make all tensors of a case, or lay out the ones given.
+
+        requires_grad: whether they do, or the names of those that do.
+        """
         given = iter(leaves) if leaves is not None else None
         used: list[Any] = []
 
-        def convert(value: Any) -> Any:
+        def convert(value: Any, name: str) -> Any:
             if is_input(value):
-                used.append(next(given) if given else self.tensor(value, dtype, requires_grad))
+                needs = requires_grad if isinstance(requires_grad, bool) else name in requires_grad
+                used.append(next(given) if given else self.tensor(value, dtype, needs))
                 return self.view(used[-1], value)
             if isinstance(value, list):
-                return [convert(each) for each in value]
+                return [convert(each, name) for each in value]
             return self.dtype(value.name) if isinstance(value, DtypeName) else value
 
-        values = {name: convert(value) for name, value in case.arguments.items()}
+        values = {name: convert(value, name) for name, value in case.arguments.items()}
         return Call(self, case.operator, values, used)
 
     def function(self, operator: Operator) -> Callable[..., Any] | None:
@@ -166,7 +170,9 @@ def array(tensor: Any) -> np.ndarray:
         tensor = tensor.clone()  # PyTorch's zeros without storage
     if str(tensor.dtype) in ("torch.float16", "torch.bfloat16"):
         tensor = tensor.float()
-    return np.array(tensor.resolve_conj().resolve_neg().numpy())
+    if hasattr(tensor, "resolve_conj"):
+        tensor = tensor.resolve_conj().resolve_neg()
+    return np.array(tensor.numpy())
 
 
 def values(result: Any) -> np.ndarray:

