@@ -96,6 +96,13 @@ def round_decimals(self: Any, decimals: int) -> Any:
     return ops._round_scaled(self, 10.0 ** abs(decimals), decimals < 0)
 
 
+def ldexp(self: Any, other: Any) -> Any:
+    """Multiply by a power of two, computed in the dtype of a floating-point self."""
+    if self.dtype.kind in "fc" and other.dtype.kind in "bi":
+        other = other.to(self.dtype)
+    return self * ops.pow(2.0, other)
+
+
 def float_power(self: Any, exponent: Any) -> Any:
     """Raise to a power in double precision."""
     is_complex = any(_is_complex(operand) for operand in (self, exponent))

@@ -1,0 +1,24 @@
+"""Shapes of element-wise operators that have a hand-written kernel; the dtype is the common one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime.core import shape as shapes
+
+Answer = tuple[tuple[int, ...], None]
+
+
+def unary(self: Any) -> Answer:
+    """The shape of self."""
+    return self.shape, None
+
+
+def binary(self: Any, other: Any) -> Answer:
+    """The shape to which both broadcast. Raises: RuntimeError if they do not."""
+    return shapes.broadcast_shapes(self.shape, other.shape), None
+
+
+def polygamma(n: int, self: Any) -> Answer:
+    """The shape of self."""
+    return self.shape, None
