@@ -35,7 +35,7 @@ def add(old: Tensor, new: Tensor) -> Tensor:
         and _has_memory_alone(old)
         and old._dense() is not None
     ):
-        return old.add_(new)  # type: ignore[no-any-return]
+        return old.add_(new)
     return ops.add(old, new)  # type: ignore[no-any-return]
 
 
@@ -58,7 +58,8 @@ def zeros(sizes: Any, key: int) -> Tensor:
     """Return the gradient of an output that had no influence."""
     dtype = dtypes.BY_INDEX[key & keys.DTYPE_MASK]
     device = devices.device(devices.type_name(key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK))
-    return ops.zeros(sizes, dtype=dtype, device=device)
+    made: Tensor = ops.zeros(sizes, dtype=dtype, device=device)
+    return made
 
 
 def pass_hooks(leaf: Tensor, grad: Tensor | None) -> Tensor | None:
@@ -66,7 +67,8 @@ def pass_hooks(leaf: Tensor, grad: Tensor | None) -> Tensor | None:
     meta = leaf._meta
     if grad is None or meta is None or not meta.hooks:
         return grad
-    return hooks.pass_through(meta.hooks, grad)
+    passed: Tensor = hooks.pass_through(meta.hooks, grad)
+    return passed
 
 
 def into_leaf(leaf: Tensor, grad: Tensor, references: int) -> None:
@@ -121,5 +123,8 @@ def _own_copy(leaf: Tensor, grad: Tensor) -> Tensor:
     """A copy of the gradient in the leaf's memory layout."""
     if grad._strides == leaf._strides:
         return grad.clone()
-    copy = ops.empty_strided(leaf._sizes, leaf._strides, dtype=grad.dtype, device=grad.device)
-    return copy.copy_(grad)
+    copy: Tensor = ops.empty_strided(
+        leaf._sizes, leaf._strides, dtype=grad.dtype, device=grad.device
+    )
+    copy.copy_(grad)
+    return copy

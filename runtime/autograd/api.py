@@ -142,6 +142,8 @@ def _roots(
             gradient = _implicit_gradient(output)
         if edge is None:
             raise errors.nothing_to_differentiate(position)
+        if edge[2] is None:
+            edge = (*edge[:2], gradient._sizes, gradient._key, None)
         roots.append(edge)
         grads.append(gradient)
     return roots, grads
@@ -160,10 +162,11 @@ def _targets(inputs: Sequence[Any]) -> list[Edge]:
 def _edge(tensor: Any) -> Edge | None:
     if not isinstance(tensor, GradientEdge):
         return graph.gradient_edge(tensor)
-    node, nr = tensor
+    node, nr = tensor.node, tensor.output_nr
     if isinstance(node, AccumulateGrad):
         return graph.gradient_edge(node.variable)
-    sizes, key = node.outputs[nr] if isinstance(node, MultiOutputNode) else (None, 0)
+    known = node.outputs[nr] if isinstance(node, MultiOutputNode) else None
+    sizes, key = known or (None, 0)
     return (node, nr, sizes, key, None)
 
 

@@ -251,6 +251,7 @@ def _run(
             _, ready, inputs = heappushpop(waiting, (-ready.sequence_nr, ready, inputs))
         node = ready
         edges = node.edges
+        edge = grad = results = None  # let go of gradients before memory is needed for new ones
         if careful or node.extras is not None:
             results = _run_carefully(node, inputs, pending, keep_graph, wanted, captured)
         else:
@@ -262,7 +263,7 @@ def _run(
                 results = node.apply(inputs)
             if not keep_graph:
                 node.release()
-        inputs = grad = None
+        inputs = None
 
 
 def _gather(node: Any, arrived: dict[Any, Any]) -> list[Any] | None:
@@ -359,7 +360,7 @@ def _measure_references() -> None:
     source = Source()
     source.edges = ((leaf, LEAF, leaf._sizes, leaf._key, None),)
     source.extras = None
-    root = (source, 0, leaf._sizes, leaf._key, None)
+    root: Edge = (source, 0, leaf._sizes, leaf._key, None)
     into_leaf, accumulate.into_leaf = accumulate.into_leaf, count
     try:
         _run((root,), (leaf,), _count((root,)), False, {}, None)

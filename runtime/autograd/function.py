@@ -161,6 +161,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     """
 
     generate_vmap_rule = False
+    _backward_cls: Any
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -218,6 +219,7 @@ class _LegacyBackward(BackwardFunction):
     """The node of an instance of a Function of the old kind."""
 
     __slots__ = ()
+    instance: Any
 
     def _ctx(self) -> Any:
         return self.instance
@@ -345,6 +347,7 @@ class DelayedError(Node):
     """Stands for a gradient that cannot be differentiated again, and says so when asked to."""
 
     __slots__ = ("message",)
+    message: str
 
     def apply(self, grad: Any) -> tuple[Any, ...]:
         raise RuntimeError(self.message)

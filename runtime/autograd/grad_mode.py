@@ -19,7 +19,7 @@ class _State(threading.local):
 
     enabled = True
     inference = False
-    task: tuple[int, Any, bool, Any, int] | None = None
+    task: Any = None
     callbacks: list[Callable[[], Any]] | None = None
 
 
@@ -171,6 +171,11 @@ class inference_mode(_Switch):
     mode: False leaves inference mode for the duration.
     """
 
+    mode: bool
+
+    # DEVIATION: tensors made inside are ordinary tensors. PyTorch's lack a version counter, which
+    # saves it some time here and forbids to use them in recorded code later; ours need no saving.
+
     def __new__(cls, mode: Any = True) -> Any:
         """`@inference_mode` without parentheses decorates as well."""
         self = object.__new__(cls)
@@ -182,7 +187,8 @@ class inference_mode(_Switch):
 
     def clone(self) -> inference_mode:
         """Return a switch to the same mode."""
-        return self.__class__(self.mode)
+        again: inference_mode = self.__class__(self.mode)
+        return again
 
     def __enter__(self) -> None:
         self.before = state.enabled, state.inference

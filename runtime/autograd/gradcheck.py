@@ -210,10 +210,10 @@ def _check_undefined(
     missing: list[tuple[int, ...]] = [tuple(range(len(outputs)))]
     if len(outputs) > 1:
         missing += [(position,) for position in range(len(outputs))]
-    targets = [graph.gradient_edge(x) for x in moved]
+    targets: list[Any] = [graph.gradient_edge(x) for x in moved]
     for positions in missing:
         outputs = _differentiable(func(*inputs))
-        roots = [graph.gradient_edge(output) for output in outputs]
+        roots: list[Any] = [graph.gradient_edge(output) for output in outputs]
         grads = [None if i in positions else ops.zeros_like(x) for i, x in enumerate(outputs)]
         try:
             found = engine.run_backward(roots, grads, True, False, targets, False)
@@ -340,10 +340,10 @@ def _random_like(tensor: Tensor, strided: bool) -> Tensor:
     values = generator.uniform(-1, 1, shape)
     if tensor.dtype.is_complex:
         values = values + 1j * generator.uniform(-1, 1, shape)
-    made = from_array(values.astype(tensor.dtype.numpy), tensor.dtype).to(tensor.device)
+    made: Tensor = from_array(values.astype(tensor.dtype.numpy), tensor.dtype).to(tensor.device)
     if strided:
         made = made.select(-1, 0)
-    return made.detach().requires_grad_()
+    return made.detach().requires_grad_()  # type: ignore[no-any-return]
 
 
 def _close(a: Jacobian, b: Jacobian, rtol: float, atol: float) -> bool:

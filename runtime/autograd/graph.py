@@ -43,7 +43,7 @@ def gradient_edge(tensor: Tensor) -> Edge | None:
         return (tensor, LEAF, tensor._sizes, tensor._key, None)
     version = edge[4]
     if version is None or version == tensor._storage.version:
-        return edge
+        return edge  # type: ignore[no-any-return]
     return _refresh_view(tensor)
 
 
@@ -148,6 +148,7 @@ def _creation_of(view: Tensor) -> str | None:
 def _refresh_view(view: Tensor) -> Edge:
     """Give a view a new history after its base, or another view of it, was written to."""
     base = view._base
+    assert base is not None
     if _creation_of(view) is not None:
         raise _forbidden_write(view, indirect=True)
     node = view_history.AsStridedBackward0()
@@ -185,7 +186,7 @@ def check_inplace(tensor: Tensor) -> None:
 def _forbidden_write(view: Tensor, indirect: bool = False) -> RuntimeError:
     node, nr = view._edge[:2] if view._edge is not None else (None, 0)
     name = None if node is None else node.name().rstrip("0123456789").removesuffix("Backward")
-    return errors.forbidden_view_write(name, nr, _creation_of(view), indirect)
+    return errors.forbidden_view_write(name, nr, _creation_of(view) or NO_GRAD, indirect)
 
 
 def rebase_history(tensor: Tensor, node: Node) -> None:

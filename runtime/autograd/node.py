@@ -1,9 +1,10 @@
 """A node of the graph: the backward of one recorded operator call, and the edges it feeds.
 
-An *edge* is a tuple `(node, output number, sizes, key)`: the node which takes the gradient, the
-output of the forward call it belongs to, and that output's sizes and dispatch key, to which the
-gradient must fit. A leaf's edge is `(leaf, LEAF, sizes, key)`: it leads to the tensor itself, so
-that recording allocates no accumulator; `AccumulateGrad` is made when somebody asks for it.
+An *edge* is a tuple `(node, output number, sizes, key, version)`: the node which takes the
+gradient, the output of the forward call it belongs to, that output's sizes and dispatch key, to
+which the gradient must fit, and for a view the version of its storage for which the edge holds
+(otherwise None). A leaf's edge is `(leaf, LEAF, sizes, key, None)`: it leads to the tensor itself,
+so that recording makes no accumulator; there is one as soon as somebody asks for it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 from runtime.autograd import hooks
 
-Edge = tuple[Any, int, Any, int]
+Edge = tuple[Any, int, Any, int, int | None]
 
 LEAF = -1
 
@@ -127,7 +128,8 @@ def accumulator(leaf: Any) -> AccumulateGrad:
     meta = hooks.meta_of(leaf)
     if meta.accumulator is None:
         meta.accumulator = AccumulateGrad(leaf)
-    return meta.accumulator
+    made: AccumulateGrad = meta.accumulator
+    return made
 
 
 def _public_edge(edge: Edge | None) -> tuple[Any, int]:

@@ -28,6 +28,7 @@ class _Hooks(threading.local):
 
 
 _hooks = _Hooks()
+_lock = threading.Lock()
 _any_hooks = 0  # threads and contexts that use hooks: `save` looks no further while there are none
 
 
@@ -176,12 +177,14 @@ class saved_tensors_hooks:
         if _hooks.forbidden is not None:
             raise RuntimeError(_hooks.forbidden)
         _hooks.pairs.append((self.pack_hook, self.unpack_hook))
-        _any_hooks += 1
+        with _lock:
+            _any_hooks += 1
 
     def __exit__(self, *exc: object) -> None:
         global _any_hooks
         _hooks.pairs.pop()
-        _any_hooks -= 1
+        with _lock:
+            _any_hooks -= 1
 
 
 class disable_saved_tensors_hooks:

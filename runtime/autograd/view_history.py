@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from runtime.autograd.node import Edge, Node
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
+
+Geometry = tuple[Sequence[int], tuple[int, ...], int]
 
 
 class AsStridedBackward0(Node):
@@ -15,6 +18,8 @@ class AsStridedBackward0(Node):
     """
 
     __slots__ = ("base", "view")
+    base: Geometry
+    view: Geometry
 
     def look_into(self, base: Tensor, view: Tensor) -> None:
         """Remember both geometries."""
@@ -33,6 +38,9 @@ class CopySlices(Node):
     """
 
     __slots__ = ("base", "function", "view")
+    base: Geometry
+    function: Node
+    view: Geometry
 
     takes_undefined = True
 

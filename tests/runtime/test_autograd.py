@@ -48,6 +48,18 @@ def test_a_gradient_that_somebody_holds_is_not_taken_over(torch):
     assert x.grad.data_ptr() != y.grad.data_ptr()
 
 
+def test_gradients_of_many_uses_add_up_without_harm(torch):
+    x = leaf(torch, [1.0, 2.0])
+    start = torch.ones(2, dtype=torch.float64)
+    seen = []
+    y = x * 1
+    y.register_hook(lambda grad: seen.append(grad))
+    sum_of_uses = y + y + y * 2 + y + y
+    torch.autograd.backward([sum_of_uses, y], [start, start])
+    assert x.grad.tolist() == seen[0].tolist() == [7.0, 7.0]
+    assert start.tolist() == [1.0, 1.0]
+
+
 def test_leaf_used_twice_in_one_operator(torch):
     x = leaf(torch, [2.0, 3.0])
     (x * x).sum().backward()
@@ -452,6 +464,31 @@ def test_threads(torch):
     assert sorted(found) == [(float(i), [i * 1.0, i * 2.0]) for i in range(4)]
 
 
+def test_threads_on_one_graph(torch):
+    x = leaf(torch, [1.0, 2.0])
+    y = (x * x).sum()
+    found = []
+
+    def work():
+        for _ in range(20):
+            found.append(torch.autograd.grad(y, x, retain_graph=True)[0].tolist())
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [[2.0, 4.0]] * 80
+
+
+def test_half_precision(torch):
+    for dtype in (torch.float16, torch.bfloat16):
+        x = torch.tensor([1.0, 2.0], dtype=dtype, requires_grad=True)
+        ((x * x + x) * 2).sum().backward()
+        assert x.grad.dtype == dtype
+        assert x.grad.tolist() == [6.0, 10.0]
+
+
 def test_variable_is_a_tensor(torch):
     data = torch.ones(2)
     x = torch.autograd.Variable(data, requires_grad=True)
@@ -466,10 +503,12 @@ def test_gradient_edges(torch):
     y = x * 2
     edge = torch.autograd.graph.get_gradient_edge(y)
     assert edge.node is y.grad_fn and edge.output_nr == 0
-    z = (y * y).sum()
+    z = (y * 3).sum()
     (gradient,) = torch.autograd.grad(z, edge, retain_graph=True)
-    assert gradient.tolist() == [4.0, 8.0]
+    assert gradient.tolist() == [3.0, 3.0]
+    torch.autograd.backward(edge, torch.ones(2, dtype=torch.float64), retain_graph=True)
+    assert x.grad.tolist() == [2.0, 2.0]
     to_leaf = torch.autograd.graph.get_gradient_edge(x)
-    assert torch.autograd.grad(z, to_leaf)[0].tolist() == [8.0, 16.0]
+    assert torch.autograd.grad(z, to_leaf)[0].tolist() == [6.0, 6.0]
     with pytest.raises(RuntimeError, match="gradient edge"):
         torch.autograd.graph.get_gradient_edge(torch.ones(2))

@@ -46,6 +46,15 @@ def test_gradcheck_finds_wrong_gradients(torch):
     assert torch.autograd.gradcheck(function, x, raise_exception=False) is False
 
 
+def test_shapes(torch):
+    check = torch.autograd.gradcheck
+    assert check(lambda x: x * x, leaf(torch, 2.0))
+    assert check(lambda x: x * x, leaf(torch, []))
+    matrix = leaf(torch, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    assert check(lambda x: (x.t() @ x, x.sum(0)), matrix)
+    assert check(lambda x: x.exp(), matrix.detach().t().requires_grad_())
+
+
 def test_complex_numbers(torch):
     z = leaf(torch, [0.5 + 1j, -0.25 + 0.5j], torch.complex128)
     x = leaf(torch, [0.5, 2.0])

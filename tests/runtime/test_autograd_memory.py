@@ -1,0 +1,92 @@
+"""What becomes of the memory of gradients: when it is copied, added to in place, taken over."""
+
+import pytest
+
+import torchgen_out as torch
+from runtime.autograd import accumulate
+
+
+def leaf(values):
+    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+
+
+@pytest.fixture
+def copies(monkeypatch):
+    """The gradients that were copied on their way into a leaf."""
+    made = []
+    own_copy = accumulate._own_copy
+
+    def counted(leaf, grad):
+        made.append(grad)
+        return own_copy(leaf, grad)
+
+    monkeypatch.setattr(accumulate, "_own_copy", counted)
+    return made
+
+
+def test_a_gradient_that_an_array_looks_into_is_not_taken_over():
+    x = leaf([1.0, 2.0])
+    y = x + 0
+    seen = []
+    y.register_hook(lambda grad: seen.append(grad.numpy()))
+    (y * 3).sum().backward()
+    (x * 4).sum().backward()
+    assert x.grad.tolist() == [7.0, 7.0]
+    assert seen[0].tolist() == [3.0, 3.0]
+
+
+def test_results_of_backward_are_taken_over(copies):
+    x, y, b = leaf([[1.0, 2.0]]), leaf([[3.0, 4.0]]), leaf([5.0, 6.0])
+    (x * y + b).sum().backward()
+    (x.exp() + y * 2).sum().backward()
+    assert not copies
+    assert x.grad._base is None and b.grad._base is None
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.sum(),
+        lambda x: x.expand(3, 2).t()[0].sum() + x[1],
+        lambda x: (x + x.detach()).backward(torch.ones(2, dtype=torch.float64)) or x.sum(),
+    ],
+)
+def test_gradients_in_another_layout_or_shared_are_copied(function, copies):
+    x = leaf([1.0, 2.0])
+    function(x).backward()
+    assert x.grad.stride() == x.stride()
+    x.grad.mul_(2)
+    assert x.grad._storage.buffer.size == 2
+
+
+def test_sums_are_made_in_place_where_nobody_looks(monkeypatch):
+    made = []
+    add = accumulate.ops.add
+    monkeypatch.setattr(accumulate.ops, "add", lambda a, b: made.append(1) or add(a, b))
+    x = leaf([1.0, 2.0])
+    (x.exp() + x.sin() + x * 2).sum().backward()
+    assert not made
+    seen = []
+    y = x * 1
+    z = y * 3
+    z.register_hook(seen.append)
+    (z + z * 2).sum().backward()
+    assert seen[0].tolist() == [3.0, 3.0]
+
+
+def test_a_view_made_by_data_is_seen_to_share():
+    class Constant(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            return kept.data
+
+    kept = torch.ones(2, dtype=torch.float64)
+    x = leaf([1.0, 2.0])
+    for _ in range(2):
+        Constant.apply(x).sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+    assert kept.tolist() == [1.0, 1.0]
