@@ -89,7 +89,6 @@ class Item:
     title: str
     formulas: tuple[str, ...]
     slots: str
-    slot_names: tuple[str, ...]
     grad_parameters: str
     grad_lines: tuple[str, ...]
     saved: tuple[Saved, ...]
@@ -164,7 +163,6 @@ def _item(program: Program, operator: Operator, derivative: Derivative) -> Item:
         title=operator.name,
         formulas=tuple(_documented(derivative)),
         slots=_slots(slots),
-        slot_names=tuple(sorted(slots)),
         grad_parameters="*grads" if style in ("several", "views") else "grad",
         grad_lines=tuple(_grad_lines(derivative, style)),
         saved=saved,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runtime.autograd import hooks
 
@@ -42,6 +42,13 @@ class Node:
 
     takes_undefined = False
     """Whether `apply` runs on missing gradients (None); others pass them on without running."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What a subclass saves stands in its `__slots__`."""
+
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def apply(self, *grads: Any) -> tuple[Any, ...]:
         """Return one gradient per edge from one gradient per output."""

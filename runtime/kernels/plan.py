@@ -38,6 +38,12 @@ class PointwisePlan:
     loop_strides: npt.NDArray[np.int64]
     loop: npt.NDArray[np.int64]
     """Both in one array, as kernels with one output take them: ndim, sizes, rows of strides."""
+    form: tuple[int, ...]
+    """The inner stride of the output and of each input: 1, 0, or 2 for any other.
+
+    One other stride makes all of them 2: such a run does not vectorise anyway, and fewer kernels
+    are compiled.
+    """
 
     def loop_for(self, outputs: int) -> npt.NDArray[np.int64]:
         """`loop` with the output's row once for each of several outputs."""
@@ -45,6 +51,13 @@ class PointwisePlan:
             return self.loop
         rows = np.concatenate([np.repeat(self.loop_strides[:1], outputs - 1, 0), self.loop_strides])
         return pack_loop(self.loop_sizes, rows)
+
+
+def inner_form(strides: list[int]) -> tuple[int, ...]:
+    """The strides as far as a kernel is compiled for them."""
+    if strides[0] == 1 and all(stride in (0, 1) for stride in strides):
+        return tuple(strides)
+    return (2,) * len(strides)
 
 
 def pack_loop(
@@ -80,6 +93,7 @@ def plan_pointwise(inputs: tuple[Geometry, ...], out: Geometry | None = None) ->
         sizes_array,
         strides_array,
         pack_loop(sizes_array, strides_array),
+        inner_form([row[-1] for row in loop_rows]),
     )
 
 

@@ -221,7 +221,6 @@ class I0Backward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -272,8 +271,6 @@ class IgammaBackward0(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
-    saved_other: Any
-    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -344,8 +341,6 @@ class IgammacBackward0(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
-    saved_other: Any
-    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -415,8 +410,6 @@ class PolygammaBackward0(Node):
     """
 
     __slots__ = ("saved_n", "saved_self")
-    saved_n: Any
-    saved_self: Any
 
     def apply(node, grad):
         n = node.saved_n
@@ -451,7 +444,6 @@ class SpecialBesselJ0Backward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -484,8 +476,6 @@ class SpecialBesselJ1Backward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
-    saved_result: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -521,7 +511,6 @@ class SpecialBesselY0Backward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -554,8 +543,6 @@ class SpecialBesselY1Backward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
-    saved_result: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -591,8 +578,6 @@ class SpecialErfcxBackward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
-    saved_result: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -628,8 +613,6 @@ class SpecialI0eBackward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
-    saved_result: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -665,8 +648,6 @@ class SpecialI1Backward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
-    saved_result: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -705,8 +686,6 @@ class SpecialI1eBackward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
-    saved_result: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -746,7 +725,6 @@ class SpecialLogNdtrBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -779,7 +757,6 @@ class SpecialNdtriBackward0(Node):
     """
 
     __slots__ = ("saved_result",)
-    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -813,8 +790,6 @@ class SpecialZetaBackward0(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
-    saved_other: Any
-    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -861,8 +836,6 @@ class CatBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_tensors")
-    saved_dim: Any
-    saved_tensors: Any
 
     def apply(node, grad):
         tensors = unpack_all(node.saved_tensors, node)
@@ -897,7 +870,6 @@ class StackBackward0(Node):
     """
 
     __slots__ = ("saved_dim",)
-    saved_dim: Any
 
     def apply(node, grad):
         dim = node.saved_dim
@@ -927,7 +899,6 @@ class FlipBackward0(Node):
     """
 
     __slots__ = ("saved_dims",)
-    saved_dims: Any
 
     def apply(node, grad):
         dims = node.saved_dims
@@ -957,8 +928,6 @@ class RollBackward0(Node):
     """
 
     __slots__ = ("saved_dims", "saved_shifts")
-    saved_dims: Any
-    saved_shifts: Any
 
     def apply(node, grad):
         shifts = node.saved_shifts
@@ -990,8 +959,6 @@ class RepeatBackward0(Node):
     """
 
     __slots__ = ("saved_repeats", "saved_self_sizes")
-    saved_repeats: Any
-    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -1023,7 +990,6 @@ class TrilBackward0(Node):
     """
 
     __slots__ = ("saved_diagonal",)
-    saved_diagonal: Any
 
     def apply(node, grad):
         diagonal = node.saved_diagonal
@@ -1070,7 +1036,6 @@ class TriuBackward0(Node):
     """
 
     __slots__ = ("saved_diagonal",)
-    saved_diagonal: Any
 
     def apply(node, grad):
         diagonal = node.saved_diagonal
@@ -1117,9 +1082,6 @@ class DiagEmbedBackward0(Node):
     """
 
     __slots__ = ("saved_dim1", "saved_dim2", "saved_offset")
-    saved_dim1: Any
-    saved_dim2: Any
-    saved_offset: Any
 
     def apply(node, grad):
         offset = node.saved_offset
@@ -1154,9 +1116,6 @@ class GatherBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_index", "saved_self_sizes")
-    saved_dim: Any
-    saved_index: Any
-    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -1194,9 +1153,6 @@ class IndexSelectBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_index", "saved_self_sizes")
-    saved_dim: Any
-    saved_index: Any
-    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -1234,8 +1190,6 @@ class IndexBackward0(Node):
     """
 
     __slots__ = ("saved_indices", "saved_self_sizes")
-    saved_indices: Any
-    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -1271,8 +1225,6 @@ class TakeBackward0(Node):
     """
 
     __slots__ = ("saved_index", "saved_self_sizes")
-    saved_index: Any
-    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -1308,8 +1260,6 @@ class MaskedSelectBackward0(Node):
     """
 
     __slots__ = ("saved_mask", "saved_self")
-    saved_mask: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -1352,10 +1302,6 @@ class EmbeddingBackward0(Node):
         "saved_scale_grad_by_freq",
         "saved_weight_sizes",
     )
-    saved_indices: Any
-    saved_padding_idx: Any
-    saved_scale_grad_by_freq: Any
-    saved_weight_sizes: Any
 
     def apply(node, grad):
         weight_sizes = node.saved_weight_sizes
@@ -1397,9 +1343,6 @@ class EmbeddingDenseBackwardBackward0(Node):
     """
 
     __slots__ = ("saved_indices", "saved_padding_idx", "saved_scale_grad_by_freq")
-    saved_indices: Any
-    saved_padding_idx: Any
-    saved_scale_grad_by_freq: Any
 
     def apply(node, grad):
         indices = unpack(node.saved_indices, node)
@@ -1440,8 +1383,6 @@ class IndexPutBackward0(Node):
     """
 
     __slots__ = ("saved_accumulate", "saved_indices")
-    saved_accumulate: Any
-    saved_indices: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -1510,10 +1451,6 @@ class IndexAddBackward0(Node):
     """
 
     __slots__ = ("saved_alpha", "saved_dim", "saved_index", "saved_source")
-    saved_alpha: Any
-    saved_dim: Any
-    saved_index: Any
-    saved_source: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -1595,9 +1532,6 @@ class IndexCopyBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_index", "saved_source")
-    saved_dim: Any
-    saved_index: Any
-    saved_source: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -1670,8 +1604,6 @@ class IndexFillBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_index")
-    saved_dim: Any
-    saved_index: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -1746,13 +1678,6 @@ class IndexReduceBackward0(Node):
         "saved_self",
         "saved_source",
     )
-    saved_dim: Any
-    saved_include_self: Any
-    saved_index: Any
-    saved_reduce: Any
-    saved_result: Any
-    saved_self: Any
-    saved_source: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -1833,10 +1758,6 @@ class PutBackward0(Node):
     """
 
     __slots__ = ("saved_accumulate", "saved_index", "saved_source", "saved_source_sizes")
-    saved_accumulate: Any
-    saved_index: Any
-    saved_source: Any
-    saved_source_sizes: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -1918,9 +1839,6 @@ class ScatterBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_index", "saved_src_sizes")
-    saved_dim: Any
-    saved_index: Any
-    saved_src_sizes: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -1991,8 +1909,6 @@ class ScatterBackward1(Node):
     """
 
     __slots__ = ("saved_dim", "saved_index")
-    saved_dim: Any
-    saved_index: Any
 
     def apply(node, grad):
         dim = node.saved_dim
@@ -2148,9 +2064,6 @@ class ScatterAddBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_index", "saved_src_sizes")
-    saved_dim: Any
-    saved_index: Any
-    saved_src_sizes: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -2233,13 +2146,6 @@ class ScatterReduceBackward0(Node):
         "saved_self",
         "saved_src",
     )
-    saved_dim: Any
-    saved_include_self: Any
-    saved_index: Any
-    saved_reduce: Any
-    saved_result: Any
-    saved_self: Any
-    saved_src: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2320,7 +2226,6 @@ class MaskedFillBackward0(Node):
     """
 
     __slots__ = ("saved_mask",)
-    saved_mask: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -2384,8 +2289,6 @@ class MaskedScatterBackward0(Node):
     """
 
     __slots__ = ("saved_mask", "saved_source_sizes")
-    saved_mask: Any
-    saved_source_sizes: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -2452,9 +2355,6 @@ class SortBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_self_sizes")
-    saved_dim: Any
-    saved_indices: Any
-    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -2494,9 +2394,6 @@ class SortBackward1(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_self_sizes")
-    saved_dim: Any
-    saved_indices: Any
-    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -2536,9 +2433,6 @@ class TopkBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_self_sizes")
-    saved_dim: Any
-    saved_indices: Any
-    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -2578,10 +2472,6 @@ class KthvalueBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_keepdim", "saved_self_sizes")
-    saved_dim: Any
-    saved_indices: Any
-    saved_keepdim: Any
-    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -2623,8 +2513,6 @@ class MedianBackward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
-    saved_result: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2660,10 +2548,6 @@ class MedianBackward1(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_keepdim", "saved_self_sizes")
-    saved_dim: Any
-    saved_indices: Any
-    saved_keepdim: Any
-    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -2705,8 +2589,6 @@ class NanmedianBackward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
-    saved_result: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2742,10 +2624,6 @@ class NanmedianBackward1(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_keepdim", "saved_self_sizes")
-    saved_dim: Any
-    saved_indices: Any
-    saved_keepdim: Any
-    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -2787,10 +2665,6 @@ class ModeBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_keepdim", "saved_self_sizes")
-    saved_dim: Any
-    saved_indices: Any
-    saved_keepdim: Any
-    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -2913,10 +2787,6 @@ class MaxBackward1(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_keepdim", "saved_self_sizes")
-    saved_dim: Any
-    saved_indices: Any
-    saved_keepdim: Any
-    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -2958,10 +2828,6 @@ class MinBackward1(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_keepdim", "saved_self_sizes")
-    saved_dim: Any
-    saved_indices: Any
-    saved_keepdim: Any
-    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -3031,7 +2897,6 @@ class CumsumBackward0(Node):
     """
 
     __slots__ = ("saved_dim",)
-    saved_dim: Any
 
     def apply(node, grad):
         dim = node.saved_dim
@@ -3078,9 +2943,6 @@ class CumprodBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_result", "saved_self")
-    saved_dim: Any
-    saved_result: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3137,9 +2999,6 @@ class LogcumsumexpBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_result", "saved_self")
-    saved_dim: Any
-    saved_result: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3177,9 +3036,6 @@ class CummaxBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_self_sizes")
-    saved_dim: Any
-    saved_indices: Any
-    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -3217,9 +3073,6 @@ class CumminBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_self_sizes")
-    saved_dim: Any
-    saved_indices: Any
-    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -3426,7 +3279,6 @@ class BernoulliBackward1(Node):
     """
 
     __slots__ = ("saved_p",)
-    saved_p: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -3610,9 +3462,6 @@ class NativeDropoutBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_p", "saved_result1", "saved_train")
-    saved_p: Any
-    saved_result1: Any
-    saved_train: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -3655,8 +3504,6 @@ class MmBackward0(Node):
     """
 
     __slots__ = ("saved_mat2", "saved_self")
-    saved_mat2: Any
-    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -3704,8 +3551,6 @@ class BmmBackward0(Node):
     """
 
     __slots__ = ("saved_mat2", "saved_self")
-    saved_mat2: Any
-    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -3753,8 +3598,6 @@ class MvBackward0(Node):
     """
 
     __slots__ = ("saved_self", "saved_vec")
-    saved_self: Any
-    saved_vec: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -3802,8 +3645,6 @@ class DotBackward0(Node):
     """
 
     __slots__ = ("saved_self", "saved_tensor")
-    saved_self: Any
-    saved_tensor: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -3851,8 +3692,6 @@ class VdotBackward0(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
-    saved_other: Any
-    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -3901,10 +3740,6 @@ class AddmmBackward0(Node):
     """
 
     __slots__ = ("saved_alpha", "saved_beta", "saved_mat1", "saved_mat2")
-    saved_alpha: Any
-    saved_beta: Any
-    saved_mat1: Any
-    saved_mat2: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -3992,10 +3827,6 @@ class AddmvBackward0(Node):
     """
 
     __slots__ = ("saved_alpha", "saved_beta", "saved_mat", "saved_vec")
-    saved_alpha: Any
-    saved_beta: Any
-    saved_mat: Any
-    saved_vec: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -4083,10 +3914,6 @@ class AddbmmBackward0(Node):
     """
 
     __slots__ = ("saved_alpha", "saved_batch1", "saved_batch2", "saved_beta")
-    saved_alpha: Any
-    saved_batch1: Any
-    saved_batch2: Any
-    saved_beta: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -4174,10 +4001,6 @@ class BaddbmmBackward0(Node):
     """
 
     __slots__ = ("saved_alpha", "saved_batch1", "saved_batch2", "saved_beta")
-    saved_alpha: Any
-    saved_batch1: Any
-    saved_batch2: Any
-    saved_beta: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -4265,10 +4088,6 @@ class AddrBackward0(Node):
     """
 
     __slots__ = ("saved_alpha", "saved_beta", "saved_vec1", "saved_vec2")
-    saved_alpha: Any
-    saved_beta: Any
-    saved_vec1: Any
-    saved_vec2: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -4356,8 +4175,6 @@ class LinearBackward0(Node):
     """
 
     __slots__ = ("saved_input", "saved_weight")
-    saved_input: Any
-    saved_weight: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -4408,11 +4225,6 @@ class LinalgVectorNormBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_keepdim", "saved_ord", "saved_result", "saved_self")
-    saved_dim: Any
-    saved_keepdim: Any
-    saved_ord: Any
-    saved_result: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -4454,9 +4266,6 @@ class SoftmaxBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_result", "saved_self_dtype")
-    saved_dim: Any
-    saved_result: Any
-    saved_self_dtype: Any
 
     def apply(node, grad):
         self_dtype = node.saved_self_dtype
@@ -4493,9 +4302,6 @@ class LogSoftmaxBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_result", "saved_self_dtype")
-    saved_dim: Any
-    saved_result: Any
-    saved_self_dtype: Any
 
     def apply(node, grad):
         self_dtype = node.saved_self_dtype
@@ -4533,10 +4339,6 @@ class SoftmaxBackwardDataBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_grad_output", "saved_input_dtype", "saved_output")
-    saved_dim: Any
-    saved_grad_output: Any
-    saved_input_dtype: Any
-    saved_output: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -4588,9 +4390,6 @@ class LogSoftmaxBackwardDataBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_grad_output", "saved_output")
-    saved_dim: Any
-    saved_grad_output: Any
-    saved_output: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -4638,10 +4437,6 @@ class LogsumexpBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_keepdim", "saved_result", "saved_self")
-    saved_dim: Any
-    saved_keepdim: Any
-    saved_result: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -4691,12 +4486,6 @@ class NllLossForwardBackward0(MultiOutputNode):
         "saved_total_weight",
         "saved_weight",
     )
-    saved_ignore_index: Any
-    saved_reduction: Any
-    saved_self_sizes: Any
-    saved_target: Any
-    saved_total_weight: Any
-    saved_weight: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -4754,11 +4543,6 @@ class NllLossBackwardBackward0(Node):
         "saved_total_weight",
         "saved_weight",
     )
-    saved_ignore_index: Any
-    saved_reduction: Any
-    saved_target: Any
-    saved_total_weight: Any
-    saved_weight: Any
 
     def apply(node, grad):
         target = unpack(node.saved_target, node)
@@ -4817,15 +4601,6 @@ class ConvolutionBackward0(Node):
         "saved_weight",
         "saved_weight_sizes",
     )
-    saved_dilation: Any
-    saved_groups: Any
-    saved_input: Any
-    saved_input_sizes: Any
-    saved_padding: Any
-    saved_stride: Any
-    saved_transposed: Any
-    saved_weight: Any
-    saved_weight_sizes: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -4935,15 +4710,6 @@ class ConvolutionGradInputBackward0(Node):
         "saved_weight",
         "saved_weight_sizes",
     )
-    saved_dilation: Any
-    saved_grad_output: Any
-    saved_grad_output_sizes: Any
-    saved_groups: Any
-    saved_padding: Any
-    saved_stride: Any
-    saved_transposed: Any
-    saved_weight: Any
-    saved_weight_sizes: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -5037,15 +4803,6 @@ class ConvolutionGradWeightBackward0(Node):
         "saved_stride",
         "saved_transposed",
     )
-    saved_dilation: Any
-    saved_grad_output: Any
-    saved_grad_output_sizes: Any
-    saved_groups: Any
-    saved_input: Any
-    saved_input_sizes: Any
-    saved_padding: Any
-    saved_stride: Any
-    saved_transposed: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -5132,11 +4889,6 @@ class Im2colBackward0(Node):
         "saved_self_sizes",
         "saved_stride",
     )
-    saved_dilation: Any
-    saved_kernel_size: Any
-    saved_padding: Any
-    saved_self_sizes: Any
-    saved_stride: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -5174,10 +4926,6 @@ class Col2imBackward0(Node):
     """
 
     __slots__ = ("saved_dilation", "saved_kernel_size", "saved_padding", "saved_stride")
-    saved_dilation: Any
-    saved_kernel_size: Any
-    saved_padding: Any
-    saved_stride: Any
 
     def apply(node, grad):
         kernel_size = node.saved_kernel_size
@@ -5213,8 +4961,6 @@ class MaxPool2dWithIndicesBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_result1", "saved_self_sizes")
-    saved_result1: Any
-    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -5250,8 +4996,6 @@ class MaxPool3dWithIndicesBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_result1", "saved_self_sizes")
-    saved_result1: Any
-    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -5288,8 +5032,6 @@ class MaxPoolBackwardBackward0(Node):
     """
 
     __slots__ = ("saved_count", "saved_indices")
-    saved_count: Any
-    saved_indices: Any
 
     def apply(node, grad):
         indices = unpack(node.saved_indices, node)
@@ -5333,13 +5075,6 @@ class AvgPool2dBackward0(Node):
         "saved_self_sizes",
         "saved_stride",
     )
-    saved_ceil_mode: Any
-    saved_count_include_pad: Any
-    saved_divisor_override: Any
-    saved_kernel_size: Any
-    saved_padding: Any
-    saved_self_sizes: Any
-    saved_stride: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -5402,13 +5137,6 @@ class AvgPool3dBackward0(Node):
         "saved_self_sizes",
         "saved_stride",
     )
-    saved_ceil_mode: Any
-    saved_count_include_pad: Any
-    saved_divisor_override: Any
-    saved_kernel_size: Any
-    saved_padding: Any
-    saved_self_sizes: Any
-    saved_stride: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -5471,13 +5199,6 @@ class AvgPoolBackwardBackward0(Node):
         "saved_padding",
         "saved_stride",
     )
-    saved_ceil_mode: Any
-    saved_count: Any
-    saved_count_include_pad: Any
-    saved_divisor_override: Any
-    saved_kernel_size: Any
-    saved_padding: Any
-    saved_stride: Any
 
     def apply(node, grad):
         kernel_size = node.saved_kernel_size
@@ -5548,7 +5269,6 @@ class AdaptiveAvgPool2dBackward0(Node):
     """
 
     __slots__ = ("saved_self_sizes",)
-    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -5578,8 +5298,6 @@ class AdaptiveMaxPool2dBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_result1", "saved_self_sizes")
-    saved_result1: Any
-    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -5615,7 +5333,6 @@ class AdaptiveAvgPool3dBackward0(Node):
     """
 
     __slots__ = ("saved_self_sizes",)
-    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -5645,8 +5362,6 @@ class AdaptiveMaxPool3dBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_result1", "saved_self_sizes")
-    saved_result1: Any
-    saved_self_sizes: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -5682,8 +5397,6 @@ class AdaptiveAvgPoolBackwardBackward0(Node):
     """
 
     __slots__ = ("saved_count", "saved_grad_output_sizes")
-    saved_count: Any
-    saved_grad_output_sizes: Any
 
     def apply(node, grad):
         grad_output_sizes = node.saved_grad_output_sizes
@@ -5715,10 +5428,6 @@ class VarBackward0(Node):
     """
 
     __slots__ = ("saved_correction", "saved_dim", "saved_keepdim", "saved_self")
-    saved_correction: Any
-    saved_dim: Any
-    saved_keepdim: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5757,11 +5466,6 @@ class StdBackward0(Node):
     """
 
     __slots__ = ("saved_correction", "saved_dim", "saved_keepdim", "saved_result", "saved_self")
-    saved_correction: Any
-    saved_dim: Any
-    saved_keepdim: Any
-    saved_result: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5803,10 +5507,6 @@ class VarMeanBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_correction", "saved_dim", "saved_keepdim", "saved_self")
-    saved_correction: Any
-    saved_dim: Any
-    saved_keepdim: Any
-    saved_self: Any
 
     def apply(node, *grads):
         self = unpack(node.saved_self, node)
@@ -5845,11 +5545,6 @@ class StdMeanBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_correction", "saved_dim", "saved_keepdim", "saved_result0", "saved_self")
-    saved_correction: Any
-    saved_dim: Any
-    saved_keepdim: Any
-    saved_result0: Any
-    saved_self: Any
 
     def apply(node, *grads):
         self = unpack(node.saved_self, node)
@@ -5903,14 +5598,6 @@ class NativeBatchNormBackward0(MultiOutputNode):
         "saved_training",
         "saved_weight",
     )
-    saved_eps: Any
-    saved_input: Any
-    saved_result1: Any
-    saved_result2: Any
-    saved_running_mean: Any
-    saved_running_var: Any
-    saved_training: Any
-    saved_weight: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -6060,13 +5747,6 @@ class NativeLayerNormBackward0(MultiOutputNode):
         "saved_result2",
         "saved_weight",
     )
-    saved_bias: Any
-    saved_eps: Any
-    saved_input: Any
-    saved_normalized_shape: Any
-    saved_result1: Any
-    saved_result2: Any
-    saved_weight: Any
 
     def apply(node, *grads):
         grad = grads[0]
@@ -6178,7 +5858,6 @@ class ConstantPadNdBackward0(Node):
     """
 
     __slots__ = ("saved_pad",)
-    saved_pad: Any
 
     def apply(node, grad):
         pad = node.saved_pad

@@ -24,8 +24,6 @@ class AddBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_alpha")
-    needs: Any
-    saved_alpha: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -109,10 +107,6 @@ class AddcdivBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_tensor1", "saved_tensor2", "saved_value")
-    needs: Any
-    saved_tensor1: Any
-    saved_tensor2: Any
-    saved_value: Any
 
     def apply(node, grad):
         if node.needs == (True, True, True):
@@ -304,10 +298,6 @@ class AddcmulBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_tensor1", "saved_tensor2", "saved_value")
-    needs: Any
-    saved_tensor1: Any
-    saved_tensor2: Any
-    saved_value: Any
 
     def apply(node, grad):
         if node.needs == (True, True, True):
@@ -488,9 +478,6 @@ class DivBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_other", "saved_result")
-    needs: Any
-    saved_other: Any
-    saved_result: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -588,8 +575,6 @@ class DivBackward1(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
-    saved_other: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -788,9 +773,6 @@ class FmodBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
-    needs: Any
-    saved_other: Any
-    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -891,9 +873,6 @@ class MulBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
-    needs: Any
-    saved_other: Any
-    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -1038,7 +1017,6 @@ class ReciprocalBackward0(Node):
     """
 
     __slots__ = ("saved_result",)
-    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -1093,9 +1071,6 @@ class RemainderBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
-    needs: Any
-    saved_other: Any
-    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -1195,8 +1170,6 @@ class RemainderBackward1(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
-    saved_other: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -1240,8 +1213,6 @@ class RsubBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_alpha")
-    needs: Any
-    saved_alpha: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -1300,8 +1271,6 @@ class SubBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_alpha")
-    needs: Any
-    saved_alpha: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -1383,7 +1352,6 @@ class AbsBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -1437,7 +1405,6 @@ class AngleComplexBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -1584,8 +1551,6 @@ class CopysignBackward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
-    saved_result: Any
-    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -1742,8 +1707,6 @@ class NextafterBackward0(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
-    saved_other: Any
-    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -1883,7 +1846,6 @@ class SgnBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2023,7 +1985,6 @@ class NanToNumBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2060,7 +2021,6 @@ class ExpBackward0(Node):
     """
 
     __slots__ = ("saved_result",)
-    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -2114,7 +2074,6 @@ class Exp2Backward0(Node):
     """
 
     __slots__ = ("saved_result",)
-    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -2168,7 +2127,6 @@ class Expm1Backward0(Node):
     """
 
     __slots__ = ("saved_result",)
-    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -2222,7 +2180,6 @@ class LogBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2276,7 +2233,6 @@ class Log10Backward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2330,7 +2286,6 @@ class Log1pBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2384,7 +2339,6 @@ class Log2Backward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2439,8 +2393,6 @@ class LogaddexpBackward0(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
-    saved_other: Any
-    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -2486,8 +2438,6 @@ class Logaddexp2Backward0(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
-    saved_other: Any
-    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -2533,8 +2483,6 @@ class XlogyBackward0(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
-    saved_other: Any
-    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -2600,8 +2548,6 @@ class XlogyBackward1(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
-    saved_other: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = node.saved_self
@@ -2637,9 +2583,6 @@ class PowBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_exponent", "saved_self")
-    needs: Any
-    saved_exponent: Any
-    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -2736,8 +2679,6 @@ class PowBackward1(Node):
     """
 
     __slots__ = ("saved_exponent", "saved_self")
-    saved_exponent: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2778,7 +2719,6 @@ class RsqrtBackward0(Node):
     """
 
     __slots__ = ("saved_result",)
-    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -2832,7 +2772,6 @@ class SqrtBackward0(Node):
     """
 
     __slots__ = ("saved_result",)
-    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -2886,7 +2825,6 @@ class SquareBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2940,7 +2878,6 @@ class AcosBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -2994,7 +2931,6 @@ class AsinBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3048,7 +2984,6 @@ class AtanBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3103,9 +3038,6 @@ class Atan2Backward0(Node):
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
-    needs: Any
-    saved_other: Any
-    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -3193,7 +3125,6 @@ class CosBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3295,9 +3226,6 @@ class HypotBackward0(Node):
     """
 
     __slots__ = ("saved_other", "saved_result", "saved_self")
-    saved_other: Any
-    saved_result: Any
-    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -3418,7 +3346,6 @@ class SinBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3472,7 +3399,6 @@ class SincBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3526,7 +3452,6 @@ class TanBackward0(Node):
     """
 
     __slots__ = ("saved_result",)
-    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -3580,7 +3505,6 @@ class AcoshBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3634,7 +3558,6 @@ class AsinhBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3688,7 +3611,6 @@ class AtanhBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3742,7 +3664,6 @@ class CoshBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3796,7 +3717,6 @@ class SinhBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3850,7 +3770,6 @@ class TanhBackward0(Node):
     """
 
     __slots__ = ("saved_result",)
-    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -3904,7 +3823,6 @@ class DigammaBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -3958,7 +3876,6 @@ class ErfBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -4012,7 +3929,6 @@ class ErfcBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -4066,7 +3982,6 @@ class ErfinvBackward0(Node):
     """
 
     __slots__ = ("saved_result",)
-    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -4120,7 +4035,6 @@ class LgammaBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -4174,7 +4088,6 @@ class LogitBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -4211,7 +4124,6 @@ class TrigammaBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -4244,7 +4156,6 @@ class SigmoidBackward0(Node):
     """
 
     __slots__ = ("saved_result",)
-    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -4298,7 +4209,6 @@ class SpecialEntrBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -4331,7 +4241,6 @@ class SpecialNdtrBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -4369,8 +4278,6 @@ class SpecialXlog1pyBackward0(Node):
     """
 
     __slots__ = ("saved_other", "saved_self")
-    saved_other: Any
-    saved_self: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -4417,10 +4324,6 @@ class ClampBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_max", "saved_min", "saved_self")
-    needs: Any
-    saved_max: Any
-    saved_min: Any
-    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True, True):
@@ -4748,9 +4651,6 @@ class ClampMaxBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_max", "saved_self")
-    needs: Any
-    saved_max: Any
-    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -4844,9 +4744,6 @@ class ClampMinBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_min", "saved_self")
-    needs: Any
-    saved_min: Any
-    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -4940,9 +4837,6 @@ class FmaxBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
-    needs: Any
-    saved_other: Any
-    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -5008,9 +4902,6 @@ class FminBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
-    needs: Any
-    saved_other: Any
-    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -5133,10 +5024,6 @@ class LerpBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_end", "saved_self", "saved_weight")
-    needs: Any
-    saved_end: Any
-    saved_self: Any
-    saved_weight: Any
 
     def apply(node, grad):
         if node.needs == (True, True, True):
@@ -5324,9 +5211,6 @@ class MaximumBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
-    needs: Any
-    saved_other: Any
-    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -5392,9 +5276,6 @@ class MinimumBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
-    needs: Any
-    saved_other: Any
-    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -5461,8 +5342,6 @@ class WhereBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_condition")
-    needs: Any
-    saved_condition: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -5522,8 +5401,6 @@ class CeluBackward0(Node):
     """
 
     __slots__ = ("saved_alpha", "saved_self")
-    saved_alpha: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5580,8 +5457,6 @@ class EluBackward0(Node):
     """
 
     __slots__ = ("saved_alpha", "saved_self")
-    saved_alpha: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5638,7 +5513,6 @@ class GeluErfBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5675,7 +5549,6 @@ class GeluTanhBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5712,8 +5585,6 @@ class HardshrinkBackward0(Node):
     """
 
     __slots__ = ("saved_lambd", "saved_self")
-    saved_lambd: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5752,7 +5623,6 @@ class HardsigmoidBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5806,7 +5676,6 @@ class HardswishBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5856,9 +5725,6 @@ class HardtanhBackward0(Node):
     """
 
     __slots__ = ("saved_max_val", "saved_min_val", "saved_self")
-    saved_max_val: Any
-    saved_min_val: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5918,8 +5784,6 @@ class LeakyReluBackward0(Node):
     """
 
     __slots__ = ("saved_negative_slope", "saved_self")
-    saved_negative_slope: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -5976,7 +5840,6 @@ class LogsigmoidBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -6013,7 +5876,6 @@ class MishBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -6068,9 +5930,6 @@ class PreluKernelBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_self", "saved_weight")
-    needs: Any
-    saved_self: Any
-    saved_weight: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -6138,7 +5997,6 @@ class ReluBackward0(Node):
     """
 
     __slots__ = ("saved_result",)
-    saved_result: Any
 
     def apply(node, grad):
         result = unpack(node.saved_result, node)
@@ -6192,7 +6050,6 @@ class Relu6Backward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -6246,7 +6103,6 @@ class SeluBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -6300,7 +6156,6 @@ class SiluBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -6354,9 +6209,6 @@ class SoftplusBackward0(Node):
     """
 
     __slots__ = ("saved_beta", "saved_self", "saved_threshold")
-    saved_beta: Any
-    saved_self: Any
-    saved_threshold: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -6397,8 +6249,6 @@ class SoftshrinkBackward0(Node):
     """
 
     __slots__ = ("saved_lambd", "saved_self")
-    saved_lambd: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -6437,7 +6287,6 @@ class SoftsignBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -6474,7 +6323,6 @@ class TanhshrinkBackward0(Node):
     """
 
     __slots__ = ("saved_self",)
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -6511,8 +6359,6 @@ class ThresholdBackward0(Node):
     """
 
     __slots__ = ("saved_self", "saved_threshold")
-    saved_self: Any
-    saved_threshold: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -6570,8 +6416,6 @@ class NativeDropoutBackwardBackward0(Node):
     """
 
     __slots__ = ("saved_mask", "saved_scale")
-    saved_mask: Any
-    saved_scale: Any
 
     def apply(node, grad):
         mask = unpack(node.saved_mask, node)
@@ -6607,9 +6451,6 @@ class SquaredDifferenceBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
-    needs: Any
-    saved_other: Any
-    saved_self: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -6681,10 +6522,6 @@ class SmoothL1Backward0(Node):
     """
 
     __slots__ = ("needs", "saved_beta", "saved_self", "saved_target")
-    needs: Any
-    saved_beta: Any
-    saved_self: Any
-    saved_target: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -6756,10 +6593,6 @@ class HuberBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_delta", "saved_self", "saved_target")
-    needs: Any
-    saved_delta: Any
-    saved_self: Any
-    saved_target: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -6829,8 +6662,6 @@ class BinaryCrossEntropyBackward0(Node):
     """
 
     __slots__ = ("saved_self", "saved_target")
-    saved_self: Any
-    saved_target: Any
 
     def apply(node, grad):
         edges = node.edges
@@ -6877,9 +6708,6 @@ class LogisticLossBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_self", "saved_target")
-    needs: Any
-    saved_self: Any
-    saved_target: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -6951,10 +6779,6 @@ class WeightedLogisticLossBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_pos_weight", "saved_self", "saved_target")
-    needs: Any
-    saved_pos_weight: Any
-    saved_self: Any
-    saved_target: Any
 
     def apply(node, grad):
         if node.needs == (True, True, True):
@@ -7106,9 +6930,6 @@ class KlDivBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_self", "saved_target")
-    needs: Any
-    saved_self: Any
-    saved_target: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -7177,9 +6998,6 @@ class KlDivLogTargetBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_self", "saved_target")
-    needs: Any
-    saved_self: Any
-    saved_target: Any
 
     def apply(node, grad):
         if node.needs == (True, True):
@@ -7251,10 +7069,6 @@ class GruCandidateBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_hidden", "saved_reset_gate", "saved_result")
-    needs: Any
-    saved_hidden: Any
-    saved_reset_gate: Any
-    saved_result: Any
 
     def apply(node, grad):
         if node.needs == (True, True, True):
@@ -7399,10 +7213,6 @@ class GruHiddenBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_candidate", "saved_hidden", "saved_update_gate")
-    needs: Any
-    saved_candidate: Any
-    saved_hidden: Any
-    saved_update_gate: Any
 
     def apply(node, grad):
         if node.needs == (True, True, True):
@@ -7542,10 +7352,6 @@ class LstmCellBackward0(Node):
     """
 
     __slots__ = ("saved_cell", "saved_cell_gate", "saved_forget_gate", "saved_in_gate")
-    saved_cell: Any
-    saved_cell_gate: Any
-    saved_forget_gate: Any
-    saved_in_gate: Any
 
     def apply(node, grad):
         in_gate = unpack(node.saved_in_gate, node)
@@ -7601,9 +7407,6 @@ class LstmHiddenBackward0(Node):
     """
 
     __slots__ = ("needs", "saved_cell", "saved_out_gate")
-    needs: Any
-    saved_cell: Any
-    saved_out_gate: Any
 
     def apply(node, grad):
         if node.needs == (True, True):

@@ -3,8 +3,6 @@
 # Do not edit.
 """The nodes of reduction operators, and the wrappers that record them."""
 
-from typing import Any
-
 from runtime.autograd import formulas, grad_mode
 from runtime.autograd.graph import attach, gradient_edge
 from runtime.autograd.node import Node
@@ -17,10 +15,6 @@ class AmaxBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_keepdim", "saved_result", "saved_self")
-    saved_dim: Any
-    saved_keepdim: Any
-    saved_result: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -60,10 +54,6 @@ class AminBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_keepdim", "saved_result", "saved_self")
-    saved_dim: Any
-    saved_keepdim: Any
-    saved_result: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -103,8 +93,6 @@ class MaxBackward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
-    saved_result: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -140,9 +128,6 @@ class MeanBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_keepdim", "saved_self_sizes")
-    saved_dim: Any
-    saved_keepdim: Any
-    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -176,8 +161,6 @@ class MinBackward0(Node):
     """
 
     __slots__ = ("saved_result", "saved_self")
-    saved_result: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -213,9 +196,6 @@ class NansumBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_keepdim", "saved_self")
-    saved_dim: Any
-    saved_keepdim: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -254,10 +234,6 @@ class ProdBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_keepdim", "saved_result", "saved_self")
-    saved_dim: Any
-    saved_keepdim: Any
-    saved_result: Any
-    saved_self: Any
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
@@ -297,9 +273,6 @@ class SumBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_keepdim", "saved_self_sizes")
-    saved_dim: Any
-    saved_keepdim: Any
-    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes

@@ -3,8 +3,6 @@
 # Do not edit.
 """The nodes of view operators, and the wrappers that record them."""
 
-from typing import Any
-
 from runtime.autograd import grad_mode
 from runtime.autograd.graph import attach_view, attach_views, gradient_edge, track_view
 from runtime.autograd.node import MultiOutputNode, Node
@@ -53,12 +51,6 @@ class AsStridedBackward0(Node):
         "saved_storage_offset",
         "saved_stride",
     )
-    saved_self_sizes: Any
-    saved_self_storage_offset: Any
-    saved_self_strides: Any
-    saved_size: Any
-    saved_storage_offset: Any
-    saved_stride: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -101,7 +93,6 @@ class ViewBackward0(Node):
     """
 
     __slots__ = ("saved_self_sizes",)
-    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -133,7 +124,6 @@ class ViewAsBackward0(Node):
     """
 
     __slots__ = ("saved_self_sizes",)
-    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -220,7 +210,6 @@ class UnflattenBackward0(Node):
     """
 
     __slots__ = ("saved_self_sizes",)
-    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -251,8 +240,6 @@ class TransposeBackward0(Node):
     """
 
     __slots__ = ("saved_dim0", "saved_dim1")
-    saved_dim0: Any
-    saved_dim1: Any
 
     def apply(node, grad):
         dim0 = node.saved_dim0
@@ -285,8 +272,6 @@ class SwapaxesBackward0(Node):
     """
 
     __slots__ = ("saved_axis0", "saved_axis1")
-    saved_axis0: Any
-    saved_axis1: Any
 
     def apply(node, grad):
         axis0 = node.saved_axis0
@@ -403,7 +388,6 @@ class PermuteBackward0(Node):
     """
 
     __slots__ = ("saved_dims",)
-    saved_dims: Any
 
     def apply(node, grad):
         dims = node.saved_dims
@@ -434,8 +418,6 @@ class MovedimBackward0(Node):
     """
 
     __slots__ = ("saved_destination", "saved_source")
-    saved_destination: Any
-    saved_source: Any
 
     def apply(node, grad):
         source = node.saved_source
@@ -468,8 +450,6 @@ class MovedimBackward1(Node):
     """
 
     __slots__ = ("saved_destination", "saved_source")
-    saved_destination: Any
-    saved_source: Any
 
     def apply(node, grad):
         source = node.saved_source
@@ -587,7 +567,6 @@ class SqueezeBackward0(Node):
     """
 
     __slots__ = ("saved_self_sizes",)
-    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -618,7 +597,6 @@ class SqueezeBackward1(Node):
     """
 
     __slots__ = ("saved_self_sizes",)
-    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -649,7 +627,6 @@ class SqueezeBackward2(Node):
     """
 
     __slots__ = ("saved_self_sizes",)
-    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -680,7 +657,6 @@ class UnsqueezeBackward0(Node):
     """
 
     __slots__ = ("saved_dim",)
-    saved_dim: Any
 
     def apply(node, grad):
         dim = node.saved_dim
@@ -711,9 +687,6 @@ class SelectBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_index", "saved_self_sizes")
-    saved_dim: Any
-    saved_index: Any
-    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -748,11 +721,6 @@ class SliceBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_end", "saved_self_sizes", "saved_start", "saved_step")
-    saved_dim: Any
-    saved_end: Any
-    saved_self_sizes: Any
-    saved_start: Any
-    saved_step: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -791,10 +759,6 @@ class NarrowBackward0(Node):
     """
 
     __slots__ = ("saved_dim", "saved_length", "saved_self_sizes", "saved_start")
-    saved_dim: Any
-    saved_length: Any
-    saved_self_sizes: Any
-    saved_start: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -831,10 +795,6 @@ class UnfoldBackward0(Node):
     """
 
     __slots__ = ("saved_dimension", "saved_self_sizes", "saved_size", "saved_step")
-    saved_dimension: Any
-    saved_self_sizes: Any
-    saved_size: Any
-    saved_step: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -871,10 +831,6 @@ class DiagonalBackward0(Node):
     """
 
     __slots__ = ("saved_dim1", "saved_dim2", "saved_offset", "saved_self_sizes")
-    saved_dim1: Any
-    saved_dim2: Any
-    saved_offset: Any
-    saved_self_sizes: Any
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
@@ -911,9 +867,6 @@ class SplitBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_self_sizes", "saved_split_size")
-    saved_dim: Any
-    saved_self_sizes: Any
-    saved_split_size: Any
 
     def apply(node, *grads):
         self_sizes = node.saved_self_sizes
@@ -949,9 +902,6 @@ class SplitBackward1(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_self_sizes", "saved_split_size")
-    saved_dim: Any
-    saved_self_sizes: Any
-    saved_split_size: Any
 
     def apply(node, *grads):
         self_sizes = node.saved_self_sizes
@@ -987,9 +937,6 @@ class SplitWithSizesBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_self_sizes", "saved_split_sizes")
-    saved_dim: Any
-    saved_self_sizes: Any
-    saved_split_sizes: Any
 
     def apply(node, *grads):
         self_sizes = node.saved_self_sizes
@@ -1025,9 +972,6 @@ class ChunkBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_chunks", "saved_dim", "saved_self_sizes")
-    saved_chunks: Any
-    saved_dim: Any
-    saved_self_sizes: Any
 
     def apply(node, *grads):
         self_sizes = node.saved_self_sizes
@@ -1063,9 +1007,6 @@ class TensorSplitBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_sections", "saved_self_sizes")
-    saved_dim: Any
-    saved_sections: Any
-    saved_self_sizes: Any
 
     def apply(node, *grads):
         self_sizes = node.saved_self_sizes
@@ -1101,9 +1042,6 @@ class TensorSplitBackward1(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_indices", "saved_self_sizes")
-    saved_dim: Any
-    saved_indices: Any
-    saved_self_sizes: Any
 
     def apply(node, *grads):
         self_sizes = node.saved_self_sizes
@@ -1139,7 +1077,6 @@ class UnbindBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim",)
-    saved_dim: Any
 
     def apply(node, *grads):
         dim = node.saved_dim

@@ -67,8 +67,7 @@ class PointwiseKernels:
         self.storage_dtype = outputs[0].numpy
         self.defaults, self.at_defaults = self._simpler(special)
         self._contiguous: Any = None
-        self._strided: Any = None
-        self._strided_at_defaults: Any = None
+        self._strided: dict[Any, Any] = {}
 
     def _simpler(self, special: PointwiseSignature) -> tuple[tuple[Any, ...], Any]:
         """The default values of the scalars, and the spec of the formula with these put in.
@@ -108,19 +107,13 @@ class PointwiseKernels:
         """The flat loop without the scalars, for their defaults; None where it is no simpler."""
         return contiguous_kernel(self.at_defaults) if self.at_defaults else None
 
-    def strided_kernel_at_defaults(self) -> Any:
-        """The loop over any geometry for the scalars' defaults; the usual one without them."""
-        if self.at_defaults is None:
-            return self.strided_kernel()
-        if self._strided_at_defaults is None:
-            self._strided_at_defaults = strided_kernel(self.at_defaults)
-        return self._strided_at_defaults
-
-    def strided_kernel(self) -> Any:
-        """The loop over any geometry."""
-        if self._strided is None:
-            self._strided = strided_kernel(self.spec)
-        return self._strided
+    def strided_kernel(self, form: tuple[int, ...], at_defaults: bool = False) -> Any:
+        """The loop over any geometry, for inner strides of some form."""
+        found = self._strided.get((form, at_defaults))
+        if found is None:
+            spec = self.at_defaults if at_defaults and self.at_defaults else self.spec
+            found = self._strided[form, at_defaults] = strided_kernel(spec, form)
+        return found
 
     def result_key(self, zero_dim: bool) -> int:
         """The key of a new result."""
@@ -211,7 +204,9 @@ def run(
         ]
         threads.run_flat(kernels.flat_kernel(), tuple(flat), tuple(scalars))
         return
-    kernels.strided_kernel()(plan.loop_for(len(buffers)), offsets, *buffers, *inputs, *scalars)
+    form = plan.form if len(buffers) == 1 else plan.form[:1] * (len(buffers) - 1) + plan.form
+    kernel = kernels.strided_kernel(form)
+    kernel(plan.loop_for(len(buffers)), offsets, *buffers, *inputs, *scalars)
 
 
 def _typed_buffer(tensor: Tensor) -> Any:
@@ -370,9 +365,10 @@ def make_binary_strided_call(
         buffer = _empty(plan.numel, dtype)
         offsets = (0, self._offset, other._offset)
         if scalars == defaults:
-            kernels.strided_kernel_at_defaults()(plan.loop, offsets, buffer, a, b)
+            kernels.strided_kernel(plan.form, True)(plan.loop, offsets, buffer, a, b)
         else:
-            kernels.strided_kernel()(plan.loop, offsets, buffer, a, b, *map(convert, scalars))
+            kernel = kernels.strided_kernel(plan.form)
+            kernel(plan.loop, offsets, buffer, a, b, *map(convert, scalars))
         sizes = plan.sizes
         return build(
             base_key if sizes else base_key | keys.ZERO_DIM,

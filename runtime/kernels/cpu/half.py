@@ -1,7 +1,7 @@
 """float16 and bfloat16 arrays, stored as uint16, to float32 and back; bit-exact.
 
 Rounding is to nearest, ties to even; NaN stays NaN. Small arrays go through NumPy, which needs no
-compiled kernel; large ones through loops that vectorise, 7 to 25 times as fast.
+compiled kernel; others through loops that vectorise, 7 to 25 times as fast.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import numpy as np
 
 from runtime.core import dtype as dtypes
 from runtime.core.dtype import dtype
+from runtime.kernels import threads
 from runtime.kernels.build import kernel
 
-SMALL = 4096  # elements up to which NumPy's calls cost less than starting a kernel
+SMALL = 256  # elements up to which NumPy's calls cost no more than the kernel's
 
 
 def to_float32(bits: np.ndarray, source: dtype) -> np.ndarray:
@@ -24,7 +25,7 @@ def to_float32(bits: np.ndarray, source: dtype) -> np.ndarray:
         flat = np.ascontiguousarray(bits).reshape(-1)
         wide = np.empty(bits.shape, np.float32)
         widen = widen_float16 if source is dtypes.float16 else widen_bfloat16
-        widen(wide.reshape(-1).view(np.uint32), flat)
+        threads.run_flat(widen, (wide.reshape(-1).view(np.uint32), flat))
         return wide
     if source is dtypes.float16:
         return bits.view(np.float16).astype(np.float32, order="C")
@@ -43,7 +44,7 @@ def from_float32(values: np.ndarray, target: dtype, out: np.ndarray | None = Non
     if values.size > SMALL:
         flat = np.ascontiguousarray(values).reshape(-1).view(np.uint32)
         narrow = narrow_float16 if target is dtypes.float16 else narrow_bfloat16
-        narrow(rounded.reshape(-1), flat)
+        threads.run_flat(narrow, (rounded.reshape(-1), flat))
     elif target is dtypes.float16:
         with np.errstate(over="ignore", under="ignore"):
             rounded[...] = values.astype(np.float16).view(np.uint16)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
 from typing import Any
 
 from runtime.core import dtype as dtypes
@@ -17,6 +16,8 @@ from runtime.kernels import build
 from runtime.kernels.vecmath import compose
 
 INPUT_NAMES = "abcdefgh"
+ANY = 2
+"""An inner stride that is neither 1 nor 0."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,12 @@ def contiguous_kernel(spec: PointwiseSpec) -> Any:
     return build.compile_text(spec.name, contiguous_text(spec))
 
 
-def strided_kernel(spec: PointwiseSpec) -> Any:
-    """kernel(geometry, offsets, *outputs, *inputs, *scalars) over any geometry."""
-    return build.compile_text(f"{spec.name}_strided", strided_text(spec))
+def strided_kernel(spec: PointwiseSpec, form: tuple[int, ...]) -> Any:
+    """kernel(geometry, offsets, *outputs, *inputs, *scalars) over any geometry.
+
+    form: the inner stride of each operand as far as the loop is compiled for it: 1, 0, or ANY.
+    """
+    return build.compile_text(f"{spec.name}_strided", strided_text(spec, form))
 
 
 @lru_cache(maxsize=None)
@@ -67,12 +71,12 @@ def contiguous_text(spec: PointwiseSpec) -> str:
 
 
 @lru_cache(maxsize=None)
-def strided_text(spec: PointwiseSpec) -> str:
+def strided_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
     """The text of the strided loop: an odometer over the outer dims, one loop for the inner run.
 
     `geometry` holds the number of dims, the sizes, and a row of strides per operand. The inner run
-    has a form for each way the operands may be dense (stride 1) or constant (stride 0) along it,
-    for up to two inputs, because these vectorise.
+    is compiled for operands that are dense (stride 1) or constant (stride 0) along it, because
+    such runs vectorise.
     """
     outputs, inputs, scalars = _operand_names(spec)
     operands = outputs + inputs
@@ -95,7 +99,7 @@ def strided_text(spec: PointwiseSpec) -> str:
             f"    s_{name} = geometry[r_{name} + last]",
         ]
     lines.append("    for _ in range(runs):")
-    lines += _inner_forms(spec, outputs, inputs)
+    lines += _inner_run(spec, dict(zip(operands, form, strict=True)))
     lines += [
         "        if last == 1:",
         *(f"            {step}]" for step in advance),
@@ -114,32 +118,17 @@ def strided_text(spec: PointwiseSpec) -> str:
     return preamble(spec, "strided") + "\n".join(lines) + "\n"
 
 
-def _inner_forms(spec: PointwiseSpec, outputs: list[str], inputs: list[str]) -> list[str]:
-    """The inner loops: for one output and up to two inputs each dense/constant form, then any."""
-    forms = []
-    if len(inputs) <= 2:
-        forms = [form for form in product((1, 0), repeat=len(inputs)) if any(form)]
-    elif inputs:
-        forms = [(1,) * len(inputs)]
-    lines = []
-    keyword = "if"
-    for form in forms:
-        tests = [f"s_{name} == 1" for name in outputs]
-        tests += [f"s_{name} == {stride}" for name, stride in zip(inputs, form, strict=True)]
-        lines.append(f"        {keyword} {' and '.join(tests)}:")
-        dense = outputs + [name for name, stride in zip(inputs, form, strict=True) if stride]
-        places = {name: f"{name}[p_{name}]" for name in outputs + inputs}
-        for name in dense:
-            lines.append(f"            run_{name} = {name}[p_{name} : p_{name} + n]")
-            places[name] = f"run_{name}[i]"
-        lines += ["            for i in range(n):", *_element("                ", spec, places)]
-        keyword = "elif"
-    places = {name: f"{name}[p_{name} + i * s_{name}]" for name in outputs + inputs}
-    indent = "            " if forms else "        "
-    if forms:
-        lines.append("        else:")
-    lines += [f"{indent}for i in range(n):", *_element(indent + "    ", spec, places)]
-    return lines
+def _inner_run(spec: PointwiseSpec, form: dict[str, int]) -> list[str]:
+    """The inner loop. If every operand is dense or constant, the runs are sliced beforehand."""
+    lines, places = [], {}
+    if ANY in form.values():
+        places = {name: f"{name}[p_{name} + i * s_{name}]" for name in form}
+    else:
+        for name, stride in form.items():
+            places[name] = f"run_{name}[i]" if stride else f"{name}[p_{name}]"
+            if stride:
+                lines.append(f"        run_{name} = {name}[p_{name} : p_{name} + n]")
+    return [*lines, "        for i in range(n):", *_element("            ", spec, places)]
 
 
 def preamble(spec: PointwiseSpec, loop: str) -> str:
