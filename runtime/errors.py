@@ -6,9 +6,8 @@ Classes and the phrases that people search for are PyTorch's.
 
 from __future__ import annotations
 
-from typing import NoReturn
-
 from collections.abc import Sequence
+from typing import Any
 
 # Shapes and dims.
 
@@ -420,12 +419,20 @@ def norm_of_nothing(ord: object, where: str) -> RuntimeError:
     )
 
 
+_DIM_WANTED = (
+    "Expected reduction dim to be specified for input.numel() == 0. "
+    "Specify the reduction dim with the 'dim' argument."
+)
+
+
 def empty_reduction(operator: str) -> IndexError:
+    """An index of an extremum is asked of no elements."""
+    return IndexError(f"{operator}(): {_DIM_WANTED}")
+
+
+def empty_extremum(operator: str) -> RuntimeError:
     """A full reduction without identity over no elements."""
-    return IndexError(
-        f"{operator}(): Expected reduction dim to be specified for input.numel() == 0. "
-        "Specify the reduction dim with the 'dim' argument."
-    )
+    return RuntimeError(f"{operator}(): {_DIM_WANTED}")
 
 
 def empty_reduction_dim(operator: str, dim: int) -> IndexError:
@@ -1213,9 +1220,17 @@ def no_backward_runs() -> RuntimeError:
     return RuntimeError("Final callbacks can only be installed during backward pass.")
 
 
-def raise_not_differentiable(name: str) -> NoReturn:
+def raise_not_differentiable(name: str) -> Any:
     """A gradient was asked for that derivatives.yaml says is not implemented."""
     raise NotImplementedError(
         f"the derivative for '{name}' is not implemented; it stands as not_implemented in "
         "derivatives.yaml"
+    )
+
+
+def condition_dtype(operator: str, name: str, got: object) -> RuntimeError:
+    """A tensor that is only tested for truth is not bool."""
+    return RuntimeError(
+        f"{operator} expected {name} to be a boolean tensor, "
+        f"but got a tensor with dtype {scalar_type_name(got)}"
     )

@@ -97,3 +97,52 @@ class nll_loss_forward_result(NamedTuple):
 
     output: Tensor
     total_weight: Tensor
+
+
+class _lstm_layer_result(NamedTuple):
+    """What `_lstm_layer` returns."""
+
+    output: Tensor
+    last_cell: Tensor
+    cells: Tensor
+    activations: Tensor
+
+
+class _lstm_layer_backward_result(NamedTuple):
+    """What `_lstm_layer_backward` returns."""
+
+    gates: Tensor
+    weight_hh: Tensor
+    hidden: Tensor
+    cell: Tensor
+
+
+class _lstm_steps_result(NamedTuple):
+    """What `_lstm_steps` returns."""
+
+    output: Tensor
+    last_cell: Tensor
+
+
+class _gru_layer_result(NamedTuple):
+    """What `_gru_layer` returns."""
+
+    output: Tensor
+    activations: Tensor
+
+
+class _gru_layer_backward_result(NamedTuple):
+    """What `_gru_layer_backward` returns."""
+
+    gates: Tensor
+    weight_hh: Tensor
+    bias_hh: Tensor
+    hidden: Tensor
+
+
+class _rnn_layer_backward_result(NamedTuple):
+    """What `_rnn_layer_backward` returns."""
+
+    gates: Tensor
+    weight_hh: Tensor
+    hidden: Tensor

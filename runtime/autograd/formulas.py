@@ -49,6 +49,11 @@ from runtime.autograd.place_formulas import (  # noqa: F401 - shown to derivativ
     scatter_reduce_backward,
     scatter_source_backward,
 )
+from runtime.autograd.recurrent_formulas import (  # noqa: F401 - shown to derivatives.yaml
+    gru_layer_backward,
+    lstm_layer_backward,
+    rnn_layer_backward,
+)
 from runtime.core import shape as shapes
 from runtime.core import tensor as tensors
 from runtime.core.tensor import Tensor

@@ -118,12 +118,11 @@ def is_contiguous(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     The stride of a dim of size 1 does not matter; a tensor without elements is contiguous.
     """
     expected = 1
-    for dim in range(len(sizes) - 1, -1, -1):
-        size = sizes[dim]
+    for size, stride in zip(reversed(sizes), reversed(strides), strict=True):
         if size != 1:
             if size == 0:
                 return True
-            if strides[dim] != expected:
+            if stride != expected:
                 return 0 in sizes
             expected *= size
     return True

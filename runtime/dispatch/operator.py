@@ -120,8 +120,7 @@ class Operator:
     def _below(self, bare: tuple[Any, ...], variant: str, signature: tuple[Any, ...]) -> Call:
         index = signatures.device_index(bare)
         backend = backend_of(devices.CPU if index is None else index)
-        call = self.make_call(backend, bare, variant)
-        return call
+        return self.make_call(backend, bare, variant)
 
     def make_call(self, backend: Any, signature: tuple[Any, ...], variant: str) -> Call:
         """The call on one backend, below autograd."""
@@ -232,7 +231,8 @@ class Pointwise(Operator):
         self.outputs = outputs
 
     def make_call(self, backend: Any, signature: tuple[Any, ...], variant: str) -> Call:
-        return backend.pointwise(self, signature, variant)
+        call: Call = backend.pointwise(self, signature, variant)
+        return call
 
 
 class Reduction(Operator):
@@ -264,7 +264,8 @@ class Reduction(Operator):
         self.parts = parts
 
     def make_call(self, backend: Any, signature: tuple[Any, ...], variant: str) -> Call:
-        return backend.reduction(self, signature, variant)
+        call: Call = backend.reduction(self, signature, variant)
+        return call
 
 
 class View(Operator):
@@ -288,7 +289,8 @@ class View(Operator):
 
     def make_call(self, backend: Any, signature: tuple[Any, ...], variant: str) -> Call:
         tracked = self.record is not None
-        return make_view_call(self.function, signature[0], self.several, tracked)
+        call: Call = make_view_call(self.function, signature[0], self.several, tracked)
+        return call
 
 
 class Dispatch(Operator):
@@ -334,4 +336,5 @@ class Dispatch(Operator):
         self.wrap = wrap
 
     def make_call(self, backend: Any, signature: tuple[Any, ...], variant: str) -> Call:
-        return backend.dispatch(self, signature, variant)
+        call: Call = backend.dispatch(self, signature, variant)
+        return call

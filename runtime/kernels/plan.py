@@ -38,6 +38,8 @@ class PointwisePlan:
     loop_strides: npt.NDArray[np.int64]
     loop: npt.NDArray[np.int64]
     """Both in one array, as kernels with one output take them: ndim, sizes, rows of strides."""
+    loops: dict[int, npt.NDArray[np.int64]]
+    """The same for several outputs, by their number, once asked for."""
     form: tuple[int, ...]
     """The inner stride of the output and of each input: 1, 0, or 2 for any other.
 
@@ -47,10 +49,12 @@ class PointwisePlan:
 
     def loop_for(self, outputs: int) -> npt.NDArray[np.int64]:
         """`loop` with the output's row once for each of several outputs."""
-        if outputs == 1:
-            return self.loop
-        rows = np.concatenate([np.repeat(self.loop_strides[:1], outputs - 1, 0), self.loop_strides])
-        return pack_loop(self.loop_sizes, rows)
+        found = self.loops.get(outputs)
+        if found is None:
+            first = np.repeat(self.loop_strides[:1], outputs - 1, 0)
+            rows = np.concatenate([first, self.loop_strides])
+            found = self.loops[outputs] = pack_loop(self.loop_sizes, rows)
+        return found
 
 
 def inner_form(strides: list[int]) -> tuple[int, ...]:
@@ -84,6 +88,7 @@ def plan_pointwise(inputs: tuple[Geometry, ...], out: Geometry | None = None) ->
     loop_sizes, loop_rows = collapse(sizes, rows, order)
     dense = len(loop_sizes) == 1 and all(row == [1] for row in loop_rows)
     sizes_array, strides_array = np.array(loop_sizes, np.int64), np.array(loop_rows, np.int64)
+    loop = pack_loop(sizes_array, strides_array)
     return PointwisePlan(
         sizes,
         out_strides,
@@ -92,7 +97,8 @@ def plan_pointwise(inputs: tuple[Geometry, ...], out: Geometry | None = None) ->
         dense,
         sizes_array,
         strides_array,
-        pack_loop(sizes_array, strides_array),
+        loop,
+        {1: loop},
         inner_form([row[-1] for row in loop_rows]),
     )
 

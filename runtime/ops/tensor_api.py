@@ -70,9 +70,7 @@ class TensorAPI:
         """The elements in reverse order along all dims."""
         return self.flip(tuple(range(self.dim()))) if self.dim() else self
 
-    def __hash__(self: Self) -> builtins.int:
-        """Tensors are equal keys only if they are one object: `==` compares elements."""
-        return id(self)
+    __hash__ = object.__hash__  # by identity; a Python function would cost every dict and set
 
     # -- numbers --------------------------------------------------------------------------------
 

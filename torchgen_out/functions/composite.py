@@ -38,6 +38,7 @@ from runtime.ops.composite import norms as norms_bodies
 from runtime.ops.composite import pooling as pooling_bodies
 from runtime.ops.composite import queries as queries_bodies
 from runtime.ops.composite import random as random_bodies
+from runtime.ops.composite import recurrent as recurrent_bodies
 from runtime.ops.composite import reshaping as reshaping_bodies
 from runtime.ops.composite import selection as selection_bodies
 from runtime.ops.composite import shaping as shaping_bodies
@@ -45,7 +46,7 @@ from runtime.ops.composite import sorting as sorting_bodies
 from runtime.ops.composite import splitting as splitting_bodies
 from runtime.ops.composite import statistics as statistics_bodies
 from runtime.ops.composite import view_backward as view_backward_bodies
-from torchgen_out.results import aminmax_result
+from torchgen_out.results import _lstm_steps_result, aminmax_result
 
 Number = bool | int | float | complex
 
@@ -3130,3 +3131,36 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     Interleaves the channels of `groups` groups.
     """
     return nn_bodies.channel_shuffle(input, groups)
+
+
+def _lstm_steps(
+    gates: Tensor, weight_hh: Tensor, hidden: Tensor, cell: Tensor, reverse: bool = False
+) -> _lstm_steps_result:
+    """_lstm_steps(Tensor gates, Tensor weight_hh, Tensor hidden, Tensor cell, bool reverse=False)
+    -> (Tensor output, Tensor last_cell)
+
+    `_lstm_layer` step by step: differentiable to any order.
+    """
+    return recurrent_bodies.lstm_steps(gates, weight_hh, hidden, cell, reverse)
+
+
+def _gru_steps(
+    gates: Tensor, weight_hh: Tensor, bias_hh: Tensor | None, hidden: Tensor, reverse: bool = False
+) -> Tensor:
+    """_gru_steps(Tensor gates, Tensor weight_hh, Tensor? bias_hh, Tensor hidden, bool
+    reverse=False) -> Tensor
+
+    `_gru_layer` step by step: differentiable to any order.
+    """
+    return recurrent_bodies.gru_steps(gates, weight_hh, bias_hh, hidden, reverse)
+
+
+def _rnn_steps(
+    gates: Tensor, weight_hh: Tensor, hidden: Tensor, relu: bool, reverse: bool = False
+) -> Tensor:
+    """_rnn_steps(Tensor gates, Tensor weight_hh, Tensor hidden, bool relu, bool reverse=False) ->
+    Tensor
+
+    `_rnn_layer` step by step: differentiable to any order.
+    """
+    return recurrent_bodies.rnn_steps(gates, weight_hh, hidden, relu, reverse)

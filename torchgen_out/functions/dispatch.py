@@ -18,6 +18,11 @@ from runtime.dispatch.signature import kind_of, list_of
 from runtime.ops.arguments import as_list, call_out
 from torchgen_out.operators import dispatch as operators
 from torchgen_out.results import (
+    _gru_layer_backward_result,
+    _gru_layer_result,
+    _lstm_layer_backward_result,
+    _lstm_layer_result,
+    _rnn_layer_backward_result,
     cummax_result,
     cummin_result,
     kthvalue_result,
@@ -3317,3 +3322,157 @@ def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Ten
     except AttributeError:
         raise _constant_pad_nd.wrong_arguments(input) from None
     return call(input, pad, value)
+
+
+__lstm_layer = operators._lstm_layer.calls
+
+
+def _lstm_layer(
+    gates: Tensor, weight_hh: Tensor, hidden: Tensor, cell: Tensor, reverse: bool = False
+) -> _lstm_layer_result:
+    """_lstm_layer(Tensor gates, Tensor weight_hh, Tensor hidden, Tensor cell, bool reverse=False)
+    -> (Tensor output, Tensor last_cell, Tensor cells, Tensor activations)
+
+    One layer of an LSTM in one direction over (time, batch, 4 * hidden size).
+
+    `gates` are the inputs' products with the weights, biases included. Returns the outputs, the
+        last cell
+    state, and what backward needs: all cell states and the activated gates.
+    """
+    try:
+        call = __lstm_layer[gates._key, weight_hh._key, hidden._key, cell._key]
+    except AttributeError:
+        raise __lstm_layer.wrong_arguments(gates, weight_hh, hidden, cell) from None
+    return call(gates, weight_hh, hidden, cell, reverse)
+
+
+__lstm_layer_backward = operators._lstm_layer_backward.calls
+
+
+def _lstm_layer_backward(
+    grad_output: Tensor,
+    grad_last_cell: Tensor,
+    activations: Tensor,
+    cells: Tensor,
+    output: Tensor,
+    weight_hh: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    reverse: bool,
+) -> _lstm_layer_backward_result:
+    """_lstm_layer_backward(Tensor grad_output, Tensor grad_last_cell, Tensor activations, Tensor
+    cells, Tensor output, Tensor weight_hh, Tensor hidden, Tensor cell, bool reverse) -> (Tensor
+    gates, Tensor weight_hh, Tensor hidden, Tensor cell)
+
+    The gradients of `_lstm_layer`.
+    """
+    try:
+        call = __lstm_layer_backward[
+            grad_output._key,
+            grad_last_cell._key,
+            activations._key,
+            cells._key,
+            output._key,
+            weight_hh._key,
+            hidden._key,
+            cell._key,
+        ]
+    except AttributeError:
+        raise __lstm_layer_backward.wrong_arguments(
+            grad_output, grad_last_cell, activations, cells, output, weight_hh, hidden, cell
+        ) from None
+    return call(
+        grad_output, grad_last_cell, activations, cells, output, weight_hh, hidden, cell, reverse
+    )
+
+
+__gru_layer = operators._gru_layer.calls
+
+
+def _gru_layer(
+    gates: Tensor, weight_hh: Tensor, bias_hh: Tensor | None, hidden: Tensor, reverse: bool = False
+) -> _gru_layer_result:
+    """_gru_layer(Tensor gates, Tensor weight_hh, Tensor? bias_hh, Tensor hidden, bool
+    reverse=False) -> (Tensor output, Tensor activations)
+
+    One layer of a GRU in one direction over (time, batch, 3 * hidden size).
+
+    `gates` are the inputs' products with the weights, the input's biases included. Returns the
+        outputs, and
+    what backward needs.
+    """
+    try:
+        call = __gru_layer[
+            gates._key, weight_hh._key, None if bias_hh is None else bias_hh._key, hidden._key
+        ]
+    except AttributeError:
+        raise __gru_layer.wrong_arguments(gates, weight_hh, bias_hh, hidden) from None
+    return call(gates, weight_hh, bias_hh, hidden, reverse)
+
+
+__gru_layer_backward = operators._gru_layer_backward.calls
+
+
+def _gru_layer_backward(
+    grad_output: Tensor,
+    activations: Tensor,
+    output: Tensor,
+    weight_hh: Tensor,
+    hidden: Tensor,
+    reverse: bool,
+) -> _gru_layer_backward_result:
+    """_gru_layer_backward(Tensor grad_output, Tensor activations, Tensor output, Tensor weight_hh,
+    Tensor hidden, bool reverse) -> (Tensor gates, Tensor weight_hh, Tensor bias_hh, Tensor hidden)
+
+    The gradients of `_gru_layer`.
+    """
+    try:
+        call = __gru_layer_backward[
+            grad_output._key, activations._key, output._key, weight_hh._key, hidden._key
+        ]
+    except AttributeError:
+        raise __gru_layer_backward.wrong_arguments(
+            grad_output, activations, output, weight_hh, hidden
+        ) from None
+    return call(grad_output, activations, output, weight_hh, hidden, reverse)
+
+
+__rnn_layer = operators._rnn_layer.calls
+
+
+def _rnn_layer(
+    gates: Tensor, weight_hh: Tensor, hidden: Tensor, relu: bool, reverse: bool = False
+) -> Tensor:
+    """_rnn_layer(Tensor gates, Tensor weight_hh, Tensor hidden, bool relu, bool reverse=False) ->
+    Tensor
+
+    One layer of h' = tanh(W x + U h), or relu, in one direction over (time, batch, hidden size).
+    """
+    try:
+        call = __rnn_layer[gates._key, weight_hh._key, hidden._key]
+    except AttributeError:
+        raise __rnn_layer.wrong_arguments(gates, weight_hh, hidden) from None
+    return call(gates, weight_hh, hidden, relu, reverse)
+
+
+__rnn_layer_backward = operators._rnn_layer_backward.calls
+
+
+def _rnn_layer_backward(
+    grad_output: Tensor,
+    output: Tensor,
+    weight_hh: Tensor,
+    hidden: Tensor,
+    relu: bool,
+    reverse: bool,
+) -> _rnn_layer_backward_result:
+    """_rnn_layer_backward(Tensor grad_output, Tensor output, Tensor weight_hh, Tensor hidden, bool
+    relu, bool reverse) -> (Tensor gates, Tensor weight_hh, Tensor hidden)
+
+    The gradients of `_rnn_layer`.
+    """
+    try:
+        call = __rnn_layer_backward[grad_output._key, output._key, weight_hh._key, hidden._key]
+    except AttributeError:
+        raise __rnn_layer_backward.wrong_arguments(grad_output, output, weight_hh, hidden) from None
+    return call(grad_output, output, weight_hh, hidden, relu, reverse)

@@ -5879,3 +5879,390 @@ def recording_constant_pad_nd(below, needs_self):
         return result
 
     return call
+
+
+class LstmLayerBackward0(MultiOutputNode):
+    """_lstm_layer
+    gates, weight_hh, hidden, cell: lstm_layer_backward(grads[0], grads[1], gates, weight_hh,
+        hidden, cell, reverse, output, cells, activations)
+    """
+
+    __slots__ = (
+        "saved_activations",
+        "saved_cell",
+        "saved_cells",
+        "saved_gates",
+        "saved_hidden",
+        "saved_output",
+        "saved_reverse",
+        "saved_weight_hh",
+    )
+
+    def apply(node, *grads):
+        grad = grads[0]
+        gates = unpack(node.saved_gates, node)
+        weight_hh = unpack(node.saved_weight_hh, node)
+        hidden = unpack(node.saved_hidden, node)
+        cell = unpack(node.saved_cell, node)
+        reverse = node.saved_reverse
+        output = unpack(node.saved_output, node)
+        cells = unpack(node.saved_cells, node)
+        activations = unpack(node.saved_activations, node)
+        grad_gates, grad_weight_hh, grad_hidden, grad_cell = formulas.lstm_layer_backward(
+            grads[0], grads[1], gates, weight_hh, hidden, cell, reverse, output, cells, activations
+        )
+        return grad_gates, grad_weight_hh, grad_hidden, grad_cell
+
+    def release(node):
+        node.saved_gates = None
+        node.saved_weight_hh = None
+        node.saved_hidden = None
+        node.saved_cell = None
+        node.saved_output = None
+        node.saved_cells = None
+        node.saved_activations = None
+
+
+def recording__lstm_layer(below, needs_gates, needs_weight_hh, needs_hidden, needs_cell):
+    """Records LstmLayerBackward0 around `below`."""
+
+    def call(gates, weight_hh, hidden, cell, reverse):
+        result = below(gates, weight_hh, hidden, cell, reverse)
+        if not grad_mode.state.enabled:
+            return result
+        node = LstmLayerBackward0()
+        node.edges = (
+            gradient_edge(gates) if needs_gates else None,
+            gradient_edge(weight_hh) if needs_weight_hh else None,
+            gradient_edge(hidden) if needs_hidden else None,
+            gradient_edge(cell) if needs_cell else None,
+        )
+        node.saved_gates = save(gates)
+        node.saved_weight_hh = save(weight_hh)
+        node.saved_hidden = save(hidden)
+        node.saved_cell = save(cell)
+        node.saved_reverse = reverse
+        node.saved_output = save_result(result[0], 0)
+        node.saved_cells = save_result(result[2], 2)
+        node.saved_activations = save_result(result[3], 3)
+        attach_outputs(result, node, (True, True, False, False))
+        return result
+
+    return call
+
+
+class LstmLayerBackwardBackward0(MultiOutputNode):
+    """_lstm_layer_backward
+    grad_output: not_implemented
+    grad_last_cell: not_implemented
+    activations: not_implemented
+    cells: not_implemented
+    output: not_implemented
+    weight_hh: not_implemented
+    hidden: not_implemented
+    cell: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_grad_output: Any = None
+        grad_grad_last_cell: Any = None
+        grad_activations: Any = None
+        grad_cells: Any = None
+        grad_output: Any = None
+        grad_weight_hh: Any = None
+        grad_hidden: Any = None
+        grad_cell: Any = None
+        if edges[0] is not None:
+            grad_grad_output = errors.raise_not_differentiable("_lstm_layer_backward")
+        if edges[1] is not None:
+            grad_grad_last_cell = errors.raise_not_differentiable("_lstm_layer_backward")
+        if edges[2] is not None:
+            grad_activations = errors.raise_not_differentiable("_lstm_layer_backward")
+        if edges[3] is not None:
+            grad_cells = errors.raise_not_differentiable("_lstm_layer_backward")
+        if edges[4] is not None:
+            grad_output = errors.raise_not_differentiable("_lstm_layer_backward")
+        if edges[5] is not None:
+            grad_weight_hh = errors.raise_not_differentiable("_lstm_layer_backward")
+        if edges[6] is not None:
+            grad_hidden = errors.raise_not_differentiable("_lstm_layer_backward")
+        if edges[7] is not None:
+            grad_cell = errors.raise_not_differentiable("_lstm_layer_backward")
+        return grad_grad_output, grad_grad_last_cell, grad_activations, grad_cells, grad_output, grad_weight_hh, grad_hidden, grad_cell
+
+
+def recording__lstm_layer_backward(
+    below,
+    needs_grad_output,
+    needs_grad_last_cell,
+    needs_activations,
+    needs_cells,
+    needs_output,
+    needs_weight_hh,
+    needs_hidden,
+    needs_cell,
+):
+    """Records LstmLayerBackwardBackward0 around `below`."""
+
+    def call(
+        grad_output, grad_last_cell, activations, cells, output, weight_hh, hidden, cell, reverse
+    ):
+        result = below(
+            grad_output,
+            grad_last_cell,
+            activations,
+            cells,
+            output,
+            weight_hh,
+            hidden,
+            cell,
+            reverse,
+        )
+        if not grad_mode.state.enabled:
+            return result
+        node = LstmLayerBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(grad_last_cell) if needs_grad_last_cell else None,
+            gradient_edge(activations) if needs_activations else None,
+            gradient_edge(cells) if needs_cells else None,
+            gradient_edge(output) if needs_output else None,
+            gradient_edge(weight_hh) if needs_weight_hh else None,
+            gradient_edge(hidden) if needs_hidden else None,
+            gradient_edge(cell) if needs_cell else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class GruLayerBackward0(MultiOutputNode):
+    """_gru_layer
+    gates, weight_hh, bias_hh, hidden: gru_layer_backward(grad, gates, weight_hh, bias_hh, hidden,
+        reverse, output, activations)
+    """
+
+    __slots__ = (
+        "saved_activations",
+        "saved_bias_hh",
+        "saved_gates",
+        "saved_hidden",
+        "saved_output",
+        "saved_reverse",
+        "saved_weight_hh",
+    )
+
+    def apply(node, *grads):
+        grad = grads[0]
+        gates = unpack(node.saved_gates, node)
+        weight_hh = unpack(node.saved_weight_hh, node)
+        bias_hh = unpack(node.saved_bias_hh, node)
+        hidden = unpack(node.saved_hidden, node)
+        reverse = node.saved_reverse
+        output = unpack(node.saved_output, node)
+        activations = unpack(node.saved_activations, node)
+        grad_gates, grad_weight_hh, grad_bias_hh, grad_hidden = formulas.gru_layer_backward(
+            grad, gates, weight_hh, bias_hh, hidden, reverse, output, activations
+        )
+        return grad_gates, grad_weight_hh, grad_bias_hh, grad_hidden
+
+    def release(node):
+        node.saved_gates = None
+        node.saved_weight_hh = None
+        node.saved_bias_hh = None
+        node.saved_hidden = None
+        node.saved_output = None
+        node.saved_activations = None
+
+
+def recording__gru_layer(below, needs_gates, needs_weight_hh, needs_bias_hh, needs_hidden):
+    """Records GruLayerBackward0 around `below`."""
+
+    def call(gates, weight_hh, bias_hh, hidden, reverse):
+        result = below(gates, weight_hh, bias_hh, hidden, reverse)
+        if not grad_mode.state.enabled:
+            return result
+        node = GruLayerBackward0()
+        node.edges = (
+            gradient_edge(gates) if needs_gates else None,
+            gradient_edge(weight_hh) if needs_weight_hh else None,
+            gradient_edge(bias_hh) if needs_bias_hh else None,
+            gradient_edge(hidden) if needs_hidden else None,
+        )
+        node.saved_gates = save(gates)
+        node.saved_weight_hh = save(weight_hh)
+        node.saved_bias_hh = save(bias_hh)
+        node.saved_hidden = save(hidden)
+        node.saved_reverse = reverse
+        node.saved_output = save_result(result[0], 0)
+        node.saved_activations = save_result(result[1], 1)
+        attach_outputs(result, node, (True, False))
+        return result
+
+    return call
+
+
+class GruLayerBackwardBackward0(MultiOutputNode):
+    """_gru_layer_backward
+    grad_output: not_implemented
+    activations: not_implemented
+    output: not_implemented
+    weight_hh: not_implemented
+    hidden: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_grad_output: Any = None
+        grad_activations: Any = None
+        grad_output: Any = None
+        grad_weight_hh: Any = None
+        grad_hidden: Any = None
+        if edges[0] is not None:
+            grad_grad_output = errors.raise_not_differentiable("_gru_layer_backward")
+        if edges[1] is not None:
+            grad_activations = errors.raise_not_differentiable("_gru_layer_backward")
+        if edges[2] is not None:
+            grad_output = errors.raise_not_differentiable("_gru_layer_backward")
+        if edges[3] is not None:
+            grad_weight_hh = errors.raise_not_differentiable("_gru_layer_backward")
+        if edges[4] is not None:
+            grad_hidden = errors.raise_not_differentiable("_gru_layer_backward")
+        return grad_grad_output, grad_activations, grad_output, grad_weight_hh, grad_hidden
+
+
+def recording__gru_layer_backward(
+    below, needs_grad_output, needs_activations, needs_output, needs_weight_hh, needs_hidden
+):
+    """Records GruLayerBackwardBackward0 around `below`."""
+
+    def call(grad_output, activations, output, weight_hh, hidden, reverse):
+        result = below(grad_output, activations, output, weight_hh, hidden, reverse)
+        if not grad_mode.state.enabled:
+            return result
+        node = GruLayerBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(activations) if needs_activations else None,
+            gradient_edge(output) if needs_output else None,
+            gradient_edge(weight_hh) if needs_weight_hh else None,
+            gradient_edge(hidden) if needs_hidden else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class RnnLayerBackward0(Node):
+    """_rnn_layer
+    gates, weight_hh, hidden: rnn_layer_backward(grad, gates, weight_hh, hidden, relu, reverse,
+        result)
+    """
+
+    __slots__ = (
+        "saved_gates",
+        "saved_hidden",
+        "saved_relu",
+        "saved_result",
+        "saved_reverse",
+        "saved_weight_hh",
+    )
+
+    def apply(node, grad):
+        gates = unpack(node.saved_gates, node)
+        weight_hh = unpack(node.saved_weight_hh, node)
+        hidden = unpack(node.saved_hidden, node)
+        relu = node.saved_relu
+        reverse = node.saved_reverse
+        result = unpack(node.saved_result, node)
+        grad_gates, grad_weight_hh, grad_hidden = formulas.rnn_layer_backward(
+            grad, gates, weight_hh, hidden, relu, reverse, result
+        )
+        return grad_gates, grad_weight_hh, grad_hidden
+
+    def release(node):
+        node.saved_gates = None
+        node.saved_weight_hh = None
+        node.saved_hidden = None
+        node.saved_result = None
+
+
+def recording__rnn_layer(below, needs_gates, needs_weight_hh, needs_hidden):
+    """Records RnnLayerBackward0 around `below`."""
+
+    def call(gates, weight_hh, hidden, relu, reverse):
+        result = below(gates, weight_hh, hidden, relu, reverse)
+        if not grad_mode.state.enabled:
+            return result
+        node = RnnLayerBackward0()
+        node.edges = (
+            gradient_edge(gates) if needs_gates else None,
+            gradient_edge(weight_hh) if needs_weight_hh else None,
+            gradient_edge(hidden) if needs_hidden else None,
+        )
+        node.saved_gates = save(gates)
+        node.saved_weight_hh = save(weight_hh)
+        node.saved_hidden = save(hidden)
+        node.saved_relu = relu
+        node.saved_reverse = reverse
+        node.saved_result = save_result(result, 0)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class RnnLayerBackwardBackward0(MultiOutputNode):
+    """_rnn_layer_backward
+    grad_output: not_implemented
+    output: not_implemented
+    weight_hh: not_implemented
+    hidden: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_grad_output: Any = None
+        grad_output: Any = None
+        grad_weight_hh: Any = None
+        grad_hidden: Any = None
+        if edges[0] is not None:
+            grad_grad_output = errors.raise_not_differentiable("_rnn_layer_backward")
+        if edges[1] is not None:
+            grad_output = errors.raise_not_differentiable("_rnn_layer_backward")
+        if edges[2] is not None:
+            grad_weight_hh = errors.raise_not_differentiable("_rnn_layer_backward")
+        if edges[3] is not None:
+            grad_hidden = errors.raise_not_differentiable("_rnn_layer_backward")
+        return grad_grad_output, grad_output, grad_weight_hh, grad_hidden
+
+
+def recording__rnn_layer_backward(
+    below, needs_grad_output, needs_output, needs_weight_hh, needs_hidden
+):
+    """Records RnnLayerBackwardBackward0 around `below`."""
+
+    def call(grad_output, output, weight_hh, hidden, relu, reverse):
+        result = below(grad_output, output, weight_hh, hidden, relu, reverse)
+        if not grad_mode.state.enabled:
+            return result
+        node = RnnLayerBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(output) if needs_output else None,
+            gradient_edge(weight_hh) if needs_weight_hh else None,
+            gradient_edge(hidden) if needs_hidden else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call

@@ -14,6 +14,7 @@ from runtime.ops.shapes import normalization as normalization_shapes
 from runtime.ops.shapes import padding as padding_shapes
 from runtime.ops.shapes import pooling as pooling_shapes
 from runtime.ops.shapes import random as random_shapes
+from runtime.ops.shapes import recurrent as recurrent_shapes
 from runtime.ops.shapes import scan as scan_shapes
 from runtime.ops.shapes import scatter as scatter_shapes
 from runtime.ops.shapes import searching as searching_shapes
@@ -2374,4 +2375,181 @@ constant_pad_nd = Dispatch(
     meta=padding_shapes.constant_pad_nd,
     differentiable=("self",),
     record=nodes.recording_constant_pad_nd,
+)
+
+_lstm_layer = Dispatch(
+    "_lstm_layer",
+    "_lstm_layer(Tensor gates, Tensor weight_hh, Tensor hidden, Tensor cell, bool "
+    "reverse=False) -> (Tensor output, Tensor last_cell, Tensor cells, Tensor activations)",
+    {"gates": "tensor", "weight_hh": "tensor", "hidden": "tensor", "cell": "tensor"},
+    arguments={
+        "gates": "operand",
+        "weight_hh": "operand",
+        "hidden": "operand",
+        "cell": "operand",
+        "reverse": "raw",
+    },
+    promotion="same",
+    promoted=("gates", "weight_hh", "hidden", "cell"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "recurrent.lstm_layer"},
+    meta=recurrent_shapes.lstm_layer,
+    outputs=4,
+    wrap=results._lstm_layer_result,
+    differentiable=("gates", "weight_hh", "hidden", "cell"),
+    record=nodes.recording__lstm_layer,
+)
+
+_lstm_layer_backward = Dispatch(
+    "_lstm_layer_backward",
+    "_lstm_layer_backward(Tensor grad_output, Tensor grad_last_cell, Tensor activations, "
+    "Tensor cells, Tensor output, Tensor weight_hh, Tensor hidden, Tensor cell, bool reverse)"
+    " -> (Tensor gates, Tensor weight_hh, Tensor hidden, Tensor cell)",
+    {
+        "grad_output": "tensor",
+        "grad_last_cell": "tensor",
+        "activations": "tensor",
+        "cells": "tensor",
+        "output": "tensor",
+        "weight_hh": "tensor",
+        "hidden": "tensor",
+        "cell": "tensor",
+    },
+    arguments={
+        "grad_output": "operand",
+        "grad_last_cell": "operand",
+        "activations": "operand",
+        "cells": "operand",
+        "output": "operand",
+        "weight_hh": "operand",
+        "hidden": "operand",
+        "cell": "operand",
+        "reverse": "raw",
+    },
+    promotion="same",
+    promoted=(
+        "grad_output",
+        "grad_last_cell",
+        "activations",
+        "cells",
+        "output",
+        "weight_hh",
+        "hidden",
+        "cell",
+    ),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "recurrent.lstm_layer_backward"},
+    meta=recurrent_shapes.lstm_layer_backward,
+    outputs=4,
+    wrap=results._lstm_layer_backward_result,
+    differentiable=(
+        "grad_output",
+        "grad_last_cell",
+        "activations",
+        "cells",
+        "output",
+        "weight_hh",
+        "hidden",
+        "cell",
+    ),
+    record=nodes.recording__lstm_layer_backward,
+)
+
+_gru_layer = Dispatch(
+    "_gru_layer",
+    "_gru_layer(Tensor gates, Tensor weight_hh, Tensor? bias_hh, Tensor hidden, bool "
+    "reverse=False) -> (Tensor output, Tensor activations)",
+    {"gates": "tensor", "weight_hh": "tensor", "bias_hh": "tensor?", "hidden": "tensor"},
+    arguments={
+        "gates": "operand",
+        "weight_hh": "operand",
+        "bias_hh": "operand",
+        "hidden": "operand",
+        "reverse": "raw",
+    },
+    promotion="same",
+    promoted=("gates", "weight_hh", "bias_hh", "hidden"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "recurrent.gru_layer"},
+    meta=recurrent_shapes.gru_layer,
+    outputs=2,
+    wrap=results._gru_layer_result,
+    differentiable=("gates", "weight_hh", "bias_hh", "hidden"),
+    record=nodes.recording__gru_layer,
+)
+
+_gru_layer_backward = Dispatch(
+    "_gru_layer_backward",
+    "_gru_layer_backward(Tensor grad_output, Tensor activations, Tensor output, Tensor "
+    "weight_hh, Tensor hidden, bool reverse) -> (Tensor gates, Tensor weight_hh, Tensor "
+    "bias_hh, Tensor hidden)",
+    {
+        "grad_output": "tensor",
+        "activations": "tensor",
+        "output": "tensor",
+        "weight_hh": "tensor",
+        "hidden": "tensor",
+    },
+    arguments={
+        "grad_output": "operand",
+        "activations": "operand",
+        "output": "operand",
+        "weight_hh": "operand",
+        "hidden": "operand",
+        "reverse": "raw",
+    },
+    promotion="same",
+    promoted=("grad_output", "activations", "output", "weight_hh", "hidden"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "recurrent.gru_layer_backward"},
+    meta=recurrent_shapes.gru_layer_backward,
+    outputs=4,
+    wrap=results._gru_layer_backward_result,
+    differentiable=("grad_output", "activations", "output", "weight_hh", "hidden"),
+    record=nodes.recording__gru_layer_backward,
+)
+
+_rnn_layer = Dispatch(
+    "_rnn_layer",
+    "_rnn_layer(Tensor gates, Tensor weight_hh, Tensor hidden, bool relu, bool reverse=False)"
+    " -> Tensor",
+    {"gates": "tensor", "weight_hh": "tensor", "hidden": "tensor"},
+    arguments={
+        "gates": "operand",
+        "weight_hh": "operand",
+        "hidden": "operand",
+        "relu": "raw",
+        "reverse": "raw",
+    },
+    promotion="same",
+    promoted=("gates", "weight_hh", "hidden"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "recurrent.rnn_layer"},
+    meta=recurrent_shapes.rnn_layer,
+    differentiable=("gates", "weight_hh", "hidden"),
+    record=nodes.recording__rnn_layer,
+)
+
+_rnn_layer_backward = Dispatch(
+    "_rnn_layer_backward",
+    "_rnn_layer_backward(Tensor grad_output, Tensor output, Tensor weight_hh, Tensor hidden, "
+    "bool relu, bool reverse) -> (Tensor gates, Tensor weight_hh, Tensor hidden)",
+    {"grad_output": "tensor", "output": "tensor", "weight_hh": "tensor", "hidden": "tensor"},
+    arguments={
+        "grad_output": "operand",
+        "output": "operand",
+        "weight_hh": "operand",
+        "hidden": "operand",
+        "relu": "raw",
+        "reverse": "raw",
+    },
+    promotion="same",
+    promoted=("grad_output", "output", "weight_hh", "hidden"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "recurrent.rnn_layer_backward"},
+    meta=recurrent_shapes.rnn_layer_backward,
+    outputs=3,
+    wrap=results._rnn_layer_backward_result,
+    differentiable=("grad_output", "output", "weight_hh", "hidden"),
+    record=nodes.recording__rnn_layer_backward,
 )

@@ -6291,4 +6291,217 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
         {},
         [],
     ),
+    "_lstm_layer": (
+        {},
+        {},
+        [
+            (
+                {
+                    "gates": "randn(3, 2, 8)",
+                    "weight_hh": "randn(8, 2)",
+                    "hidden": "randn(2, 2)",
+                    "cell": "randn(2, 2)",
+                },
+                None,
+            ),
+            (
+                {
+                    "gates": "randn(3, 2, 8)",
+                    "weight_hh": "randn(8, 2)",
+                    "hidden": "randn(2, 2)",
+                    "cell": "randn(2, 2)",
+                    "reverse": "True",
+                },
+                None,
+            ),
+            (
+                {
+                    "gates": "permuted(randn(2, 1, 8), (1, 0, 2))",
+                    "weight_hh": "permuted(randn(2, 8), (1, 0))",
+                    "hidden": "randn(2, 2)",
+                    "cell": "randn(2, 2)",
+                },
+                None,
+            ),
+            (
+                {
+                    "gates": "randn(3, 2, 8)",
+                    "weight_hh": "randn(8, 3)",
+                    "hidden": "randn(2, 2)",
+                    "cell": "randn(2, 2)",
+                },
+                "RuntimeError",
+            ),
+        ],
+    ),
+    "_lstm_layer_backward": (
+        {},
+        {},
+        [
+            (
+                {
+                    "grad_output": "randn(3, 2, 2)",
+                    "grad_last_cell": "randn(2, 2)",
+                    "activations": "rand(3, 2, 8)",
+                    "cells": "randn(3, 2, 2)",
+                    "output": "randn(3, 2, 2)",
+                    "weight_hh": "randn(8, 2)",
+                    "hidden": "randn(2, 2)",
+                    "cell": "randn(2, 2)",
+                    "reverse": "False",
+                },
+                None,
+            ),
+        ],
+    ),
+    "_lstm_steps": (
+        {},
+        {},
+        [
+            (
+                {
+                    "gates": "randn(3, 2, 8)",
+                    "weight_hh": "randn(8, 2)",
+                    "hidden": "randn(2, 2)",
+                    "cell": "randn(2, 2)",
+                    "reverse": "True",
+                },
+                None,
+            ),
+        ],
+    ),
+    "_gru_layer": (
+        {},
+        {},
+        [
+            (
+                {
+                    "gates": "randn(3, 2, 6)",
+                    "weight_hh": "randn(6, 2)",
+                    "bias_hh": "randn(6)",
+                    "hidden": "randn(2, 2)",
+                },
+                None,
+            ),
+            (
+                {
+                    "gates": "randn(3, 2, 6)",
+                    "weight_hh": "randn(6, 2)",
+                    "bias_hh": "None",
+                    "hidden": "randn(2, 2)",
+                    "reverse": "True",
+                },
+                None,
+            ),
+            (
+                {
+                    "gates": "randn(3, 2, 6)",
+                    "weight_hh": "randn(6, 2)",
+                    "bias_hh": "None",
+                    "hidden": "randn(3, 2)",
+                },
+                "RuntimeError",
+            ),
+        ],
+    ),
+    "_gru_layer_backward": (
+        {},
+        {},
+        [
+            (
+                {
+                    "grad_output": "randn(3, 2, 2)",
+                    "activations": "rand(3, 2, 8)",
+                    "output": "randn(3, 2, 2)",
+                    "weight_hh": "randn(6, 2)",
+                    "hidden": "randn(2, 2)",
+                    "reverse": "False",
+                },
+                None,
+            ),
+        ],
+    ),
+    "_gru_steps": (
+        {},
+        {},
+        [
+            (
+                {
+                    "gates": "randn(3, 2, 6)",
+                    "weight_hh": "randn(6, 2)",
+                    "bias_hh": "randn(6)",
+                    "hidden": "randn(2, 2)",
+                    "reverse": "True",
+                },
+                None,
+            ),
+        ],
+    ),
+    "_rnn_layer": (
+        {},
+        {},
+        [
+            (
+                {
+                    "gates": "randn(3, 2, 4)",
+                    "weight_hh": "randn(4, 4)",
+                    "hidden": "randn(2, 4)",
+                    "relu": "False",
+                },
+                None,
+            ),
+            (
+                {
+                    "gates": "randn(3, 2, 4)",
+                    "weight_hh": "randn(4, 4)",
+                    "hidden": "randn(2, 4)",
+                    "relu": "True",
+                    "reverse": "True",
+                },
+                None,
+            ),
+            (
+                {
+                    "gates": "randn(3, 4)",
+                    "weight_hh": "randn(4, 4)",
+                    "hidden": "randn(2, 4)",
+                    "relu": "True",
+                },
+                "RuntimeError",
+            ),
+        ],
+    ),
+    "_rnn_layer_backward": (
+        {},
+        {},
+        [
+            (
+                {
+                    "grad_output": "randn(3, 2, 4)",
+                    "output": "rand(3, 2, 4)",
+                    "weight_hh": "randn(4, 4)",
+                    "hidden": "randn(2, 4)",
+                    "relu": "False",
+                    "reverse": "False",
+                },
+                None,
+            ),
+        ],
+    ),
+    "_rnn_steps": (
+        {},
+        {},
+        [
+            (
+                {
+                    "gates": "randn(3, 2, 4)",
+                    "weight_hh": "randn(4, 4)",
+                    "hidden": "randn(2, 4)",
+                    "relu": "False",
+                    "reverse": "True",
+                },
+                None,
+            ),
+        ],
+    ),
 }
