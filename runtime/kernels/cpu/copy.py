@@ -15,22 +15,28 @@ from runtime.kernels import threads
 
 Array = np.ndarray
 
+GRAIN = 1 << 22  # elements that one thread copies as fast as two: memory is the limit
 BLOCKED = 1 << 18  # elements of a transposed array from which blocks are faster, up to four times
 BLOCK_ROWS, BLOCK_COLUMNS = 128, 64
 
 
 def assign(out: Array, source: Array) -> None:
     """Write `source`, broadcast to `out`, cast as NumPy does."""
-    if out.size < threads.GRAIN or source.shape != out.shape:
+    if out.size < BLOCKED or source.shape != out.shape:
         out[...] = source
     elif out.flags.c_contiguous and source.flags.c_contiguous:
-        threads.run_flat(_assign_all, (out.reshape(-1), source.reshape(-1)))
+        _run_flat(_assign_all, out.reshape(-1), source.reshape(-1))
     elif out.flags.f_contiguous and source.flags.f_contiguous:
-        threads.run_flat(_assign_all, (out.T.reshape(-1), source.T.reshape(-1)))
-    elif out.size < BLOCKED:
-        out[...] = source
+        _run_flat(_assign_all, out.T.reshape(-1), source.T.reshape(-1))
     else:
         _assign_transposed(out, source)
+
+
+def _run_flat(function: Any, *arrays: Array) -> None:
+    if arrays[0].size < GRAIN:
+        function(*arrays)
+    else:
+        threads.run_flat(function, arrays)
 
 
 def _assign_all(out: Array, source: Array) -> None:
@@ -63,7 +69,7 @@ def _assign_blocks(out: Array, source: Array) -> None:
 
 def fill(out: Array, value: Any) -> None:
     """Set all elements to one number of the array's dtype."""
-    if out.size < threads.GRAIN or not out.flags.c_contiguous:
+    if out.size < GRAIN or not out.flags.c_contiguous:
         out.fill(value)
     else:
         threads.run_flat(np.ndarray.fill, (out.reshape(-1),), (value,))
