@@ -182,9 +182,11 @@ def _candidate(
             f"{argument.is_keyword_only}, {argument.type.is_optional})"
         )
     positional = [a for a in operator.arguments if not a.is_keyword_only]
-    call = ["*values"] if len(positional) == len(operator.arguments) else [
-        f"*values[:{len(positional)}]"
-    ]
+    call = (
+        ["*values"]
+        if len(positional) == len(operator.arguments)
+        else [f"*values[:{len(positional)}]"]
+    )
     for position, argument in enumerate(operator.arguments):
         if argument.is_keyword_only:
             call.append(f"{translate.parameter(argument)}=values[{position}]")
@@ -207,9 +209,18 @@ def _varargs(operators: tuple[Operator, ...], slots: list[str]) -> str:
         if not name:
             continue
         positions = [translate.parameter(a) for a in operator.schema.positional]
-        if positions.index(name) == len(slots) - 1:
+        position = positions.index(name)
+        if position == len(slots) - 1 and not _takes_int(operators, position):
             return slots[-1]
     return ""
+
+
+def _takes_int(operators: tuple[Operator, ...], position: int) -> bool:
+    """Whether some entry takes a single int where another takes several: `hsplit(x, 3)`."""
+    types = [
+        o.schema.positional[position].type for o in operators if len(o.schema.positional) > position
+    ]
+    return any(type_.base in ("int", "SymInt") and not type_.is_list for type_ in types)
 
 
 def _local(argument: Argument, first: str) -> str:

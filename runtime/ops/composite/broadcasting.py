@@ -45,7 +45,6 @@ def meshgrid(tensors: Sequence[Any], indexing: str | None = None) -> list[Any]:
         along[dim] = shape[dim]
         grids.append(vector.reshape(along).expand(shape))
     if swapped:
-        grids = [grid.transpose(0, 1) for grid in grids]
         grids[0], grids[1] = grids[1], grids[0]
     return grids
 
