@@ -37,7 +37,19 @@ inner = njit(**options)
 entry = njit(cache=True, **options)
 '''
 
-compiled_kernels = 0
+_modules: list[ModuleType] = []
+
+
+def cache_counts() -> tuple[int, int]:
+    """(loaded from the cache, compiled), over all signatures of this process's kernels."""
+    loaded = compiled = 0
+    for module in _modules:
+        for value in vars(module).values():
+            stats = getattr(value, "stats", None)
+            if stats is not None and value.__module__ == module.__name__:
+                loaded += sum(stats.cache_hits.values())
+                compiled += sum(stats.cache_misses.values())
+    return loaded, compiled
 
 
 @lru_cache(maxsize=None)
@@ -51,17 +63,16 @@ def compile_text(name: str, text: str) -> Any:
 
 def load_text(name: str, text: str) -> ModuleType:
     """Import `text` from the file in the cache folder that is named by its hash."""
-    global compiled_kernels
-    compiled_kernels += 1
     digest = hashlib.sha256(text.encode()).hexdigest()[:24]
     path = config.cache_folder() / "kernels" / f"{name}_{digest}.py"
-    if not path.exists():
+    if not path.exists() or path.read_text() != text:
         _write_once(path, text)
     spec = importlib.util.spec_from_file_location(f"torchgen_kernel_{name}_{digest}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # a cached kernel is loaded into the module of this name
     spec.loader.exec_module(module)
+    _modules.append(module)
     return module
 
 

@@ -1,0 +1,98 @@
+"""The kernel cache hits by content: another copy of the library compiles nothing again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from runtime.kernels import build
+from runtime.kernels.cpu import pointwise
+from torchgen_out.operators import pointwise as operators
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+SCRIPT = """
+import torchgen_out as torch
+from runtime.kernels import build
+x = torch.linspace(0, 1, 24, dtype=torch.float64).view(4, 6).requires_grad_()
+y = torch.nn.functional.softplus(x) + x[0]
+y.sum().backward()
+torch.cumsum(x.detach(), 0)
+print(*build.cache_counts(), torch.__file__)
+"""
+
+
+def copy_library(target: Path) -> Path:
+    """Another checkout, at another path and with other time stamps."""
+    for package in ("runtime", "torchgen_out"):
+        shutil.copytree(
+            ROOT / package,
+            target / package,
+            ignore=shutil.ignore_patterns("__pycache__"),
+            copy_function=shutil.copyfile,
+        )
+    return target
+
+
+def run(library: Path, cache: Path) -> tuple[int, int]:
+    """Loaded and compiled kernels of one process that uses the copy of the library."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(library),
+        "TORCHGEN_CACHE_DIR": str(cache),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        cwd=library,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded, compiled, file = done.stdout.split()
+    assert Path(file).is_relative_to(library)
+    return int(loaded), int(compiled)
+
+
+def test_a_second_copy_compiles_nothing(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    loaded, compiled = run(copy_library(tmp_path / "first"), cache)
+    assert loaded == 0
+    assert compiled >= 4
+    loaded, compiled = run(copy_library(tmp_path / "second"), cache)
+    assert loaded >= 4
+    assert compiled == 0
+
+
+def test_texts_of_other_operators_do_not_depend_on_an_entry() -> None:
+    def text_of(name: str) -> str:
+        operator = getattr(operators, name)
+        from runtime.core import dtype as dtypes
+
+        spec = pointwise.PointwiseSpec(
+            operator.formulas[()],
+            ("tensor",),
+            (dtypes.float32,),
+            (dtypes.float32,),
+            dtypes.float32,
+        )
+        return pointwise.contiguous_text(spec)
+
+    exp, tanh = text_of("exp"), text_of("tanh")
+    assert "def tanh" not in exp
+    assert "def tanh" in tanh
+    assert str(ROOT) not in exp
+
+
+def test_a_damaged_file_is_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCHGEN_CACHE_DIR", str(tmp_path))
+    text = build.HEADER.format(title="probe") + "\n\n@entry\ndef kernel(x):\n    return x + 1\n"
+    assert build.load_text("probe", text).kernel(1) == 2
+    (file,) = (tmp_path / "kernels").glob("probe_*.py")
+    file.write_text("this is not Python")
+    assert build.load_text("probe", text).kernel(1) == 2
