@@ -15,6 +15,7 @@ import pytest
 from runtime.kernels.cpu import (
     distinct,
     indexing,
+    masking,
     scan,
     scatter,
     searching,
@@ -188,10 +189,10 @@ def test_masks_and_flat_places(rng: np.random.Generator, dtype: str) -> None:
             selected = theirs(x).masked_select(theirs(part))
             assert (indexing.masked_select(x, part) == selected.numpy()).all()
             expected = theirs(x).masked_fill(theirs(part), 1)
-            check_aliasing(scatter.masked_fill, x, part, 1, expected=expected)
+            check_aliasing(masking.masked_fill, x, part, 1, expected=expected)
             source = make(rng, (x.size,), dtype)
             expected = theirs(x).masked_scatter(theirs(part), theirs(source))
-            check_aliasing(scatter.masked_scatter, x, part, source, expected=expected)
+            check_aliasing(masking.masked_scatter, x, part, source, expected=expected)
 
 
 # Writing at places.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime.kernels.cpu import combining, scatter
+from runtime.kernels.cpu import combining, masking, scatter
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_index_put_refuses_values_that_do_not_broadcast(x: Any) -> None:
 def test_masked_fill(x: Any, shape: tuple[int, ...]) -> None:
     mask = np.random.default_rng(3).random(shape) < 0.5
     for value in (2, np.array(2.0)):
-        for result in run(scatter.masked_fill, x, mask, value):
+        for result in run(masking.masked_fill, x, mask, value):
             np.testing.assert_array_equal(result, np.where(mask, 2.0, x))
 
 
@@ -133,10 +133,10 @@ def test_masked_scatter(x: Any) -> None:
     mask = x > 0
     expected = x.copy()
     expected[mask] = np.arange(mask.sum())
-    for result in run(scatter.masked_scatter, x, mask, np.arange(60.0)):
+    for result in run(masking.masked_scatter, x, mask, np.arange(60.0)):
         np.testing.assert_array_equal(result, expected)
     with pytest.raises(RuntimeError, match="Number of elements of source < number of ones"):
-        scatter.masked_scatter(x, x, mask, np.arange(2.0))
+        masking.masked_scatter(x, x, mask, np.arange(2.0))
 
 
 def test_index_fill_counts_from_the_end(x: Any) -> None:

@@ -936,14 +936,10 @@ def movedim(input: Any, source: Any = MISSING, destination: Any = MISSING) -> An
     raise no_overload("movedim", schemas, (input, source, destination))
 
 
-def squeeze(input: Any, *args: Any, dim: Any = MISSING) -> Any:
+def squeeze(input: Any, dim: Any = MISSING) -> Any:
     """squeeze(Tensor(a) self) -> Tensor(a)
     squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)
     squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"""
-    if args:
-        first = args[0]
-        several = len(args) > 1 or first.__class__ is int or is_item(first)
-        dim = args if several else first
     if dim is MISSING:
         return squeeze__default(input)
     if is_int(dim):
@@ -1092,13 +1088,9 @@ def tensor_split(
     )
 
 
-def hsplit(input: Any, *args: Any, sections: Any = MISSING, indices: Any = MISSING) -> Any:
+def hsplit(input: Any, sections: Any = MISSING, *, indices: Any = MISSING) -> Any:
     """hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
     hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
-    if args:
-        first = args[0]
-        several = len(args) > 1 or first.__class__ is int or is_item(first)
-        sections = args if several else first
     if is_int(sections) and indices is MISSING:
         return hsplit__int(input, sections)
     if (
@@ -1113,13 +1105,9 @@ def hsplit(input: Any, *args: Any, sections: Any = MISSING, indices: Any = MISSI
     raise no_overload("hsplit", schemas, (input, sections, indices))
 
 
-def vsplit(input: Any, *args: Any, sections: Any = MISSING, indices: Any = MISSING) -> Any:
+def vsplit(input: Any, sections: Any = MISSING, *, indices: Any = MISSING) -> Any:
     """vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
     vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
-    if args:
-        first = args[0]
-        several = len(args) > 1 or first.__class__ is int or is_item(first)
-        sections = args if several else first
     if is_int(sections) and indices is MISSING:
         return vsplit__int(input, sections)
     if (
@@ -1134,13 +1122,9 @@ def vsplit(input: Any, *args: Any, sections: Any = MISSING, indices: Any = MISSI
     raise no_overload("vsplit", schemas, (input, sections, indices))
 
 
-def dsplit(input: Any, *args: Any, sections: Any = MISSING, indices: Any = MISSING) -> Any:
+def dsplit(input: Any, sections: Any = MISSING, *, indices: Any = MISSING) -> Any:
     """dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
     dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
-    if args:
-        first = args[0]
-        several = len(args) > 1 or first.__class__ is int or is_item(first)
-        sections = args if several else first
     if is_int(sections) and indices is MISSING:
         return dsplit__int(input, sections)
     if (

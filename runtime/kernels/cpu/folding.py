@@ -7,7 +7,7 @@ contiguous is computed in a buffer and copied back.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -24,7 +24,20 @@ def fold(array: Array, dim: int) -> Array:
     return np.ascontiguousarray(array).reshape(folded_shape(array.shape, dim))
 
 
-def folded_shape(shape: Sequence[int], dim: int) -> tuple[int, int, int]:
+def is_last(array: Array, dim: int) -> bool:
+    """Whether the elements of a slice along `dim` are neighbours: a kernel of rows will do."""
+    return dim == -1 or dim == array.ndim - 1 or not array.ndim
+
+
+def rows_of(array: Array) -> Array:
+    """Return `array` as contiguous rows along its last dim; 0-d is one row of one element."""
+    if array.ndim == 2 and array.flags.c_contiguous:
+        return array
+    return np.ascontiguousarray(array).reshape(folded_shape(array.shape, -1)[:2])
+
+
+@lru_cache(maxsize=4096)
+def folded_shape(shape: tuple[int, ...], dim: int) -> tuple[int, int, int]:
     """The sizes before, at and behind `dim`, multiplied together."""
     if not shape:
         return (1, 1, 1)

@@ -15,6 +15,8 @@ from runtime.kernels.cpu.folding import (
     as_int64,
     buffer_of,
     fold,
+    is_last,
+    rows_of,
     settle,
 )
 
@@ -25,39 +27,42 @@ def gather(out: Array, self: Array, dim: int, index: Array, sparse_grad: bool = 
     """out[o, j, i] = self[o, index[o, j, i], i] around `dim`."""
     if not index.size:
         return
-    self = within(self, index.shape, dim)
+    self, index = as_bits(within(self, index.shape, dim)), as_int64(index)
     buffer = buffer_of(out)
-    source, slots = fold(as_bits(self), dim), fold(as_int64(index), dim)
-    target = as_bits(buffer).reshape(slots.shape)
-    gather_rows = _gather_last if slots.shape[2] == 1 else _gather
-    if not gather_rows(target, source, slots):
-        raise places.bad_scatter_index(index, dim, source.shape[1])
+    if is_last(index, dim):
+        source = self if self.ndim == 2 else rows_of(self)
+        fine = _gather_rows(rows_of(as_bits(buffer)), source, rows_of(index))
+    else:
+        slots = fold(index, dim)
+        fine = _gather(as_bits(buffer).reshape(slots.shape), fold(self, dim), slots)
+    if not fine:
+        raise places.bad_scatter_index(index, dim, self.shape[dim] if self.ndim else 1)
     settle(out, buffer)
 
 
-def within(array: Array, shape: Sequence[int], dim: int) -> Array:
+def within(array: Array, shape: tuple[int, ...], dim: int) -> Array:
     """Cut `array` down to `shape` in all dims but `dim`."""
-    if array.ndim != len(shape) or not array.ndim:
-        return array.reshape(-1)[: array.size] if not array.ndim else array
-    dim %= array.ndim
-    if all(a == b for i, (a, b) in enumerate(zip(array.shape, shape, strict=True)) if i != dim):
+    own = array.shape
+    if own == shape or len(own) != len(shape) or not own:
+        return array
+    dim %= len(own)
+    if own[:dim] == shape[:dim] and own[dim + 1 :] == shape[dim + 1 :]:
         return array
     return array[tuple(slice(None) if i == dim else slice(n) for i, n in enumerate(shape))]
 
 
 @kernel
-def _gather_last(out, self, index):
-    """The last dim: each row of self is read at its own places."""
-    rows, count, _ = index.shape
+def _gather_rows(out, self, index):
+    """The last dim: each row of self is read at its own places. False for a place outside."""
     size = np.uint64(self.shape[1])
-    fine = True
-    for row in range(rows):
-        for j in range(count):
-            k = np.uint64(index[row, j, 0])
-            inside = k < size
-            fine &= inside
-            out[row, j, 0] = self[row, k if inside else np.uint64(0), 0]
-    return fine
+    for row in range(index.shape[0]):
+        source, slots, target = self[row], index[row], out[row]
+        for j in range(slots.size):
+            k = np.uint64(slots[j])
+            if k >= size:
+                return False
+            target[j] = source[k]
+    return True
 
 
 @kernel
@@ -65,15 +70,14 @@ def _gather(out, self, index):
     """Another dim: the elements behind it are neighbours in memory."""
     outer, count, inner = index.shape
     size = np.uint64(self.shape[1])
-    fine = True
     for o in range(outer):
         for j in range(count):
             for i in range(inner):
                 k = np.uint64(index[o, j, i])
-                inside = k < size
-                fine &= inside
-                out[o, j, i] = self[o, k if inside else np.uint64(0), i]
-    return fine
+                if k >= size:
+                    return False
+                out[o, j, i] = self[o, k, i]
+    return True
 
 
 def index_select(out: Array, self: Array, dim: int, index: Array) -> None:
@@ -90,18 +94,29 @@ def take_slices(out: Array, self: Array, dim: int, index: Array) -> None:
     """np.take into `out`, indices checked before. Its mode 'raise' would buffer the output."""
     if not self.flags.c_contiguous and 4 * index.size < self.shape[dim]:
         out[...] = self[(slice(None),) * (dim % self.ndim) + (index,)]
-        return
-    np.take(self, index, axis=dim, out=out, mode="clip")
+    elif self.ndim > 1 and is_last(self, dim) and out.flags.c_contiguous:
+        _take_columns(rows_of(as_bits(out)), rows_of(as_bits(self)), as_int64(index))
+    else:
+        np.take(self, index, axis=dim, out=out, mode="clip")
+
+
+@kernel
+def _take_columns(out, self, index):
+    """The same columns of every row."""
+    for row in range(self.shape[0]):
+        source, target = self[row], out[row]
+        for j in range(index.size):
+            target[j] = source[np.uint64(index[j])]
 
 
 def index(self: Array, indices: Sequence[Array | None]) -> Array:
     """Return self[indices] as a new array."""
     if len(indices) == 1 and _is_full_mask(self, indices[0]):
-        return self[indices[0].astype(np.bool_, copy=False)]
+        return _compress(self, indices[0])
     plain = places.plain_indices(self.shape, indices)
     linear = places.linear_places(self.shape, plain)
     if linear is None:
-        return self[places.numpy_index(plain)]
+        return self[places.numpy_index(self.shape, plain)]
     first, stop, place = linear
     shape = places.result_shape(self.shape, first, stop, place)
     if stop - first == 1:
@@ -110,7 +125,7 @@ def index(self: Array, indices: Sequence[Array | None]) -> Array:
             np.take(self, place, axis=first, out=out, mode="clip")
         return out
     if not self.flags.c_contiguous:
-        return self[places.numpy_index(plain)]
+        return self[places.numpy_index(self.shape, plain)]
     merged = places.merged(self, first, stop)
     if not place.size or not merged.size:
         return np.empty(shape, self.dtype)
@@ -139,7 +154,29 @@ def masked_select(self: Array, mask: Array) -> Array:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     if self.shape != mask.shape:
         mask, self = _broadcast_pair(mask, self)
-    return self[mask] if self.ndim else self.reshape(1)[mask.reshape(1)]
+    return _compress(self, mask)
+
+
+def _compress(self: Array, mask: Array) -> Array:
+    """The elements under a mask of the same shape."""
+    count = int(np.count_nonzero(mask))
+    out = np.empty(count, self.dtype)
+    flags = np.ascontiguousarray(mask).reshape(-1).view(np.uint8)
+    if count:
+        _pack(as_bits(out), as_bits(np.ascontiguousarray(self).reshape(-1)), flags)
+    return out
+
+
+@kernel
+def _pack(out, self, mask):
+    """Write every element and step on after those wanted: no branch to mispredict."""
+    place = 0
+    last = out.size - 1
+    for i in range(self.size):
+        out[place if place < last else last] = self[i]
+        place += 1 if mask[i] else 0
+        if place > last:
+            break
 
 
 def _broadcast_pair(mask: Array, self: Array) -> tuple[Array, Array]:
@@ -153,13 +190,38 @@ def _broadcast_pair(mask: Array, self: Array) -> tuple[Array, Array]:
 
 def nonzero(self: Array) -> Array:
     """Return the places of the nonzero elements, one row each."""
-    if not self.ndim:
-        return np.empty((int(self != 0), 0), np.int64)
-    found = np.nonzero(self)
-    out = np.empty((found[0].size, self.ndim), np.int64)
-    for dim, column in enumerate(found):
-        out[:, dim] = column
+    count = int(np.count_nonzero(self))
+    out = np.empty((count, self.ndim), np.int64)
+    if not out.size:
+        return out
+    flags = self if self.dtype == np.bool_ else self != 0
+    rows = rows_of(flags)
+    outer = np.array(self.shape[:-1], np.int64)
+    _list_places(out, rows, outer, np.empty(rows.shape[1] + 1, np.int64))
     return out
+
+
+@kernel
+def _list_places(out, rows, outer, found):
+    """Row by row: first the columns, without a branch, then the coordinates of each."""
+    counter = np.zeros(outer.size, np.int64)
+    place = 0
+    for row in range(rows.shape[0]):
+        flags = rows[row]
+        count = 0
+        for j in range(flags.size):
+            found[count] = j
+            count += 1 if flags[j] else 0
+        for n in range(count):
+            for dim in range(outer.size):
+                out[place, dim] = counter[dim]
+            out[place, outer.size] = found[n]
+            place += 1
+        for dim in range(outer.size - 1, -1, -1):
+            counter[dim] += 1
+            if counter[dim] < outer[dim]:
+                break
+            counter[dim] = 0
 
 
 def embedding(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
+from runtime.kernels.build import kernel
 from runtime.kernels.cpu.folding import as_int64
 
 Array = Any
@@ -20,30 +21,41 @@ Array = Any
 
 def check_range(index: Array, size: int, error: Any) -> None:
     """Raise `error(index)` for the first index outside [0, size)."""
-    if index.size and (index.min() < 0 or index.max() >= size):
-        outside = (index < 0) | (index >= size)
-        raise error(int(index[outside].reshape(-1)[0]))
+    flat = as_int64(index).reshape(-1)
+    if not _all_below(flat, np.uint64(size)):
+        raise error(first_outside(flat, 0, size))
+
+
+@kernel
+def _all_below(index, size):
+    """Whether all are in [0, size): as unsigned numbers, negative ones are large."""
+    outside = False
+    for i in range(index.size):
+        outside |= np.uint64(index[i]) >= size
+    return not outside
+
+
+def first_outside(index: Array, low: int, high: int) -> int:
+    """The first index outside [low, high); there is one."""
+    return int(index[(index < low) | (index >= high)].reshape(-1)[0])
 
 
 def bad_scatter_index(index: Array, dim: int, size: int) -> RuntimeError:
     """The error of `gather` and `scatter` for the first index outside [0, size)."""
-    bad = index[(index < 0) | (index >= size)].reshape(-1)[0]
-    return errors.scatter_index_out_of_bounds(int(bad), dim % max(index.ndim, 1), size)
+    bad = first_outside(index, 0, size)
+    return errors.scatter_index_out_of_bounds(bad, dim % max(index.ndim, 1), size)
 
 
 def nonnegative(index: Array, dim: int, size: int) -> Array:
-    """Return int64 indices counted from the front.
+    """Return int64 indices counted from the front, contiguous.
 
     Raises: IndexError if one is outside [-size, size).
     """
-    index = index.astype(np.int64, copy=False)
-    if not index.size:
-        return index
-    low = index.min()
-    if low < -size or index.max() >= size:
-        outside = (index < -size) | (index >= size)
-        raise errors.index_out_of_bounds(int(index[outside].reshape(-1)[0]), dim, size)
-    return np.where(index < 0, index + size, index) if low < 0 else index
+    index = as_int64(index).reshape(index.shape)
+    counted = np.empty_like(index)
+    if not _merge(counted.reshape(-1), index.reshape(-1), size, True):
+        raise errors.index_out_of_bounds(first_outside(index, -size, size), dim, size)
+    return counted
 
 
 def nonnegative_flat(index: Array, count: int) -> Array:
@@ -51,40 +63,45 @@ def nonnegative_flat(index: Array, count: int) -> Array:
 
     Raises: IndexError if one is outside [-count, count).
     """
-    if not index.size:
-        return index
-    low = index.min()
-    if low < -count or index.max() >= count:
-        outside = (index < -count) | (index >= count)
-        raise errors.flat_index_out_of_range(int(index[outside][0]), count)
-    return np.where(index < 0, index + count, index) if low < 0 else index
+    counted = np.empty_like(index)
+    if not _merge(counted.reshape(-1), index.reshape(-1), count, True):
+        raise errors.flat_index_out_of_range(first_outside(index, -count, count), count)
+    return counted
+
+
+@kernel
+def _merge(place, index, size, first):
+    """place = place * size + index counted from the front; False for an index outside."""
+    fine = True
+    for i in range(index.size):
+        k = index[i]
+        k = k + size if k < 0 else k
+        fine &= np.uint64(k) < np.uint64(size)
+        place[i] = k if first else place[i] * size + k
+    return fine
 
 
 def plain_indices(shape: Sequence[int], indices: Sequence[Array | None]) -> list[Array | None]:
-    """Return one entry per indexed dim: None, or int64 indices that are checked and broadcast.
+    """Return one entry per indexed dim: None, or integers, all of one shape.
 
     A mask of k dims becomes k index vectors.
-    Raises: IndexError for too many indices, wrong dtypes, masks that do not fit, bad places.
+    Raises: IndexError for too many indices, wrong dtypes, masks that do not fit.
     """
     plain: list[Array | None] = []
     for index in indices:
         if index is None:
             plain.append(None)
-        elif index.dtype in (np.bool_, np.uint8):
-            plain += _of_mask(shape, index, len(plain))
-        elif index.dtype in (np.int64, np.int32):
+        elif index.dtype.kind == "i" and index.dtype.itemsize >= 4:
             plain.append(index)
+        elif index.dtype.name in ("bool", "uint8"):
+            plain += _of_mask(shape, index, len(plain))
         else:
             raise errors.index_dtype()
-    if not any(index is not None for index in indices):
+    if all(index is None for index in indices):
         raise errors.no_index()
     if len(plain) > len(shape):
         raise errors.too_many_indices(len(shape), len(plain))
-    checked = [
-        index if index is None else nonnegative(index, dim, shape[dim])
-        for dim, index in enumerate(plain)
-    ]
-    return _broadcast(checked)
+    return _broadcast(plain)
 
 
 def _of_mask(shape: Sequence[int], mask: Array, first: int) -> list[Array]:
@@ -99,7 +116,7 @@ def _of_mask(shape: Sequence[int], mask: Array, first: int) -> list[Array]:
 
 def _broadcast(indices: list[Array | None]) -> list[Array | None]:
     given = [index for index in indices if index is not None]
-    if all(index.shape == given[0].shape for index in given):
+    if len(given) == 1 or len({index.shape for index in given}) == 1:
         return indices
     try:
         together = iter(np.broadcast_arrays(*given))
@@ -114,15 +131,19 @@ def linear_places(
     """Return (first dim, one past the last, place in the merged dims), or None.
 
     None if indexed dims do not stand together. indices: as `plain_indices` returns them.
+    Raises: IndexError for a place outside.
     """
     dims = [dim for dim, index in enumerate(indices) if index is not None]
     first, stop = dims[0], dims[-1] + 1
     if stop - first != len(dims):
         return None
-    place = indices[first]
-    for dim in range(first + 1, stop):
-        place = place * shape[dim] + indices[dim]
-    return first, stop, as_int64(place).reshape(np.shape(place))
+    place = np.empty(indices[first].shape, np.int64)
+    flat = place.reshape(-1)
+    for dim in dims:
+        index, size = as_int64(indices[dim]).reshape(-1), shape[dim]
+        if not _merge(flat, index, size, dim == first):
+            raise errors.index_out_of_bounds(first_outside(index, -size, size), dim, size)
+    return first, stop, place
 
 
 def result_shape(shape: Sequence[int], first: int, stop: int, place: Array) -> tuple[int, ...]:
@@ -136,6 +157,12 @@ def merged(array: Array, first: int, stop: int) -> Array:
     return array.reshape(prod(shape[:first]), prod(shape[first:stop]), prod(shape[stop:]))
 
 
-def numpy_index(indices: list[Array | None]) -> tuple[Any, ...]:
-    """The same expression for NumPy, which places the result's dims by the same rule."""
-    return tuple(slice(None) if index is None else index for index in indices)
+def numpy_index(shape: Sequence[int], indices: list[Array | None]) -> tuple[Any, ...]:
+    """The same expression for NumPy, which places the result's dims by the same rule.
+
+    Raises: IndexError for a place outside.
+    """
+    return tuple(
+        slice(None) if index is None else nonnegative(index, dim, shape[dim])
+        for dim, index in enumerate(indices)
+    )

@@ -1,7 +1,7 @@
 """Writing at places given by index tensors or under a mask; reading is in `indexing.py`.
 
-All of these may run in place (`out is self`). What combines values (add, multiply, max, min) is in
-`combining.py`, over flat places.
+All of these may run in place (`out is self`). What combines values by product, mean or order is
+in `combining.py`, over flat places.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from runtime.kernels.cpu.folding import (
     contiguous_of,
     fold,
     folded_shape,
+    is_last,
+    rows_of,
     settle,
     start_from,
 )
@@ -32,62 +34,92 @@ def scatter(out: Array, self: Array, dim: int, index: Array, src: Array) -> None
     """out[o, index[o, j, i], i] = src[o, j, i] around `dim`; a later write wins."""
     start_from(out, self)
     if index.size:
-        _scatter_into(as_bits(out), dim, index, as_bits(_cut(src, index)), _scatter_rows)
+        src = as_bits(_cut(src, index))
+        _scatter_into(as_bits(out), dim, index, src, _write_rows, _write)
 
 
 def scatter_value(out: Array, self: Array, dim: int, index: Array, value: Any) -> None:
     """out[o, index[o, j, i], i] = value around `dim`."""
-    start_from(out, self)
-    if index.size:
-        filler = np.full((1, 1, 1), value).astype(out.dtype)
-        _scatter_into(as_bits(out), dim, index, as_bits(filler), _scatter_rows)
+    src = np.broadcast_to(np.full((), value).astype(out.dtype), index.shape)
+    scatter(out, self, dim, index, src)
 
 
 def scatter_add(out: Array, self: Array, dim: int, index: Array, src: Array) -> None:
     """out[o, index[o, j, i], i] += src[o, j, i] around `dim`."""
     start_from(out, self)
     if index.size:
-        adder = _scatter_or_rows if out.dtype == np.bool_ else _scatter_add_rows
-        _scatter_into(out, dim, index, _cut(src, index), adder)
+        _scatter_into(out, dim, index, _cut(src, index), _add_rows, _add)
 
 
 def _cut(src: Array, index: Array) -> Array:
-    """The part of `src` that `index` covers, of its shape."""
-    return src[tuple(map(slice, index.shape))] if src.ndim == index.ndim else src.reshape(1)
+    """The part of `src` that `index` covers."""
+    if src.shape == index.shape:
+        return src
+    return src[tuple(map(slice, index.shape))] if src.ndim == index.ndim else src.reshape(-1)[:1]
 
 
-def _scatter_into(out: Array, dim: int, index: Array, src: Array, write: Any) -> None:
-    """Run a row kernel on the part of `out` that `index` can reach."""
+def _scatter_into(
+    out: Array, dim: int, index: Array, src: Array, write_rows: Any, write: Any
+) -> None:
+    """Run a kernel on the part of `out` that `index` can reach."""
     target = within(out, index.shape, dim)
-    buffer = contiguous_of(target)
-    slots = fold(as_int64(index), dim)
-    values = src if src.size == 1 and src.ndim == 3 else np.ascontiguousarray(src)
-    values = values.reshape(slots.shape if values.size == slots.size else (1, 1, 1))
-    folded = buffer.reshape(folded_shape(buffer.shape, dim))
-    if not write(folded, slots, values):
-        raise places.bad_scatter_index(index, dim, folded.shape[1])
+    buffer, index = contiguous_of(target), as_int64(index)
+    if is_last(index, dim):
+        fine = write_rows(rows_of(buffer), rows_of(index), rows_of(src))
+    else:
+        folded = buffer.reshape(folded_shape(buffer.shape, dim))
+        fine = write(folded, fold(index, dim), fold(src, dim))
+    if not fine:
+        raise places.bad_scatter_index(index, dim, out.shape[dim] if out.ndim else 1)
     settle(target, buffer)
 
 
 @kernel
-def _scatter_rows(out, index, src):
-    """Write; `src` is as large as `index`, or one value for all."""
+def _write_rows(out, index, src):
+    """Write along the last dim. False for a place outside."""
+    size = np.uint64(out.shape[1])
+    for row in range(index.shape[0]):
+        target, slots, source = out[row], index[row], src[row]
+        for j in range(slots.size):
+            k = np.uint64(slots[j])
+            if k >= size:
+                return False
+            target[k] = source[j]
+    return True
+
+
+@kernel
+def _add_rows(out, index, src):
+    """Add along the last dim; a sum of booleans is true when one of them is."""
+    size = np.uint64(out.shape[1])
+    for row in range(index.shape[0]):
+        target, slots, source = out[row], index[row], src[row]
+        for j in range(slots.size):
+            k = np.uint64(slots[j])
+            if k >= size:
+                return False
+            target[k] += source[j]
+    return True
+
+
+@kernel
+def _write(out, index, src):
+    """Write along another dim."""
     outer, count, inner = index.shape
     size = np.uint64(out.shape[1])
-    one = src.size == 1
     for o in range(outer):
         for j in range(count):
             for i in range(inner):
                 k = np.uint64(index[o, j, i])
                 if k >= size:
                     return False
-                out[o, k, i] = src[0, 0, 0] if one else src[o, j, i]
+                out[o, k, i] = src[o, j, i]
     return True
 
 
 @kernel
-def _scatter_add_rows(out, index, src):
-    """Add."""
+def _add(out, index, src):
+    """Add along another dim."""
     outer, count, inner = index.shape
     size = np.uint64(out.shape[1])
     for o in range(outer):
@@ -97,22 +129,6 @@ def _scatter_add_rows(out, index, src):
                 if k >= size:
                     return False
                 out[o, k, i] += src[o, j, i]
-    return True
-
-
-@kernel
-def _scatter_or_rows(out, index, src):
-    """Add booleans."""
-    outer, count, inner = index.shape
-    size = np.uint64(out.shape[1])
-    for o in range(outer):
-        for j in range(count):
-            for i in range(inner):
-                k = np.uint64(index[o, j, i])
-                if k >= size:
-                    return False
-                if src[o, j, i]:
-                    out[o, k, i] = True
     return True
 
 
@@ -147,32 +163,29 @@ def scatter_reduce(
     start_from(out, self)
     if not index.size:
         return
-    buffer = contiguous_of(out)
-    target = within(buffer, index.shape, dim)
+    target = within(out, index.shape, dim)
+    buffer, slots = contiguous_of(target), fold(as_int64(index), dim)
+    flat = np.empty(slots.size, np.int64)
     size = buffer.shape[dim] if buffer.ndim else 1
-    if index.min() < 0 or index.max() >= size:
+    if not _flat_places(flat.reshape(slots.shape), slots, size):
         raise places.bad_scatter_index(index, dim, size)
-    flat = _flat_places(buffer.shape, target.shape, dim, index)
     values = np.ascontiguousarray(_cut(src, index)).reshape(-1)
     combining.combine(buffer.reshape(-1), flat, values, reduce, include_self)
-    settle(out, buffer)
+    settle(target, buffer)
 
 
-def _flat_places(shape: Sequence[int], reach: Sequence[int], dim: int, index: Array) -> Array:
-    """The place in the flat array of each element of `index`, as a vector."""
-    if not shape or not index.ndim:
-        return as_int64(index).reshape(-1)
-    dim %= len(shape)
-    flat = np.zeros(index.shape, np.int64)
-    step = 1
-    for axis in reversed(range(len(shape))):
-        if axis == dim:
-            flat += index * step
-        else:
-            extent = (-1,) + (1,) * (len(shape) - 1 - axis)
-            flat += (np.arange(index.shape[axis]) * step).reshape(extent)
-        step *= shape[axis]
-    return flat.reshape(-1)
+@kernel
+def _flat_places(flat, index, size):
+    """The place in the flattened array of each element of a folded index."""
+    outer, count, inner = index.shape
+    fine = True
+    for o in range(outer):
+        for j in range(count):
+            for i in range(inner):
+                k = index[o, j, i]
+                fine &= np.uint64(k) < np.uint64(size)
+                flat[o, j, i] = (o * size + k) * inner + i
+    return fine
 
 
 def index_add(
@@ -181,18 +194,16 @@ def index_add(
     """Add alpha times the slices of `source` to the slices that `index` names."""
     start_from(out, self)
     slots = as_int64(index).reshape(-1)
-    size = out.shape[dim] if out.ndim else 1
-    places.check_range(slots, size, _index_add_error(out, dim))
+    places.check_range(slots, out.shape[dim] if out.ndim else 1, _index_add_error(out, dim))
     if not (slots.size and out.size):
         return
     buffer = contiguous_of(out)
     if alpha != 1:
         source = source * np.full((), alpha).astype(source.dtype)
-    folded, values = buffer.reshape(folded_shape(out.shape, dim)), fold(source, dim)
-    if out.dtype == np.bool_:
-        folded[:, slots] |= values
+    if is_last(out, dim):
+        _add_columns(rows_of(buffer), slots, rows_of(source))
     else:
-        _add_slices(folded, slots, values)
+        _add_slices(buffer.reshape(folded_shape(out.shape, dim)), slots, fold(source, dim))
     settle(out, buffer)
 
 
@@ -203,14 +214,23 @@ def _index_add_error(out: Array, dim: int) -> Any:
 
 
 @kernel
+def _add_columns(out, index, source):
+    """out[o, index[j]] += source[o, j]."""
+    for o in range(source.shape[0]):
+        target, row = out[o], source[o]
+        for j in range(index.size):
+            target[np.uint64(index[j])] += row[j]
+
+
+@kernel
 def _add_slices(out, index, source):
     """out[o, index[j], :] += source[o, j, :]."""
     outer, count, inner = source.shape
     for o in range(outer):
         for j in range(count):
-            k = index[j]
+            target, row = out[o, index[j]], source[o, j]
             for i in range(inner):
-                out[o, k, i] += source[o, j, i]
+                target[i] += row[i]
 
 
 def index_reduce(
@@ -295,22 +315,32 @@ def index_put(
         _put_apart(out, plain, values, accumulate)
         return
     first, stop, place = linear
-    target = places.result_shape(out.shape, first, stop, place)
-    spread = _spread(values, target)
+    spread = _spread(values, places.result_shape(out.shape, first, stop, place))
     if not spread.size:
         return
     buffer = contiguous_of(out)
     folded = places.merged(buffer, first, stop)
     slots = place.reshape(-1)
-    outer, _, inner = folded.shape
-    given = spread.reshape(outer, slots.size, inner)
-    if not accumulate:
-        _copy_slices(as_bits(folded), slots, as_bits(np.ascontiguousarray(given)))
-    elif out.dtype == np.bool_:
-        folded[:, slots] |= given
+    outer, size, inner = folded.shape
+    given = np.ascontiguousarray(spread)
+    if inner == 1:
+        given = given.reshape(outer, slots.size)
+        put_columns = _add_columns if accumulate else _copy_columns
+        put_columns(folded.reshape(outer, size), slots, given)
     else:
-        _add_slices(folded, slots, np.ascontiguousarray(given))
+        given = given.reshape(outer, slots.size, inner)
+        put_slices = _add_slices if accumulate else _copy_slices
+        put_slices(folded, slots, given)
     settle(out, buffer)
+
+
+@kernel
+def _copy_columns(out, index, source):
+    """out[o, index[j]] = source[o, j], in order: a later one wins."""
+    for o in range(source.shape[0]):
+        target, row = out[o], source[o]
+        for j in range(index.size):
+            target[np.uint64(index[j])] = row[j]
 
 
 @kernel
@@ -319,13 +349,15 @@ def _copy_slices(out, index, source):
     outer, count, inner = source.shape
     for o in range(outer):
         for j in range(count):
-            k = index[j]
+            target, row = out[o, index[j]], source[o, j]
             for i in range(inner):
-                out[o, k, i] = source[o, j, i]
+                target[i] = row[i]
 
 
 def _spread(values: Array, target: tuple[int, ...]) -> Array:
     """Broadcast values to the places indexed."""
+    if values.shape == target:
+        return values
     try:
         return np.broadcast_to(values, target)
     except ValueError:
@@ -334,44 +366,9 @@ def _spread(values: Array, target: tuple[int, ...]) -> Array:
 
 def _put_apart(out: Array, plain: list[Array | None], values: Array, accumulate: bool) -> None:
     """Indexed dims that do not stand together: NumPy's own indexing."""
-    where = places.numpy_index(plain)
+    where = places.numpy_index(out.shape, plain)
     given = _spread(values, np.broadcast_to(np.zeros((), np.uint8), out.shape)[where].shape)
     if not accumulate:
         out[where] = given
-    elif out.dtype == np.bool_:
-        out[where] |= given
     else:
         np.add.at(out, where, given)
-
-
-def masked_fill(out: Array, self: Array, mask: Array, value: Any) -> None:
-    """Write `value` where `mask` is true, self elsewhere."""
-    filler = as_bits(np.asarray(value).astype(out.dtype).reshape(1))
-    if mask.shape == self.shape == out.shape and _all_contiguous(out, self, mask):
-        flat = as_bits(out).reshape(-1), as_bits(self).reshape(-1), mask.reshape(-1)
-        _select(*flat, filler[0])
-        return
-    start_from(out, self)
-    np.copyto(out, filler.view(out.dtype)[0], where=mask)
-
-
-def _all_contiguous(*arrays: Array) -> bool:
-    return all(array.flags.c_contiguous for array in arrays)
-
-
-@kernel
-def _select(out, self, mask, value):
-    """A select without a branch vectorises."""
-    for i in range(out.size):
-        out[i] = value if mask[i] else self[i]
-
-
-def masked_scatter(out: Array, self: Array, mask: Array, source: Array) -> None:
-    """Write the elements of `source` in order to the places where `mask` is true."""
-    start_from(out, self)
-    mask = np.broadcast_to(mask, out.shape)
-    count = int(np.count_nonzero(mask))
-    if count > source.size:
-        raise RuntimeError("Number of elements of source < number of ones in mask")
-    if count:
-        out[mask] = source.reshape(-1)[:count]

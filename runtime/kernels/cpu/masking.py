@@ -1,0 +1,53 @@
+"""Writing under a mask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from runtime.kernels.build import kernel
+from runtime.kernels.cpu.folding import as_bits, start_from
+
+Array = Any
+
+
+def masked_fill(out: Array, self: Array, mask: Array, value: Any) -> None:
+    """Write `value` where `mask` is true, self elsewhere."""
+    filler = as_bits(np.asarray(value).astype(out.dtype).reshape(1))
+    if not out.flags.c_contiguous:
+        start_from(out, self)
+        np.copyto(out, filler.view(out.dtype)[0], where=mask)
+        return
+    chosen = np.ascontiguousarray(np.broadcast_to(mask, out.shape)).reshape(-1)
+    flat = as_bits(out).reshape(-1)
+    if out is self:
+        _fill(flat, chosen, filler[0])
+    else:
+        source = np.ascontiguousarray(np.broadcast_to(self, out.shape))
+        _select(flat, as_bits(source).reshape(-1), chosen, filler[0])
+
+
+@kernel
+def _select(out, self, mask, value):
+    """A select without a branch vectorises."""
+    for i in range(out.size):
+        out[i] = value if mask[i] else self[i]
+
+
+@kernel
+def _fill(out, mask, value):
+    """The same in place: with two arrays that are one the loop would not vectorise."""
+    for i in range(out.size):
+        out[i] = value if mask[i] else out[i]
+
+
+def masked_scatter(out: Array, self: Array, mask: Array, source: Array) -> None:
+    """Write the elements of `source` in order to the places where `mask` is true."""
+    start_from(out, self)
+    mask = np.broadcast_to(mask, out.shape)
+    count = int(np.count_nonzero(mask))
+    if count > source.size:
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+    if count:
+        out[mask] = source.reshape(-1)[:count]
