@@ -45,8 +45,16 @@ class Project:
             )
         else:
             yield from sorted(FORMULAS.glob("*formulas.py"))
-            yield from sorted(HERE.rglob("*.py"))
-            yield from sorted(HERE.rglob("*.jinja"))
+            for file in sorted((*HERE.rglob("*.py"), *HERE.rglob("*.jinja"))):
+                if file.parent.name != "commands":  # these read what is generated
+                    yield file
+
+    def import_folders(self) -> Iterator[Path]:
+        """The folders that must be on the import path for the package to work."""
+        for folder in (self.out, self.implementations):
+            if folder is not None:
+                depth = _dotted_name(folder).count(".")
+                yield folder.resolve().parents[depth]
 
     def read(self) -> Program:
         """Read and check both files.
@@ -64,17 +72,19 @@ class Project:
         if self.base is None:
             return program
         return replace(
-            program, package=self.package, sources=self._sources(), options=self._options()
+            program, package=self.package, sources=self._sources(), options=self.options(short=True)
         )
 
     def _sources(self) -> tuple[str, ...]:
         files = (self.functions, self.derivatives)
         return tuple(file.name for file in files if file)
 
-    def _options(self) -> str:
-        """The options by the last name of each path: other people keep it elsewhere."""
+    def options(self, short: bool = False) -> str:
+        """The options that mean this project; short: with the last name of each path alone."""
         given = {name: getattr(self, name) for name in _OPTIONS}
-        return " ".join(f"--{name} {path.name}" for name, path in given.items() if path)
+        return " ".join(
+            f"--{name} {path.name if short else path}" for name, path in given.items() if path
+        )
 
 
 def _dotted_name(folder: Path) -> str:

@@ -1,0 +1,42 @@
+"""python -m codegen warm [OP ...]: compile kernels ahead, in parallel."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from codegen import project
+from codegen.__main__ import generate
+from codegen.commands import child, lookup
+from codegen.errors import CodegenError
+
+
+def main(arguments: list[str]) -> int:
+    """Bring the package up to date, then compile; 1 if a kernel does not compile."""
+    parser = argparse.ArgumentParser(prog="python -m codegen warm", description=__doc__)
+    parser.add_argument("operators", nargs="*", metavar="OP", help="which; all by default")
+    parser.add_argument(
+        "--dtypes", default="float32,float64", metavar="NAMES", help="of the inputs, by commas"
+    )
+    parser.add_argument("--jobs", type=int, metavar="N", help="processes; one per core by default")
+    project.add_arguments(parser)
+    options = parser.parse_args(arguments)
+    chosen = project.chosen(options, parser)
+    status = generate(chosen)
+    if status:
+        return status
+    names = []
+    if options.operators:
+        try:
+            program = chosen.read()
+            names = [o.name for name in options.operators for o in lookup.find(program, name)]
+        except (CodegenError, lookup.UnknownOperator) as error:
+            print(error, file=sys.stderr)
+            return 1
+    jobs = ["--jobs", str(options.jobs)] if options.jobs else []
+    sys.stdout.flush()
+    return child.run(
+        chosen,
+        "runtime.tools.warm",
+        ["--package", chosen.package, "--dtypes", options.dtypes, *jobs, *names],
+    )

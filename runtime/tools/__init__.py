@@ -1,0 +1,1 @@
+"""Programs over the generated package: checking operators, compiling kernels ahead."""
