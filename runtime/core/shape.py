@@ -99,16 +99,12 @@ def broadcast_strides(
 
 def contiguous_strides(sizes: Sequence[int]) -> tuple[int, ...]:
     """Return the strides of a row-major tensor; a size of 0 counts as 1, as in PyTorch."""
-    ndim = len(sizes)
-    if ndim == 1:
-        return (1,)
-    if ndim == 2:
-        return (sizes[1] or 1, 1)
-    strides = [1] * ndim
-    step = 1
-    for dim in range(ndim - 1, 0, -1):
-        step *= sizes[dim] or 1
-        strides[dim - 1] = step
+    known = list(sizes)  # a Size's own indexing runs in Python
+    strides, step, dim = [1] * len(known), 1, len(known) - 1
+    while dim > 0:
+        step *= known[dim] or 1
+        dim -= 1
+        strides[dim] = step
     return tuple(strides)
 
 
@@ -117,13 +113,14 @@ def is_contiguous(sizes: Sequence[int], strides: Sequence[int]) -> bool:
 
     The stride of a dim of size 1 does not matter; a tensor without elements is contiguous.
     """
-    expected = 1
-    for size, stride in zip(reversed(sizes), reversed(strides), strict=True):
+    known = list(sizes)  # a Size's own indexing runs in Python
+    expected, dim = 1, len(known)
+    while dim:
+        dim -= 1
+        size = known[dim]
         if size != 1:
-            if size == 0:
-                return True
-            if stride != expected:
-                return 0 in sizes
+            if strides[dim] != expected:
+                return 0 in known
             expected *= size
     return True
 
@@ -148,6 +145,7 @@ def dense_strides(sizes: Sequence[int], strides: Sequence[int]) -> tuple[int, ..
     """
     if is_dense(sizes, strides):
         return tuple(strides)
+    sizes = tuple(sizes)
     order = list(reversed(range(len(sizes))))  # innermost first
     for start in range(1, len(order)):
         moving = start
@@ -227,10 +225,9 @@ def view_strides(
     Both shapes must hold the same number of elements. Old dims that follow each other in memory
     form chunks; each chunk must be covered exactly by consecutive new dims.
     """
+    sizes, new_sizes = tuple(sizes), tuple(new_sizes)
     if 0 in sizes:
-        if tuple(sizes) == tuple(new_sizes):
-            return tuple(strides)
-        return contiguous_strides(new_sizes)
+        return tuple(strides) if sizes == new_sizes else contiguous_strides(new_sizes)
     new_strides = [0] * len(new_sizes)
     new_dim = len(new_sizes) - 1
     for chunk_numel, base_stride in _memory_chunks(sizes, strides):

@@ -11,6 +11,7 @@ from runtime.core.dtype import dtype
 from runtime.core.memory_format import memory_format
 from runtime.core.tensor import Tensor, make_tensor
 from runtime.dispatch import ops
+from runtime.dispatch.operator import backend_of
 
 
 def to(
@@ -100,5 +101,6 @@ def _to_device(
         return make_tensor(None, self._sizes, dtype or self.dtype, devices.meta)
     if self.is_meta:
         raise errors.no_data_on_meta()
+    backend_of(target.type_index)  # says what is missing, if it is
     moved = ops._to_device(self, target, non_blocking)
     return to(moved, dtype, memory_format=memory_format)

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+import torchgen_out
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core.tensor import alias, from_array, make_tensor
@@ -127,3 +128,26 @@ def test_strided(name):
     ours, theirs = pair(array, name)
     ours = alias(ours, (3, 2), (4, 12), 1)
     assert printing.tensor_repr(ours) == repr(theirs[:, :, 1].t())
+
+
+HISTORY = """
+m.ones(2, requires_grad=True)
+m.ones(2, requires_grad=True) * 2
+m.ones(2, 3, requires_grad=True).t()
+m.ones(2, requires_grad=True).clone()
+m.ones(2, requires_grad=True).double()
+m.ones(2, requires_grad=True)[0]
+m.ones(2, requires_grad=True).sum()
+m.ones(2, 3, requires_grad=True).reshape(6)
+m.ones(2, dtype=m.float64, requires_grad=True) + 1
+m.ones(2, requires_grad=True).exp().detach()
+m.zeros(2, device="meta", requires_grad=True)
+m.zeros(0, 3, requires_grad=True) * 2
+m.full((30,), 0.123456, requires_grad=True)
+m.full((9,), 1e-10, requires_grad=True) * 2
+"""
+
+
+@pytest.mark.parametrize("code", HISTORY.strip().splitlines())
+def test_history(code):
+    assert repr(eval(code, {"m": torchgen_out})) == repr(eval(code, {"m": torch}))
