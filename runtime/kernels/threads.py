@@ -71,3 +71,22 @@ def pool() -> ThreadPoolExecutor:
     if _pool is None:
         _pool = ThreadPoolExecutor(max(_threads - 1, 1), thread_name_prefix="torchgen")
     return _pool
+
+
+def part_count(count: int, work: int) -> int:
+    """Into how many parts `run_ranges` splits `count` items that take `work` elements of work."""
+    return max(1, min(_threads, count, work // GRAIN))
+
+
+def run_ranges(kernel: Any, count: int, work: int, *args: Any, numbered: bool = False) -> None:
+    """kernel(start, stop, *args) over parts of range(count); numbered: kernel(part, start, ...)."""
+    parts = part_count(count, work)
+    edges = [count * part // parts for part in range(parts + 1)]
+    calls = [
+        ((part,) if numbered else ()) + (edges[part], edges[part + 1], *args)
+        for part in range(parts)
+    ]
+    futures = [pool().submit(kernel, *call) for call in calls[1:]]
+    kernel(*calls[0])
+    for future in futures:
+        future.result()

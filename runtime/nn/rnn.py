@@ -11,15 +11,14 @@ from runtime.nn import init
 from runtime.nn.module import Module
 from runtime.nn.packing import PackedSequence
 from runtime.nn.parameter import Parameter
-from runtime.nn.rnn_cells import gru_step, lstm_step, relu_step, tanh_step
+from runtime.nn.rnn_loops import Weights, run_by_steps, run_whole
 from torchgen_out.nn import functional as F
 
 _GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "GRU": 3, "LSTM": 4}
-_STEPS = {"RNN_TANH": tanh_step, "RNN_RELU": relu_step, "GRU": gru_step}
 
 
 class RNNBase(Module):
-    """Weights, shapes and the loops over layers, directions and time."""
+    """Weights, shapes and the loop over layers and directions."""
 
     def __init__(
         self,
@@ -102,74 +101,35 @@ class RNNBase(Module):
 
     # -- running ----------------------------------------------------------------------------
 
-    def _run(self, steps: list[Any], states: tuple[Any, ...]) -> tuple[list[Any], list[Any]]:
-        """Run all layers over the time steps.
+    def _run(
+        self, values: Any, counts: list[int] | None, states: tuple[Any, ...]
+    ) -> tuple[Any, list[Any]]:
+        """Run all layers.
 
-        `steps` are (batch at that time, features). Each of `states` (h, or h and c) is
-        (layers * directions, batch, size). Returns the outputs and the last states likewise.
+        `values` are (time, batch, features); with `counts` they are packed, so many rows per time
+        step. Each of `states` (h, or h and c) is (layers * directions, batch, size). Returns the
+        outputs in the form of `values`, and the last states.
         """
         finals: list[list[Any]] = [[] for _ in states]
         directions = 2 if self.bidirectional else 1
         for layer in range(self.num_layers):
             outputs = []
             for direction, suffix in enumerate(self._suffixes(layer)):
-                row = layer * directions + direction
-                first = [state[row] for state in states]
-                output, last = self._run_direction(steps, first, suffix, direction == 1)
+                first = [state[layer * directions + direction] for state in states]
+                weights = self._weights(suffix)
+                run = run_whole if counts is None and not self.proj_size else run_by_steps
+                output, last = run(self.mode, weights, values, counts, first, direction == 1)
                 outputs.append(output)
                 for final, state in zip(finals, last, strict=True):
                     final.append(state)
-            if directions == 2:
-                steps = [torch.cat(pair, -1) for pair in zip(*outputs, strict=True)]
-            else:
-                steps = outputs[0]
+            values = outputs[0] if directions == 1 else torch.cat(outputs, -1)
             if self.dropout and self.training and layer + 1 < self.num_layers:
-                steps = [F.dropout(step, self.dropout, True) for step in steps]
-        return steps, [torch.stack(final) for final in finals]
+                values = F.dropout(values, self.dropout, True)
+        return values, [torch.stack(final) for final in finals]
 
-    def _run_direction(
-        self, steps: list[Any], first: list[Any], suffix: str, backward: bool
-    ) -> tuple[list[Any], list[Any]]:
-        """Run one layer in one direction; sequences may end (or, backward, begin) on the way."""
-        projected = self._project(steps, suffix)
-        weight_hh = getattr(self, "weight_hh" + suffix)
-        bias_hh = getattr(self, "bias_hh" + suffix) if self.bias else None
-        order = range(len(steps) - 1, -1, -1) if backward else range(len(steps))
-        state = [each[: steps[order[0]].size(0)] for each in first] if backward else first
-        ended: list[list[Any]] = []
-        outputs: list[Any] = [None] * len(steps)
-        for time in order:
-            count = steps[time].size(0)
-            have = state[0].size(0)
-            if count < have:  # the shortest sequences have ended
-                ended.append([each[count:] for each in state])
-                state = [each[:count] for each in state]
-            elif count > have:  # more sequences begin, seen from their end
-                state = [
-                    torch.cat([each, start[have:count]])
-                    for each, start in zip(state, first, strict=True)
-                ]
-            product = F.linear(state[0], weight_hh, bias_hh)
-            state = self._step(projected[time], product, state, suffix)
-            outputs[time] = state[0]
-        for rest in reversed(ended):
-            state = [torch.cat(pair) for pair in zip(state, rest, strict=True)]
-        return outputs, state
-
-    def _project(self, steps: list[Any], suffix: str) -> Any:
-        """The products of all inputs with the weights, in one matrix product."""
-        weight = getattr(self, "weight_ih" + suffix)
-        bias = getattr(self, "bias_ih" + suffix) if self.bias else None
-        product = F.linear(torch.cat(steps), weight, bias)
-        return product.split([step.size(0) for step in steps])
-
-    def _step(self, from_input: Any, from_hidden: Any, state: list[Any], suffix: str) -> list[Any]:
-        if self.mode == "LSTM":
-            hidden, cell = lstm_step(from_input, from_hidden, state[1])
-            if self.proj_size:
-                hidden = F.linear(hidden, getattr(self, "weight_hr" + suffix))
-            return [hidden, cell]
-        return [_STEPS[self.mode](from_input, from_hidden, state[0])]
+    def _weights(self, suffix: str) -> Weights:
+        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+        return Weights(*[getattr(self, name + suffix, None) for name in names])
 
     def _forward(self, input: Any, hx: Any, sizes: tuple[int, ...]) -> tuple[Any, list[Any]]:
         """Bring input and states into the loops' form and the results back."""
@@ -180,18 +140,16 @@ class RNNBase(Module):
             raise ValueError(
                 f"{self._get_name()}: Expected input to be 2D or 3D, got {input.dim()}D instead"
             )
-        batched = input.dim() == 3
-        time_dim = 1 if batched and self.batch_first else 0
-        values = input if batched else input.unsqueeze(1)
-        batch = values.size(1 - time_dim)
         self._check_input(input)
-        states = self._initial_states(hx, batched, rows, batch, sizes, input)
-        steps = list(values.unbind(time_dim))
-        outputs, finals = self._run(steps, states)
-        output = torch.stack(outputs, time_dim)
+        batched = input.dim() == 3
+        swapped = batched and self.batch_first
+        values = input if batched else input.unsqueeze(1)
+        values = values.transpose(0, 1) if swapped else values
+        states = self._initial_states(hx, batched, rows, values.size(1), sizes, input)
+        output, finals = self._run(values, None, states)
         if not batched:
             return output.squeeze(1), [final.squeeze(1) for final in finals]
-        return output, finals
+        return (output.transpose(0, 1) if swapped else output), finals
 
     def _forward_packed(
         self, input: Any, hx: Any, sizes: tuple[int, ...], rows: int
@@ -201,11 +159,11 @@ class RNNBase(Module):
         states = self._initial_states(hx, True, rows, counts[0], sizes, input.data)
         if hx is not None and input.sorted_indices is not None:
             states = tuple(state.index_select(1, input.sorted_indices) for state in states)
-        outputs, finals = self._run(list(input.data.split(counts)), states)
+        output, finals = self._run(input.data, counts, states)
         if input.unsorted_indices is not None:
             finals = [final.index_select(1, input.unsorted_indices) for final in finals]
         packed = PackedSequence(
-            torch.cat(outputs), input.batch_sizes, input.sorted_indices, input.unsorted_indices
+            output, input.batch_sizes, input.sorted_indices, input.unsorted_indices
         )
         return packed, finals
 

@@ -21,6 +21,7 @@ from runtime.core import layout as layouts
 from runtime.core import memory_format as formats
 from runtime.core import number, promotion
 from runtime.core import shape as shapes
+from runtime.core.dense import dense_layout
 from runtime.core.device import device
 from runtime.core.dtype import dtype
 from runtime.core.layout import layout
@@ -99,7 +100,7 @@ def allocate(
 ) -> Tensor:
     """Return a contiguous tensor; on the CPU its memory comes from `make_array`."""
     if on.type_index == devices.CPU:
-        place = memory.layout_of(sizes)
+        place = dense_layout(sizes)
         buffer = make_array(place.numel, dtype.numpy)
         key = dtype.index | place.zero_dim
         return build(key, place.sizes, place.strides, 0, Storage(buffer), buffer)

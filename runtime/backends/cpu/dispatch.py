@@ -17,6 +17,7 @@ from runtime.core import dtype as dtypes
 from runtime.core import generator as generators
 from runtime.core import promotion
 from runtime.core import shape as shapes
+from runtime.core.dense import dense_layout
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build, from_array
 from runtime.dispatch import operator as registered
@@ -236,7 +237,7 @@ class Output:
 
     def __init__(self, spec: Any, common: dtypes.dtype | None, raw: bool) -> None:
         sizes, dtype, *strides = spec
-        layout = memory.layout_of(tuple(sizes))
+        layout = dense_layout(tuple(sizes))
         self.dtype = dtype or common
         self.sizes, self.numel = layout.sizes, layout.numel
         self.strides = tuple(strides[0]) if strides else layout.strides

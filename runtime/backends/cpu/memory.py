@@ -4,39 +4,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
 from runtime.core import shape as shapes
+from runtime.core.dense import dense_layout
 from runtime.core.size import Size
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build
 
 
-class Layout:
-    """The geometry of a new contiguous tensor: sizes, strides, numel, and its key's zero-dim bit."""
-
-    __slots__ = ("numel", "sizes", "strides", "zero_dim")
-
-    def __init__(self, sizes: Sequence[int]) -> None:
-        self.sizes = Size(sizes)
-        self.strides = shapes.contiguous_strides(self.sizes)
-        self.numel = shapes.numel(self.sizes)
-        self.zero_dim = 0 if self.sizes else keys.ZERO_DIM
-
-
-@lru_cache(maxsize=4096)
-def layout_of(sizes: tuple[int, ...]) -> Layout:
-    """The layout of a contiguous tensor, computed once per shape."""
-    return Layout(sizes)
-
-
 def empty(sizes: Sequence[int], dtype: dtypes.dtype) -> Tensor:
     """A contiguous tensor of undefined values."""
-    layout = layout_of(tuple(sizes))
+    layout = dense_layout(tuple(sizes))
     buffer = np.empty(layout.numel, dtype.numpy)
     return build(
         dtype.index | layout.zero_dim, layout.sizes, layout.strides, 0, Storage(buffer), buffer

@@ -76,18 +76,16 @@ def _multiply(out, index, values):
 def _maximum(out, index, values):
     """NaN wins."""
     for n in range(index.size):
-        value = values[n]
-        if value > out[index[n]] or value != value:
-            out[index[n]] = value
+        value, old = values[n], out[index[n]]
+        out[index[n]] = value if (value > old) | (value != value) else old
 
 
 @kernel
 def _minimum(out, index, values):
     """NaN wins."""
     for n in range(index.size):
-        value = values[n]
-        if value < out[index[n]] or value != value:
-            out[index[n]] = value
+        value, old = values[n], out[index[n]]
+        out[index[n]] = value if (value < old) | (value != value) else old
 
 
 _COMBINE = {

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
+from runtime.kernels.cpu.sorting import sort_rows
 
 Array = Any
 Three = tuple[Array, Array, Array]
@@ -16,21 +17,22 @@ def unique2(
     self: Array, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
 ) -> Three:
     """Return the distinct values in order, the inverse map and the counts (or empty arrays)."""
-    found = np.unique(
-        self.reshape(-1),
-        return_inverse=return_inverse,
-        return_counts=return_counts,
-        equal_nan=False,
-    )
-    return _three(found, return_inverse, return_counts, self.shape)
-
-
-def _three(found: Any, inverse: bool, counts: bool, shape: tuple[int, ...]) -> Three:
-    """Fill up NumPy's answer, which holds only what was asked for."""
-    parts = list(found) if isinstance(found, tuple) else [found]
+    flat = np.ascontiguousarray(self).reshape(1, -1)
+    inverse = np.empty(self.shape if return_inverse else 0, np.int64)
+    if return_inverse:
+        order = np.empty(flat.shape, np.int64)
+        if flat.size:
+            sort_rows(order, flat, False)
+        ordered = flat[0][order[0]]
+    else:
+        ordered = np.sort(flat[0])
+    starts = _run_starts(ordered)
+    if return_inverse:
+        inverse.reshape(-1)[order[0]] = np.cumsum(starts) - 1
+    firsts = np.flatnonzero(starts)
     none = np.empty(0, np.int64)
-    inverted = parts[1].reshape(shape).astype(np.int64, copy=False) if inverse else none
-    return parts[0], inverted, parts[-1].astype(np.int64, copy=False) if counts else none
+    counts = np.diff(np.append(firsts, flat.size)) if return_counts else none
+    return ordered[firsts], inverse, counts
 
 
 def unique_dim(
@@ -56,7 +58,7 @@ def unique_consecutive(
 ) -> Three:
     """Return the first of each run of equal neighbours, the run of each element, the lengths."""
     if dim is None:
-        count, rows, shape = self.size, self.reshape(-1, 1), self.shape
+        count, rows, shape = self.size, self.reshape(-1), self.shape
     else:
         count, rows = _slices(self, dim)
         shape = (count,)
@@ -93,8 +95,9 @@ def _checked_dim(self: Array, dim: int) -> int:
 
 
 def _run_starts(rows: Array) -> Array:
-    """Whether each row differs from the one before it."""
+    """Whether each row (or element) differs from the one before it."""
     starts = np.ones(len(rows), np.bool_)
     if len(rows) > 1:
-        starts[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+        differs = rows[1:] != rows[:-1]
+        starts[1:] = differs if rows.ndim == 1 else differs.any(axis=1)
     return starts

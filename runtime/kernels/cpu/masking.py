@@ -19,13 +19,18 @@ def masked_fill(out: Array, self: Array, mask: Array, value: Any) -> None:
         start_from(out, self)
         np.copyto(out, filler.view(out.dtype)[0], where=mask)
         return
-    chosen = np.ascontiguousarray(np.broadcast_to(mask, out.shape)).reshape(-1)
-    flat = as_bits(out).reshape(-1)
+    chosen, flat = _spread(mask, out.shape), as_bits(out).reshape(-1)
     if out is self:
         _fill(flat, chosen, filler[0])
     else:
-        source = np.ascontiguousarray(np.broadcast_to(self, out.shape))
-        _select(flat, as_bits(source).reshape(-1), chosen, filler[0])
+        _select(flat, as_bits(_spread(self, out.shape)), chosen, filler[0])
+
+
+def _spread(array: Array, shape: tuple[int, ...]) -> Array:
+    """The array broadcast to a shape, flat."""
+    if array.shape != shape:
+        array = np.broadcast_to(array, shape)
+    return np.ascontiguousarray(array).reshape(-1)
 
 
 @kernel

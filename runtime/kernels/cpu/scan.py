@@ -37,7 +37,7 @@ def _scan(out: Array, self: Array, dim: int, rows: Any, columns: Any, start: int
     target = buffer.reshape(source.shape)
     accumulate = _ACCUMULATE[out.dtype.kind]
     if source.shape[2] == 1:
-        rows(target[:, :, 0], source[:, :, 0], accumulate(start))
+        rows(target.reshape(source.shape[:2]), source.reshape(source.shape[:2]), accumulate(start))
     else:
         carry = np.empty(source.shape[2], accumulate)
         columns(target, source, carry, start)
@@ -46,18 +46,46 @@ def _scan(out: Array, self: Array, dim: int, rows: Any, columns: Any, start: int
 
 @kernel
 def _sum_rows(out, self, start):
-    for row in range(self.shape[0]):
+    """Four rows at a time: one sum waits for itself, four do not wait for each other."""
+    rows, count = self.shape
+    whole = rows - rows % 4
+    for row in range(0, whole, 4):
+        a, b, c, d = start, start, start, start
+        for i in range(count):
+            a += self[row, i]
+            b += self[row + 1, i]
+            c += self[row + 2, i]
+            d += self[row + 3, i]
+            out[row, i] = a
+            out[row + 1, i] = b
+            out[row + 2, i] = c
+            out[row + 3, i] = d
+    for row in range(whole, rows):
         acc = start
-        for i in range(self.shape[1]):
+        for i in range(count):
             acc += self[row, i]
             out[row, i] = acc
 
 
 @kernel
 def _multiply_rows(out, self, start):
-    for row in range(self.shape[0]):
+    """The same for products."""
+    rows, count = self.shape
+    whole = rows - rows % 4
+    for row in range(0, whole, 4):
+        a, b, c, d = start, start, start, start
+        for i in range(count):
+            a *= self[row, i]
+            b *= self[row + 1, i]
+            c *= self[row + 2, i]
+            d *= self[row + 3, i]
+            out[row, i] = a
+            out[row + 1, i] = b
+            out[row + 2, i] = c
+            out[row + 3, i] = d
+    for row in range(whole, rows):
         acc = start
-        for i in range(self.shape[1]):
+        for i in range(count):
             acc *= self[row, i]
             out[row, i] = acc
 
@@ -134,27 +162,45 @@ def _best(values: Array, indices: Array, self: Array, dim: int, scan: Any) -> No
 
 @kernel
 def _max_so_far(values, indices, self):
-    """Once a NaN has come, only another NaN takes its place."""
+    """Until a NaN comes any value that is not smaller takes the place; then only NaN does."""
+    count = self.shape[1]
     for o in range(self.shape[0]):
         for i in range(self.shape[2]):
-            best, place = self[o, 0, i], 0
-            for j in range(self.shape[1]):
+            best, place, j = self[o, 0, i], 0, 0
+            while j < count:
                 value = self[o, j, i]
-                if value != value or (best == best and value >= best):
+                if not value < best:
                     best, place = value, j
+                    if value != value:
+                        break
                 values[o, j, i] = best
                 indices[o, j, i] = place
+                j += 1
+            while j < count:
+                place = j if self[o, j, i] != self[o, j, i] else place
+                values[o, j, i] = best
+                indices[o, j, i] = place
+                j += 1
 
 
 @kernel
 def _min_so_far(values, indices, self):
-    """Once a NaN has come, only another NaN takes its place."""
+    """The same for the smallest."""
+    count = self.shape[1]
     for o in range(self.shape[0]):
         for i in range(self.shape[2]):
-            best, place = self[o, 0, i], 0
-            for j in range(self.shape[1]):
+            best, place, j = self[o, 0, i], 0, 0
+            while j < count:
                 value = self[o, j, i]
-                if value != value or (best == best and value <= best):
+                if not value > best:
                     best, place = value, j
+                    if value != value:
+                        break
                 values[o, j, i] = best
                 indices[o, j, i] = place
+                j += 1
+            while j < count:
+                place = j if self[o, j, i] != self[o, j, i] else place
+                values[o, j, i] = best
+                indices[o, j, i] = place
+                j += 1

@@ -49,20 +49,24 @@ def _search(out: Array, sequence: Array, values: Array, right: bool) -> None:
 
 @kernel
 def _search_rows(out, rows, values, right):
-    """Halve the range without a branch on data. NaN belongs at the end."""
-    length = rows.shape[1]
+    """Halve the range of many values in step: no branch on data, and loads overlap.
+
+    NaN belongs at the end: no element is greater.
+    """
+    length, count = rows.shape[1], values.shape[1]
     for row in range(values.shape[0]):
-        sequence = rows[row]
-        for i in range(values.shape[1]):
-            value = values[row, i]
-            start, count = 0, length
-            while count > 0:
-                half = count // 2
-                element = sequence[start + half]
-                before = (not element > value) if right else (not element >= value)
-                start = start + half + 1 if before else start
-                count = count - half - 1 if before else half
-            out[row, i] = start
+        sequence, wanted, found = rows[row], values[row], out[row]
+        found[:] = 0
+        left = length
+        while left > 0:
+            half = (left + 1) // 2
+            for i in range(count):
+                place = found[i] + half - 1
+                element = sequence[place if place < length else length - 1]
+                inside = place < length
+                before = (not element > wanted[i]) if right else (not element >= wanted[i])
+                found[i] = place + 1 if before & inside else found[i]
+            left = left - half if left > 1 else 0
 
 
 def isin(

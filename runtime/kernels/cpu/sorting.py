@@ -204,16 +204,40 @@ def _top_of_rows(values, indices, rows, largest):
             places[i] = i
         for root in range(k // 2 - 1, -1, -1):
             _sift_down(heap, places, root, k, largest)
-        for i in range(k, rows.shape[1]):
-            value = rows[row, i]
-            if _is_better(value, i, heap[0], places[0], largest):
-                heap[0] = value
-                places[0] = i
-                _sift_down(heap, places, 0, k, largest)
+        start = k
+        while start < rows.shape[1]:
+            start = _next_candidate(rows[row], start, heap[0], largest)
+            if start < rows.shape[1]:
+                value = rows[row, start]
+                if _is_better(value, start, heap[0], places[0], largest):
+                    heap[0] = value
+                    places[0] = start
+                    _sift_down(heap, places, 0, k, largest)
+                start += 1
         for stop in range(k - 1, 0, -1):
             heap[0], heap[stop] = heap[stop], heap[0]
             places[0], places[stop] = places[stop], places[0]
             _sift_down(heap, places, 0, stop, largest)
+
+
+@kernel
+def _next_candidate(row, start, worst, largest):
+    """The next place whose value may be better; blocks without one are passed over whole."""
+    n = row.size
+    while start + 16 <= n:
+        found = False
+        for lane in range(16):
+            value = row[start + lane]
+            found |= (not value <= worst) if largest else (not value >= worst)
+        if found:
+            break
+        start += 16
+    while start < n:
+        value = row[start]
+        if (not value <= worst) if largest else (not value >= worst):
+            break
+        start += 1
+    return start
 
 
 @kernel
@@ -283,10 +307,11 @@ def median(out: Array, self: Array) -> None:
     if not self.size:
         out[...] = np.nan if out.dtype.kind == "f" else np.iinfo(out.dtype).min
         return
-    rows = self.reshape(1, -1)
-    values, places = np.empty(1, self.dtype), np.empty(1, np.int64)
-    median_dim(values, places, rows, 1)
-    out[...] = values[0]
+    if self.dtype.kind == "f" and np.isnan(self.max()):
+        out[...] = np.nan
+        return
+    place = (self.size - 1) // 2
+    out[...] = np.partition(self, place, axis=None)[place]
 
 
 def nanmedian(out: Array, self: Array) -> None:
