@@ -251,7 +251,12 @@ def _body(operator: Operator, names: dict[str, str]) -> str:
     if not isinstance(kind, Composite):
         return ""
     if kind.function is not None:
-        return f"{references.spelled(kind.function, 'bodies')}({', '.join(names.values())})"
+        call = f"{references.spelled(kind.function, 'bodies')}({', '.join(names.values())})"
+        result = naming.named_tuple(operator)
+        if result:
+            return f"{result}(*{call})"
+        is_list = len(operator.schema.returns) == 1 and operator.schema.returns[0].type.is_list
+        return f"tuple({call})" if is_list else call
     assert kind.body is not None
     text = nodes.python_expression(kind.body, kind.body.text)
     if names.get("self", "self") != "self":

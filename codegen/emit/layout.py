@@ -50,8 +50,8 @@ def _fit_code(line: str) -> list[str]:
     nested = re.fullmatch(r"(\s*(?:and|or) )\((.*)\)", line)
     if nested:
         pieces = _logic_pieces(nested.group(2))
-        inner = [f"{indent}    {piece}" for piece in pieces]
-        return [f"{nested.group(1)}(", *inner, f"{indent})"]
+        operands = [f"{indent}    {piece}" for piece in pieces]
+        return [f"{nested.group(1)}(", *operands, f"{indent})"]
     conditional = re.fullmatch(r"(\s*)(if|elif|return) (.*?)(:?)", line)
     span = _bracket(line)
     if conditional and len(_logic_pieces(conditional.group(3))) > 1:

@@ -228,7 +228,9 @@ def _returns(inputs: list[Argument]) -> str:
     ]
     if len(inputs) == 1 and inputs[0].type.is_tensor_list:
         return f"tuple(grad_{inputs[0].name})"
-    return f"({parts[0]},)" if len(parts) == 1 else ", ".join(parts)
+    if len(parts) == 1:
+        return f"({parts[0]},)"
+    return f"({', '.join(parts)})" if len(parts) > 5 else ", ".join(parts)
 
 
 def _edges(inputs: list[Argument]) -> str:

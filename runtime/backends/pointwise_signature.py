@@ -47,9 +47,7 @@ def specialise(operator: Pointwise, signature: tuple[Any, ...]) -> PointwiseSign
         _argument_kind(entries[name]) if kind == "operand" else kind
         for name, kind in operator.arguments.items()
     )
-    inputs = tuple(
-        signatures.dtype_of(entry) for entry in signature if entry.__class__ is int
-    )
+    inputs = tuple(signatures.dtype_of(entry) for entry in signature if entry.__class__ is int)
     absent = tuple(name for name, entry in entries.items() if entry is None)
     return PointwiseSignature(
         operator, compute, result, arguments, inputs, operator.formulas[absent]

@@ -13,7 +13,6 @@ from typing import Any
 from runtime import errors
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
-from runtime.core import key as keys
 from runtime.dispatch import signature as signatures
 from runtime.dispatch.view_call import make_view_call
 

@@ -7,7 +7,7 @@ the tuple of its members' entries.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from runtime import errors
@@ -21,7 +21,7 @@ Entry = Any
 """int (a tensor's key), type (a Python number), None, or a tuple of entries."""
 
 NUMBERS = (builtins.float, builtins.int, builtins.bool, builtins.complex)
-NUMBER_DTYPES = {
+NUMBER_DTYPES: dict[Any, Callable[[], dtypes.dtype]] = {
     builtins.bool: lambda: dtypes.bool,
     builtins.int: lambda: dtypes.int64,
     builtins.float: dtypes.default_dtype,
@@ -127,4 +127,3 @@ def device_index(signature: Iterable[Entry]) -> int | None:
     if len(found) > 1:
         raise errors.same_device_expected(*(devices.type_name(index) for index in list(found)[:2]))
     return next(iter(found), None)
-

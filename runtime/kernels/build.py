@@ -18,7 +18,7 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -52,7 +52,7 @@ def cache_counts() -> tuple[int, int]:
     return loaded, compiled
 
 
-@lru_cache(maxsize=None)
+@cache
 def compile_text(name: str, text: str) -> Any:
     """The function `kernel` of `text`, compiled on its first call or loaded from the cache.
 
@@ -137,7 +137,7 @@ def _collect(function: FunctionType, helpers: dict[str, str]) -> str:
     return source
 
 
-@lru_cache(maxsize=None)
+@cache
 def plain_source(function: FunctionType) -> str:
     """The source of a function without its decorators."""
     lines = textwrap.dedent(inspect.getsource(function)).splitlines(keepends=True)
@@ -145,7 +145,7 @@ def plain_source(function: FunctionType) -> str:
     return "".join(lines[start:])
 
 
-@lru_cache(maxsize=None)
+@cache
 def names_used(source: str) -> tuple[str, ...]:
     """The global names that a function's source may mean, in order of appearance."""
     names = (node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name))

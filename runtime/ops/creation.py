@@ -14,7 +14,6 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from runtime import errors
-from runtime.backends.cpu import memory
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core import layout as layouts

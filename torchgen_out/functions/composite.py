@@ -1455,7 +1455,7 @@ def broadcast_tensors(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     """
     if tensors is None:
         tensors = args if len(args) > 1 else as_list(*args)
-    return broadcasting_bodies.broadcast_tensors(tensors)
+    return tuple(broadcasting_bodies.broadcast_tensors(tensors))
 
 
 def meshgrid(*args: Any, tensors: Any = None, indexing: str | None = None) -> tuple[Tensor, ...]:
@@ -1465,7 +1465,7 @@ def meshgrid(*args: Any, tensors: Any = None, indexing: str | None = None) -> tu
     """
     if tensors is None:
         tensors = args if len(args) > 1 else as_list(*args)
-    return broadcasting_bodies.meshgrid(tensors, indexing)
+    return tuple(broadcasting_bodies.meshgrid(tensors, indexing))
 
 
 def sum_to_size(self: Tensor, *args: Any, size: Any = None) -> Tensor:
@@ -1520,7 +1520,7 @@ def atleast_1d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     """
     if tensors is None:
         tensors = args if len(args) > 1 else as_list(*args)
-    return reshaping_bodies.atleast_1d_all(tensors)
+    return tuple(reshaping_bodies.atleast_1d_all(tensors))
 
 
 def atleast_2d__default(input: Tensor) -> Tensor:
@@ -1538,7 +1538,7 @@ def atleast_2d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     """
     if tensors is None:
         tensors = args if len(args) > 1 else as_list(*args)
-    return reshaping_bodies.atleast_2d_all(tensors)
+    return tuple(reshaping_bodies.atleast_2d_all(tensors))
 
 
 def atleast_3d__default(input: Tensor) -> Tensor:
@@ -1556,7 +1556,7 @@ def atleast_3d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     """
     if tensors is None:
         tensors = args if len(args) > 1 else as_list(*args)
-    return reshaping_bodies.atleast_3d_all(tensors)
+    return tuple(reshaping_bodies.atleast_3d_all(tensors))
 
 
 def narrow__Tensor(input: Tensor, dim: int, start: Tensor, length: int) -> Tensor:
@@ -1576,7 +1576,7 @@ def tensor_split__tensor_indices_or_sections(
     Cut along `dim` as an int64 tensor says: its value is a number of sections, or its elements are
         indices.
     """
-    return splitting_bodies.tensor_split_at(input, tensor_indices_or_sections, dim)
+    return tuple(splitting_bodies.tensor_split_at(input, tensor_indices_or_sections, dim))
 
 
 def hsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
@@ -1584,7 +1584,7 @@ def hsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
 
     Cut along dim 1 (dim 0 of a vector) into equal sections.
     """
-    return splitting_bodies.hsplit(input, sections)
+    return tuple(splitting_bodies.hsplit(input, sections))
 
 
 def hsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tensor, ...]:
@@ -1594,7 +1594,7 @@ def hsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
     """
     if indices is None:
         indices = args if len(args) > 1 else as_list(*args)
-    return splitting_bodies.hsplit(input, indices)
+    return tuple(splitting_bodies.hsplit(input, indices))
 
 
 def vsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
@@ -1602,7 +1602,7 @@ def vsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
 
     Cut along dim 0 into equal sections.
     """
-    return splitting_bodies.vsplit(input, sections)
+    return tuple(splitting_bodies.vsplit(input, sections))
 
 
 def vsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tensor, ...]:
@@ -1612,7 +1612,7 @@ def vsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
     """
     if indices is None:
         indices = args if len(args) > 1 else as_list(*args)
-    return splitting_bodies.vsplit(input, indices)
+    return tuple(splitting_bodies.vsplit(input, indices))
 
 
 def dsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
@@ -1620,7 +1620,7 @@ def dsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
 
     Cut along dim 2 into equal sections.
     """
-    return splitting_bodies.dsplit(input, sections)
+    return tuple(splitting_bodies.dsplit(input, sections))
 
 
 def dsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tensor, ...]:
@@ -1630,7 +1630,7 @@ def dsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
     """
     if indices is None:
         indices = args if len(args) > 1 else as_list(*args)
-    return splitting_bodies.dsplit(input, indices)
+    return tuple(splitting_bodies.dsplit(input, indices))
 
 
 def permute_backward(grad: Tensor, dims: Sequence[int]) -> Tensor:
@@ -1980,7 +1980,7 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
 
     Returns the smallest and the largest value, along `dim` or of all elements.
     """
-    return selection_bodies.aminmax(input, dim, keepdim)
+    return aminmax_result(*selection_bodies.aminmax(input, dim, keepdim))
 
 
 def count_nonzero(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
@@ -3141,7 +3141,7 @@ def _lstm_steps(
 
     `_lstm_layer` step by step: differentiable to any order.
     """
-    return recurrent_bodies.lstm_steps(gates, weight_hh, hidden, cell, reverse)
+    return _lstm_steps_result(*recurrent_bodies.lstm_steps(gates, weight_hh, hidden, cell, reverse))
 
 
 def _gru_steps(

@@ -5991,7 +5991,16 @@ class LstmLayerBackwardBackward0(MultiOutputNode):
             grad_hidden = errors.raise_not_differentiable("_lstm_layer_backward")
         if edges[7] is not None:
             grad_cell = errors.raise_not_differentiable("_lstm_layer_backward")
-        return grad_grad_output, grad_grad_last_cell, grad_activations, grad_cells, grad_output, grad_weight_hh, grad_hidden, grad_cell
+        return (
+            grad_grad_output,
+            grad_grad_last_cell,
+            grad_activations,
+            grad_cells,
+            grad_output,
+            grad_weight_hh,
+            grad_hidden,
+            grad_cell,
+        )
 
 
 def recording__lstm_layer_backward(

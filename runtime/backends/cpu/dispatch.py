@@ -170,9 +170,7 @@ def make_static_call(
 
     def call(*args: Any) -> Any:
         try:
-            seen = tuple(
-                [(a._sizes, a._strides) if a.__class__ is Tensor else a for a in args]
-            )
+            seen = tuple([(a._sizes, a._strides) if a.__class__ is Tensor else a for a in args])
             outputs = remembered.get(seen)
         except TypeError:  # a list: its members would have to be looked at
             outputs = prepare(args)
@@ -191,9 +189,9 @@ def make_static_call(
         run_rounded(kernel, results, arguments, raw)
         return wrap(*results) if wrap else tuple(results)
 
-    if list(operator.arguments.values()) == ["operand"] * 2 and not several:
-        if converters == [Tensor._array] * 2:
-            return make_two_tensor_call(kernel, call, remembered)
+    takes_two_arrays = converters == [Tensor._array] * 2
+    if takes_two_arrays and set(operator.arguments.values()) == {"operand"} and not several:
+        return make_two_tensor_call(kernel, call, remembered)
     return call
 
 

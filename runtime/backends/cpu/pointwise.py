@@ -14,7 +14,6 @@ import numpy as np
 from runtime import errors
 from runtime.backends import pointwise_signature
 from runtime.backends.cpu import memory
-from runtime.kernels import threads
 from runtime.backends.pointwise_signature import PointwiseSignature
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
@@ -24,6 +23,7 @@ from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch.operator import INPLACE, OUT, Call, Pointwise
 from runtime.kernels import plan as plans
+from runtime.kernels import threads
 from runtime.kernels.cpu.pointwise import PointwiseSpec, contiguous_kernel, strided_kernel
 
 _new = object.__new__
@@ -42,9 +42,7 @@ def make_call(operator: Pointwise, signature: tuple[Any, ...], variant: str) -> 
         return make_inplace_call(special)
     kernels = PointwiseKernels(special, (special.result,) * operator.outputs)
     general = make_general_call(kernels)
-    zero_dim = all(
-        entry & keys.ZERO_DIM for entry in signature if entry.__class__ is int
-    )
+    zero_dim = all(entry & keys.ZERO_DIM for entry in signature if entry.__class__ is int)
     if operator.outputs == 1:
         maker = _SHORT_PATHS.get(special.arguments)
         if maker:
@@ -161,7 +159,14 @@ def make_general_call(kernels: PointwiseKernels) -> Call:
         zero_dim = 0 if sizes else keys.ZERO_DIM
         results = tuple(
             [
-                build(key | zero_dim, sizes, strides, 0, Storage(buffer), buffer if contiguous else None)
+                build(
+                    key | zero_dim,
+                    sizes,
+                    strides,
+                    0,
+                    Storage(buffer),
+                    buffer if contiguous else None,
+                )
                 for key, buffer in zip(output_keys, buffers, strict=True)
             ]
         )
@@ -416,9 +421,9 @@ def make_inplace_call(special: PointwiseSignature) -> Call:
         self._storage.version += 1
         return self
 
-    if special.arguments[:2] == ("tensor", "tensor") and "raw" not in special.arguments:
-        if "tensor" not in special.arguments[2:]:
-            return make_inplace_binary_call(kernels, call)
+    first, others = special.arguments[:2], special.arguments[2:]
+    if first == ("tensor", "tensor") and set(others) <= {"scalar"}:
+        return make_inplace_binary_call(kernels, call)
     return call
 
 

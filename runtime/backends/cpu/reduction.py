@@ -10,7 +10,6 @@ import numpy as np
 
 from runtime import errors
 from runtime.backends.cpu import memory
-from runtime.kernels import threads
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
 from runtime.core import promotion
@@ -21,6 +20,7 @@ from runtime.core.tensor import Tensor, build
 from runtime.dispatch import ops
 from runtime.dispatch import signature as signatures
 from runtime.dispatch.operator import OUT, Call, Reduction
+from runtime.kernels import threads
 from runtime.kernels.cpu.reduction import ReductionSpec, columns_kernel, rows_module
 
 NO_SIZES = Size(())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from runtime.core import dtype as dtypes
@@ -55,7 +55,7 @@ def strided_kernel(spec: PointwiseSpec, form: tuple[int, ...]) -> Any:
     return build.compile_text(f"{spec.name}_strided", strided_text(spec, form))
 
 
-@lru_cache(maxsize=None)
+@cache
 def contiguous_text(spec: PointwiseSpec) -> str:
     """The text of the contiguous loop."""
     outputs, inputs, scalars = _operand_names(spec)
@@ -70,7 +70,7 @@ def contiguous_text(spec: PointwiseSpec) -> str:
     return preamble(spec, "contiguous") + "\n".join(loop) + "\n"
 
 
-@lru_cache(maxsize=None)
+@cache
 def strided_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
     """The text of the strided loop: an odometer over the outer dims, one loop for the inner run.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from runtime.core import dtype as dtypes
@@ -16,7 +16,7 @@ from runtime.kernels import build
 from runtime.kernels.cpu.pointwise import load, store
 from runtime.kernels.vecmath import compose
 
-OPTIONS = '"fastmath": {"reassoc", "nsz", "contract"}'
+FASTMATH = '"fastmath": {{"reassoc", "nsz", "contract"}}'
 
 FOLD_WITH_IDENTITY = '''\
 BLOCK = 512
@@ -130,19 +130,22 @@ def columns_kernel(spec: ReductionSpec) -> Any:
     return build.compile_text(f"{spec.name}_columns", columns_text(spec))
 
 
-@lru_cache(maxsize=None)
+@cache
 def rows_text(spec: ReductionSpec) -> str:
     """The text of the loop over rows."""
     scalars = _scalar_list(spec)
     fold = FOLD_WITH_IDENTITY if spec.parts[0] else FOLD_FROM_FIRST
     element = load("x[i]", spec.input, spec.compute)
     body = fold.format(scalars=scalars, element=element, identity_scalars="")
-    return _preamble(spec, "rows") + body + "\n\n" + ROWS.format(
-        scalars=scalars, project=_projected(spec)
+    return (
+        _preamble(spec, "rows")
+        + body
+        + "\n\n"
+        + ROWS.format(scalars=scalars, project=_projected(spec))
     )
 
 
-@lru_cache(maxsize=None)
+@cache
 def columns_text(spec: ReductionSpec) -> str:
     """The text of the loop over columns."""
     row_element = load("row[i]", spec.input, spec.compute)
@@ -176,12 +179,10 @@ def _preamble(spec: ReductionSpec, loop: str) -> str:
             sources.append(re.sub(r"^def \w+\(", f"def {part}(", source))
     parts = "\n\n".join(sources)
     halves = {t.name for t in (spec.input, spec.output)} & {"float16", "bfloat16"}
-    needed = parts + "".join(
-        f"\n{half}_to_float32, float32_to_{half}" for half in sorted(halves)
-    )
+    needed = parts + "".join(f"\n{half}_to_float32, float32_to_{half}" for half in sorted(halves))
     library = compose.compose(needed, spec.compute.name)
     text = re.sub(r"^def ", "@inner\ndef ", library + "\n\n" + parts, flags=re.MULTILINE)
     title = f"{spec.name}: {spec.input.name} -> {spec.output.name}, {loop}."
-    header = build.HEADER.replace('"fastmath": {{"contract"}}', OPTIONS.replace("{", "{{").replace("}", "}}"))
+    header = build.HEADER.replace('"fastmath": {{"contract"}}', FASTMATH)
     compute = "bool_" if spec.compute.name == "bool" else spec.compute.name
     return header.format(title=title) + f"T = np.{compute}\n" + text + "\n\n"
