@@ -84,10 +84,11 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
 
 
 def bfloat16_of_numpy() -> Any:
-    """Return NumPy's bfloat16 dtype, which the optional package ml_dtypes brings.
+    """Return the bfloat16 of NumPy arrays, which the optional package ml_dtypes brings.
 
     **Raises** TypeError without that package.
     """
+    # DEVIATION: PyTorch refuses bfloat16 arrays; its users convert first.
     try:
         import ml_dtypes
     except ImportError:
