@@ -216,9 +216,7 @@ def _grad_lines(derivative: Derivative, style: str) -> Iterator[str]:
     if derivative.output_differentiability:
         first = derivative.output_differentiability.index(True)
     expressions = [g.expression for g in derivative.gradients if g.expression]
-    if any(e.gradients and not e.uses_grads for e in expressions) or any(
-        re.search(r"\bgrad\b", e.code) for e in expressions
-    ):
+    if any(e.uses("grad") for e in expressions):
         yield f"grad = grads[{first}]"
 
 

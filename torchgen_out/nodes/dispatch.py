@@ -5899,7 +5899,6 @@ class LstmLayerBackward0(MultiOutputNode):
     )
 
     def apply(node, *grads):
-        grad = grads[0]
         gates = unpack(node.saved_gates, node)
         weight_hh = unpack(node.saved_weight_hh, node)
         hidden = unpack(node.saved_hidden, node)
