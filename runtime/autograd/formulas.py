@@ -45,6 +45,7 @@ from runtime.autograd.place_formulas import (  # noqa: F401 - shown to derivativ
     masked_scatter_backward,
     masked_select_backward,
     repeat_backward,
+    repeat_interleave_backward,
     roll_backward,
     scatter_reduce_backward,
     scatter_source_backward,

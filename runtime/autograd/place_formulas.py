@@ -50,6 +50,15 @@ def repeat_backward(grad: Any, repeats: Sequence[int], sizes: Sequence[int]) -> 
     return summed.reshape(sizes)  # type: ignore[no-any-return]
 
 
+def repeat_interleave_backward(
+    grad: Any, sizes: Sequence[int], repeats: int, dim: int | None
+) -> Tensor:
+    """Add up the neighbours that are copies of one element."""
+    at = len(sizes) if dim is None else dim % max(len(sizes), 1) + 1
+    apart = grad.reshape((*sizes[:at], repeats, *sizes[at:]))
+    return apart.sum(at)  # type: ignore[no-any-return]
+
+
 # -- indexing ---------------------------------------------------------------------------------
 
 

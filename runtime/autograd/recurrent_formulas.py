@@ -1,0 +1,90 @@
+"""Backward formulas of recurrent layers.
+
+The usual pass has one fused kernel per layer. Under create_graph the layer is run again step by
+step, and differentiated with a graph of its own: that gives every higher order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from runtime.autograd import api, grad_mode
+from runtime.core.tensor import Tensor
+from runtime.dispatch import ops
+
+Gradients = tuple[Any, ...]
+
+
+def lstm_layer_backward(
+    grad_output: Tensor,
+    grad_last_cell: Tensor,
+    gates: Tensor,
+    weight_hh: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    reverse: bool,
+    output: Tensor,
+    cells: Tensor,
+    activations: Tensor,
+) -> Gradients:
+    """The gradients of gates, weight_hh, hidden and cell."""
+    if grad_mode.is_enabled():
+        inputs = [gates, weight_hh, hidden, cell]
+        grads = [grad_output, grad_last_cell]
+        return _by_steps(lambda: ops._lstm_steps(*inputs, reverse), inputs, grads)
+    result: Gradients = ops._lstm_layer_backward(
+        grad_output, grad_last_cell, activations, cells, output, weight_hh, hidden, cell, reverse
+    )
+    return result
+
+
+def gru_layer_backward(
+    grad_output: Tensor,
+    gates: Tensor,
+    weight_hh: Tensor,
+    bias_hh: Tensor | None,
+    hidden: Tensor,
+    reverse: bool,
+    output: Tensor,
+    activations: Tensor,
+) -> Gradients:
+    """The gradients of gates, weight_hh, bias_hh and hidden."""
+    if grad_mode.is_enabled():
+        inputs = [gates, weight_hh, bias_hh, hidden]
+        return _by_steps(lambda: ops._gru_steps(*inputs, reverse), inputs, [grad_output])
+    result: Gradients = ops._gru_layer_backward(
+        grad_output, activations, output, weight_hh, hidden, reverse
+    )
+    return result
+
+
+def rnn_layer_backward(
+    grad: Tensor,
+    gates: Tensor,
+    weight_hh: Tensor,
+    hidden: Tensor,
+    relu: bool,
+    reverse: bool,
+    result: Tensor,
+) -> Gradients:
+    """The gradients of gates, weight_hh and hidden."""
+    if grad_mode.is_enabled():
+        inputs = [gates, weight_hh, hidden]
+        return _by_steps(lambda: ops._rnn_steps(*inputs, relu, reverse), inputs, [grad])
+    found: Gradients = ops._rnn_layer_backward(grad, result, weight_hh, hidden, relu, reverse)
+    return found
+
+
+def _by_steps(
+    run: Callable[[], Any], inputs: Sequence[Tensor | None], grads: list[Tensor]
+) -> Gradients:
+    """The gradients of what `run` computes, recorded themselves; None where none is needed."""
+    wanted = [x for x in inputs if x is not None and x.requires_grad]  # type: ignore[attr-defined]
+    outputs = run()
+    outputs = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
+    found = iter(api.grad(outputs, wanted, grads, create_graph=True, allow_unused=True))
+    return tuple(
+        next(found) if x is not None and x.requires_grad else None  # type: ignore[attr-defined]
+        for x in inputs
+    )
