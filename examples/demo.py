@@ -59,7 +59,7 @@ def show_operator(output: Path) -> None:
     node = type(y.grad_fn)
     source, line = inspect.getsourcelines(node)
     print(f">>> {inspect.getsourcefile(node)}:{line}")
-    print("".join(source[:12]).rstrip())
+    print("".join(source[:20]).rstrip())
 
 
 def main() -> None:
@@ -73,7 +73,7 @@ def main() -> None:
     step("3. Train a classifier of handwritten digits")
     sys.path.insert(0, str(ROOT / "examples"))
     digits = importlib.import_module("digits")
-    digits.main(["--out", str(output / "digits.png")])
+    digits.main(str(output / "digits.png"))
 
 
 if __name__ == "__main__":

@@ -100,8 +100,8 @@ def draw(path: str, losses: list[float], data: TensorDataset, predicted: torch.T
     figure.savefig(path, dpi=120)
 
 
-def main() -> None:
-    """Train, test, draw."""
+def main(path: str = "digits.png") -> None:
+    """Train, test, draw the picture into `path`."""
     torch.manual_seed(0)
     train_data, test_data = load()
     model = Net()
@@ -109,10 +109,9 @@ def main() -> None:
     losses = train(model, train_data)
     seconds = time.perf_counter() - start
     predicted, accuracy = predict(model, test_data)
-    path = sys.argv[1] if len(sys.argv) > 1 else "digits.png"
     draw(path, losses, test_data, predicted)
     print(f"test accuracy {accuracy:.1%} after {seconds:.1f} s of training; picture in {path}")
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])
