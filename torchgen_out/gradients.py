@@ -8,21 +8,6 @@ import math
 from runtime.dispatch import ops
 
 
-def add_Tensor_backward_self_other(grad, alpha):
-    """d/dself, d/dother: self + alpha * other"""
-    return grad, grad * alpha.conjugate()
-
-
-def add_Tensor_backward_self(grad):
-    """d/dself: self + alpha * other"""
-    return grad
-
-
-def add_Tensor_backward_other(grad, alpha):
-    """d/dother: self + alpha * other"""
-    return grad * alpha.conjugate()
-
-
 def addcdiv_backward_self_tensor1_tensor2(grad, tensor1, tensor2, value):
     """d/dself, d/dtensor1, d/dtensor2: self + value * tensor1 / tensor2"""
     return (
@@ -175,36 +160,6 @@ def remainder_Tensor_backward_other(grad, self, other):
 def remainder_Scalar_Tensor_backward_other(grad, self, other):
     """d/dother: self % other"""
     return -(grad * (self / other).floor())
-
-
-def rsub_Tensor_backward_self_other(grad, alpha):
-    """d/dself, d/dother: other - alpha * self"""
-    return grad * (-alpha).conjugate(), grad
-
-
-def rsub_Tensor_backward_self(grad, alpha):
-    """d/dself: other - alpha * self"""
-    return grad * (-alpha).conjugate()
-
-
-def rsub_Tensor_backward_other(grad):
-    """d/dother: other - alpha * self"""
-    return grad
-
-
-def sub_Tensor_backward_self_other(grad, alpha):
-    """d/dself, d/dother: self - alpha * other"""
-    return grad, grad * (-alpha).conjugate()
-
-
-def sub_Tensor_backward_self(grad):
-    """d/dself: self - alpha * other"""
-    return grad
-
-
-def sub_Tensor_backward_other(grad, alpha):
-    """d/dother: self - alpha * other"""
-    return grad * (-alpha).conjugate()
 
 
 def abs_backward_self(grad, self):

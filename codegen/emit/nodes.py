@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -27,6 +26,10 @@ PARTS = {
     Save.STORAGE_OFFSET: "{}._offset",
     Save.VALUE: "{}",
 }
+
+
+LONGEST_FORMULA = 70
+"""Characters of a symbolic gradient that still explain something in a docstring."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +164,7 @@ def _item(program: Program, operator: Operator, derivative: Derivative) -> Item:
         base="MultiOutputNode" if style in ("several", "views") else "Node",
         record=naming.record_name(operator),
         title=operator.name,
-        formulas=tuple(_documented(derivative)),
+        formulas=tuple(_documented(derivative, cases)),
         slots=_slots(slots),
         grad_parameters="*grads" if style in ("several", "views") else "grad",
         grad_lines=tuple(_grad_lines(derivative, style)),
@@ -197,15 +200,29 @@ def _is_number(operator: Operator, name: str) -> bool:
     return argument is not None and "Scalar" in argument.type.names
 
 
-def _documented(derivative: Derivative) -> Iterator[str]:
+def _documented(
+    derivative: Derivative, cases: tuple[automatic.BackwardCase, ...]
+) -> Iterator[str]:
+    """The mathematics of each gradient; of an automatic one the symbolic result, if it is short."""
     for gradient in derivative.gradients:
         name = ", ".join(gradient.inputs)
         if gradient.kind is GradientKind.FORMULA:
             assert gradient.expression is not None
             text = translate.docstring(" ".join(gradient.expression.text.split()))
+        elif gradient.kind is GradientKind.AUTO:
+            text = _symbolic(gradient.inputs, cases)
         else:
             text = gradient.kind.value
         yield f"{name}: {text}"
+
+
+def _symbolic(inputs: tuple[str, ...], cases: tuple[automatic.BackwardCase, ...]) -> str:
+    """The automatic gradient of one input over public operators."""
+    case = next((c for c in cases if c.needs == inputs and not c.absent), None)
+    if case is None:
+        return "auto"
+    (text,) = formulas.tensor_expressions(case.formula)
+    return f"{translate.docstring(text)} (auto)" if len(text) <= LONGEST_FORMULA else "auto"
 
 
 def _grad_lines(derivative: Derivative, style: str) -> Iterator[str]:

@@ -1825,17 +1825,6 @@ def repeat_interleave__self_Tensor(
     return shaping_bodies.repeat_interleave(input, repeats, dim, output_size)
 
 
-def repeat_interleave__self_int(
-    input: Tensor, repeats: int, dim: int | None = None, *, output_size: int | None = None
-) -> Tensor:
-    """repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt?
-    output_size=None) -> Tensor
-
-    Repeats every slice along `dim` `repeats` times. Without `dim` the tensor is flattened.
-    """
-    return shaping_bodies.repeat_interleave_int(input, repeats, dim, output_size)
-
-
 def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """diag(Tensor self, int diagonal=0) -> Tensor
 

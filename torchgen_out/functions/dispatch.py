@@ -618,6 +618,24 @@ def repeat(self: Tensor, *args: Any, repeats: Any = None) -> Tensor:
     return call(self, repeats)
 
 
+_repeat_interleave_self_int = operators.repeat_interleave_self_int.calls
+
+
+def repeat_interleave__self_int(
+    input: Tensor, repeats: int, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
+    """repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt?
+    output_size=None) -> Tensor
+
+    Repeats every slice along `dim` `repeats` times. Without `dim` the tensor is flattened.
+    """
+    try:
+        call = _repeat_interleave_self_int[input._key]
+    except AttributeError:
+        raise _repeat_interleave_self_int.wrong_arguments(input) from None
+    return call(input, repeats, dim, output_size)
+
+
 _repeat_interleave_Tensor = operators.repeat_interleave_Tensor.calls
 
 

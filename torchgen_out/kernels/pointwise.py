@@ -76,21 +76,6 @@ def add_Tensor_at_defaults(self, other):
     return self + other
 
 
-def add_Tensor_backward_self_other(grad, alpha):
-    """d/dself, d/dother: self + alpha * other"""
-    return grad, grad * conj(alpha)
-
-
-def add_Tensor_backward_self(grad):
-    """d/dself: self + alpha * other"""
-    return grad
-
-
-def add_Tensor_backward_other(grad, alpha):
-    """d/dother: self + alpha * other"""
-    return grad * conj(alpha)
-
-
 def addcdiv(self, tensor1, tensor2, value):
     """self + value * tensor1 / tensor2"""
     return self + value * tensor1 / tensor2
@@ -336,21 +321,6 @@ def rsub_Tensor_at_defaults(self, other):
     return other - self
 
 
-def rsub_Tensor_backward_self_other(grad, alpha):
-    """d/dself, d/dother: other - alpha * self"""
-    return grad * conj(-alpha), grad
-
-
-def rsub_Tensor_backward_self(grad, alpha):
-    """d/dself: other - alpha * self"""
-    return grad * conj(-alpha)
-
-
-def rsub_Tensor_backward_other(grad):
-    """d/dother: other - alpha * self"""
-    return grad
-
-
 def sub_Tensor(self, other, alpha):
     """self - alpha * other"""
     return self - alpha * other
@@ -359,21 +329,6 @@ def sub_Tensor(self, other, alpha):
 def sub_Tensor_at_defaults(self, other):
     """self - alpha * other"""
     return self - other
-
-
-def sub_Tensor_backward_self_other(grad, alpha):
-    """d/dself, d/dother: self - alpha * other"""
-    return grad, grad * conj(-alpha)
-
-
-def sub_Tensor_backward_self(grad):
-    """d/dself: self - alpha * other"""
-    return grad
-
-
-def sub_Tensor_backward_other(grad, alpha):
-    """d/dother: self - alpha * other"""
-    return grad * conj(-alpha)
 
 
 def eq_Tensor(self, other):

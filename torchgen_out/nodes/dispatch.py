@@ -984,6 +984,39 @@ def recording_repeat(below, needs_self):
     return call
 
 
+class RepeatInterleaveBackward1(Node):
+    """repeat_interleave.self_int
+    self: repeat_interleave_backward(grad, self.shape, repeats, dim)
+    """
+
+    __slots__ = ("saved_dim", "saved_repeats", "saved_self_sizes")
+
+    def apply(node, grad):
+        self_sizes = node.saved_self_sizes
+        repeats = node.saved_repeats
+        dim = node.saved_dim
+        grad_self = formulas.repeat_interleave_backward(grad, self_sizes, repeats, dim)
+        return (grad_self,)
+
+
+def recording_repeat_interleave_self_int(below, needs_self):
+    """Records RepeatInterleaveBackward1 around `below`."""
+
+    def call(self, repeats, dim, output_size):
+        result = below(self, repeats, dim, output_size)
+        if not grad_mode.state.enabled:
+            return result
+        node = RepeatInterleaveBackward1()
+        node.edges = (gradient_edge(self),)
+        node.saved_self_sizes = self._sizes
+        node.saved_repeats = repeats
+        node.saved_dim = dim
+        attach(result, node)
+        return result
+
+    return call
+
+
 class TrilBackward0(Node):
     """tril
     self: grad.tril(diagonal)

@@ -19,43 +19,26 @@ from torchgen_out.operators import backward
 
 class AddBackward0(Node):
     """add.Tensor
-    self: auto
-    other: auto
+    self: grad
+    other: scaled(grad, alpha)
     """
 
-    __slots__ = ("needs", "saved_alpha")
+    __slots__ = ("saved_alpha",)
 
     def apply(node, grad):
-        if node.needs == (True, True):
+        edges = node.edges
+        grad_self: Any = None
+        grad_other: Any = None
+        if edges[0] is not None:
+            grad_self = grad
+        if edges[1] is not None:
             alpha = node.saved_alpha
-            if grad_mode.state.enabled:
-                grads = gradients.add_Tensor_backward_self_other(grad, alpha)
-            else:
-                call = backward.add_Tensor_backward_self_other.calls[grad._key]
-                grads = call(grad, alpha)
-            return grads
-        if node.needs == (True, False):
-            if grad_mode.state.enabled:
-                grads = gradients.add_Tensor_backward_self(grad)
-            else:
-                call = backward.add_Tensor_backward_self.calls[grad._key]
-                grads = call(grad)
-            return (grads, None)
-        if node.needs == (False, True):
-            alpha = node.saved_alpha
-            if grad_mode.state.enabled:
-                grads = gradients.add_Tensor_backward_other(grad, alpha)
-            else:
-                call = backward.add_Tensor_backward_other.calls[grad._key]
-                grads = call(grad, alpha)
-            return (None, grads)
-        raise AssertionError(node.needs)
+            grad_other = formulas.scaled(grad, alpha)
+        return grad_self, grad_other
 
 
 def recording_add_Tensor(below, needs_self, needs_other):
     """Records AddBackward0 around `below`."""
-    needs = (needs_self, needs_other)
-    saves_alpha = needs in ((True, True), (False, True))
 
     def call(self, other, alpha):
         result = below(self, other, alpha)
@@ -66,8 +49,7 @@ def recording_add_Tensor(below, needs_self, needs_other):
             gradient_edge(self) if needs_self else None,
             gradient_edge(other) if needs_other else None,
         )
-        node.needs = needs
-        if saves_alpha:
+        if needs_other:
             node.saved_alpha = alpha
         attach(result, node)
         return result
@@ -77,8 +59,6 @@ def recording_add_Tensor(below, needs_self, needs_other):
 
 def recording_add_Tensor_(below, needs_self, needs_other):
     """Records AddBackward0 around `below`, which writes to self."""
-    needs = (needs_self, needs_other)
-    saves_alpha = needs in ((True, True), (False, True))
 
     def call(self, other, alpha):
         if not grad_mode.state.enabled:
@@ -89,8 +69,7 @@ def recording_add_Tensor_(below, needs_self, needs_other):
             gradient_edge(self) if needs_self else None,
             gradient_edge(other) if needs_other else None,
         )
-        node.needs = needs
-        if saves_alpha:
+        if needs_other:
             node.saved_alpha = alpha
         result = below(self, other, alpha)
         rebase_history(result, node)
@@ -1208,43 +1187,26 @@ def recording_remainder_Scalar_Tensor(below, needs_other):
 
 class RsubBackward0(Node):
     """rsub.Tensor
-    self: auto
-    other: auto
+    self: scaled(grad, -alpha)
+    other: grad
     """
 
-    __slots__ = ("needs", "saved_alpha")
+    __slots__ = ("saved_alpha",)
 
     def apply(node, grad):
-        if node.needs == (True, True):
+        edges = node.edges
+        grad_self: Any = None
+        grad_other: Any = None
+        if edges[0] is not None:
             alpha = node.saved_alpha
-            if grad_mode.state.enabled:
-                grads = gradients.rsub_Tensor_backward_self_other(grad, alpha)
-            else:
-                call = backward.rsub_Tensor_backward_self_other.calls[grad._key]
-                grads = call(grad, alpha)
-            return grads
-        if node.needs == (True, False):
-            alpha = node.saved_alpha
-            if grad_mode.state.enabled:
-                grads = gradients.rsub_Tensor_backward_self(grad, alpha)
-            else:
-                call = backward.rsub_Tensor_backward_self.calls[grad._key]
-                grads = call(grad, alpha)
-            return (grads, None)
-        if node.needs == (False, True):
-            if grad_mode.state.enabled:
-                grads = gradients.rsub_Tensor_backward_other(grad)
-            else:
-                call = backward.rsub_Tensor_backward_other.calls[grad._key]
-                grads = call(grad)
-            return (None, grads)
-        raise AssertionError(node.needs)
+            grad_self = formulas.scaled(grad, -alpha)
+        if edges[1] is not None:
+            grad_other = grad
+        return grad_self, grad_other
 
 
 def recording_rsub_Tensor(below, needs_self, needs_other):
     """Records RsubBackward0 around `below`."""
-    needs = (needs_self, needs_other)
-    saves_alpha = needs in ((True, True), (True, False))
 
     def call(self, other, alpha):
         result = below(self, other, alpha)
@@ -1255,8 +1217,7 @@ def recording_rsub_Tensor(below, needs_self, needs_other):
             gradient_edge(self) if needs_self else None,
             gradient_edge(other) if needs_other else None,
         )
-        node.needs = needs
-        if saves_alpha:
+        if needs_self:
             node.saved_alpha = alpha
         attach(result, node)
         return result
@@ -1266,43 +1227,26 @@ def recording_rsub_Tensor(below, needs_self, needs_other):
 
 class SubBackward0(Node):
     """sub.Tensor
-    self: auto
-    other: auto
+    self: grad
+    other: scaled(grad, -alpha)
     """
 
-    __slots__ = ("needs", "saved_alpha")
+    __slots__ = ("saved_alpha",)
 
     def apply(node, grad):
-        if node.needs == (True, True):
+        edges = node.edges
+        grad_self: Any = None
+        grad_other: Any = None
+        if edges[0] is not None:
+            grad_self = grad
+        if edges[1] is not None:
             alpha = node.saved_alpha
-            if grad_mode.state.enabled:
-                grads = gradients.sub_Tensor_backward_self_other(grad, alpha)
-            else:
-                call = backward.sub_Tensor_backward_self_other.calls[grad._key]
-                grads = call(grad, alpha)
-            return grads
-        if node.needs == (True, False):
-            if grad_mode.state.enabled:
-                grads = gradients.sub_Tensor_backward_self(grad)
-            else:
-                call = backward.sub_Tensor_backward_self.calls[grad._key]
-                grads = call(grad)
-            return (grads, None)
-        if node.needs == (False, True):
-            alpha = node.saved_alpha
-            if grad_mode.state.enabled:
-                grads = gradients.sub_Tensor_backward_other(grad, alpha)
-            else:
-                call = backward.sub_Tensor_backward_other.calls[grad._key]
-                grads = call(grad, alpha)
-            return (None, grads)
-        raise AssertionError(node.needs)
+            grad_other = formulas.scaled(grad, -alpha)
+        return grad_self, grad_other
 
 
 def recording_sub_Tensor(below, needs_self, needs_other):
     """Records SubBackward0 around `below`."""
-    needs = (needs_self, needs_other)
-    saves_alpha = needs in ((True, True), (False, True))
 
     def call(self, other, alpha):
         result = below(self, other, alpha)
@@ -1313,8 +1257,7 @@ def recording_sub_Tensor(below, needs_self, needs_other):
             gradient_edge(self) if needs_self else None,
             gradient_edge(other) if needs_other else None,
         )
-        node.needs = needs
-        if saves_alpha:
+        if needs_other:
             node.saved_alpha = alpha
         attach(result, node)
         return result
@@ -1324,8 +1267,6 @@ def recording_sub_Tensor(below, needs_self, needs_other):
 
 def recording_sub_Tensor_(below, needs_self, needs_other):
     """Records SubBackward0 around `below`, which writes to self."""
-    needs = (needs_self, needs_other)
-    saves_alpha = needs in ((True, True), (False, True))
 
     def call(self, other, alpha):
         if not grad_mode.state.enabled:
@@ -1336,8 +1277,7 @@ def recording_sub_Tensor_(below, needs_self, needs_other):
             gradient_edge(self) if needs_self else None,
             gradient_edge(other) if needs_other else None,
         )
-        node.needs = needs
-        if saves_alpha:
+        if needs_other:
             node.saved_alpha = alpha
         result = below(self, other, alpha)
         rebase_history(result, node)

@@ -7,42 +7,6 @@ from runtime.dispatch.operator import Pointwise
 from torchgen_out import dtype_sets
 from torchgen_out.kernels import pointwise as kernels
 
-add_Tensor_backward_self_other = Pointwise(
-    "add_Tensor_backward_self_other",
-    "add_Tensor_backward_self_other(Tensor grad) -> self, other",
-    {"grad": "tensor"},
-    arguments={"grad": "operand", "alpha": "scalar"},
-    promotion="default",
-    promoted=("grad",),
-    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
-    formulas={(): kernels.add_Tensor_backward_self_other},
-    outputs=2,
-)
-
-add_Tensor_backward_self = Pointwise(
-    "add_Tensor_backward_self",
-    "add_Tensor_backward_self(Tensor grad) -> self",
-    {"grad": "tensor"},
-    arguments={"grad": "operand"},
-    promotion="default",
-    promoted=("grad",),
-    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
-    formulas={(): kernels.add_Tensor_backward_self},
-    outputs=1,
-)
-
-add_Tensor_backward_other = Pointwise(
-    "add_Tensor_backward_other",
-    "add_Tensor_backward_other(Tensor grad) -> other",
-    {"grad": "tensor"},
-    arguments={"grad": "operand", "alpha": "scalar"},
-    promotion="default",
-    promoted=("grad",),
-    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
-    formulas={(): kernels.add_Tensor_backward_other},
-    outputs=1,
-)
-
 addcdiv_backward_self_tensor1_tensor2 = Pointwise(
     "addcdiv_backward_self_tensor1_tensor2",
     "addcdiv_backward_self_tensor1_tensor2(Tensor grad, Tensor tensor1, Tensor tensor2) -> "
@@ -404,78 +368,6 @@ remainder_Scalar_Tensor_backward_other = Pointwise(
     promoted=("grad", "self", "other"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.remainder_Scalar_Tensor_backward_other},
-    outputs=1,
-)
-
-rsub_Tensor_backward_self_other = Pointwise(
-    "rsub_Tensor_backward_self_other",
-    "rsub_Tensor_backward_self_other(Tensor grad) -> self, other",
-    {"grad": "tensor"},
-    arguments={"grad": "operand", "alpha": "scalar"},
-    promotion="default",
-    promoted=("grad",),
-    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
-    formulas={(): kernels.rsub_Tensor_backward_self_other},
-    outputs=2,
-)
-
-rsub_Tensor_backward_self = Pointwise(
-    "rsub_Tensor_backward_self",
-    "rsub_Tensor_backward_self(Tensor grad) -> self",
-    {"grad": "tensor"},
-    arguments={"grad": "operand", "alpha": "scalar"},
-    promotion="default",
-    promoted=("grad",),
-    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
-    formulas={(): kernels.rsub_Tensor_backward_self},
-    outputs=1,
-)
-
-rsub_Tensor_backward_other = Pointwise(
-    "rsub_Tensor_backward_other",
-    "rsub_Tensor_backward_other(Tensor grad) -> other",
-    {"grad": "tensor"},
-    arguments={"grad": "operand"},
-    promotion="default",
-    promoted=("grad",),
-    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
-    formulas={(): kernels.rsub_Tensor_backward_other},
-    outputs=1,
-)
-
-sub_Tensor_backward_self_other = Pointwise(
-    "sub_Tensor_backward_self_other",
-    "sub_Tensor_backward_self_other(Tensor grad) -> self, other",
-    {"grad": "tensor"},
-    arguments={"grad": "operand", "alpha": "scalar"},
-    promotion="default",
-    promoted=("grad",),
-    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
-    formulas={(): kernels.sub_Tensor_backward_self_other},
-    outputs=2,
-)
-
-sub_Tensor_backward_self = Pointwise(
-    "sub_Tensor_backward_self",
-    "sub_Tensor_backward_self(Tensor grad) -> self",
-    {"grad": "tensor"},
-    arguments={"grad": "operand"},
-    promotion="default",
-    promoted=("grad",),
-    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
-    formulas={(): kernels.sub_Tensor_backward_self},
-    outputs=1,
-)
-
-sub_Tensor_backward_other = Pointwise(
-    "sub_Tensor_backward_other",
-    "sub_Tensor_backward_other(Tensor grad) -> other",
-    {"grad": "tensor"},
-    arguments={"grad": "operand", "alpha": "scalar"},
-    promotion="default",
-    promoted=("grad",),
-    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
-    formulas={(): kernels.sub_Tensor_backward_other},
     outputs=1,
 )
 

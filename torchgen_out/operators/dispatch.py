@@ -437,6 +437,22 @@ repeat = Dispatch(
     record=nodes.recording_repeat,
 )
 
+repeat_interleave_self_int = Dispatch(
+    "repeat_interleave.self_int",
+    "repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? "
+    "output_size=None) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "repeats": "raw", "dim": "raw", "output_size": "raw"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.ALL,
+    kernel_names={"CPU": "shaping.repeat_interleave_int"},
+    meta=shaping_shapes.repeat_interleave_int,
+    half_is_raw=True,
+    differentiable=("self",),
+    record=nodes.recording_repeat_interleave_self_int,
+)
+
 repeat_interleave_Tensor = Dispatch(
     "repeat_interleave.Tensor",
     "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
