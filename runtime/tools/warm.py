@@ -1,0 +1,165 @@
+"""Compile kernels ahead, in parallel processes: pointwise operators, their gradients, reductions.
+
+Every operator is called on small tensors in the ways that take different kernels: dense, strided,
+broadcast, with numbers in the place of tensors, with optional operands absent. What a call compiles
+is found again by content, by every process of this machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import itertools
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from typing import Any
+
+from runtime.core import dtype as dtypes
+from runtime.dispatch.operator import Operator, Pointwise, Reduction, operators
+
+Task = tuple[str, str, str]
+"""Package, operator, dtype."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Compile what is asked for; the exit status is 1 if something does not compile."""
+    parser = argparse.ArgumentParser(prog="python -m runtime.tools.warm", description=__doc__)
+    parser.add_argument("--package", default="torchgen_out")
+    parser.add_argument("--dtypes", default="float32,float64")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("operators", nargs="*")
+    options = parser.parse_args(arguments)
+    names = options.dtypes.replace(" ", "").split(",")
+    tasks = list(tasks_of(options.package, names, options.operators))
+    start = time.perf_counter()
+    failures = run(tasks, min(options.jobs, os.cpu_count() or 1))
+    print(f"{len(tasks)} operators and dtypes, {time.perf_counter() - start:.0f} s")
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    return 1 if failures else 0
+
+
+def tasks_of(package: str, names: list[str], wanted: list[str]) -> Iterator[Task]:
+    """Every operator of the package that has formulas, in every dtype that it accepts."""
+    importlib.import_module("torchgen_out")
+    importlib.import_module(package)
+    prefixes = tuple(f"{name.replace('.', '_')}_backward_" for name in wanted)
+    for name, operator in operators.items():
+        is_wanted = not wanted or name in wanted or name.startswith(prefixes)
+        if not is_wanted or not _is_made_of_formulas(operator, package):
+            continue
+        for dtype in names:
+            if dtypes.by_name(dtype).name in operator.dtypes:  # type: ignore[attr-defined]
+                yield package, name, dtype
+
+
+def _is_made_of_formulas(operator: Operator, package: str) -> bool:
+    if isinstance(operator, Pointwise):
+        function = next(iter(operator.formulas.values()))
+    elif isinstance(operator, Reduction):
+        function = operator.parts[1]
+    else:
+        return False
+    return str(function.__module__).startswith(f"{package}.")
+
+
+def run(tasks: list[Task], jobs: int) -> list[str]:
+    """Do all tasks in `jobs` processes, telling how far it is; return what failed."""
+    failures = []
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, context) as pool:
+        futures = [pool.submit(compile_calls, task) for task in tasks]
+        for count, future in enumerate(as_completed(futures), 1):
+            failure = future.result()
+            if failure:
+                failures.append(failure)
+            _tell_progress(count, len(tasks))
+    return failures
+
+
+def _tell_progress(count: int, total: int) -> None:
+    """One line that counts up on a terminal; a line for every tenth part elsewhere."""
+    if sys.stdout.isatty():
+        print(f"\r{count}/{total}", end="\n" if count == total else "", flush=True)
+    elif count * 10 // total != (count - 1) * 10 // total:
+        print(f"{count}/{total}", flush=True)
+
+
+def compile_calls(task: Task) -> str | None:
+    """Call one operator in one dtype in every way; return what went wrong."""
+    package, name, dtype = task
+    importlib.import_module("torchgen_out")
+    importlib.import_module(package)
+    operator = operators[name]
+    try:
+        if isinstance(operator, Reduction):
+            _call_reduction(operator, dtype)
+        else:
+            assert isinstance(operator, Pointwise)
+            _call_pointwise(operator, dtype)
+    except Exception as error:  # one operator that fails must not keep the others cold
+        return f"{name} {dtype}: {type(error).__name__}: {error}"
+    return None
+
+
+# -- calls --------------------------------------------------------------------------------------
+
+
+def _tensor(dtype: str, *sizes: int) -> Any:
+    ops = importlib.import_module("torchgen_out")
+    return ops.ones(*sizes, dtype=dtypes.by_name(dtype))
+
+
+def _layouts(dtype: str, count: int) -> Iterator[list[Any]]:
+    """Operands dense, strided, and broadcast one by one."""
+    yield [_tensor(dtype, 2, 3) for _ in range(count)]
+    if count:
+        yield [_tensor(dtype, 3, 2).t(), *(_tensor(dtype, 2, 3) for _ in range(count - 1))]
+    for place in range(count if count > 1 else 0):
+        yield [_tensor(dtype, 3) if i == place else _tensor(dtype, 2, 3) for i in range(count)]
+
+
+def _call_pointwise(operator: Pointwise, dtype: str) -> None:
+    """Gradients, and calls with numbers, are met dense; others also strided and broadcast."""
+    is_gradient = next(iter(operator.operands), "") == "grad"
+    for absent in operator.formulas:
+        present = [name for name in operator.operands if name not in absent]
+        numbers = [name for name in present if operator.operands[name].startswith("number")]
+        for chosen in ((), *((name,) for name in numbers)):
+            tensors = [name for name in present if name not in chosen]
+            layouts = list(_layouts(dtype, len(tensors)))
+            for operands in layouts[:1] if is_gradient or chosen else layouts:
+                given = dict(zip(tensors, operands, strict=True)) | dict.fromkeys(chosen, 2.0)
+                _call_with_scalars(operator, given)
+
+
+def _call_with_scalars(operator: Pointwise, given: dict[str, Any]) -> None:
+    """Once with the default scalars, which may have a simpler formula, once with others."""
+    scalars = [name for name, kind in operator.arguments.items() if kind != "operand"]
+    usual = {name: operator.defaults.get(name, 1) for name in scalars}
+    for values in (usual, dict.fromkeys(scalars, 2)) if scalars else ({},):
+        arguments = {**values, **given}
+        operands = tuple(given.get(name) for name in operator.operands)
+        call = operator.calls[operator.signature(operands)]
+        call(*[arguments.get(name) for name in operator.arguments])
+
+
+def _call_reduction(operator: Reduction, dtype: str) -> None:
+    sizes = (2, 3)
+    dims = (None, 0, 1) if "dim" in operator.arguments else (None,)
+    for dim, strided in itertools.product(dims, (False, True)):
+        tensor = _tensor(dtype, *sizes[::-1]).t() if strided else _tensor(dtype, *sizes)
+        values = {"dim": dim, "keepdim": False, "dtype": None}
+        arguments = [
+            tensor if kind == "operand" else values.get(name, 1)
+            for name, kind in operator.arguments.items()
+        ]
+        operator.calls[operator.signature((tensor,))](*arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
