@@ -443,7 +443,6 @@ Tensor.softmax = dispatch.softmax
 Tensor.log_softmax = dispatch.log_softmax
 Tensor.logsumexp = dispatch.logsumexp
 
-Tensor.to = overloads.to
 Tensor.div = overloads.div
 Tensor.divide = overloads.div
 Tensor.true_divide = overloads.div

@@ -8,7 +8,6 @@ from torchgen_out.functions import composite, dispatch, overloads, pointwise, re
 
 ops.clone = dispatch.clone
 ops._to_copy = dispatch._to_copy
-ops.to = overloads.to
 ops.type_as = composite.type_as
 ops.copy_ = dispatch.copy_
 ops.fill_ = dispatch.fill_
@@ -416,7 +415,7 @@ ops.nonzero = composite.nonzero
 ops.argwhere = composite.argwhere
 ops.embedding = dispatch.embedding
 ops.embedding_dense_backward = dispatch.embedding_dense_backward
-ops.one_hot = composite.one_hot
+ops.one_hot = dispatch.one_hot
 ops.index_put = dispatch.index_put
 ops.index_put_ = dispatch.index_put_
 ops.index_add = dispatch.index_add

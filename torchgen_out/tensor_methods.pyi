@@ -32,34 +32,6 @@ Number = builtins.bool | builtins.int | builtins.float | builtins.complex
 
 class TensorMethods:
     def clone(self, *, memory_format: _memory_format | None = ...) -> Tensor: ...
-    @overload
-    def to(
-        self,
-        dtype: _dtype,
-        non_blocking: builtins.bool = ...,
-        copy: builtins.bool = ...,
-        *,
-        memory_format: _memory_format | None = ...,
-    ) -> Tensor: ...
-    @overload
-    def to(
-        self,
-        other: Tensor,
-        non_blocking: builtins.bool = ...,
-        copy: builtins.bool = ...,
-        *,
-        memory_format: _memory_format | None = ...,
-    ) -> Tensor: ...
-    @overload
-    def to(
-        self,
-        device: _device | None = ...,
-        dtype: _dtype | None = ...,
-        non_blocking: builtins.bool = ...,
-        copy: builtins.bool = ...,
-        *,
-        memory_format: _memory_format | None = ...,
-    ) -> Tensor: ...
     def type_as(self, other: Tensor) -> Tensor: ...
     def copy_(self, src: Tensor, non_blocking: builtins.bool = ...) -> Tensor: ...
     def fill_(self, value: Tensor | Number) -> Tensor: ...

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from codegen import formula as formulas
 from codegen.emit import automatic, naming, references, translate
 from codegen.emit.environment import render
 from codegen.model.derivative import Derivative, Gradient, GradientKind

@@ -51,57 +51,6 @@ from torchgen_out.results import _lstm_steps_result, aminmax_result
 Number = bool | int | float | complex
 
 
-def to__dtype(
-    self: Tensor,
-    dtype: dtype,
-    non_blocking: bool = False,
-    copy: bool = False,
-    *,
-    memory_format: memory_format | None = None,
-) -> Tensor:
-    """to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, *,
-    MemoryFormat? memory_format=None) -> Tensor(a)
-
-    Returns the tensor in another dtype; the tensor itself if it has that dtype already.
-
-    `copy=True` always copies. See also `float()`, `half()`, `long()` and the like.
-    """
-    return conversion_bodies.to_of_dtype(self, dtype, non_blocking, copy, memory_format)
-
-
-def to__other(
-    self: Tensor,
-    other: Tensor,
-    non_blocking: bool = False,
-    copy: bool = False,
-    *,
-    memory_format: memory_format | None = None,
-) -> Tensor:
-    """to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, *,
-    MemoryFormat? memory_format=None) -> Tensor(a)
-
-    Returns the tensor in the dtype and on the device of another.
-    """
-    return conversion_bodies.to_like(self, other, non_blocking, copy, memory_format)
-
-
-def to__device(
-    self: Tensor,
-    device: device | None = None,
-    dtype: dtype | None = None,
-    non_blocking: bool = False,
-    copy: bool = False,
-    *,
-    memory_format: memory_format | None = None,
-) -> Tensor:
-    """to.device(Tensor(a) self, Device? device=None, ScalarType? dtype=None, bool
-    non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)
-
-    Returns the tensor on another device, in another dtype if one is given.
-    """
-    return conversion_bodies.to_on_device(self, device, dtype, non_blocking, copy, memory_format)
-
-
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """type_as(Tensor self, Tensor other) -> Tensor
 
@@ -1875,16 +1824,6 @@ def argwhere(input: Tensor) -> Tensor:
     Returns the places of the nonzero elements, one per row.
     """
     return ops._nonzero(input)
-
-
-def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
-    """one_hot(Tensor self, int num_classes=-1) -> Tensor
-
-    Turns class numbers into rows of zeros with a single one. Shape: self.shape + (num_classes,).
-
-    `num_classes=-1` takes one more than the largest class found.
-    """
-    return indexing_bodies.one_hot(input, num_classes)
 
 
 def argsort__default(input: Tensor, dim: int = -1, descending: bool = False) -> Tensor:

@@ -887,6 +887,23 @@ def embedding_dense_backward(
     return call(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq)
 
 
+_one_hot = operators.one_hot.calls
+
+
+def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
+    """one_hot(Tensor self, int num_classes=-1) -> Tensor
+
+    Turns class numbers into rows of zeros with a single one. Shape: self.shape + (num_classes,).
+
+    `num_classes=-1` takes one more than the largest class found.
+    """
+    try:
+        call = _one_hot[input._key]
+    except AttributeError:
+        raise _one_hot.wrong_arguments(input) from None
+    return call(input, num_classes)
+
+
 _index_put = operators.index_put.calls
 _index_put_inplace = operators.index_put.inplace_calls
 

@@ -81,9 +81,6 @@ from torchgen_out.functions.composite import (
     tensor_split__tensor_indices_or_sections,
     tensordot__default,
     tensordot__pair,
-    to__device,
-    to__dtype,
-    to__other,
     var__default,
     var__dim,
     var_mean__default,
@@ -161,74 +158,6 @@ from torchgen_out.functions.view import (
     view__default,
     view__dtype,
 )
-
-_to__dtype_parameters = (
-    ("self", is_tensor, MISSING, False, False),
-    ("dtype", is_dtype, MISSING, False, False),
-    ("non_blocking", is_bool, False, False, False),
-    ("copy", is_bool, False, False, False),
-    ("memory_format", is_given, None, True, True),
-)
-
-_to__other_parameters = (
-    ("self", is_tensor, MISSING, False, False),
-    ("other", is_tensor, MISSING, False, False),
-    ("non_blocking", is_bool, False, False, False),
-    ("copy", is_bool, False, False, False),
-    ("memory_format", is_given, None, True, True),
-)
-
-_to__device_parameters = (
-    ("self", is_tensor, MISSING, False, False),
-    ("device", is_given, None, False, True),
-    ("dtype", is_dtype, None, False, True),
-    ("non_blocking", is_bool, False, False, False),
-    ("copy", is_bool, False, False, False),
-    ("memory_format", is_given, None, True, True),
-)
-
-
-def to(
-    *args: Any,
-    self: Any = MISSING,
-    device: Any = MISSING,
-    dtype: Any = MISSING,
-    non_blocking: Any = MISSING,
-    copy: Any = MISSING,
-    memory_format: Any = MISSING,
-    other: Any = MISSING,
-) -> Any:
-    """to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, *,
-    MemoryFormat? memory_format=None) -> Tensor(a)
-    to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, *,
-        MemoryFormat? memory_format=None) -> Tensor(a)
-    to.device(Tensor(a) self, Device? device=None, ScalarType? dtype=None, bool non_blocking=False,
-        bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)"""
-    keywords = {
-        "self": self,
-        "device": device,
-        "dtype": dtype,
-        "non_blocking": non_blocking,
-        "copy": copy,
-        "memory_format": memory_format,
-        "other": other,
-    }
-    if (values := bind(args, keywords, _to__dtype_parameters)) is not None:
-        return to__dtype(*values[:4], memory_format=values[4])
-    if (values := bind(args, keywords, _to__other_parameters)) is not None:
-        return to__other(*values[:4], memory_format=values[4])
-    if (values := bind(args, keywords, _to__device_parameters)) is not None:
-        return to__device(*values[:5], memory_format=values[5])
-    schemas = (
-        "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False,"
-        " *, MemoryFormat? memory_format=None) -> Tensor(a)",
-        "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, *, "
-        "MemoryFormat? memory_format=None) -> Tensor(a)",
-        "to.device(Tensor(a) self, Device? device=None, ScalarType? dtype=None, bool "
-        "non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> "
-        "Tensor(a)",
-    )
-    raise no_overload("to", schemas, (*args, *keywords.values()))
 
 _arange__default_parameters = (
     ("end", is_number, MISSING, False, False),

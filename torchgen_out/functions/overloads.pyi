@@ -25,34 +25,6 @@ from torchgen_out.results import (
 Number = builtins.bool | builtins.int | builtins.float | builtins.complex
 
 @overload
-def to(
-    self_: Tensor,
-    dtype: _dtype,
-    non_blocking: builtins.bool = ...,
-    copy: builtins.bool = ...,
-    *,
-    memory_format: _memory_format | None = ...,
-) -> Tensor: ...
-@overload
-def to(
-    self_: Tensor,
-    other: Tensor,
-    non_blocking: builtins.bool = ...,
-    copy: builtins.bool = ...,
-    *,
-    memory_format: _memory_format | None = ...,
-) -> Tensor: ...
-@overload
-def to(
-    self_: Tensor,
-    device: _device | None = ...,
-    dtype: _dtype | None = ...,
-    non_blocking: builtins.bool = ...,
-    copy: builtins.bool = ...,
-    *,
-    memory_format: _memory_format | None = ...,
-) -> Tensor: ...
-@overload
 def arange(
     end: Number,
     *,

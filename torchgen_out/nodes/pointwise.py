@@ -80,9 +80,9 @@ def recording_add_Tensor_(below, needs_self, needs_other):
 
 class AddcdivBackward0(Node):
     """addcdiv
-    self: auto
-    tensor1: auto
-    tensor2: auto
+    self: grad (auto)
+    tensor1: grad * (value / tensor2).conj() (auto)
+    tensor2: grad * (-(value * tensor1 / tensor2 / tensor2)).conj() (auto)
     """
 
     __slots__ = ("needs", "saved_tensor1", "saved_tensor2", "saved_value")
@@ -271,9 +271,9 @@ def recording_addcdiv_(below, needs_self, needs_tensor1, needs_tensor2):
 
 class AddcmulBackward0(Node):
     """addcmul
-    self: auto
-    tensor1: auto
-    tensor2: auto
+    self: grad (auto)
+    tensor1: grad * (tensor2 * value).conj() (auto)
+    tensor2: grad * (value * tensor1).conj() (auto)
     """
 
     __slots__ = ("needs", "saved_tensor1", "saved_tensor2", "saved_value")
@@ -452,8 +452,8 @@ def recording_addcmul_(below, needs_self, needs_tensor1, needs_tensor2):
 
 class DivBackward0(Node):
     """div.Tensor
-    self: auto
-    other: auto
+    self: grad * (1 / other).conj() (auto)
+    other: grad * (-(result / other)).conj() (auto)
     """
 
     __slots__ = ("needs", "saved_other", "saved_result")
@@ -550,7 +550,7 @@ def recording_div_Tensor_(below, needs_self, needs_other):
 
 class DivBackward1(Node):
     """div.Scalar_Tensor
-    other: auto
+    other: grad * (-(self / other / other)).conj() (auto)
     """
 
     __slots__ = ("saved_other", "saved_self")
@@ -747,8 +747,8 @@ def recording_floor_divide_Scalar_Tensor(below, needs_other):
 
 class FmodBackward0(Node):
     """fmod.Tensor
-    self: auto
-    other: auto
+    self: grad (auto)
+    other: -(grad * (self / other).trunc()) (auto)
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
@@ -847,8 +847,8 @@ def recording_fmod_Tensor_(below, needs_self, needs_other):
 
 class MulBackward0(Node):
     """mul.Tensor
-    self: auto
-    other: auto
+    self: grad * other.conj() (auto)
+    other: grad * self.conj() (auto)
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
@@ -945,7 +945,7 @@ def recording_mul_Tensor_(below, needs_self, needs_other):
 
 class NegBackward0(Node):
     """neg
-    self: auto
+    self: -grad (auto)
     """
 
     __slots__ = ()
@@ -992,7 +992,7 @@ def recording_neg_(below, needs_self):
 
 class ReciprocalBackward0(Node):
     """reciprocal
-    self: auto
+    self: grad * (-(result * result)).conj() (auto)
     """
 
     __slots__ = ("saved_result",)
@@ -1045,8 +1045,8 @@ def recording_reciprocal_(below, needs_self):
 
 class RemainderBackward0(Node):
     """remainder.Tensor
-    self: auto
-    other: auto
+    self: grad (auto)
+    other: -(grad * (self / other).floor()) (auto)
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
@@ -1145,7 +1145,7 @@ def recording_remainder_Tensor_(below, needs_self, needs_other):
 
 class RemainderBackward1(Node):
     """remainder.Scalar_Tensor
-    other: auto
+    other: -(grad * (self / other).floor()) (auto)
     """
 
     __slots__ = ("saved_other", "saved_self")
@@ -1288,7 +1288,7 @@ def recording_sub_Tensor_(below, needs_self, needs_other):
 
 class AbsBackward0(Node):
     """abs
-    self: auto
+    self: ops.real(grad) * self.sgn() (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -1921,7 +1921,7 @@ def recording_trunc_(below, needs_self):
 
 class NanToNumBackward0(Node):
     """_nan_to_num
-    self: auto
+    self: ops.where(self.isinf() | self.isnan(), 0, grad) (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -1957,7 +1957,7 @@ def recording__nan_to_num(below, needs_self):
 
 class ExpBackward0(Node):
     """exp
-    self: auto
+    self: grad * result.conj() (auto)
     """
 
     __slots__ = ("saved_result",)
@@ -2010,7 +2010,7 @@ def recording_exp_(below, needs_self):
 
 class Exp2Backward0(Node):
     """exp2
-    self: auto
+    self: grad * (0.6931471805599453 * result).conj() (auto)
     """
 
     __slots__ = ("saved_result",)
@@ -2063,7 +2063,7 @@ def recording_exp2_(below, needs_self):
 
 class Expm1Backward0(Node):
     """expm1
-    self: auto
+    self: grad * (result + 1).conj() (auto)
     """
 
     __slots__ = ("saved_result",)
@@ -2116,7 +2116,7 @@ def recording_expm1_(below, needs_self):
 
 class LogBackward0(Node):
     """log
-    self: auto
+    self: grad * (1 / self).conj() (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -2169,7 +2169,7 @@ def recording_log_(below, needs_self):
 
 class Log10Backward0(Node):
     """log10
-    self: auto
+    self: grad * (1 / (2.302585092994046 * self)).conj() (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -2222,7 +2222,7 @@ def recording_log10_(below, needs_self):
 
 class Log1pBackward0(Node):
     """log1p
-    self: auto
+    self: grad * (1 / (1 + self)).conj() (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -2275,7 +2275,7 @@ def recording_log1p_(below, needs_self):
 
 class Log2Backward0(Node):
     """log2
-    self: auto
+    self: grad * (1 / (0.6931471805599453 * self)).conj() (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -2655,7 +2655,7 @@ def recording_pow_Scalar(below, needs_exponent):
 
 class RsqrtBackward0(Node):
     """rsqrt
-    self: auto
+    self: grad * (-0.5 * (result * result * result)).conj() (auto)
     """
 
     __slots__ = ("saved_result",)
@@ -2708,7 +2708,7 @@ def recording_rsqrt_(below, needs_self):
 
 class SqrtBackward0(Node):
     """sqrt
-    self: auto
+    self: grad * (0.5 / result).conj() (auto)
     """
 
     __slots__ = ("saved_result",)
@@ -2761,7 +2761,7 @@ def recording_sqrt_(below, needs_self):
 
 class SquareBackward0(Node):
     """square
-    self: auto
+    self: grad * (2 * self).conj() (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -2814,7 +2814,7 @@ def recording_square_(below, needs_self):
 
 class AcosBackward0(Node):
     """acos
-    self: auto
+    self: grad * (-(1 - self * self).rsqrt()).conj() (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -2867,7 +2867,7 @@ def recording_acos_(below, needs_self):
 
 class AsinBackward0(Node):
     """asin
-    self: auto
+    self: grad * (1 - self * self).rsqrt().conj() (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -2920,7 +2920,7 @@ def recording_asin_(below, needs_self):
 
 class AtanBackward0(Node):
     """atan
-    self: auto
+    self: grad * (1 / (1 + self * self)).conj() (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -3061,7 +3061,7 @@ def recording_atan2_(below, needs_self, needs_other):
 
 class CosBackward0(Node):
     """cos
-    self: auto
+    self: grad * (-self.sin()).conj() (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -3114,7 +3114,7 @@ def recording_cos_(below, needs_self):
 
 class Deg2radBackward0(Node):
     """deg2rad
-    self: auto
+    self: 0.017453292519943295 * grad (auto)
     """
 
     __slots__ = ()
@@ -3235,7 +3235,7 @@ def recording_hypot_(below, needs_self, needs_other):
 
 class Rad2degBackward0(Node):
     """rad2deg
-    self: auto
+    self: 57.29577951308232 * grad (auto)
     """
 
     __slots__ = ()
@@ -3282,7 +3282,7 @@ def recording_rad2deg_(below, needs_self):
 
 class SinBackward0(Node):
     """sin
-    self: auto
+    self: grad * self.cos().conj() (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -3388,7 +3388,7 @@ def recording_sinc_(below, needs_self):
 
 class TanBackward0(Node):
     """tan
-    self: auto
+    self: grad * (1 + result * result).conj() (auto)
     """
 
     __slots__ = ("saved_result",)
@@ -3441,7 +3441,7 @@ def recording_tan_(below, needs_self):
 
 class AcoshBackward0(Node):
     """acosh
-    self: auto
+    self: grad * (1 / ((self - 1).sqrt() * (self + 1).sqrt())).conj() (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -3494,7 +3494,7 @@ def recording_acosh_(below, needs_self):
 
 class AsinhBackward0(Node):
     """asinh
-    self: auto
+    self: grad * (self * self + 1).rsqrt().conj() (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -3547,7 +3547,7 @@ def recording_asinh_(below, needs_self):
 
 class AtanhBackward0(Node):
     """atanh
-    self: auto
+    self: grad * (1 / (1 - self * self)).conj() (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -3600,7 +3600,7 @@ def recording_atanh_(below, needs_self):
 
 class CoshBackward0(Node):
     """cosh
-    self: auto
+    self: grad * self.sinh().conj() (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -3653,7 +3653,7 @@ def recording_cosh_(below, needs_self):
 
 class SinhBackward0(Node):
     """sinh
-    self: auto
+    self: grad * self.cosh().conj() (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -3706,7 +3706,7 @@ def recording_sinh_(below, needs_self):
 
 class TanhBackward0(Node):
     """tanh
-    self: auto
+    self: grad * (1 - result * result).conj() (auto)
     """
 
     __slots__ = ("saved_result",)
@@ -3759,7 +3759,7 @@ def recording_tanh_(below, needs_self):
 
 class DigammaBackward0(Node):
     """digamma
-    self: auto
+    self: grad * ops.polygamma(1, self) (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -3812,7 +3812,7 @@ def recording_digamma_(below, needs_self):
 
 class ErfBackward0(Node):
     """erf
-    self: auto
+    self: 1.1283791670955126 * (grad * (-(self * self)).exp()) (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -3865,7 +3865,7 @@ def recording_erf_(below, needs_self):
 
 class ErfcBackward0(Node):
     """erfc
-    self: auto
+    self: -1.1283791670955126 * (grad * (-(self * self)).exp()) (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -3918,7 +3918,7 @@ def recording_erfc_(below, needs_self):
 
 class ErfinvBackward0(Node):
     """erfinv
-    self: auto
+    self: 0.8862269254527579 * (grad * (result * result).exp()) (auto)
     """
 
     __slots__ = ("saved_result",)
@@ -3971,7 +3971,7 @@ def recording_erfinv_(below, needs_self):
 
 class LgammaBackward0(Node):
     """lgamma
-    self: auto
+    self: grad * self.digamma() (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -4092,7 +4092,7 @@ def recording__trigamma(below, needs_self):
 
 class SigmoidBackward0(Node):
     """sigmoid
-    self: auto
+    self: grad * (result * (1 - result)).conj() (auto)
     """
 
     __slots__ = ("saved_result",)
@@ -4177,7 +4177,7 @@ def recording_special_entr(below, needs_self):
 
 class SpecialNdtrBackward0(Node):
     """special_ndtr
-    self: auto
+    self: 0.3989422804014327 * (grad * (-0.5 * (self * self)).exp()) (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -4586,8 +4586,8 @@ def recording_clamp_(below, needs_self, needs_min, needs_max):
 
 class ClampMaxBackward0(Node):
     """clamp_max
-    self: auto
-    max: auto
+    self: ops.where((self <= max_) | self.isnan(), grad, 0) (auto)
+    max: ops.where((self <= max_) | self.isnan(), 0, grad) (auto)
     """
 
     __slots__ = ("needs", "saved_max", "saved_self")
@@ -4679,8 +4679,8 @@ def recording_clamp_max_(below, needs_self, needs_max):
 
 class ClampMinBackward0(Node):
     """clamp_min
-    self: auto
-    min: auto
+    self: ops.where((self >= min_) | self.isnan(), grad, 0) (auto)
+    min: ops.where((self >= min_) | self.isnan(), 0, grad) (auto)
     """
 
     __slots__ = ("needs", "saved_min", "saved_self")
@@ -4772,8 +4772,8 @@ def recording_clamp_min_(below, needs_self, needs_min):
 
 class FmaxBackward0(Node):
     """fmax
-    self: auto
-    other: auto
+    self: ops.where((self >= other) | other.isnan(), grad, 0) (auto)
+    other: ops.where((self >= other) | other.isnan(), 0, grad) (auto)
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
@@ -4837,8 +4837,8 @@ def recording_fmax(below, needs_self, needs_other):
 
 class FminBackward0(Node):
     """fmin
-    self: auto
-    other: auto
+    self: ops.where((self <= other) | other.isnan(), grad, 0) (auto)
+    other: ops.where((self <= other) | other.isnan(), 0, grad) (auto)
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
@@ -4958,9 +4958,9 @@ def recording_heaviside_(below, needs_self, needs_values):
 
 class LerpBackward0(Node):
     """lerp.Tensor
-    self: auto
-    end: auto
-    weight: auto
+    self: grad * (1 - weight).conj() (auto)
+    end: grad * weight.conj() (auto)
+    weight: grad * (end - self).conj() (auto)
     """
 
     __slots__ = ("needs", "saved_end", "saved_self", "saved_weight")
@@ -5146,8 +5146,8 @@ def recording_lerp_Tensor_(below, needs_self, needs_end, needs_weight):
 
 class MaximumBackward0(Node):
     """maximum
-    self: auto
-    other: auto
+    self: ops.where(self < other, 0, ops.where(self == other, 0.5 * grad, grad)) (auto)
+    other: ops.where(self > other, 0, ops.where(self == other, 0.5 * grad, grad)) (auto)
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
@@ -5211,8 +5211,8 @@ def recording_maximum(below, needs_self, needs_other):
 
 class MinimumBackward0(Node):
     """minimum
-    self: auto
-    other: auto
+    self: ops.where(self > other, 0, ops.where(self == other, 0.5 * grad, grad)) (auto)
+    other: ops.where(self < other, 0, ops.where(self == other, 0.5 * grad, grad)) (auto)
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
@@ -5277,8 +5277,8 @@ def recording_minimum(below, needs_self, needs_other):
 class WhereBackward0(Node):
     """where.self
     condition: non_differentiable
-    self: auto
-    other: auto
+    self: ops.where(condition != 0, grad, 0) (auto)
+    other: ops.where(condition != 0, 0, grad) (auto)
     """
 
     __slots__ = ("needs", "saved_condition")
@@ -5337,7 +5337,7 @@ def recording_where_self(below, needs_self, needs_other):
 
 class CeluBackward0(Node):
     """celu
-    self: auto
+    self: grad * ops.where(self <= 0, (self / alpha).exp(), 1) (auto)
     """
 
     __slots__ = ("saved_alpha", "saved_self")
@@ -5393,7 +5393,7 @@ def recording_celu_(below, needs_self):
 
 class EluBackward0(Node):
     """elu
-    self: auto
+    self: grad * ops.where(self <= 0, alpha * self.exp(), 1) (auto)
     """
 
     __slots__ = ("saved_alpha", "saved_self")
@@ -5521,7 +5521,7 @@ def recording__gelu_tanh(below, needs_self):
 
 class HardshrinkBackward0(Node):
     """hardshrink
-    self: auto
+    self: ops.where((self >= -lambd) & (self <= lambd), 0, grad) (auto)
     """
 
     __slots__ = ("saved_lambd", "saved_self")
@@ -5559,7 +5559,7 @@ def recording_hardshrink(below, needs_self):
 
 class HardsigmoidBackward0(Node):
     """hardsigmoid
-    self: auto
+    self: ops.where((self <= -3) | (self >= 3), 0, 0.16666666666666666 * grad) (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -5661,7 +5661,7 @@ def recording_hardswish_(below, needs_self):
 
 class HardtanhBackward0(Node):
     """hardtanh
-    self: auto
+    self: ops.where((self <= min_val) | (self >= max_val), 0, grad) (auto)
     """
 
     __slots__ = ("saved_max_val", "saved_min_val", "saved_self")
@@ -5720,7 +5720,7 @@ def recording_hardtanh_(below, needs_self):
 
 class LeakyReluBackward0(Node):
     """leaky_relu
-    self: auto
+    self: ops.where(self > 0, grad, negative_slope * grad) (auto)
     """
 
     __slots__ = ("saved_negative_slope", "saved_self")
@@ -5776,7 +5776,7 @@ def recording_leaky_relu_(below, needs_self):
 
 class LogsigmoidBackward0(Node):
     """logsigmoid
-    self: auto
+    self: grad * ops.where(self >= 0, (-self).sigmoid(), 1 - self.sigmoid()) (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -5865,8 +5865,8 @@ def recording_mish_(below, needs_self):
 
 class PreluKernelBackward0(Node):
     """_prelu_kernel
-    self: auto
-    weight: auto
+    self: grad * ops.where(self > 0, 1, weight) (auto)
+    weight: ops.where(self > 0, 0, self * grad) (auto)
     """
 
     __slots__ = ("needs", "saved_self", "saved_weight")
@@ -5933,7 +5933,7 @@ def recording__prelu_kernel(below, needs_self, needs_weight):
 
 class ReluBackward0(Node):
     """relu
-    self: auto
+    self: ops.where(result <= 0, 0, grad) (auto)
     """
 
     __slots__ = ("saved_result",)
@@ -5986,7 +5986,7 @@ def recording_relu_(below, needs_self):
 
 class Relu6Backward0(Node):
     """relu6
-    self: auto
+    self: ops.where((self <= 0) | (self >= 6), 0, grad) (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -6092,7 +6092,7 @@ def recording_selu_(below, needs_self):
 
 class SiluBackward0(Node):
     """silu
-    self: auto
+    self: grad * (self.sigmoid() * (1 + self * (1 - self.sigmoid()))).conj() (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -6145,7 +6145,7 @@ def recording_silu_(below, needs_self):
 
 class SoftplusBackward0(Node):
     """softplus
-    self: auto
+    self: grad * ops.where(self * beta > threshold, 1, (self * beta).sigmoid()) (auto)
     """
 
     __slots__ = ("saved_beta", "saved_self", "saved_threshold")
@@ -6185,7 +6185,7 @@ def recording_softplus(below, needs_self):
 
 class SoftshrinkBackward0(Node):
     """softshrink
-    self: auto
+    self: ops.where((self > lambd) | (self < -lambd), grad, 0) (auto)
     """
 
     __slots__ = ("saved_lambd", "saved_self")
@@ -6259,7 +6259,7 @@ def recording_softsign(below, needs_self):
 
 class TanhshrinkBackward0(Node):
     """tanhshrink
-    self: auto
+    self: grad * (self.tanh() * self.tanh()).conj() (auto)
     """
 
     __slots__ = ("saved_self",)
@@ -6295,7 +6295,7 @@ def recording_tanhshrink(below, needs_self):
 
 class ThresholdBackward0(Node):
     """threshold
-    self: auto
+    self: ops.where(self <= threshold, 0, grad) (auto)
     """
 
     __slots__ = ("saved_self", "saved_threshold")
@@ -6386,8 +6386,8 @@ def recording_native_dropout_backward(below, needs_grad_output):
 
 class SquaredDifferenceBackward0(Node):
     """_squared_difference
-    self: auto
-    other: auto
+    self: grad * (2 * self - 2 * other) (auto)
+    other: grad * (2 * other - 2 * self) (auto)
     """
 
     __slots__ = ("needs", "saved_other", "saved_self")
@@ -6644,7 +6644,7 @@ def recording__binary_cross_entropy(below, needs_self, needs_target):
 class LogisticLossBackward0(Node):
     """_logistic_loss
     self: auto
-    target: auto
+    target: -(grad * self) (auto)
     """
 
     __slots__ = ("needs", "saved_self", "saved_target")
@@ -6865,8 +6865,8 @@ def recording__weighted_logistic_loss(below, needs_self, needs_target, needs_pos
 
 class KlDivBackward0(Node):
     """_kl_div
-    self: auto
-    target: auto
+    self: -(grad * target) (auto)
+    target: grad * (ops.where(target != 0, target.log() + 1, 0) - self) (auto)
     """
 
     __slots__ = ("needs", "saved_self", "saved_target")
@@ -6933,8 +6933,8 @@ def recording__kl_div(below, needs_self, needs_target):
 
 class KlDivLogTargetBackward0(Node):
     """_kl_div_log_target
-    self: auto
-    target: auto
+    self: -(grad * target.exp()) (auto)
+    target: grad * (target.exp() * (1 + (target - self))) (auto)
     """
 
     __slots__ = ("needs", "saved_self", "saved_target")
@@ -7003,8 +7003,8 @@ def recording__kl_div_log_target(below, needs_self, needs_target):
 
 class GruCandidateBackward0(Node):
     """_gru_candidate
-    input: auto
-    hidden: auto
+    input: grad * (1 - result * result) (auto)
+    hidden: grad * ((1 - result * result) * reset_gate.sigmoid()) (auto)
     reset_gate: auto
     """
 
@@ -7147,9 +7147,9 @@ def recording__gru_candidate(below, needs_input, needs_hidden, needs_reset_gate)
 
 class GruHiddenBackward0(Node):
     """_gru_hidden
-    candidate: auto
+    candidate: grad * (1 - update_gate.sigmoid()) (auto)
     update_gate: auto
-    hidden: auto
+    hidden: grad * update_gate.sigmoid() (auto)
     """
 
     __slots__ = ("needs", "saved_candidate", "saved_hidden", "saved_update_gate")
@@ -7342,8 +7342,8 @@ def recording__lstm_cell(below, needs_in_gate, needs_forget_gate, needs_cell_gat
 
 class LstmHiddenBackward0(Node):
     """_lstm_hidden
-    out_gate: auto
-    cell: auto
+    out_gate: grad * (cell.tanh() * (out_gate.sigmoid() * (1 - out_gate.sigmoid()))) (auto)
+    cell: grad * (out_gate.sigmoid() * (1 - cell.tanh() * cell.tanh())) (auto)
     """
 
     __slots__ = ("needs", "saved_cell", "saved_out_gate")

@@ -645,6 +645,18 @@ embedding_dense_backward = Dispatch(
     record=nodes.recording_embedding_dense_backward,
 )
 
+one_hot = Dispatch(
+    "one_hot",
+    "one_hot(Tensor self, int num_classes=-1) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "num_classes": "raw"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.INTEGRAL,
+    kernel_names={"CPU": "indexing.one_hot"},
+    meta=None,
+)
+
 index_put = Dispatch(
     "index_put",
     "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",

@@ -31,30 +31,6 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(0, 3)"}, None),
         ],
     ),
-    "to.dtype": (
-        {},
-        {},
-        [
-            ({"self": "randn(3)", "dtype": "float64"}, None),
-            ({"self": "permuted(randn(2, 3), (1, 0))", "dtype": "int32"}, None),
-            ({"self": "randn(3)", "dtype": "float32", "copy": "True"}, None),
-        ],
-    ),
-    "to.other": (
-        {},
-        {},
-        [
-            ({"self": "randn(3)", "other": "ints([1])"}, None),
-        ],
-    ),
-    "to.device": (
-        {},
-        {},
-        [
-            ({"self": "randn(3)", "device": "'cpu'"}, None),
-            ({"self": "randn(3)", "device": "'cpu'", "dtype": "float64"}, None),
-        ],
-    ),
     "type_as": (
         {},
         {},
