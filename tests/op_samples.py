@@ -111,7 +111,6 @@ NOT_SMOOTH: dict[str, str] = {
     "embedding-1": "the row of padding_idx takes no gradient",
     "index_put-2": "of indices that repeat, one is written",
     "logit-3": "outside [0, 1]",
-    "to.dtype-2": "finite differences of float32",
 }
 """Case -> why finite differences do not apply."""
 

@@ -114,7 +114,7 @@ RECORD_METHODS = frozenset((
     "bfloat16", "bool", "cpu", "cuda", "data_ptr", "dim", "double", "element_size", "float", "half",
     "int", "is_complex", "is_contiguous", "is_floating_point", "is_signed", "item", "long",
     "ndimension", "nelement", "new_tensor", "numel", "requires_grad_", "short", "size",
-    "storage_offset", "stride", "to_complex", "to_real", "tolist", "type", "untyped_storage",
+    "storage_offset", "stride", "to", "to_complex", "to_real", "tolist", "type", "untyped_storage",
 ))
 """Methods of tensors, dtypes and devices that are written by hand, not operators."""
 

@@ -139,6 +139,14 @@ ALIASES: dict[str, dtype] = {
     "cdouble": cdouble,
 }
 
+BY_PYTHON_TYPE: dict[type, dtype] = {
+    builtins.float: float64,
+    builtins.int: int64,
+    builtins.bool: bool,
+    builtins.complex: complex128,
+}
+"""What Python's number types mean where a dtype is asked for."""
+
 _BY_NAME = {each.name: each for each in ALL}
 _BY_NUMPY = {each.numpy: each for each in ALL if each.name == each.numpy.name}
 _BY_NUMPY[np.dtype("float16")] = float16

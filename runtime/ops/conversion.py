@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from runtime import errors
 from runtime.core import device as devices
+from runtime.core import dtype as dtypes
 from runtime.core import key as keys
 from runtime.core import memory_format as formats
 from runtime.core.device import device
@@ -12,6 +15,48 @@ from runtime.core.memory_format import memory_format
 from runtime.core.tensor import Tensor, make_tensor
 from runtime.dispatch import ops
 from runtime.dispatch.operator import backend_of
+
+
+def to_by_arguments(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """Return the tensor in another dtype, on another device, or in another memory format.
+
+    One of `to(dtype, non_blocking=False, copy=False)`, `to(device=None, dtype=None,
+    non_blocking=False, copy=False)`, `to(other, non_blocking=False, copy=False)`; each also takes
+    `memory_format=`. The tensor itself is returned if it is what is asked for, unless `copy`.
+
+    **Example** `x.to("cuda", torch.float16)`, `x.to(y)`, `x.to(torch.int64)`
+    """
+    if args and args[0].__class__ is type and args[0] in dtypes.BY_PYTHON_TYPE:
+        args = (dtypes.BY_PYTHON_TYPE[args[0]], *args[1:])
+    if len(args) == 1 and not kwargs:
+        target = args[0]
+        if target.__class__ is dtype:
+            return to_dtype(self, target)
+        if not isinstance(target, Tensor):
+            return to(self, None, target)
+    if args and (isinstance(args[0], dtype) or (args[0] is None and len(args) == 1)):
+        args = (None, *args)
+    elif args and isinstance(args[0], Tensor):
+        args = (args[0].device, args[0].dtype, *args[1:])
+    elif "other" in kwargs:
+        other = kwargs.pop("other")
+        args = (other.device, other.dtype, *args)
+    return to_on_device(self, *args, **kwargs)
+
+
+def to_on_device(
+    self: Tensor,
+    device: device | None = None,
+    dtype: dtype | None = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    *,
+    memory_format: memory_format | None = None,
+) -> Tensor:
+    """`to` with all arguments, in PyTorch's order."""
+    if dtype is not None and not isinstance(dtype, dtypes.dtype):
+        raise errors.dtype_expected(dtype)
+    return to(self, dtype, device, non_blocking, copy, memory_format)
 
 
 def to(
@@ -43,40 +88,6 @@ def to_dtype(self: Tensor, dtype: dtype, memory_format: memory_format | None = N
     if self._key & keys.DTYPE_MASK == dtype.index and memory_format is None:
         return self
     return to(self, dtype, memory_format=memory_format)
-
-
-def to_of_dtype(
-    self: Tensor,
-    dtype: dtype,
-    non_blocking: bool = False,
-    copy: bool = False,
-    memory_format: memory_format | None = None,
-) -> Tensor:
-    """`to` with a dtype first."""
-    return to(self, dtype, None, non_blocking, copy, memory_format)
-
-
-def to_on_device(
-    self: Tensor,
-    device: device | None = None,
-    dtype: dtype | None = None,
-    non_blocking: bool = False,
-    copy: bool = False,
-    memory_format: memory_format | None = None,
-) -> Tensor:
-    """`to` with a device first."""
-    return to(self, dtype, device, non_blocking, copy, memory_format)
-
-
-def to_like(
-    self: Tensor,
-    other: Tensor,
-    non_blocking: bool = False,
-    copy: bool = False,
-    memory_format: memory_format | None = None,
-) -> Tensor:
-    """`to` with the dtype and device of another tensor."""
-    return to(self, other.dtype, other.device, non_blocking, copy, memory_format)
 
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:

@@ -6,7 +6,6 @@ dtype, strided, the default device and ordinary memory where they are None.
 
 from __future__ import annotations
 
-import builtins
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, SupportsIndex
@@ -34,13 +33,6 @@ from runtime.kernels.cpu import half
 Number = bool | int | float | complex
 Options = Any
 
-_PYTHON_DTYPES = {
-    builtins.float: dtypes.float64,
-    builtins.int: dtypes.int64,
-    builtins.bool: dtypes.bool,
-    builtins.complex: dtypes.complex128,
-}
-
 
 # Arguments.
 
@@ -51,8 +43,8 @@ def dtype_or(given: dtype | type | None, default: dtype) -> dtype:
         return default
     if isinstance(given, dtype):
         return given
-    if given in _PYTHON_DTYPES:
-        return _PYTHON_DTYPES[given]
+    if given in dtypes.BY_PYTHON_TYPE:
+        return dtypes.BY_PYTHON_TYPE[given]
     raise errors.dtype_expected(given)
 
 

@@ -135,6 +135,8 @@ class TensorAPI:
 
     # -- conversions ----------------------------------------------------------------------------
 
+    to = conversion.to_by_arguments
+
     def cpu(self: Self, memory_format: memory_format | None = None) -> Self:
         """Return the tensor in host memory; itself if it is there."""
         return conversion.to(self, device=devices.cpu, memory_format=memory_format)
