@@ -1,6 +1,8 @@
 """Running backward: nodes in the reverse order of recording, each once, when all has arrived.
 
-Cost on top of the operators' own is stated and measured in `benchmarks/autograd.py`.
+Cost on top of the nodes' own work (Zen 5, Python 3.11; `benchmarks/autograd.py` measures it):
+0.4 us per node of a chain - 0.1 to count it, 0.1 to call `apply` and `release`, 0.2 to deliver its
+gradient -, 0.9 us where many are ready at once, and 1.8 us once per backward.
 """
 
 from __future__ import annotations
@@ -200,7 +202,7 @@ def _run(
     """
     waiting: list[tuple[int, Node, Any]] = []
     arrived: dict[Any, Any] = {}  # by node; by (node, output number) beyond the first output
-    count_of, held = pending.get, arrived.pop
+    take_count, held = pending.pop, arrived.pop
     unshared = accumulate.unshared
     careful = anomaly.is_on or bool(wanted)
     node: Any = None
@@ -212,10 +214,12 @@ def _run(
             if edge is None:
                 continue
             target, nr, sizes, key, _ = edge
-            count = count_of(target)
+            count = take_count(target, None)
             if count is None:
                 continue
-            if grad is not None and (grad._sizes != sizes or (grad._key ^ key) & _SAME):
+            if grad is not None and (
+                (grad._sizes is not sizes and grad._sizes != sizes) or (grad._key ^ key) & _SAME
+            ):
                 grad = _fit(grad, edge, node)
             references = unshared
             place = target if nr <= 0 else (target, nr)
@@ -229,58 +233,53 @@ def _run(
                 if grad is not None:
                     arrived[place] = grad
                 continue
-            del pending[target]
             if nr < 0:
                 if captured is not None:
                     _capture(target, (accumulate.pass_hooks(target, grad),), wanted, captured)
                 elif grad is not None:
                     accumulate.into_leaf(target, grad, references)
                 continue
-            if target.num_outputs > 1:
+            if nr > 0:
                 arrived[place] = grad
-                grad = _gather(target, arrived)
+                grad = held(target, None)
             if ready is None:
-                ready, inputs = target, grad
+                ready, first = target, grad
             else:
                 heappush(waiting, (-target.sequence_nr, target, grad))
         if ready is None:
             if not waiting:
                 return
-            _, ready, inputs = heappop(waiting)
+            _, ready, first = heappop(waiting)
         elif waiting and waiting[0][0] < -ready.sequence_nr:
-            _, ready, inputs = heappushpop(waiting, (-ready.sequence_nr, ready, inputs))
+            _, ready, first = heappushpop(waiting, (-ready.sequence_nr, ready, first))
         node = ready
         edges = node.edges
         edge = grad = results = None  # let go of gradients before memory is needed for new ones
         if careful or node.extras is not None:
+            inputs = (first,) if node.num_outputs == 1 else _gather(node, first, arrived)
             results = _run_carefully(node, inputs, pending, keep_graph, wanted, captured)
+            inputs = None
         else:
-            if inputs.__class__ is list:
-                results = node.apply(*inputs)
-            elif inputs is None and not node.takes_undefined:
-                results = (None,) * len(edges)
+            if first is not None or node.takes_undefined:
+                results = node.apply(first)
             else:
-                results = node.apply(inputs)
+                results = (None,) * len(edges)
             if not keep_graph:
                 node.release()
-        inputs = None
+        first = None
 
 
-def _gather(node: Any, arrived: dict[Any, Any]) -> list[Any] | None:
-    """The gradients of all outputs of a node; None if none arrived."""
-    grads = [arrived.pop(node, None)]
-    for nr in range(1, node.num_outputs):
-        grads.append(arrived.pop((node, nr), None))
-    present = [grad is not None for grad in grads]
-    if node.takes_undefined or all(present):
-        return grads
-    if not any(present):
-        return None
-    if node.materializes:
+def _gather(node: Any, first: Tensor | None, arrived: dict[Any, Any]) -> tuple[Any, ...]:
+    """The gradients of all outputs of a node of several; None for one without influence.
+
+    Where some are there and the node asks for it, the missing ones are zeros.
+    """
+    grads = [first, *[arrived.pop((node, nr), None) for nr in range(1, node.num_outputs)]]
+    if node.materializes and any(grad is not None for grad in grads):
         for nr, output in enumerate(node.outputs):
             if grads[nr] is None and output is not None:
                 grads[nr] = accumulate.zeros(*output)
-    return grads
+    return tuple(grads)
 
 
 def _fit(grad: Tensor, edge: Edge, node: Node | None) -> Tensor:
@@ -308,14 +307,13 @@ def _is_expandable(sizes: Sequence[int], target: Sequence[int]) -> bool:
 
 def _run_carefully(
     node: Any,
-    inputs: Any,
+    inputs: tuple[Any, ...],
     pending: Pending,
     keep_graph: bool,
     wanted: Wanted,
     captured: list[Any] | None,
 ) -> tuple[Any, ...]:
-    """Run a node with its hooks, under anomaly mode, or if its gradient is asked for."""
-    inputs = tuple(inputs) if inputs.__class__ is list else (inputs,) * node.num_outputs
+    """Run a node of several outputs, with hooks, under anomaly mode, or that is asked for."""
     edges = node.edges
     is_end = node in wanted and not any(edge is not None and edge[0] in pending for edge in edges)
     if captured is not None and node in wanted and not is_end:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from runtime import errors
-from runtime.autograd import accumulate, anomaly, grad_mode, graph, saved
+from runtime.autograd import accumulate, anomaly, grad_mode, graph, hooks, saved
 from runtime.autograd.node import MultiOutputNode, Node, next_sequence_nr
 from runtime.core import key as keys
 from runtime.core.tensor import Tensor, alias
@@ -82,6 +82,7 @@ class BackwardFunction(MultiOutputNode):
     __slots__ = ("__dict__",)
 
     takes_undefined = True
+    materializes = False
     _function: Any = None
     _is_argument: tuple[bool, ...]
 
@@ -260,7 +261,7 @@ def _record(
     if recording:
         node.edges = edges
         node.sequence_nr = next_sequence_nr()
-        node.extras = None
+        node.extras = hooks.SEVERAL_OUTPUTS
         node._is_argument = tuple(isinstance(arg, Tensor) for arg in args)
     results = _wrap(node if recording else None, ctx, results, tensors)
     if recording:
@@ -314,6 +315,7 @@ def _wrap_written(
     if result._base is not None and node.num_outputs > 1:
         raise errors.dirty_view_among_others()
     graph.rebase_history(result, node)
+    node.extras = hooks.SEVERAL_OUTPUTS
     if nr:
         result._edge = (node, nr, *result._edge[2:])
     return result

@@ -123,7 +123,7 @@ def attach_outputs(
     differentiable: which of them are; all of a floating or complex dtype unless given.
     """
     node.sequence_nr = next_sequence_nr()
-    node.extras = None
+    node.extras = hooks.SEVERAL_OUTPUTS
     if anomaly.is_on:
         anomaly.remember(node)
     node.num_outputs = len(results)

@@ -74,9 +74,14 @@ class Extras:
         self.post_hooks: OrderedDict[int, Any] = OrderedDict()
 
 
+SEVERAL_OUTPUTS = Extras()
+"""The extras of a node of several outputs that has none of its own: nothing, but not None. So the
+engine need not ask every node for its outputs."""
+
+
 def extras_of(node: Any) -> Extras:
     """Return a node's extras, made if it has none."""
-    if node.extras is None:
+    if node.extras is None or node.extras is SEVERAL_OUTPUTS:
         node.extras = Extras()
     extras: Extras = node.extras
     return extras

@@ -264,6 +264,31 @@ def test_writing_to_an_argument(torch):
         Double.apply(leaf(torch, [1.0]))
 
 
+def test_a_written_argument_among_several_results(torch):
+    class Both(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            x.mul_(2)
+            ctx.mark_dirty(x)
+            return y * 3, x
+
+        @staticmethod
+        def backward(ctx, to_product, to_x):
+            return to_x * 2, to_product * 3
+
+    x, y = leaf(torch, [1.0]), leaf(torch, [1.0])
+    written = x * 1
+    product, same = Both.apply(written, y)
+    assert same is written and written.output_nr == 1
+    (product * 5 + written * 7).sum().backward()
+    assert x.grad.tolist() == [14.0] and y.grad.tolist() == [15.0]
+    x.grad = None
+    written = x * 1
+    Both.apply(written, y)
+    written.sum().backward()
+    assert x.grad.tolist() == [2.0]
+
+
 def test_a_dirty_argument_must_be_returned(torch):
     class Forgets(torch.autograd.Function):
         @staticmethod
