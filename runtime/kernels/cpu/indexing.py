@@ -282,3 +282,27 @@ def repeat_interleave(repeats: Array, output_size: int | None = None) -> Array:
     if output_size is not None and output_size != result.size:
         raise RuntimeError("allocated size does not match required size")
     return result
+
+
+def one_hot(self: Array, num_classes: int = -1) -> Array:
+    """Return rows of zeros with a one at each class.
+
+    Raises: RuntimeError for another dtype than int64, or classes outside [0, num_classes).
+    """
+    if self.dtype != np.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if not self.size:
+        if num_classes <= 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        return np.zeros((*self.shape, num_classes), np.int64)
+    if self.min() < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    largest = int(self.max())
+    if num_classes == -1:
+        num_classes = largest + 1
+    elif largest >= num_classes:
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    out = np.zeros((*self.shape, num_classes), np.int64)
+    rows = out.reshape(-1, num_classes)
+    rows[np.arange(len(rows)), self.reshape(-1)] = 1
+    return out

@@ -8,22 +8,16 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu.folding import as_bits, start_from
+from runtime.kernels.cpu.folding import as_bits, buffer_of, fold, rows_of, settle, start_from
 
 Array = Any
 
 
 def cat(out: Array, tensors: Sequence[Array], dim: int = 0) -> None:
     """Write the arrays one behind the other along `dim`; those of shape (0,) are left out."""
-    dim = dim % out.ndim
-    start = 0
-    before = (slice(None),) * dim
-    for tensor in tensors:
-        if tensor.ndim == 1 and not tensor.size:
-            continue
-        stop = start + tensor.shape[dim]
-        out[(*before, slice(start, stop))] = tensor
-        start = stop
+    if any(tensor.ndim != out.ndim for tensor in tensors):
+        tensors = [tensor for tensor in tensors if tensor.ndim == out.ndim]
+    np.concatenate(tensors, dim, out=out)
 
 
 def stack(out: Array, tensors: Sequence[Array], dim: int = 0) -> None:
@@ -35,7 +29,51 @@ def stack(out: Array, tensors: Sequence[Array], dim: int = 0) -> None:
 
 def flip(out: Array, self: Array, dims: Sequence[int]) -> None:
     """Write self mirrored along each of `dims`."""
-    out[...] = np.flip(self, tuple(dims)) if self.ndim else self
+    last = self.ndim - 1
+    mirrored = {dim % self.ndim for dim in dims} if self.ndim else set()
+    if last not in mirrored or not (out.flags.c_contiguous and self.flags.c_contiguous):
+        out[...] = np.flip(self, tuple(mirrored))
+        return
+    rows = rows_of(self)
+    order = np.arange(len(rows)).reshape(self.shape[:-1])
+    order = np.flip(order, tuple(mirrored - {last})).reshape(-1)
+    _reverse_rows(rows_of(as_bits(out)), as_bits(rows), order)
+
+
+@kernel
+def _reverse_rows(out, self, order):
+    """Row r of the result is row order[r], backwards."""
+    last = self.shape[1] - 1
+    for row in range(order.size):
+        source, target = self[order[row]], out[row]
+        for i in range(target.size):
+            target[i] = source[np.uint64(last - i)]
+
+
+def repeat_interleave_int(
+    out: Array, self: Array, repeats: int, dim: int | None = None, output_size: int | None = None
+) -> None:
+    """Write every slice along `dim` `repeats` times; without `dim` every element."""
+    if not out.size:
+        return
+    source = fold(self, 0 if dim is None else dim) if self.ndim else self.reshape(1, 1, 1)
+    if dim is None:
+        source = source.reshape(1, -1, 1)
+    buffer = buffer_of(out)
+    outer, size, inner = source.shape
+    if inner == 1:
+        _repeat_elements(as_bits(buffer).reshape(-1, repeats), as_bits(source).reshape(-1))
+    else:
+        target = buffer.reshape(outer, size, repeats, inner)
+        target[...] = source[:, :, None]
+    settle(out, buffer)
+
+
+@kernel
+def _repeat_elements(out, self):
+    for row in range(self.size):
+        for i in range(out.shape[1]):
+            out[row, i] = self[row]
 
 
 def roll(

@@ -17,6 +17,7 @@ from runtime.kernels.cpu.folding import buffer_of, settle
 
 Array = Any
 
+LANES = 32  # elements compared with the threshold at once
 HEAP_SHARE = 16  # `topk` keeps a heap while k is below this part of the row, else it sorts
 
 
@@ -224,14 +225,18 @@ def _top_of_rows(values, indices, rows, largest):
 def _next_candidate(row, start, worst, largest):
     """The next place whose value may be better; blocks without one are passed over whole."""
     n = row.size
-    while start + 16 <= n:
+    while start + LANES <= n:
+        block = row[start : start + LANES]
         found = False
-        for lane in range(16):
-            value = row[start + lane]
-            found |= (not value <= worst) if largest else (not value >= worst)
+        if largest:
+            for lane in range(LANES):
+                found |= not block[lane] <= worst
+        else:
+            for lane in range(LANES):
+                found |= not block[lane] >= worst
         if found:
             break
-        start += 16
+        start += LANES
     while start < n:
         value = row[start]
         if (not value <= worst) if largest else (not value >= worst):
@@ -328,11 +333,10 @@ def median_dim(values: Array, indices: Array, self: Array, dim: int, keepdim: bo
     """Write the lower median and its first place; the first NaN of a slice that has one."""
     rows = _rows(np.moveaxis(self, dim, -1) if self.ndim else self)
     place = (rows.shape[1] - 1) // 2
-    parts = np.partition(rows, (place, rows.shape[1] - 1), axis=1)
-    found = parts[:, place]
+    found = np.partition(rows, place, axis=1)[:, place]
     if rows.dtype.kind == "f":
-        last = parts[:, -1]
-        found = np.where(np.isnan(last), last, found)
+        greatest = rows.max(axis=1)
+        found = np.where(np.isnan(greatest), greatest, found)
     _write_found(values, indices, rows, found)
 
 

@@ -296,8 +296,8 @@ def cbrt(x):
 
 def quarters(x):
     """x = n pi/2 + r: r in two parts, and a float that carries n in its low bits. n is split and
-    pi/2 is in pieces of 26 bits, so that products and differences are exact for |x| < 2^51.
-    DEVIATION: NaN beyond, where neighbouring floats are a quarter turn and more apart."""
+    pi/2 is in pieces of 26 bits, so that products and differences are exact for |x| < 2^46.
+    DEVIATION: NaN beyond, where floats are 1/128 and more apart."""
     k = x * 0.6366197723675814 + 6755399441055744.0
     n = k - 6755399441055744.0
     high = np.int64(np.float64(n).view(np.int64) & -134217728).view(np.float64)
@@ -310,18 +310,18 @@ def quarters(x):
     lost = lost - low * 6.123233601181349e-17 - n * 3.9455541665632055e-24
     r = first + lost
     lost = (first - r) + lost
-    return (r if math.fabs(x) < 2251799813685248.0 else nan), lost, k
+    return (r if math.fabs(x) < 70368744177664.0 else nan), lost, k
 
 
 def sin_cos(r, lost):
     """sin(r + lost) and cos(r + lost), |r| <= pi/4, by polynomials of degree 13 and 14."""
     z = r * r
     z2 = z * z
-    p = (
-        -0.1666666666666663 + z2 * (-0.00019841269829580258 + z2 * -2.5050747218343312e-08)
-    ) + z * (0.008333333333322108 + z2 * (2.7557313618031523e-06 + z2 * 1.5896197557681126e-10))
-    q = (0.041666666666666595 + z2 * (2.480158728884204e-05 + z2 * 2.087570043551881e-09)) + z * (
-        -0.001388888888887304 + z2 * (-2.7557314176403937e-07 + z2 * -1.1358514819191615e-11)
+    p = (-0.1666666666666662 + z2 * (-0.00019841269827728883 + z2 * -2.505064362771673e-08)) + z * (
+        0.00833333333331984 + z2 * (2.7557312965202245e-06 + z2 * 1.5890126800970469e-10)
+    )
+    q = (0.041666666666666574 + z2 * (2.4801587286802243e-05 + z2 * 2.087561931434215e-09)) + z * (
+        -0.0013888888888869803 + z2 * (-2.755731358294163e-07 + z2 * -1.1354296491083638e-11)
     )
     s = r + (z * r * p + lost)
     half = 0.5 * z
@@ -350,45 +350,49 @@ def cos(x):
 
 
 def tan(x):
-    """As sin: tan r by an odd polynomial of degree 29; -1 / tan r in odd quarters, where the
+    """As sin: tan r by an odd polynomial of degree 31; -1 / tan r in odd quarters, where the
     quotient is corrected by its own remainder."""
     r, lost, k = quarters(x)
     z = r * r
     z2 = z * z
     p = (
-        0.33333333333332776
+        0.3333333333333342
         + z2
         * (
-            0.0539682539267034
+            0.05396825397603689
             + z2
             * (
-                0.008863219175397077
+                0.008863239275121558
                 + z2
                 * (
-                    0.0014547585294979824
+                    0.0014561433883344772
                     + z2
                     * (
-                        0.00022238623046980723
-                        + z2 * (-2.636817664648799e-05 + z2 * -4.4867696893551536e-05)
+                        0.000245449654484218
+                        + z2
+                        * (
+                            7.4955841022848e-05
+                            + z2 * (5.662345949167185e-05 + z2 * 1.066031543551109e-05)
+                        )
                     )
                 )
             )
         )
     ) + z * (
-        0.13333333333414543
+        0.13333333333319503
         + z2
         * (
-            0.021869489608182077
+            0.02186948831462915
             + z2
             * (
-                0.0035922889820481623
+                0.003592086934710383
                 + z2
                 * (
-                    0.0005950624830891132
+                    0.0005883823534293467
                     + z2
                     * (
-                        0.00013651262097439927
-                        + z2 * (8.943589443956664e-05 + z2 * 2.0861126004283466e-05)
+                        7.926363035349811e-05
+                        + z2 * (-3.53079438108672e-05 + z2 * -2.8187020845691817e-05)
                     )
                 )
             )
@@ -448,7 +452,7 @@ def asin(x):
     low = (z - high * high) / (s + high)
     rest = 6.123233995736766e-17 - 2.0 * low - 2.0 * s * p
     far = 0.7853981633974483 + ((0.7853981633974483 - 2.0 * high) + rest)
-    far = far if z > 0.0 else 1.5707963267948966
+    far = 1.5707963267948966 if a == 1.0 else far
     return math.copysign(far if big else a + a * p, x)
 
 
@@ -462,7 +466,7 @@ def acos(x):
     middle = 1.5707963267948966 - (x - (6.123233995736766e-17 - x * p))
     high = np.int64(np.float64(s).view(np.int64) & -134217728).view(np.float64)
     low = (z - high * high) / (s + high)
-    low = low if z > 0.0 else 0.0
+    low = 0.0 if a == 1.0 else low
     right = 2.0 * (high + (s * p + low))
     left = 3.141592653589793 - 2.0 * (s + (s * p - 6.123233995736766e-17))
     return (right if x > 0.0 else left) if big else middle
@@ -619,11 +623,15 @@ def arsinh(a):
 
 
 def asinh(x):
-    """Below 0.53 a polynomial; above, log(a + sqrt(a^2 + 1)), far out log a + ln 2."""
+    """Below 0.53 a polynomial; above, the log of w + a, w = sqrt(a^2 + 1), and of what this sum
+    lost, times (w - a) = 1 / (w + a); far out log a + ln 2."""
     a = math.fabs(x)
     huge = a > 1e150
-    result = log(a if huge else a + np.sqrt(a * a + 1.0))
-    result = result + 0.6931471805599453 if huge else result
+    root = np.sqrt(a * a + 1.0)
+    total = root + a
+    lost = a - (total - root)
+    result = log(a if huge else total)
+    result = result + (0.6931471805599453 if huge else lost * (root - a))
     return math.copysign(arsinh(a) if a < 0.53 else result, x) if x == x else x
 
 
@@ -794,7 +802,7 @@ def erf(x):
 
 
 def erfc(x):
-    """Around 0, 1 - erf x by its polynomial. Beyond 0.46, e^-a^2 P, P of degree 21 in
+    """Around 0, 1 - erf x by its polynomial. Beyond 0.46, e^-a^2 P / (1 + 2a), P of degree 21 in
     (a - 4) / (a + 4), where a^2 is in two parts; for negative x, 2 less that."""
     a = math.fabs(x)
     z = a * a
@@ -835,33 +843,33 @@ def erfc(x):
     q = (a - 4.0) / (a + 4.0)
     q2 = q * q
     p = (
-        0.13699945762506138
+        1.2329951186255526
         + q2
         * (
-            0.21871967891826477
+            0.015379652102618914
             + q2
             * (
-                0.10896317739891395
+                -0.10103906603624697
                 + q2
                 * (
-                    0.031299056518451926
+                    -0.06633036581376132
                     + q2
                     * (
-                        0.004060263627130959
+                        -0.016197734036517083
                         + q2
                         * (
-                            -2.1761747123178734e-05
+                            -0.0007577734598639175
                             + q2
                             * (
-                                -2.2555905811306343e-05
+                                0.0001506225379336426
                                 + q2
                                 * (
-                                    2.9441346905477175e-06
+                                    -1.122483182808443e-05
                                     + q2
                                     * (
-                                        -2.832715514187381e-07
+                                        2.996951653789326e-07
                                         + q2
-                                        * (2.4348575550856686e-08 + q2 * -1.6480461137337336e-09)
+                                        * (6.692213031215278e-08 + q2 * -1.2192475868732295e-08)
                                     )
                                 )
                             )
@@ -871,33 +879,33 @@ def erfc(x):
             )
         )
     ) + q * (
-        -0.25906804876017164
+        -0.1396211168405625
         + q2
         * (
-            -0.1642578166973089
+            0.06809705425469212
             + q2
             * (
-                -0.0631078156397526
+                0.0937328349983779
                 + q2
                 * (
-                    -0.012843946030954017
+                    0.0371675155367963
                     + q2
                     * (
-                        -0.0007991268184826498
+                        0.005031969987341897
                         + q2
                         * (
-                            7.898321327367887e-05
+                            -0.00019925677240679
                             + q2
                             * (
-                                -1.903334032906055e-06
+                                -2.4398799720435218e-05
                                 + q2
                                 * (
-                                    -4.084224890225474e-07
+                                    5.70828416374895e-06
                                     + q2
                                     * (
-                                        9.566994425510036e-08
+                                        -8.221380809470761e-07
                                         + q2
-                                        * (-1.4657813434232237e-08 + q2 * 1.4791715090415552e-09)
+                                        * (1.0540927460623382e-07 + q2 * -1.040451781946641e-08)
                                     )
                                 )
                             )
@@ -909,7 +917,7 @@ def erfc(x):
     )
     high = np.int64(np.float64(a).view(np.int64) & -134217728).view(np.float64)
     d = (high - a) * (high + a)
-    far = p * exp(-high * high)
+    far = p / (1.0 + 2.0 * a) * exp(-high * high)
     far = far + far * (d + d * d * (0.5 + d * 0.16666666666666666))
     far = 2.0 - far if x < 0.0 else far
     return near if math.fabs(x) < 0.46 else (far if x == x else x)
@@ -922,37 +930,33 @@ def erfinv(x):
     t = w - 3.125
     t2 = t * t
     p = (
-        1.6536545626831027
+        -0.006033670871427754
         + t2
         * (
-            -0.006033670871427754
+            0.0001867342080242563
             + t2
             * (
-                0.0001867342080242563
+                -1.3654691844348063e-06
                 + t2
                 * (
-                    -1.3654691844348063e-06
+                    -2.9070382774818367e-08
                     + t2
                     * (
-                        -2.9070382774818367e-08
+                        1.051218398364637e-09
                         + t2
                         * (
-                            1.051218398364637e-09
+                            -1.2976958266595066e-11
                             + t2
                             * (
-                                -1.2976958266595066e-11
+                                -8.117008947809608e-14
                                 + t2
                                 * (
-                                    -8.117008947809608e-14
+                                    6.594700151111866e-15
                                     + t2
                                     * (
-                                        6.594700151111866e-15
+                                        -1.3003906963128452e-16
                                         + t2
-                                        * (
-                                            -1.3003906963128452e-16
-                                            + t2
-                                            * (1.1444109366896403e-18 + t2 * -1.009058443076674e-21)
-                                        )
+                                        * (1.1444109366896403e-18 + t2 * -1.009058443076674e-21)
                                     )
                                 )
                             )
@@ -962,40 +966,33 @@ def erfinv(x):
             )
         )
     ) + t * (
-        0.24015818242558826
+        -0.0007407025341539552
         + t2
         * (
-            -0.0007407025341539552
+            -1.3882523395790565e-05
             + t2
             * (
-                -1.3882523395790565e-05
+                4.2347881907643623e-07
                 + t2
                 * (
-                    4.2347881907643623e-07
+                    -4.112661977032423e-09
                     + t2
                     * (
-                        -4.112661977032423e-09
+                        -5.414239027086038e-11
                         + t2
                         * (
-                            -5.414239027086038e-11
+                            2.6303546538435915e-12
                             + t2
                             * (
-                                2.6303546538435915e-12
+                                -3.9989792869354374e-14
                                 + t2
                                 * (
-                                    -3.9989792869354374e-14
+                                    -4.286395870856118e-17
                                     + t2
                                     * (
-                                        -4.286395870856118e-17
+                                        1.5759661233710234e-17
                                         + t2
-                                        * (
-                                            1.5759661233710234e-17
-                                            + t2
-                                            * (
-                                                -3.5754517523992206e-19
-                                                + t2 * 3.3756690863387392e-21
-                                            )
-                                        )
+                                        * (-3.5754517523992206e-19 + t2 * 3.3756690863387392e-21)
                                     )
                                 )
                             )
@@ -1005,6 +1002,7 @@ def erfinv(x):
             )
         )
     )
+    p = 1.6536545626831027 + t * (0.24015818242558826 + t * p)
     root = np.sqrt(w)
     t = root - 3.25
     t2 = t * t
@@ -1228,64 +1226,75 @@ def lgamma(x):
     return T(math.lgamma(np.float64(x)))
 
 
-def digamma(x):
-    """Reflection below 0, recurrence up to 10, then the asymptotic series."""
-    x = np.float64(x)
-    if x == 0.0:
-        return T(math.copysign(math.inf, -x))
-    if x < 0.0:
-        if x == np.floor(x):
-            return T(math.nan)
-        fraction = x - np.trunc(x)
-        reflected = -math.pi / math.tan(math.pi * fraction)
-        x = 1.0 - x
-    else:
-        reflected = 0.0
-    result = 0.0
-    while x < 10.0:
-        result -= 1.0 / x
-        x += 1.0
-    z = 1.0 / (x * x)
-    series = z * (
-        1.0 / 12.0
-        - z
-        * (
-            1.0 / 120.0
-            - z * (1.0 / 252.0 - z * (1.0 / 240.0 - z * (1.0 / 132.0 - z * (691.0 / 32760.0))))
-        )
+def sine_of_turns(f):
+    """sin(pi f) for |f| <= 1/2, by an odd polynomial of degree 17. Serves digamma, trigamma."""
+    z = f * f
+    z2 = z * z
+    p = (
+        -5.167712780049969
+        + z2 * (-0.5992645293187382 + z2 * (-0.007370430478762461 + z2 * -2.1903185420805378e-05))
+    ) + z * (
+        2.550164039877294
+        + z2 * (0.0821458865698926 + z2 * (0.0004662996887731736 + z2 * 7.69472732830679e-07))
     )
-    if x < 1e17:
-        result += math.log(x) - 0.5 / x - series
-    else:
-        result += math.log(x)
-    return T(result + reflected)
+    return f * (3.141592653589793 + z * p)
+
+
+def digamma(x):
+    """Asymptotic series from 10 on, below that shifted by 10, the ten reciprocals as one quotient;
+    reflection below 0. Near a zero the error is relative to 1."""
+    negative = x < 0.0
+    y = 1.0 - x if negative else x
+    shifts = y < 10.0
+    b = y if shifts else 10.0
+    t = b * (b + 9.0)
+    above = 40320.0 + t * (24352.0 + t * (3924.0 + t * (240.0 + t * 5.0)))
+    below = t * (40320.0 + t * (12176.0 + t * (1308.0 + t * (60.0 + t * 1.0))))
+    steps = (b + b + 9.0) * above / below
+    z = y + 10.0 if shifts else y
+    inverse = 1.0 / z
+    w = inverse * inverse
+    w2 = w * w
+    series = (
+        0.08333333333333333
+        + w2 * (0.003968253968253968 + w2 * (0.007575757575757576 + w2 * 0.08333333333333333))
+    ) + w * (-0.008333333333333333 + w2 * (-0.004166666666666667 + w2 * -0.021092796092796094))
+    result = log(z) - (0.5 * inverse + w * series)
+    result = result - steps if shifts else result
+    f = x - np.rint(x)
+    sine = sine_of_turns(f)
+    cosine = sine_of_turns(0.5 - math.fabs(f))
+    result = result - 3.141592653589793 * cosine / sine if negative else result
+    result = nan if negative & (f == 0.0) else result
+    result = math.copysign(inf, -x) if x == 0.0 else result
+    result = x if x == inf else result
+    return result if x > -inf else nan
 
 
 def trigamma(x):
-    """Reflection below 0.5, recurrence up to 10, then the asymptotic series."""
-    x = np.float64(x)
-    sign = 1.0
-    result = 0.0
-    if x < 0.5:
-        sine = math.sin(math.pi * (x - np.floor(x)))
-        if sine == 0.0:
-            return T(math.inf)
-        result = -(math.pi / sine) * (math.pi / sine)
-        sign = -1.0
-        x = 1.0 - x
-    while x < 10.0:
-        result += 1.0 / (x * x)
-        x += 1.0
-    z = 1.0 / (x * x)
-    series = z * (
-        1.0 / 6.0
-        - z
-        * (
-            1.0 / 30.0
-            - z * (1.0 / 42.0 - z * (1.0 / 30.0 - z * (5.0 / 66.0 - z * (691.0 / 2730.0))))
-        )
-    )
-    return T(sign * (result + 1.0 / x * (1.0 + 0.5 / x + series)))
+    """Asymptotic series at y + 8, after eight steps; reflection below 1/2."""
+    reflects = x < 0.5
+    y = 1.0 - x if reflects else x
+    a = 1.0 / y
+    b = 1.0 / (y + 1.0)
+    c = 1.0 / (y + 2.0)
+    d = 1.0 / (y + 3.0)
+    steps = (a * a + b * b) + (c * c + d * d)
+    a = 1.0 / (y + 4.0)
+    b = 1.0 / (y + 5.0)
+    c = 1.0 / (y + 6.0)
+    d = 1.0 / (y + 7.0)
+    steps = steps + ((a * a + b * b) + (c * c + d * d))
+    inverse = 1.0 / (y + 8.0)
+    w = inverse * inverse
+    w2 = w * w
+    series = (
+        0.16666666666666666
+        + w2 * (0.023809523809523808 + w2 * (0.07575757575757576 + w2 * 1.1666666666666667))
+    ) + w * (-0.03333333333333333 + w2 * (-0.03333333333333333 + w2 * -0.2531135531135531))
+    result = steps + (inverse + (0.5 * w + inverse * w * series))
+    sine = 3.141592653589793 / sine_of_turns(x - np.rint(x))
+    return sine * sine - result if reflects else result
 
 
 def abs(x):

@@ -42,22 +42,3 @@ def nonzero(self: Any, as_tuple: bool = False) -> Any:
         return ops._nonzero(self)
     places = ops._nonzero(self if self.ndim else self.unsqueeze(0))
     return tuple(places.unbind(1))
-
-
-def one_hot(self: Any, num_classes: int = -1) -> Any:
-    """Rows of zeros with a one. **Raises** RuntimeError for classes out of range."""
-    if self.dtype is not dtypes.int64:
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    if not self.numel():
-        if num_classes <= 0:
-            raise RuntimeError("Can not infer total number of classes from empty tensor.")
-        return self.new_zeros((*self.shape, num_classes))
-    if self.min().item() < 0:
-        raise RuntimeError("Class values must be non-negative.")
-    largest = self.max().item()
-    if num_classes == -1:
-        num_classes = largest + 1
-    elif largest >= num_classes:
-        raise RuntimeError("Class values must be smaller than num_classes.")
-    zeros = self.new_zeros((*self.shape, num_classes))
-    return zeros.scatter_(-1, self.unsqueeze(-1), 1)

@@ -72,20 +72,6 @@ def repeat_interleave(
     return self.index_select(dim, ops.repeat_interleave(repeats, output_size=output_size))
 
 
-def repeat_interleave_int(
-    self: Any, repeats: int, dim: int | None = None, output_size: int | None = None
-) -> Any:
-    """Take every slice `repeats` times. **Raises** RuntimeError if it is negative."""
-    if dim is None:
-        self, dim = self.flatten(), 0
-    dim = shapes.normalize_dim(dim, self.ndim)
-    if repeats < 0:
-        raise RuntimeError("Repeats must be non-negative")
-    sizes = self.shape
-    spread = self.unsqueeze(dim + 1).expand((*sizes[: dim + 1], repeats, *sizes[dim + 1 :]))
-    return spread.reshape((*sizes[:dim], sizes[dim] * repeats, *sizes[dim + 1 :]))
-
-
 def diag(self: Any, diagonal: int = 0) -> Any:
     """A matrix from its diagonal, or a copy of the diagonal of a matrix."""
     if self.ndim == 1:

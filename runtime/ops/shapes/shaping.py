@@ -131,6 +131,23 @@ def repeat(self: Any, repeats: Sequence[int]) -> Answer:
     return sizes, self.dtype
 
 
+def repeat_interleave_int(
+    self: Any, repeats: int, dim: int | None = None, output_size: int | None = None
+) -> Answer:
+    """The size at `dim`, or the number of elements, times `repeats`.
+
+    Raises: IndexError for dim, RuntimeError for negative repeats.
+    """
+    if repeats < 0:
+        raise RuntimeError("Repeats must be non-negative")
+    if dim is None:
+        return (shapes.numel(self.shape) * repeats,), self.dtype
+    dim = shapes.normalize_dim(dim, self.ndim)
+    if not self.ndim:
+        return (repeats,), self.dtype
+    return (*self.shape[:dim], self.shape[dim] * repeats, *self.shape[dim + 1 :]), self.dtype
+
+
 def triangle(name: str, self: Any) -> Answer:
     """The shape stays, and has two dims or more."""
     if self.ndim < 2:

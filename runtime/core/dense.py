@@ -1,0 +1,31 @@
+"""The geometry of contiguous tensors, worked out once per shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from runtime.core import key as keys
+from runtime.core import shape as shapes
+from runtime.core.size import Size
+
+
+class DenseLayout:
+    """Sizes, row-major strides, element count, and the key's bit for no dims.
+
+    `numel` is -1 if a size is negative, so that it equals no tensor's.
+    """
+
+    __slots__ = ("numel", "sizes", "strides", "zero_dim")
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        self.sizes = Size(sizes)
+        self.strides = shapes.contiguous_strides(self.sizes)
+        self.numel = -1 if any(size < 0 for size in self.sizes) else shapes.numel(self.sizes)
+        self.zero_dim = 0 if self.sizes else keys.ZERO_DIM
+
+
+@lru_cache(maxsize=4096)
+def dense_layout(sizes: tuple[int, ...]) -> DenseLayout:
+    """The layout of a contiguous tensor of these sizes."""
+    return DenseLayout(sizes)
