@@ -255,6 +255,9 @@ Tensor.relu6_ = pointwise.relu6_
 Tensor.selu_ = pointwise.selu_
 Tensor.silu_ = pointwise.silu_
 Tensor.threshold_ = pointwise.threshold_
+Tensor._decayed_add_ = pointwise._decayed_add_
+Tensor._decayed_square_ = pointwise._decayed_square_
+Tensor._scaled_step_ = pointwise._scaled_step_
 
 Tensor.all = reduction.all
 Tensor.amax = reduction.amax

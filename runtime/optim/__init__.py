@@ -1,6 +1,5 @@
 """Optimizers and learning rate schedulers; PyTorch's `torch.optim`."""
 
-from runtime.optim import lr_scheduler
 from runtime.optim.adam import Adam, AdamW
 from runtime.optim.adaptive import Adadelta, Adagrad, Adamax, RMSprop
 from runtime.optim.optimizer import Optimizer

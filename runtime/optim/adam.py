@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import torchgen_out as torch
+from runtime.dispatch import ops
 from runtime.optim.optimizer import Optimizer, check_at_least_zero, with_gradient
 
 
@@ -89,14 +90,21 @@ class Adam(Optimizer):
                 else:
                     gradient = gradient.add(parameter, alpha=decay)
             mean, square = state["exp_avg"], state["exp_avg_sq"]
+            if parameter.is_complex():
+                parts = (parameter, gradient, mean, square)
+                parameter, gradient, mean, square = map(torch.view_as_real, parts)
             mean.lerp_(gradient, 1 - beta1)
-            square.mul_(beta2).addcmul_(gradient, gradient.conj(), value=1 - beta2)
+            ops._decayed_square_(square, gradient, beta2, 1 - beta2)
             if amsgrad:
-                largest = state["max_exp_avg_sq"]
-                square = torch.maximum(largest, square, out=largest)
+                square = self._largest(state["max_exp_avg_sq"], square)
             correction = math.sqrt(1 - beta2**step)
-            denominator = (square.sqrt() / correction).add_(group["eps"])
-            parameter.addcdiv_(mean, denominator, value=-lr / (1 - beta1**step))
+            step_size = lr / (1 - beta1**step)
+            ops._scaled_step_(parameter, mean, square, step_size, correction, group["eps"])
+
+    def _largest(self, largest: Any, square: Any) -> Any:
+        if largest.is_complex():
+            largest = torch.view_as_real(largest)
+        return torch.maximum(largest, square, out=largest)
 
 
 class AdamW(Adam):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torchgen_out as torch
+from runtime.dispatch import ops
 from runtime.optim.adam import check_betas
 from runtime.optim.optimizer import Optimizer, check_at_least_zero, with_gradient
 
@@ -70,18 +71,17 @@ class RMSprop(Optimizer):
             if group["weight_decay"]:
                 gradient = gradient.add(parameter, alpha=group["weight_decay"])
             square = state["square_avg"]
-            square.mul_(alpha).addcmul_(gradient, gradient, value=1 - alpha)
+            ops._decayed_square_(square, gradient, alpha, 1 - alpha)
             if group["centered"]:
                 mean = state["grad_avg"]
                 mean.lerp_(gradient, 1 - alpha)
                 square = square.addcmul(mean, mean, value=-1)
-            denominator = square.sqrt().add_(group["eps"])
             if group["momentum"] > 0:
-                velocity = state["momentum_buffer"]
-                velocity.mul_(group["momentum"]).addcdiv_(gradient, denominator)
+                velocity = state["momentum_buffer"].mul_(group["momentum"])
+                velocity.addcdiv_(gradient, square.sqrt().add_(group["eps"]))
                 parameter.add_(velocity, alpha=-lr)
             else:
-                parameter.addcdiv_(gradient, denominator, value=-lr)
+                ops._scaled_step_(parameter, gradient, square, lr, 1.0, group["eps"])
 
 
 class Adagrad(Optimizer):
@@ -143,8 +143,8 @@ class Adagrad(Optimizer):
                 gradient = gradient.add(parameter, alpha=group["weight_decay"])
             lr = float(group["lr"]) / (1 + (state["step"].item() - 1) * group["lr_decay"])
             total = state["sum"]
-            total.addcmul_(gradient, gradient, value=1)
-            parameter.addcdiv_(gradient, total.sqrt().add_(group["eps"]), value=-lr)
+            ops._decayed_square_(total, gradient, 1.0, 1.0)
+            ops._scaled_step_(parameter, gradient, total, lr, 1.0, group["eps"])
 
 
 class Adadelta(Optimizer):
@@ -195,9 +195,9 @@ class Adadelta(Optimizer):
             if group["weight_decay"]:
                 gradient = gradient.add(parameter, alpha=group["weight_decay"])
             square, steps = state["square_avg"], state["acc_delta"]
-            square.mul_(rho).addcmul_(gradient, gradient, value=1 - rho)
+            ops._decayed_square_(square, gradient, rho, 1 - rho)
             delta = steps.add(eps).sqrt_().div_(square.add(eps).sqrt_()).mul_(gradient)
-            steps.mul_(rho).addcmul_(delta, delta, value=1 - rho)
+            ops._decayed_square_(steps, delta, rho, 1 - rho)
             parameter.add_(delta, alpha=-float(group["lr"]))
 
 

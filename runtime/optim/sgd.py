@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from runtime.dispatch import ops
 from runtime.optim.optimizer import Optimizer, check_at_least_zero, with_gradient
 
 
@@ -64,7 +65,7 @@ class SGD(Optimizer):
         if velocity is None:
             velocity = state["momentum_buffer"] = gradient.detach().clone()
         else:
-            velocity.mul_(group["momentum"]).add_(gradient, alpha=1 - group["dampening"])
+            ops._decayed_add_(velocity, gradient, group["momentum"], 1 - group["dampening"])
         if group["nesterov"]:
             return gradient.add(velocity, alpha=group["momentum"])
         return velocity

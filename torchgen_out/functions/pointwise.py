@@ -4017,6 +4017,96 @@ def _kl_div_log_target(input: Tensor, target: Tensor) -> Tensor:
     return call(input, target)
 
 
+__decayed_add = operators._decayed_add.calls
+__decayed_add_inplace = operators._decayed_add.inplace_calls
+
+
+def _decayed_add(input: Tensor, other: Tensor, decay: Number, weight: Number) -> Tensor:
+    """_decayed_add(Tensor self, Tensor other, Scalar decay, Scalar weight) -> Tensor
+
+    A running sum: what was, times `decay`, and what comes, times `weight`.
+    """
+    try:
+        call = __decayed_add[input._key, other._key]
+    except AttributeError:
+        raise __decayed_add.wrong_arguments(input, other) from None
+    return call(input, other, decay, weight)
+
+
+def _decayed_add_(input: Tensor, other: Tensor, decay: Number, weight: Number) -> Tensor:
+    """_decayed_add_(Tensor(a!) self, Tensor other, Scalar decay, Scalar weight) -> Tensor(a!)
+
+    In-place variant of `_decayed_add`.
+    """
+    try:
+        call = __decayed_add_inplace[input._key, other._key]
+    except AttributeError:
+        raise __decayed_add_inplace.wrong_arguments(input, other) from None
+    return call(input, other, decay, weight)
+
+
+__decayed_square = operators._decayed_square.calls
+__decayed_square_inplace = operators._decayed_square.inplace_calls
+
+
+def _decayed_square(input: Tensor, other: Tensor, decay: Number, weight: Number) -> Tensor:
+    """_decayed_square(Tensor self, Tensor other, Scalar decay, Scalar weight) -> Tensor
+
+    A running sum of squares.
+    """
+    try:
+        call = __decayed_square[input._key, other._key]
+    except AttributeError:
+        raise __decayed_square.wrong_arguments(input, other) from None
+    return call(input, other, decay, weight)
+
+
+def _decayed_square_(input: Tensor, other: Tensor, decay: Number, weight: Number) -> Tensor:
+    """_decayed_square_(Tensor(a!) self, Tensor other, Scalar decay, Scalar weight) -> Tensor(a!)
+
+    In-place variant of `_decayed_square`.
+    """
+    try:
+        call = __decayed_square_inplace[input._key, other._key]
+    except AttributeError:
+        raise __decayed_square_inplace.wrong_arguments(input, other) from None
+    return call(input, other, decay, weight)
+
+
+__scaled_step = operators._scaled_step.calls
+__scaled_step_inplace = operators._scaled_step.inplace_calls
+
+
+def _scaled_step(
+    input: Tensor, direction: Tensor, square: Tensor, step: Number, correction: Number, eps: Number
+) -> Tensor:
+    """_scaled_step(Tensor self, Tensor direction, Tensor square, Scalar step, Scalar correction,
+    Scalar eps) -> Tensor
+
+    A step against `direction`, divided by the root of a running mean of squares.
+    """
+    try:
+        call = __scaled_step[input._key, direction._key, square._key]
+    except AttributeError:
+        raise __scaled_step.wrong_arguments(input, direction, square) from None
+    return call(input, direction, square, step, correction, eps)
+
+
+def _scaled_step_(
+    input: Tensor, direction: Tensor, square: Tensor, step: Number, correction: Number, eps: Number
+) -> Tensor:
+    """_scaled_step_(Tensor(a!) self, Tensor direction, Tensor square, Scalar step, Scalar
+    correction, Scalar eps) -> Tensor(a!)
+
+    In-place variant of `_scaled_step`.
+    """
+    try:
+        call = __scaled_step_inplace[input._key, direction._key, square._key]
+    except AttributeError:
+        raise __scaled_step_inplace.wrong_arguments(input, direction, square) from None
+    return call(input, direction, square, step, correction, eps)
+
+
 __gru_candidate = operators._gru_candidate.calls
 
 

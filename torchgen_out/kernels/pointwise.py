@@ -1929,6 +1929,21 @@ def _kl_div_log_target_backward_target(grad, self, target):
     return grad * (exp(target) * (T(1) + (target - self)))
 
 
+def _decayed_add(self, other, decay, weight):
+    """decay * self + weight * other"""
+    return decay * self + weight * other
+
+
+def _decayed_square(self, other, decay, weight):
+    """decay * self + weight * other * other"""
+    return decay * self + weight * other * other
+
+
+def _scaled_step(self, direction, square_, step, correction, eps_):
+    """self - step * direction / (sqrt(square) / correction + eps)"""
+    return self - step * direction / (sqrt(square_) / correction + eps_)
+
+
 def _gru_candidate(input, hidden, reset_gate):
     """tanh(input + sigmoid(reset_gate) * hidden)"""
     return tanh(input + sigmoid(reset_gate) * hidden)

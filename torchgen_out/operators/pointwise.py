@@ -1886,6 +1886,47 @@ _kl_div_log_target = Pointwise(
     record=nodes.recording__kl_div_log_target,
 )
 
+_decayed_add = Pointwise(
+    "_decayed_add",
+    "_decayed_add(Tensor self, Tensor other, Scalar decay, Scalar weight) -> Tensor",
+    {"self": "tensor", "other": "tensor"},
+    arguments={"self": "operand", "other": "operand", "decay": "scalar", "weight": "scalar"},
+    promotion="default",
+    promoted=("self", "other"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._decayed_add},
+)
+
+_decayed_square = Pointwise(
+    "_decayed_square",
+    "_decayed_square(Tensor self, Tensor other, Scalar decay, Scalar weight) -> Tensor",
+    {"self": "tensor", "other": "tensor"},
+    arguments={"self": "operand", "other": "operand", "decay": "scalar", "weight": "scalar"},
+    promotion="default",
+    promoted=("self", "other"),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._decayed_square},
+)
+
+_scaled_step = Pointwise(
+    "_scaled_step",
+    "_scaled_step(Tensor self, Tensor direction, Tensor square, Scalar step, Scalar "
+    "correction, Scalar eps) -> Tensor",
+    {"self": "tensor", "direction": "tensor", "square": "tensor"},
+    arguments={
+        "self": "operand",
+        "direction": "operand",
+        "square": "operand",
+        "step": "scalar",
+        "correction": "scalar",
+        "eps": "scalar",
+    },
+    promotion="default",
+    promoted=("self", "direction", "square"),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._scaled_step},
+)
+
 _gru_candidate = Pointwise(
     "_gru_candidate",
     "_gru_candidate(Tensor input, Tensor hidden, Tensor reset_gate) -> Tensor",

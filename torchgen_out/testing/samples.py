@@ -6247,6 +6247,21 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(1, 6, 2)", "groups": "4"}, "RuntimeError"),
         ],
     ),
+    "_decayed_add": (
+        {"self": (-2.0, 2.0)},
+        {"decay": ["0.9"], "weight": ["0.1", "1.0"]},
+        [],
+    ),
+    "_decayed_square": (
+        {"self": (0.0, 2.0)},
+        {"decay": ["0.9"], "weight": ["0.1", "1.0"]},
+        [],
+    ),
+    "_scaled_step": (
+        {"self": (-2.0, 2.0), "square": (0.0, 2.0)},
+        {"step": ["0.1"], "correction": ["1.0", "0.5"], "eps": ["0.001"]},
+        [],
+    ),
     "_gru_candidate": (
         {"input": (-2.0, 2.0)},
         {},
