@@ -1,0 +1,129 @@
+"""Pointwise calls that write to a tensor which is there: in place, and out=."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime import errors
+from runtime.backends.cpu import memory
+from runtime.backends.cpu.pointwise_kernels import PointwiseKernels, common_flat, run, typed_buffer
+from runtime.backends.pointwise_signature import PointwiseSignature
+from runtime.core import dtype as dtypes
+from runtime.core import key as keys
+from runtime.core import promotion
+from runtime.core import shape as shapes
+from runtime.core.tensor import Tensor
+from runtime.dispatch.operator import Call
+from runtime.kernels import plan as plans
+from runtime.kernels import threads
+
+GRAIN = threads.GRAIN
+
+
+def make_inplace_call(special: PointwiseSignature) -> Call:
+    """f(self, ...) written to self."""
+    operator = special.operator
+    out_dtype = special.inputs[0]
+    name = operator.base_name + "_"
+    promotion.check_out(special.result, out_dtype)
+    kernels = PointwiseKernels(special, (out_dtype,))
+    in_order = special.arguments[0] == "tensor"
+
+    def call(self: Tensor, *args: Any) -> Tensor:
+        tensors, scalars = kernels.split((self, *args))
+        flat = common_flat(tensors) if in_order else None
+        if flat is None or tensors[0] is not self:
+            write(kernels, name, self, tensors, scalars)
+        else:
+            for other in tensors:
+                if other is not self and other._storage is self._storage:
+                    _check_overlap(name, self, tensors)
+            threads.run_flat(kernels.flat_kernel(), (flat[0], *flat), tuple(scalars))
+        self._storage.version += 1
+        return self
+
+    first, others = special.arguments[:2], special.arguments[2:]
+    if first == ("tensor", "tensor") and set(others) <= {"scalar"}:
+        return make_inplace_binary_call(kernels, call)
+    return call
+
+
+def make_inplace_binary_call(kernels: PointwiseKernels, general: Call) -> Call:
+    """f(self, other, *scalars) written to self, over dense tensors of one shape."""
+    simple = kernels.flat_kernel_at_defaults()
+    defaults = kernels.defaults
+    convert = kernels.convert
+
+    def call(self: Tensor, other: Tensor, *scalars: Any) -> Tensor:
+        a, b = self._flat, other._flat
+        if (
+            a is None
+            or b is None
+            or self._sizes != other._sizes
+            or self._storage is other._storage
+            or a.size >= GRAIN
+        ):
+            return general(self, other, *scalars)  # type: ignore[no-any-return]
+        if simple is not None and scalars == defaults:
+            simple(a, a, b)
+        else:
+            kernels.flat_kernel()(a, a, b, *map(convert, scalars))
+        self._storage.version += 1
+        return self
+
+    return call
+
+
+def make_out_call(special: PointwiseSignature) -> Call:
+    """call(out, ...): f(...) written to `out`, which is resized if need be."""
+    operator = special.operator
+    by_dtype: dict[int, PointwiseKernels] = {}
+
+    def call(out: Tensor, *args: Any) -> Tensor:
+        index = out._key & keys.DTYPE_MASK
+        kernels = by_dtype.get(index)
+        if kernels is None:
+            dtype = dtypes.BY_INDEX[index]
+            promotion.check_out(special.result, dtype)
+            kernels = by_dtype[index] = PointwiseKernels(special, (dtype,))
+        tensors, scalars = kernels.split(args)
+        sizes = shapes.broadcast_shapes(*(t._sizes for t in tensors))
+        if tuple(out._sizes) != tuple(sizes):
+            memory.resize_out(operator.base_name, out, sizes)
+        write(kernels, operator.base_name, out, tensors, scalars)
+        out._storage.version += 1
+        return out
+
+    return call
+
+
+def write(
+    kernels: PointwiseKernels, name: str, out: Tensor, tensors: list[Tensor], scalars: list[Any]
+) -> None:
+    """Run the loop into an existing tensor.
+
+    Raises: RuntimeError if `out` is too small, or overlaps itself or an input in part.
+    """
+    sizes = shapes.broadcast_shapes(out._sizes, *(t._sizes for t in tensors))
+    if tuple(sizes) != tuple(out._sizes):
+        raise errors.inplace_shape(name, out._sizes, sizes)
+    _check_overlap(name, out, tensors)
+    plan = plans.plan_pointwise(
+        tuple([(t._sizes, t._strides) for t in tensors]), (out._sizes, out._strides)
+    )
+    run(kernels, plan, [typed_buffer(out)], (out._offset,), tensors, scalars)
+
+
+def _check_overlap(name: str, out: Tensor, inputs: list[Tensor]) -> None:
+    if 0 in out._strides and shapes.repeats(out._sizes, out._strides):
+        raise errors.overlapping_write(name)
+    for each in inputs:
+        if (
+            each is not out
+            and each._storage is out._storage
+            and shapes.partly_overlap(
+                (out._sizes, out._strides, out._offset),
+                (each._sizes, each._strides, each._offset),
+            )
+        ):
+            raise errors.partly_overlapping(name)

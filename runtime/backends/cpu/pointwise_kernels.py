@@ -1,0 +1,140 @@
+"""The loops of one pointwise operator for one signature, and running them over tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime.backends import pointwise_signature
+from runtime.backends.pointwise_signature import PointwiseSignature
+from runtime.core import dtype as dtypes
+from runtime.core import key as keys
+from runtime.core.tensor import Tensor
+from runtime.kernels import plan as plans
+from runtime.kernels import threads
+from runtime.kernels.cpu.pointwise import PointwiseSpec, contiguous_kernel, strided_kernel
+
+
+class PointwiseKernels:
+    """The kernels of one formula for one signature and result dtype, built when first used."""
+
+    def __init__(self, special: PointwiseSignature, outputs: tuple[dtypes.dtype, ...]) -> None:
+        self.operator = special.operator
+        self.arguments = special.arguments
+        self.outputs = outputs
+        self.compute = special.compute
+        self.convert = pointwise_signature.scalar_converter(special.compute)
+        self.spec = PointwiseSpec(
+            special.formula, special.arguments, special.inputs, outputs, special.compute.opmath
+        )
+        self.storage_dtype = outputs[0].numpy
+        self.defaults, self.at_defaults = self._simpler(special)
+        self._contiguous: Any = None
+        self._strided: dict[Any, Any] = {}
+
+    def _simpler(self, special: PointwiseSignature) -> tuple[tuple[Any, ...], Any]:
+        """The default values of the scalars, and the spec of the formula with these put in.
+
+        (None, None) where the formula gains nothing from it.
+        """
+        operator = special.operator
+        if special.formula is not operator.formulas.get(()) or operator.at_defaults is None:
+            return (), None  # a formula without scalars, too, has nothing to gain
+        arguments = tuple(
+            kind
+            for name, kind in zip(operator.arguments, special.arguments, strict=True)
+            if name not in operator.defaults
+        )
+        spec = PointwiseSpec(
+            operator.at_defaults,
+            arguments,
+            special.inputs,
+            self.outputs,
+            special.compute.opmath,
+        )
+        return tuple(operator.defaults.values()), spec
+
+    def contiguous(self, *args: Any) -> None:
+        """Run the flat loop; compile or load it first."""
+        if self._contiguous is None:
+            self._contiguous = contiguous_kernel(self.spec)
+        self._contiguous(*args)
+
+    def flat_kernel(self) -> Any:
+        """The flat loop itself."""
+        if self._contiguous is None:
+            self._contiguous = contiguous_kernel(self.spec)
+        return self._contiguous
+
+    def flat_kernel_at_defaults(self) -> Any:
+        """The flat loop without the scalars, for their defaults; None where it is no simpler."""
+        return contiguous_kernel(self.at_defaults) if self.at_defaults else None
+
+    def strided_kernel(self, form: tuple[int, ...], at_defaults: bool = False) -> Any:
+        """The loop over any geometry, for inner strides of some form."""
+        found = self._strided.get((form, at_defaults))
+        if found is None:
+            spec = self.at_defaults if at_defaults and self.at_defaults else self.spec
+            found = self._strided[form, at_defaults] = strided_kernel(spec, form)
+        return found
+
+    def result_key(self, zero_dim: bool) -> int:
+        """The key of a new result."""
+        return keys.pack(self.outputs[0].index, 0, 0, zero_dim)
+
+    def split(self, args: tuple[Any, ...]) -> tuple[list[Tensor], list[Any]]:
+        """The tensors among a call's arguments, and its scalars, converted."""
+        tensors, scalars = [], []
+        for value, kind in zip(args, self.arguments, strict=True):
+            if kind == "tensor":
+                tensors.append(value)
+            elif kind == "scalar":
+                scalars.append(self.convert(value))
+            elif kind == "raw":
+                scalars.append(value)
+        return tensors, scalars
+
+
+def common_flat(tensors: list[Tensor]) -> list[Any] | None:
+    """The flat arrays of dense tensors of one shape; None if they are anything else."""
+    sizes = tensors[0]._sizes
+    arrays = []
+    for tensor in tensors:
+        if tensor._sizes != sizes:
+            return None
+        flat = tensor._flat
+        if flat is None and (flat := tensor._dense()) is None:
+            return None
+        arrays.append(flat)
+    return arrays
+
+
+def run(
+    kernels: PointwiseKernels,
+    plan: plans.PointwisePlan,
+    buffers: list[Any],
+    out_offsets: tuple[int, ...],
+    tensors: list[Tensor],
+    scalars: list[Any],
+) -> None:
+    """Run the loop that the plan calls for."""
+    if plan.numel == 0:
+        return
+    inputs = [typed_buffer(t) for t in tensors]
+    offsets = (*out_offsets, *[t._offset for t in tensors])
+    if plan.dense:
+        flat = [
+            buffer[offset : offset + plan.numel]
+            for buffer, offset in zip(buffers + inputs, offsets, strict=True)
+        ]
+        threads.run_flat(kernels.flat_kernel(), tuple(flat), tuple(scalars))
+        return
+    form = plan.form if len(buffers) == 1 else plan.form[:1] * (len(buffers) - 1) + plan.form
+    kernel = kernels.strided_kernel(form)
+    kernel(plan.loop_for(len(buffers)), offsets, *buffers, *inputs, *scalars)
+
+
+def typed_buffer(tensor: Tensor) -> Any:
+    """The storage's buffer seen as the tensor's dtype."""
+    buffer = tensor._storage.buffer
+    dtype = dtypes.BY_INDEX[tensor._key & keys.DTYPE_MASK].numpy
+    return buffer if buffer.dtype == dtype else buffer.view(dtype)

@@ -1,0 +1,197 @@
+"""Short paths of the usual pointwise calls: one or two dense tensors of one shape.
+
+A result's fields are set one by one here, because a constructor call costs as much as all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from runtime.backends.cpu.pointwise_kernels import PointwiseKernels
+from runtime.core import key as keys
+from runtime.core.storage import Storage
+from runtime.core.tensor import Tensor, build
+from runtime.dispatch.operator import Call
+from runtime.kernels import plan as plans
+from runtime.kernels import threads
+
+_new = object.__new__
+_empty = np.empty
+GRAIN = threads.GRAIN
+PLANS_KEPT = 1024
+"""Geometries that a call remembers before it leaves them to the shared, slower cache."""
+
+
+def make_unary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
+    """f(self) over a dense tensor."""
+    dtype = kernels.storage_dtype
+    kernel = kernels.flat_kernel()
+
+    def call(self: Tensor) -> Tensor:
+        flat = self._flat
+        if flat is None and (flat := self._dense()) is None:
+            return general(self)  # type: ignore[no-any-return]
+        size = flat.size
+        buffer = _empty(size, dtype)
+        if size < GRAIN:
+            kernel(buffer, flat)
+        else:
+            threads.run_flat(kernel, (buffer, flat))
+        storage = _new(Storage)
+        storage.buffer = buffer
+        storage.version = 0
+        result = _new(Tensor)
+        result._key = key
+        result._sizes = self._sizes
+        result._strides = self._strides
+        result._offset = 0
+        result._storage = storage
+        result._flat = buffer
+        result._base = None
+        result._edge = None
+        result._meta = None
+        return result
+
+    return call
+
+
+def make_unary_scalars_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
+    """f(self, *scalars) over a dense tensor."""
+    dtype = kernels.storage_dtype
+    kernel = kernels.flat_kernel()
+    convert = kernels.convert
+
+    def call(self: Tensor, *scalars: Any) -> Tensor:
+        flat = self._flat
+        if flat is None and (flat := self._dense()) is None:
+            return general(self, *scalars)  # type: ignore[no-any-return]
+        size = flat.size
+        buffer = _empty(size, dtype)
+        if size < GRAIN:
+            kernel(buffer, flat, *map(convert, scalars))
+        else:
+            threads.run_flat(kernel, (buffer, flat), tuple(map(convert, scalars)))
+        storage = _new(Storage)
+        storage.buffer = buffer
+        storage.version = 0
+        result = _new(Tensor)
+        result._key = key
+        result._sizes = self._sizes
+        result._strides = self._strides
+        result._offset = 0
+        result._storage = storage
+        result._flat = buffer
+        result._base = None
+        result._edge = None
+        result._meta = None
+        return result
+
+    return call
+
+
+def make_binary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
+    """f(self, other, *scalars) over dense tensors of one shape."""
+    dtype = kernels.storage_dtype
+    strided = make_binary_strided_call(kernels, general)
+    simple = kernels.flat_kernel_at_defaults()
+    kernel = simple or kernels.flat_kernel()
+    defaults = kernels.defaults
+    convert = kernels.convert
+
+    def call(self: Tensor, other: Tensor, *scalars: Any) -> Tensor:
+        if scalars == defaults:
+            return plain(self, other)
+        a, b = self._flat, other._flat
+        if a is None or b is None or self._sizes != other._sizes:
+            return strided(self, other, scalars)
+        buffer = _empty(a.size, dtype)
+        threads.run_flat(kernels.flat_kernel(), (buffer, a, b), tuple(map(convert, scalars)))
+        return build(key, self._sizes, self._strides, 0, Storage(buffer), buffer)
+
+    def plain(self: Tensor, other: Tensor, _: Any = None) -> Tensor:
+        a, b = self._flat, other._flat
+        if a is None or b is None or self._sizes != other._sizes:
+            return strided(self, other, defaults)
+        size = a.size
+        buffer = _empty(size, dtype)
+        if size < GRAIN:
+            kernel(buffer, a, b)
+        else:
+            threads.run_flat(kernel, (buffer, a, b))
+        storage = _new(Storage)
+        storage.buffer = buffer
+        storage.version = 0
+        result = _new(Tensor)
+        result._key = key
+        result._sizes = self._sizes
+        result._strides = self._strides
+        result._offset = 0
+        result._storage = storage
+        result._flat = buffer
+        result._base = None
+        result._edge = None
+        result._meta = None
+        return result
+
+    def call_one(self: Tensor, other: Tensor, scalar: Any) -> Tensor:
+        return plain(self, other) if scalar == default else call(self, other, scalar)
+
+    if not defaults and "scalar" not in kernels.arguments:
+        return plain
+    if len(defaults) == 1:
+        (default,) = defaults
+        return call_one
+    return call
+
+
+def make_binary_strided_call(
+    kernels: PointwiseKernels, general: Call
+) -> Callable[[Tensor, Tensor, tuple[Any, ...]], Tensor]:
+    """f(self, other, *scalars) over two tensors that need a plan."""
+    geometries: dict[Any, plans.PointwisePlan] = {}
+    dtype = kernels.storage_dtype
+    own_dtype, other_dtype = (each.numpy for each in kernels.spec.inputs)
+    base_key = kernels.result_key(False)
+    convert = kernels.convert
+    defaults = kernels.defaults
+
+    def call(self: Tensor, other: Tensor, scalars: tuple[Any, ...]) -> Tensor:
+        geometry = (self._sizes, self._strides, other._sizes, other._strides)
+        plan = geometries.get(geometry)
+        if plan is None:
+            plan = plans.plan_pointwise((geometry[:2], geometry[2:]))
+            if len(geometries) < PLANS_KEPT:
+                geometries[geometry] = plan
+        a, b = self._storage.buffer, other._storage.buffer
+        if plan.dense or not plan.numel or a.dtype != own_dtype or b.dtype != other_dtype:
+            return general(self, other, *scalars)  # type: ignore[no-any-return]
+        buffer = _empty(plan.numel, dtype)
+        offsets = (0, self._offset, other._offset)
+        if scalars == defaults:
+            kernels.strided_kernel(plan.form, True)(plan.loop, offsets, buffer, a, b)
+        else:
+            kernel = kernels.strided_kernel(plan.form)
+            kernel(plan.loop, offsets, buffer, a, b, *map(convert, scalars))
+        sizes = plan.sizes
+        return build(
+            base_key if sizes else base_key | keys.ZERO_DIM,
+            sizes,
+            plan.strides,
+            0,
+            Storage(buffer),
+            buffer if plan.contiguous else None,
+        )
+
+    return call
+
+
+SHORT_PATHS = {
+    ("tensor",): make_unary_call,
+    ("tensor", "scalar"): make_unary_scalars_call,
+    ("tensor", "scalar", "scalar"): make_unary_scalars_call,
+    ("tensor", "tensor"): make_binary_call,
+    ("tensor", "tensor", "scalar"): make_binary_call,
+}
