@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from runtime.core.generator import Generator
+from runtime.kernels import threads
 from runtime.kernels.cpu import philox, random
 
 COUNT = 200_003  # no multiple of four: the last run is cut off
@@ -178,4 +179,16 @@ def test_the_seed_decides() -> None:
         random.normal_(x, 0.0, 1.0, generator)
         random.uniform_(x[::2], 0.0, 1.0, generator)
         draws.append(x)
+    np.testing.assert_array_equal(*draws)
+
+
+@pytest.mark.parametrize("fill", [random.uniform_, random.normal_])
+def test_threads_change_nothing(fill: Any) -> None:
+    draws = []
+    before = threads.get_num_threads()
+    for count in (1, 3):
+        threads.set_num_threads(count)
+        draws.append(np.empty(COUNT, np.float32))
+        fill(draws[-1], 0.0, 1.0, Generator().manual_seed(5))
+    threads.set_num_threads(before)
     np.testing.assert_array_equal(*draws)

@@ -1,4 +1,9 @@
-"""Loops that turn random words into numbers of a distribution, for `random.py`."""
+"""Loops that turn random words into numbers of a distribution, for `random.py`.
+
+Each loop serves the blocks from `first_block` to `last_block` of a draw: the words of a chunk of
+blocks, then for each run of numbers its part of the output, as far as it goes (the last run may be
+cut off). `start` is where the draw begins in the stream.
+"""
 
 # ruff: noqa: F821 - T and the primitives are names of the compiled text.
 
@@ -14,14 +19,14 @@ TWO_PI = 6.283185307179586
 
 
 @typed
-def uniform_single(out, start, seed, low, width):
+def uniform_single(out, first_block, last_block, start, seed, low, width):
     """24 random bits, as many as a float32 in [1/2, 1) holds."""
     n = out.size
     blocks = (n + 3) // 4
     words = np.empty((4, CHUNK), np.uint32)
     offset, scale = T(low), T(width * 2.0**-24)
-    for base in range(0, blocks, CHUNK):
-        count = CHUNK if blocks - base > CHUNK else blocks - base
+    for base in range(first_block, last_block, CHUNK):
+        count = CHUNK if last_block - base > CHUNK else last_block - base
         fill_words(words, count, start + np.uint64(base), seed)
         for w in range(4):
             first = w * blocks + base
@@ -31,14 +36,14 @@ def uniform_single(out, start, seed, low, width):
 
 
 @typed
-def uniform_double(out, start, seed, low, width):
+def uniform_double(out, first_block, last_block, start, seed, low, width):
     """53 random bits from two words."""
     n = out.size
     blocks = (n + 1) // 2
     words = np.empty((4, CHUNK), np.uint32)
     scale = width * 2.0**-53
-    for base in range(0, blocks, CHUNK):
-        count = CHUNK if blocks - base > CHUNK else blocks - base
+    for base in range(first_block, last_block, CHUNK):
+        count = CHUNK if last_block - base > CHUNK else last_block - base
         fill_words(words, count, start + np.uint64(base), seed)
         for w in range(2):
             first = w * blocks + base
@@ -50,14 +55,14 @@ def uniform_double(out, start, seed, low, width):
 
 
 @typed
-def normal_single(out, start, seed, mean, std):
+def normal_single(out, first_block, last_block, start, seed, mean, std):
     """Box and Muller: a pair of words gives a radius and an angle, and so two numbers."""
     n = out.size
     blocks = (n + 3) // 4
     words = np.empty((4, CHUNK), np.uint32)
     pair = np.empty((2, CHUNK), np.float32)
-    for base in range(0, blocks, CHUNK):
-        count = CHUNK if blocks - base > CHUNK else blocks - base
+    for base in range(first_block, last_block, CHUNK):
+        count = CHUNK if last_block - base > CHUNK else last_block - base
         fill_words(words, count, start + np.uint64(base), seed)
         for w in range(0, 4, 2):
             for i in range(count):
@@ -74,14 +79,14 @@ def normal_single(out, start, seed, mean, std):
 
 
 @typed
-def normal_double(out, start, seed, mean, std):
+def normal_double(out, first_block, last_block, start, seed, mean, std):
     """The same with two words for the radius and two for the angle."""
     n = out.size
     blocks = (n + 1) // 2
     words = np.empty((4, CHUNK), np.uint32)
     pair = np.empty((2, CHUNK), np.float64)
-    for base in range(0, blocks, CHUNK):
-        count = CHUNK if blocks - base > CHUNK else blocks - base
+    for base in range(first_block, last_block, CHUNK):
+        count = CHUNK if last_block - base > CHUNK else last_block - base
         fill_words(words, count, start + np.uint64(base), seed)
         for i in range(count):
             high = T(np.int32(words[0, i] >> np.uint32(5))) * T(67108864)
@@ -99,13 +104,13 @@ def normal_double(out, start, seed, mean, std):
 
 
 @typed
-def exponential_single(out, start, seed, scale):
+def exponential_single(out, first_block, last_block, start, seed, scale):
     """-log(u) * scale; where u rounds to 1, half of the machine epsilon stands for -log(u)."""
     n = out.size
     blocks = (n + 3) // 4
     words = np.empty((4, CHUNK), np.uint32)
-    for base in range(0, blocks, CHUNK):
-        count = CHUNK if blocks - base > CHUNK else blocks - base
+    for base in range(first_block, last_block, CHUNK):
+        count = CHUNK if last_block - base > CHUNK else last_block - base
         fill_words(words, count, start + np.uint64(base), seed)
         for w in range(4):
             first = w * blocks + base
@@ -117,13 +122,13 @@ def exponential_single(out, start, seed, scale):
 
 
 @typed
-def exponential_double(out, start, seed, scale):
+def exponential_double(out, first_block, last_block, start, seed, scale):
     """The same with 53 random bits."""
     n = out.size
     blocks = (n + 1) // 2
     words = np.empty((4, CHUNK), np.uint32)
-    for base in range(0, blocks, CHUNK):
-        count = CHUNK if blocks - base > CHUNK else blocks - base
+    for base in range(first_block, last_block, CHUNK):
+        count = CHUNK if last_block - base > CHUNK else last_block - base
         fill_words(words, count, start + np.uint64(base), seed)
         for w in range(2):
             first = w * blocks + base
@@ -136,13 +141,13 @@ def exponential_double(out, start, seed, scale):
 
 
 @kernel
-def whole_narrow(out, start, seed, offset, span):
+def whole_narrow(out, first_block, last_block, start, seed, offset, span):
     """offset + floor(word / 2**32 * span), for a span up to 2**32."""
     n = out.size
     blocks = (n + 3) // 4
     words = np.empty((4, CHUNK), np.uint32)
-    for base in range(0, blocks, CHUNK):
-        count = min(CHUNK, blocks - base)
+    for base in range(first_block, last_block, CHUNK):
+        count = min(CHUNK, last_block - base)
         fill_words(words, count, start + np.uint64(base), seed)
         for w in range(4):
             first = w * blocks + base
@@ -152,13 +157,13 @@ def whole_narrow(out, start, seed, offset, span):
 
 
 @kernel
-def whole_wide(out, start, seed, offset, span):
+def whole_wide(out, first_block, last_block, start, seed, offset, span):
     """offset + two words modulo span; a span of 0 stands for 2**64."""
     n = out.size
     blocks = (n + 1) // 2
     words = np.empty((4, CHUNK), np.uint32)
-    for base in range(0, blocks, CHUNK):
-        count = min(CHUNK, blocks - base)
+    for base in range(first_block, last_block, CHUNK):
+        count = min(CHUNK, last_block - base)
         fill_words(words, count, start + np.uint64(base), seed)
         for w in range(2):
             first = w * blocks + base
@@ -169,13 +174,13 @@ def whole_wide(out, start, seed, offset, span):
 
 
 @kernel
-def below(out, start, seed, threshold):
+def below(out, first_block, last_block, start, seed, threshold):
     """Whether a word is below the threshold, as 0 or 1."""
     n = out.size
     blocks = (n + 3) // 4
     words = np.empty((4, CHUNK), np.uint32)
-    for base in range(0, blocks, CHUNK):
-        count = min(CHUNK, blocks - base)
+    for base in range(first_block, last_block, CHUNK):
+        count = min(CHUNK, last_block - base)
         fill_words(words, count, start + np.uint64(base), seed)
         for w in range(4):
             first = w * blocks + base
@@ -184,14 +189,14 @@ def below(out, start, seed, threshold):
 
 
 @kernel
-def drop(out, mask, x, start, seed, threshold, scale):
+def drop(out, mask, x, first_block, last_block, start, seed, threshold, scale):
     """Keep an element and scale it where its word is not below the threshold, else zero."""
     n = out.size
     blocks = (n + 3) // 4
     words = np.empty((4, CHUNK), np.uint32)
     zero = x.dtype.type(0)
-    for base in range(0, blocks, CHUNK):
-        count = min(CHUNK, blocks - base)
+    for base in range(first_block, last_block, CHUNK):
+        count = min(CHUNK, last_block - base)
         fill_words(words, count, start + np.uint64(base), seed)
         for w in range(4):
             first = w * blocks + base

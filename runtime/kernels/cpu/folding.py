@@ -8,10 +8,13 @@ contiguous is computed in a buffer and copied back.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 from math import prod
 from typing import Any
 
 import numpy as np
+
+from runtime.kernels import threads
 
 Array = Any
 
@@ -64,7 +67,7 @@ def settle(out: Array, buffer: Array) -> None:
 def start_from(out: Array, self: Array) -> None:
     """Give `out` the values of `self`, unless the operator runs in place."""
     if out is not self:
-        np.copyto(out, self)
+        copy_parts(out, self if self.shape == out.shape else np.broadcast_to(self, out.shape))
 
 
 def as_bits(array: Array) -> Array:
@@ -75,3 +78,27 @@ def as_bits(array: Array) -> Array:
 def as_int64(index: Array) -> Array:
     """Return an index array as contiguous int64."""
     return np.ascontiguousarray(index, np.int64)
+
+
+def run_rows(kernel: Any, arrays: tuple[Array, ...], *shared: Any) -> bool:
+    """kernel(*arrays, *shared), the first dim of all arrays split among the threads.
+
+    Returns whether no part answered False.
+    """
+    first = arrays[0]
+    parts = threads.part_count(len(first), first.size) if first.size > threads.GRAIN else 1
+    if parts == 1:
+        return kernel(*arrays, *shared) is not False
+    edges = [len(first) * part // parts for part in range(parts + 1)]
+    calls = [[array[start:stop] for array in arrays] for start, stop in pairwise(edges)]
+    others = [threads.pool().submit(kernel, *call, *shared) for call in calls[1:]]
+    answers = [kernel(*calls[0], *shared), *[other.result() for other in others]]
+    return all(answer is not False for answer in answers)
+
+
+def copy_parts(out: Array, self: Array) -> None:
+    """Copy, parts of the first dim on different threads; NumPy lets go of the interpreter."""
+    if out.ndim:
+        run_rows(np.copyto, (out, self))
+    else:
+        np.copyto(out, self)

@@ -17,6 +17,7 @@ from runtime.kernels.cpu.folding import (
     fold,
     is_last,
     rows_of,
+    run_rows,
     settle,
 )
 
@@ -31,10 +32,18 @@ def gather(out: Array, self: Array, dim: int, index: Array, sparse_grad: bool = 
     buffer = buffer_of(out)
     if is_last(index, dim):
         source = self if self.ndim == 2 else rows_of(self)
-        fine = _gather_rows(rows_of(as_bits(buffer)), source, rows_of(index))
+        target, slots = rows_of(as_bits(buffer)), rows_of(index)
+        if len(slots) == 1:
+            fine = run_rows(_gather_row, (target[0], slots[0]), source[0])
+        else:
+            fine = run_rows(_gather_rows, (target, source, slots))
     else:
         slots = fold(index, dim)
-        fine = _gather(as_bits(buffer).reshape(slots.shape), fold(self, dim), slots)
+        target, source = as_bits(buffer).reshape(slots.shape), fold(self, dim)
+        if len(slots) == 1:
+            fine = run_rows(_gather_slices, (target[0], slots[0]), source[0])
+        else:
+            fine = run_rows(_gather, (target, source, slots))
     if not fine:
         raise places.bad_scatter_index(index, dim, self.shape[dim] if self.ndim else 1)
     settle(out, buffer)
@@ -52,32 +61,46 @@ def within(array: Array, shape: tuple[int, ...], dim: int) -> Array:
 
 
 @kernel
+def _gather_row(out, index, self):
+    """One row is read at all places. False for a place outside."""
+    size = np.uint64(self.size)
+    for j in range(index.size):
+        k = np.uint64(index[j])
+        if k >= size:
+            return False
+        out[j] = self[k]
+    return True
+
+
+@kernel
 def _gather_rows(out, self, index):
-    """The last dim: each row of self is read at its own places. False for a place outside."""
-    size = np.uint64(self.shape[1])
+    """The last dim: each row of self is read at its own places."""
+    fine = True
     for row in range(index.shape[0]):
-        source, slots, target = self[row], index[row], out[row]
-        for j in range(slots.size):
-            k = np.uint64(slots[j])
+        fine &= _gather_row(out[row], index[row], self[row])
+    return fine
+
+
+@kernel
+def _gather_slices(out, index, self):
+    """The first dim: the elements of a slice are neighbours in memory."""
+    size = np.uint64(self.shape[0])
+    for j in range(index.shape[0]):
+        for i in range(index.shape[1]):
+            k = np.uint64(index[j, i])
             if k >= size:
                 return False
-            target[j] = source[k]
+            out[j, i] = self[k, i]
     return True
 
 
 @kernel
 def _gather(out, self, index):
-    """Another dim: the elements behind it are neighbours in memory."""
-    outer, count, inner = index.shape
-    size = np.uint64(self.shape[1])
-    for o in range(outer):
-        for j in range(count):
-            for i in range(inner):
-                k = np.uint64(index[o, j, i])
-                if k >= size:
-                    return False
-                out[o, j, i] = self[o, k, i]
-    return True
+    """A dim between others."""
+    fine = True
+    for o in range(index.shape[0]):
+        fine &= _gather_slices(out[o], index[o], self[o])
+    return fine
 
 
 def index_select(out: Array, self: Array, dim: int, index: Array) -> None:
@@ -95,9 +118,16 @@ def take_slices(out: Array, self: Array, dim: int, index: Array) -> None:
     if not self.flags.c_contiguous and 4 * index.size < self.shape[dim]:
         out[...] = self[(slice(None),) * (dim % self.ndim) + (index,)]
     elif self.ndim > 1 and is_last(self, dim) and out.flags.c_contiguous:
-        _take_columns(rows_of(as_bits(out)), rows_of(as_bits(self)), as_int64(index))
+        columns = rows_of(as_bits(out)), rows_of(as_bits(self))
+        run_rows(_take_columns, columns, as_int64(index))
+    elif index.ndim == 1 and out.flags.c_contiguous and dim % self.ndim == 0:
+        run_rows(_take_rows, (out, index), self)
     else:
         np.take(self, index, axis=dim, out=out, mode="clip")
+
+
+def _take_rows(out: Array, index: Array, self: Array) -> None:
+    np.take(self, index, axis=0, out=out, mode="clip")
 
 
 @kernel
@@ -122,7 +152,7 @@ def index(self: Array, indices: Sequence[Array | None]) -> Array:
     if stop - first == 1:
         out = np.empty(shape, self.dtype)
         if out.size:
-            np.take(self, place, axis=first, out=out, mode="clip")
+            take_slices(out, self, first, place)
         return out
     if not self.flags.c_contiguous:
         return self[places.numpy_index(self.shape, plain)]
@@ -234,7 +264,9 @@ def embedding(
 ) -> None:
     """Write the rows of `weight` that `indices` names."""
     places.check_range(indices, len(weight), lambda bad: errors.index_out_of_range_in_self())
-    if out.size:
+    if out.size and out.flags.c_contiguous:
+        take_slices(out.reshape(-1, out.shape[-1]), weight, 0, indices.reshape(-1))
+    elif out.size:
         take_slices(out, weight, 0, indices)
 
 

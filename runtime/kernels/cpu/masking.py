@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.kernels import threads
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu.folding import as_bits, start_from
 
@@ -21,9 +22,10 @@ def masked_fill(out: Array, self: Array, mask: Array, value: Any) -> None:
         return
     chosen, flat = _spread(mask, out.shape), as_bits(out).reshape(-1)
     if out is self:
-        _fill(flat, chosen, filler[0])
+        threads.run_flat(_fill, (flat, chosen), (filler[0],))
     else:
-        _select(flat, as_bits(_spread(self, out.shape)), chosen, filler[0])
+        source = as_bits(_spread(self, out.shape))
+        threads.run_flat(_select, (flat, source, chosen), (filler[0],))
 
 
 def _spread(array: Array, shape: tuple[int, ...]) -> Array:

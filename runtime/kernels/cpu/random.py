@@ -1,8 +1,5 @@
-"""Filling arrays with random numbers: words of `philox.py` turned into distributions.
-
-Loops over chunks of blocks: the words of a chunk, then for each run of numbers its part of the
-output, as far as it goes (the last run may be cut off).
-"""
+"""Filling arrays with random numbers: words of `philox.py`, turned into distributions by
+`distributions.py`, blocks shared among the threads."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from runtime.core.generator import default_generator
+from runtime.kernels import threads
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu import distributions
 from runtime.kernels.cpu.folding import buffer_of, settle
@@ -50,9 +48,25 @@ def _fill(self: Array, generator: Any, kernels: Any, *parameters: float) -> None
         return
     words_each, fill = kernels[self.dtype.name]
     buffer = buffer_of(self)
-    start, seed = reserve(self.size, words_each, generator)
-    fill(buffer.reshape(-1), start, seed, *map(float, parameters))
+    _run(fill, (buffer.reshape(-1),), words_each, generator, *map(float, parameters))
     settle(self, buffer)
+
+
+def _run(
+    fill: Any, arrays: tuple[Array, ...], words_each: int, generator: Any, *parameters: Any
+) -> None:
+    """Reserve the blocks of a draw and serve them, in parts if they are many."""
+    count = arrays[0].size
+    start, seed = reserve(count, words_each, generator)
+    blocks = -(-count * words_each // 4)
+    if count <= threads.GRAIN:
+        fill(*arrays, 0, blocks, start, seed, *parameters)
+        return
+
+    def part(first: int, last: int) -> None:
+        fill(*arrays, first, last, start, seed, *parameters)
+
+    threads.run_ranges(part, blocks, count)
 
 
 def exponential_(self: Array, lambd: float, generator: Any) -> None:
@@ -119,12 +133,11 @@ def _whole(self: Array, low: int, high: int, generator: Any) -> None:
         return
     span = high - low
     buffer = buffer_of(self)
-    flat = buffer.reshape(-1)
-    wide = span > 2**32
-    start, seed = reserve(self.size, 2 if wide else 1, generator)
-    offset = np.uint64(low % 2**64)
-    fill = distributions.whole_wide if wide else distributions.whole_narrow
-    fill(flat, start, seed, offset, np.uint64(span % 2**64))
+    parameters = np.uint64(low % 2**64), np.uint64(span % 2**64)
+    if span > 2**32:
+        _run(distributions.whole_wide, (buffer.reshape(-1),), 2, generator, *parameters)
+    else:
+        _run(distributions.whole_narrow, (buffer.reshape(-1),), 1, generator, *parameters)
     settle(self, buffer)
 
 
@@ -153,8 +166,7 @@ def bernoulli_(self: Array, p: float, generator: Any) -> None:
     if not self.size:
         return
     buffer = buffer_of(self)
-    start, seed = reserve(self.size, 1, generator)
-    distributions.below(buffer.reshape(-1), start, seed, threshold(p))
+    _run(distributions.below, (buffer.reshape(-1),), 1, generator, threshold(p))
     settle(self, buffer)
 
 
@@ -190,10 +202,9 @@ def native_dropout(out: Array, mask: Array, input: Array, p: float, train: bool 
         return
     scale = 1 / (1 - p) if p < 1 else 0.0
     buffer, kept = buffer_of(out), buffer_of(mask)
-    start, seed = reserve(out.size, 1, default_generator)
-    x = np.ascontiguousarray(input).reshape(-1)
+    arrays = buffer.reshape(-1), kept.reshape(-1), np.ascontiguousarray(input).reshape(-1)
     factor = out.dtype.type(scale)
-    distributions.drop(buffer.reshape(-1), kept.reshape(-1), x, start, seed, threshold(p), factor)
+    _run(distributions.drop, arrays, 1, default_generator, threshold(p), factor)
     settle(out, buffer)
     settle(mask, kept)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu.folding import buffer_of, fold, folded_shape, settle
+from runtime.kernels.cpu.folding import buffer_of, fold, folded_shape, run_rows, settle
 
 Array = Any
 
@@ -37,7 +37,8 @@ def _scan(out: Array, self: Array, dim: int, rows: Any, columns: Any, start: int
     target = buffer.reshape(source.shape)
     accumulate = _ACCUMULATE[out.dtype.kind]
     if source.shape[2] == 1:
-        rows(target.reshape(source.shape[:2]), source.reshape(source.shape[:2]), accumulate(start))
+        shape = source.shape[:2]
+        run_rows(rows, (target.reshape(shape), source.reshape(shape)), accumulate(start))
     else:
         carry = np.empty(source.shape[2], accumulate)
         columns(target, source, carry, start)
@@ -117,7 +118,7 @@ def logcumsumexp(out: Array, self: Array, dim: int) -> None:
     if not out.size:
         return
     buffer = buffer_of(out)
-    _log_sum_exp(buffer.reshape(folded_shape(out.shape, dim)), fold(self, dim))
+    run_rows(_log_sum_exp, (buffer.reshape(folded_shape(out.shape, dim)), fold(self, dim)))
     settle(out, buffer)
 
 
@@ -155,7 +156,7 @@ def _best(values: Array, indices: Array, self: Array, dim: int, scan: Any) -> No
         return
     folded = fold(self, dim)
     value_buffer, index_buffer = buffer_of(values), buffer_of(indices)
-    scan(value_buffer.reshape(folded.shape), index_buffer.reshape(folded.shape), folded)
+    run_rows(scan, (value_buffer.reshape(folded.shape), index_buffer.reshape(folded.shape), folded))
     settle(values, value_buffer)
     settle(indices, index_buffer)
 

@@ -22,6 +22,7 @@ from runtime.kernels.cpu.folding import (
     folded_shape,
     is_last,
     rows_of,
+    run_rows,
     settle,
     start_from,
 )
@@ -65,10 +66,10 @@ def _scatter_into(
     target = within(out, index.shape, dim)
     buffer, index = contiguous_of(target), as_int64(index)
     if is_last(index, dim):
-        fine = write_rows(rows_of(buffer), rows_of(index), rows_of(src))
+        fine = run_rows(write_rows, (rows_of(buffer), rows_of(index), rows_of(src)))
     else:
         folded = buffer.reshape(folded_shape(buffer.shape, dim))
-        fine = write(folded, fold(index, dim), fold(src, dim))
+        fine = run_rows(write, (folded, fold(index, dim), fold(src, dim)))
     if not fine:
         raise places.bad_scatter_index(index, dim, out.shape[dim] if out.ndim else 1)
     settle(target, buffer)
@@ -201,9 +202,10 @@ def index_add(
     if alpha != 1:
         source = source * np.full((), alpha).astype(source.dtype)
     if is_last(out, dim):
-        _add_columns(rows_of(buffer), slots, rows_of(source))
+        run_rows(_add_columns, (rows_of(buffer), rows_of(source)), slots)
     else:
-        _add_slices(buffer.reshape(folded_shape(out.shape, dim)), slots, fold(source, dim))
+        folded = buffer.reshape(folded_shape(out.shape, dim))
+        run_rows(_add_slices, (folded, fold(source, dim)), slots)
     settle(out, buffer)
 
 
@@ -214,7 +216,7 @@ def _index_add_error(out: Array, dim: int) -> Any:
 
 
 @kernel
-def _add_columns(out, index, source):
+def _add_columns(out, source, index):
     """out[o, index[j]] += source[o, j]."""
     for o in range(source.shape[0]):
         target, row = out[o], source[o]
@@ -223,7 +225,7 @@ def _add_columns(out, index, source):
 
 
 @kernel
-def _add_slices(out, index, source):
+def _add_slices(out, source, index):
     """out[o, index[j], :] += source[o, j, :]."""
     outer, count, inner = source.shape
     for o in range(outer):
@@ -326,16 +328,16 @@ def index_put(
     if inner == 1:
         given = given.reshape(outer, slots.size)
         put_columns = _add_columns if accumulate else _copy_columns
-        put_columns(folded.reshape(outer, size), slots, given)
+        run_rows(put_columns, (folded.reshape(outer, size), given), slots)
     else:
         given = given.reshape(outer, slots.size, inner)
         put_slices = _add_slices if accumulate else _copy_slices
-        put_slices(folded, slots, given)
+        run_rows(put_slices, (folded, given), slots)
     settle(out, buffer)
 
 
 @kernel
-def _copy_columns(out, index, source):
+def _copy_columns(out, source, index):
     """out[o, index[j]] = source[o, j], in order: a later one wins."""
     for o in range(source.shape[0]):
         target, row = out[o], source[o]
@@ -344,7 +346,7 @@ def _copy_columns(out, index, source):
 
 
 @kernel
-def _copy_slices(out, index, source):
+def _copy_slices(out, source, index):
     """out[o, index[j], :] = source[o, j, :], in order: a later slice wins."""
     outer, count, inner = source.shape
     for o in range(outer):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.kernels import threads
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu.folding import buffer_of, fold, settle
 
@@ -69,9 +70,17 @@ def _select_columns(values: Array, indices: Array, self: Array, dim: int, column
     folded = fold(self, dim)
     shape = folded.shape[0], folded.shape[2]
     value_buffer, index_buffer = buffer_of(values), buffer_of(indices)
-    columns(value_buffer.reshape(shape), index_buffer.reshape(shape), folded)
+    arrays = value_buffer.reshape(shape), index_buffer.reshape(shape), folded
+    if shape[0] > 1 and folded.size > threads.GRAIN:
+        threads.run_ranges(_parts_of(columns, arrays), shape[0], folded.size)
+    else:
+        columns(*arrays)
     settle(values, value_buffer)
     settle(indices, index_buffer)
+
+
+def _parts_of(kernel: Any, arrays: tuple[Array, ...]) -> Any:
+    return lambda start, stop: kernel(*[array[start:stop] for array in arrays])
 
 
 @kernel

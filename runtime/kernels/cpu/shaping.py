@@ -7,8 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from runtime.kernels import threads
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu.folding import as_bits, buffer_of, fold, rows_of, settle, start_from
+from runtime.kernels.cpu.folding import (
+    as_bits,
+    buffer_of,
+    copy_parts,
+    fold,
+    rows_of,
+    run_rows,
+    settle,
+    start_from,
+)
 
 Array = Any
 
@@ -17,14 +27,27 @@ def cat(out: Array, tensors: Sequence[Array], dim: int = 0) -> None:
     """Write the arrays one behind the other along `dim`; those of shape (0,) are left out."""
     if any(tensor.ndim != out.ndim for tensor in tensors):
         tensors = [tensor for tensor in tensors if tensor.ndim == out.ndim]
-    np.concatenate(tensors, dim, out=out)
+    if out.size > threads.GRAIN and threads.get_num_threads() > 1:
+        _cat_parts(out, tensors, dim % out.ndim)
+    else:
+        np.concatenate(tensors, dim, out=out)
+
+
+def _cat_parts(out: Array, tensors: Sequence[Array], dim: int) -> None:
+    """Copy each array in parts, along the dim with most room."""
+    start = 0
+    for tensor in tensors:
+        stop = start + tensor.shape[dim]
+        target = out[(slice(None),) * dim + (slice(start, stop),)]
+        copy_parts(target, tensor)
+        start = stop
 
 
 def stack(out: Array, tensors: Sequence[Array], dim: int = 0) -> None:
     """Write the arrays one behind the other along the new dim `dim`."""
     before = (slice(None),) * (dim % out.ndim)
     for i, tensor in enumerate(tensors):
-        out[(*before, i)] = tensor
+        copy_parts(out[(*before, i)], tensor)
 
 
 def flip(out: Array, self: Array, dims: Sequence[int]) -> None:
@@ -32,16 +55,16 @@ def flip(out: Array, self: Array, dims: Sequence[int]) -> None:
     last = self.ndim - 1
     mirrored = {dim % self.ndim for dim in dims} if self.ndim else set()
     if last not in mirrored or not (out.flags.c_contiguous and self.flags.c_contiguous):
-        out[...] = np.flip(self, tuple(mirrored))
+        copy_parts(out, np.flip(self, tuple(mirrored)))
         return
     rows = rows_of(self)
     order = np.arange(len(rows)).reshape(self.shape[:-1])
     order = np.flip(order, tuple(mirrored - {last})).reshape(-1)
-    _reverse_rows(rows_of(as_bits(out)), as_bits(rows), order)
+    run_rows(_reverse_rows, (rows_of(as_bits(out)), order), as_bits(rows))
 
 
 @kernel
-def _reverse_rows(out, self, order):
+def _reverse_rows(out, order, self):
     """Row r of the result is row order[r], backwards."""
     last = self.shape[1] - 1
     for row in range(order.size):
@@ -129,7 +152,7 @@ def _triangle(out: Array, self: Array, diagonal: int, upper: bool) -> None:
         flat = (-1, rows, columns)
         if out.size:
             source, target = as_bits(self).reshape(flat), as_bits(out).reshape(flat)
-            _copy_triangle(target, source, diagonal, upper)
+            run_rows(_copy_triangle, (target, source), diagonal, upper)
         return
     start_from(out, self)
     for row in range(rows):

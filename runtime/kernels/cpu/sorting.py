@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu.folding import buffer_of, settle
+from runtime.kernels.cpu.folding import buffer_of, run_rows, settle
 
 Array = Any
 
@@ -52,11 +52,16 @@ def _sort_last(values: Array, indices: Array, self: Array, descending: bool) -> 
         return
     rows = _rows(self)
     order = buffer_of(indices)
-    sort_rows(order.reshape(rows.shape), rows, descending)
     sorted_values = buffer_of(values)
-    _take_rows(sorted_values.reshape(rows.shape), rows, order.reshape(rows.shape))
+    arrays = sorted_values.reshape(rows.shape), order.reshape(rows.shape), rows
+    run_rows(_sort_part, arrays, descending)
     settle(values, sorted_values)
     settle(indices, order)
+
+
+def _sort_part(values: Array, order: Array, rows: Array, descending: bool) -> None:
+    sort_rows(order, rows, descending)
+    _take_rows(values, rows, order)
 
 
 def _rows(self: Array) -> Array:
@@ -175,7 +180,7 @@ def topk(
     shape = (rows.shape[0], k)
     row_values, row_indices = np.empty(shape, self.dtype), np.empty(shape, np.int64)
     if k * HEAP_SHARE <= rows.shape[1]:
-        _top_of_rows(row_values, row_indices, rows, largest)
+        run_rows(_top_of_rows, (row_values, row_indices, rows), largest)
     else:
         order = np.empty(rows.shape, np.int64)
         sort_rows(order, rows, largest)
