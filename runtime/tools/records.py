@@ -7,6 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from runtime.core.tensor import Tensor
+from runtime.dispatch import ops
+
 
 @dataclass(frozen=True)
 class Argument:
@@ -77,13 +80,10 @@ class Record:
 
     def function(self, suffix: str = "") -> Callable[..., Any]:
         """The public function; suffix: `_` for the in-place variant's."""
-        found: Any = importlib.import_module(self.package)
-        path = self.path + suffix
-        if path.startswith("Tensor."):
-            found = importlib.import_module("runtime.core.tensor")
-        elif path.startswith("ops."):
-            found = importlib.import_module("runtime.dispatch")
-        for name in path.split("."):
+        first, _, rest = (self.path + suffix).partition(".")
+        places = {"Tensor": Tensor, "ops": ops}
+        found: Any = places.get(first) or getattr(importlib.import_module(self.package), first)
+        for name in rest.split(".") if rest else ():
             found = getattr(found, name)
         return found  # type: ignore[no-any-return]
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any
 
+import torchgen_out
 from runtime.core import dtype as dtypes
 from runtime.dispatch.operator import Operator, Pointwise, Reduction, operators
 
@@ -45,7 +46,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 def tasks_of(package: str, names: list[str], wanted: list[str]) -> Iterator[Task]:
     """Every operator of the package that has formulas, in every dtype that it accepts."""
-    importlib.import_module("torchgen_out")
     importlib.import_module(package)
     prefixes = tuple(f"{name.replace('.', '_')}_backward_" for name in wanted)
     for name, operator in operators.items():
@@ -92,7 +92,6 @@ def _tell_progress(count: int, total: int) -> None:
 def compile_calls(task: Task) -> str | None:
     """Call one operator in one dtype in every way; return what went wrong."""
     package, name, dtype = task
-    importlib.import_module("torchgen_out")
     importlib.import_module(package)
     operator = operators[name]
     try:
@@ -110,8 +109,7 @@ def compile_calls(task: Task) -> str | None:
 
 
 def _tensor(dtype: str, *sizes: int) -> Any:
-    ops = importlib.import_module("torchgen_out")
-    return ops.ones(*sizes, dtype=dtypes.by_name(dtype))
+    return torchgen_out.ones(*sizes, dtype=dtypes.by_name(dtype))
 
 
 def _layouts(dtype: str, count: int) -> Iterator[list[Any]]:

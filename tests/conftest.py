@@ -1,0 +1,14 @@
+"""Options of the test suite."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add --update-golden."""
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="write what is emitted into tests/codegen/golden instead of comparing",
+    )

@@ -1,0 +1,199 @@
+"""Imports go down only: every import of every module, held to the floors of the building."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+UPPER = ("nn", "optim", "data", "jit", "distributed", "tools", "serialization", "quantized", "onnx")
+FLOORS: dict[str, int] = {
+    **{f"runtime.{name}": 8 for name in UPPER},
+    "torchgen_out": 7,
+    "runtime.ops": 6,
+    "runtime.autograd": 5,
+    "runtime.backends": 4,
+    "runtime.kernels": 3,
+    "runtime.dispatch": 2,
+    "runtime.core": 1,
+    "runtime.errors": 0,
+    "runtime.config": 0,
+    "runtime": 0,
+}
+"""Package -> floor. A module may import its own floor and those below."""
+
+FACADES = ("autograd", "nn", "optim", "utils", "serialization", "jit", "distributed", "data")
+"""Parts of torchgen_out that re-export floor 8: nothing below may need them."""
+
+HEAVY = ("numba", "scipy")
+"""May be imported inside a function: only who computes with them pays for their import."""
+
+OPTIONAL = {
+    "numba.cuda": ("runtime.kernels.cuda", "runtime.backends.cuda"),
+    "cuda": ("runtime.kernels.cuda", "runtime.backends.cuda"),
+}
+"""Optional packages and the only places that know them."""
+
+
+class Import:
+    """One name that a module imports."""
+
+    def __init__(self, path: Path, node: ast.stmt, name: str, nested: bool) -> None:
+        self.path = path
+        self.line = node.lineno
+        self.name = name
+        self.nested = nested
+        """Whether it stands inside a function."""
+
+    @property
+    def module(self) -> str:
+        """The importing module's dotted name."""
+        parts = self.path.relative_to(ROOT).with_suffix("").parts
+        return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+    def told(self, problem: str) -> str:
+        """The place and the problem."""
+        return f"{self.path.relative_to(ROOT)}:{self.line}: {problem}"
+
+
+def imports(*folders: str) -> list[Import]:
+    """Every absolute import below some folders, but for those of type checkers alone."""
+    return [each for folder in folders for each in _imports_below(folder)]
+
+
+@cache
+def _imports_below(folder: str) -> tuple[Import, ...]:
+    return tuple(
+        Import(path, node, name, nested)
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for node, name, nested in _names(ast.parse(path.read_text(encoding="utf-8")))
+    )
+
+
+def _names(tree: ast.AST, nested: bool = False) -> Iterator[tuple[ast.stmt, str, bool]]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node, alias.name, nested) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"line {node.lineno}: imports are absolute"
+            yield from ((node, f"{node.module}.{alias.name}", nested) for alias in node.names)
+        elif not (isinstance(node, ast.If) and _is_for_type_checkers(node.test)):
+            is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            yield from _names(node, nested or is_function)
+
+
+def _is_for_type_checkers(test: ast.expr) -> bool:
+    return isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"
+
+
+def floor_of(name: str) -> int | None:
+    """The floor of a module or of a name in one; None outside the building."""
+    package = name
+    while package:
+        if package in FLOORS:
+            return FLOORS[package]
+        package = package.rpartition(".")[0]
+    return None
+
+
+def is_facade(module: str) -> bool:
+    """Whether a generated module only re-exports what is above it."""
+    return any(module == f"torchgen_out.{n}" or module.startswith(f"torchgen_out.{n}.")
+               for n in FACADES)  # fmt: skip
+
+
+def test_every_package_has_a_floor() -> None:
+    for path in (ROOT / "runtime").iterdir():
+        if path.suffix == ".py" or (path.is_dir() and any(path.glob("*.py"))):
+            name = f"runtime.{path.stem}" if path.stem != "__init__" else "runtime"
+            assert name in FLOORS, f"{path.relative_to(ROOT)} stands on no floor"
+
+
+def violations() -> list[str]:
+    """Every import that goes up."""
+    found = []
+    for each in imports("runtime", "torchgen_out"):
+        own, other = floor_of(each.module), floor_of(each.name)
+        if own is None or other is None or is_facade(each.module):
+            continue
+        if other > own:
+            found.append(each.told(f"{each.module} may not import {each.name}"))
+    return found
+
+
+def test_imports_go_down() -> None:
+    assert "\n".join(violations()) == ""
+
+
+def test_codegen_stands_beside_the_building() -> None:
+    found = [
+        each.told(f"{each.module} may not import {each.name}")
+        for each in imports("codegen")
+        if each.name.split(".")[0] in ("runtime", "torchgen_out")
+    ]
+    found += [
+        each.told(f"{each.module} may not import {each.name}")
+        for each in imports("runtime", "torchgen_out")
+        if each.name.split(".")[0] in ("codegen", "tests", "jinja2", "yaml")
+    ]
+    assert "\n".join(found) == ""
+
+
+def test_imports_inside_functions_are_of_heavy_packages() -> None:
+    """An import inside a function hides a cycle, unless it puts off a cost."""
+    found = [
+        each.told(f"{each.module} imports {each.name} inside a function")
+        for each in imports("runtime", "torchgen_out")
+        if each.nested and floor_of(each.name) is not None
+    ]
+    assert "\n".join(found) == ""
+
+
+def test_heavy_packages_are_imported_late() -> None:
+    """`import torchgen_out` must not wait for Numba or SciPy."""
+    found = [
+        each.told(f"{each.module} imports {each.name} when it is imported")
+        for each in imports("runtime", "torchgen_out")
+        if not each.nested and each.name.split(".")[0] in HEAVY
+    ]
+    assert "\n".join(found) == ""
+
+
+def test_optional_packages_have_one_home() -> None:
+    found = [
+        each.told(f"{each.module} may not import {each.name}")
+        for each in imports("runtime", "torchgen_out")
+        for package, homes in OPTIONAL.items()
+        if (each.name == package or each.name.startswith(f"{package}."))
+        and not each.module.startswith(homes)
+    ]
+    assert "\n".join(found) == ""
+
+
+def test_generator_tests_need_no_numpy() -> None:
+    found = [
+        each.told(f"{each.name} in a test of the generator")
+        for each in imports("tests/codegen")
+        if each.name.split(".")[0] in ("numpy", "scipy", "numba", "torch", "torchgen_out")
+        and "golden" not in each.path.parts
+    ]
+    assert "\n".join(found) == ""
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("runtime.core.shape", "runtime.dispatch.ops"),
+        ("runtime.kernels.plan", "runtime.autograd.graph"),
+        ("runtime.autograd.engine", "torchgen_out"),
+        ("torchgen_out.methods", "runtime.nn.module"),
+    ],
+)
+def test_the_floors_forbid(module: str, name: str) -> None:
+    own, other = floor_of(module), floor_of(name)
+    assert own is not None and other is not None and other > own
