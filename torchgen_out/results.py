@@ -99,6 +99,21 @@ class nll_loss_forward_result(NamedTuple):
     total_weight: Tensor
 
 
+class _attention_result(NamedTuple):
+    """What `_attention` returns."""
+
+    output: Tensor
+    weights: Tensor
+
+
+class _attention_backward_result(NamedTuple):
+    """What `_attention_backward` returns."""
+
+    query: Tensor
+    key: Tensor
+    value: Tensor
+
+
 class _lstm_layer_result(NamedTuple):
     """What `_lstm_layer` returns."""
 

@@ -50,7 +50,8 @@ from runtime.autograd.place_formulas import (  # noqa: F401 - shown to derivativ
     scatter_reduce_backward,
     scatter_source_backward,
 )
-from runtime.autograd.recurrent_formulas import (  # noqa: F401 - shown to derivatives.yaml
+from runtime.autograd.rerun_formulas import (  # noqa: F401 - shown to derivatives.yaml
+    attention_backward,
     gru_layer_backward,
     lstm_layer_backward,
     rnn_layer_backward,

@@ -98,13 +98,7 @@ class MultiheadAttention(Module):
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Any, Any]:
-        swapped = self.batch_first and query.dim() == 3
-        if swapped:
-            same = query is key and key is value
-            query = query.transpose(0, 1)
-            key = query if same else key.transpose(0, 1)
-            value = query if same else value.transpose(0, 1)
-        output, weights = F.multi_head_attention_forward(
+        return F.multi_head_attention_forward(
             query,
             key,
             value,
@@ -128,5 +122,5 @@ class MultiheadAttention(Module):
             v_proj_weight=self.v_proj_weight,
             average_attn_weights=average_attn_weights,
             is_causal=is_causal,
+            batch_first=self.batch_first,
         )
-        return (output.transpose(0, 1) if swapped else output), weights

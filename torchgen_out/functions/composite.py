@@ -21,6 +21,7 @@ from runtime.ops import creation as creation_bodies
 from runtime.ops import creation_like as creation_like_bodies
 from runtime.ops import random_creation as random_creation_bodies
 from runtime.ops.arguments import as_list, store_out
+from runtime.ops.composite import attention as attention_bodies
 from runtime.ops.composite import broadcasting as broadcasting_bodies
 from runtime.ops.composite import class_losses as class_losses_bodies
 from runtime.ops.composite import complex_parts as complex_parts_bodies
@@ -3059,6 +3060,17 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     Interleaves the channels of `groups` groups.
     """
     return nn_bodies.channel_shuffle(input, groups)
+
+
+def _attention_steps(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float, causal: bool
+) -> Tensor:
+    """_attention_steps(Tensor query, Tensor key, Tensor value, Tensor? mask, float scale, bool
+    causal) -> Tensor
+
+    `_attention` step by step: differentiable to any order, and by the mask.
+    """
+    return attention_bodies.attention_steps(query, key, value, mask, scale, causal)
 
 
 def _lstm_steps(

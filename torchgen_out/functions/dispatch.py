@@ -18,6 +18,8 @@ from runtime.dispatch.signature import kind_of, list_of
 from runtime.ops.arguments import as_list, call_out
 from torchgen_out.operators import dispatch as operators
 from torchgen_out.results import (
+    _attention_backward_result,
+    _attention_result,
     _gru_layer_backward_result,
     _gru_layer_result,
     _lstm_layer_backward_result,
@@ -3357,6 +3359,46 @@ def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Ten
     except AttributeError:
         raise _constant_pad_nd.wrong_arguments(input) from None
     return call(input, pad, value)
+
+
+__attention = operators._attention.calls
+
+
+def _attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float, causal: bool
+) -> _attention_result:
+    """_attention(Tensor query, Tensor key, Tensor value, Tensor? mask, float scale, bool causal) ->
+    (Tensor output, Tensor weights)
+
+    softmax(scale * query key^T + mask) value over (batch, time, heads, size), and the softmax.
+    """
+    try:
+        call = __attention[query._key, key._key, value._key, None if mask is None else mask._key]
+    except AttributeError:
+        raise __attention.wrong_arguments(query, key, value, mask) from None
+    return call(query, key, value, mask, scale, causal)
+
+
+__attention_backward = operators._attention_backward.calls
+
+
+def _attention_backward(
+    grad_output: Tensor, query: Tensor, key: Tensor, value: Tensor, weights: Tensor, scale: float
+) -> _attention_backward_result:
+    """_attention_backward(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor
+    weights, float scale) -> (Tensor query, Tensor key, Tensor value)
+
+    The gradients of `_attention`.
+    """
+    try:
+        call = __attention_backward[
+            grad_output._key, query._key, key._key, value._key, weights._key
+        ]
+    except AttributeError:
+        raise __attention_backward.wrong_arguments(
+            grad_output, query, key, value, weights
+        ) from None
+    return call(grad_output, query, key, value, weights, scale)
 
 
 __lstm_layer = operators._lstm_layer.calls

@@ -5914,6 +5914,124 @@ def recording_constant_pad_nd(below, needs_self):
     return call
 
 
+class AttentionBackward0(MultiOutputNode):
+    """_attention
+    query, key, value: attention_backward(grad, query, key, value, mask, scale, causal, weights)
+    mask: non_differentiable
+    """
+
+    __slots__ = (
+        "saved_causal",
+        "saved_key",
+        "saved_mask",
+        "saved_query",
+        "saved_scale",
+        "saved_value",
+        "saved_weights",
+    )
+
+    def apply(node, *grads):
+        grad = grads[0]
+        query = unpack(node.saved_query, node)
+        key = unpack(node.saved_key, node)
+        value = unpack(node.saved_value, node)
+        mask = unpack(node.saved_mask, node)
+        scale = node.saved_scale
+        causal = node.saved_causal
+        weights = unpack(node.saved_weights, node)
+        grad_query, grad_key, grad_value = formulas.attention_backward(
+            grad, query, key, value, mask, scale, causal, weights
+        )
+        return grad_query, grad_key, grad_value
+
+    def release(node):
+        node.saved_query = None
+        node.saved_key = None
+        node.saved_value = None
+        node.saved_mask = None
+        node.saved_weights = None
+
+
+def recording__attention(below, needs_query, needs_key, needs_value):
+    """Records AttentionBackward0 around `below`."""
+
+    def call(query, key, value, mask, scale, causal):
+        result = below(query, key, value, mask, scale, causal)
+        if not grad_mode.state.enabled:
+            return result
+        node = AttentionBackward0()
+        node.edges = (
+            gradient_edge(query) if needs_query else None,
+            gradient_edge(key) if needs_key else None,
+            gradient_edge(value) if needs_value else None,
+        )
+        node.saved_query = save(query)
+        node.saved_key = save(key)
+        node.saved_value = save(value)
+        node.saved_mask = save(mask)
+        node.saved_scale = scale
+        node.saved_causal = causal
+        node.saved_weights = save_result(result[1], 1)
+        attach_outputs(result, node, (True, False))
+        return result
+
+    return call
+
+
+class AttentionBackwardBackward0(MultiOutputNode):
+    """_attention_backward
+    grad_output: not_implemented
+    query: not_implemented
+    key: not_implemented
+    value: not_implemented
+    weights: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_grad_output: Any = None
+        grad_query: Any = None
+        grad_key: Any = None
+        grad_value: Any = None
+        grad_weights: Any = None
+        if edges[0] is not None:
+            grad_grad_output = errors.raise_not_differentiable("_attention_backward")
+        if edges[1] is not None:
+            grad_query = errors.raise_not_differentiable("_attention_backward")
+        if edges[2] is not None:
+            grad_key = errors.raise_not_differentiable("_attention_backward")
+        if edges[3] is not None:
+            grad_value = errors.raise_not_differentiable("_attention_backward")
+        if edges[4] is not None:
+            grad_weights = errors.raise_not_differentiable("_attention_backward")
+        return grad_grad_output, grad_query, grad_key, grad_value, grad_weights
+
+
+def recording__attention_backward(
+    below, needs_grad_output, needs_query, needs_key, needs_value, needs_weights
+):
+    """Records AttentionBackwardBackward0 around `below`."""
+
+    def call(grad_output, query, key, value, weights, scale):
+        result = below(grad_output, query, key, value, weights, scale)
+        if not grad_mode.state.enabled:
+            return result
+        node = AttentionBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(query) if needs_query else None,
+            gradient_edge(key) if needs_key else None,
+            gradient_edge(value) if needs_value else None,
+            gradient_edge(weights) if needs_weights else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
 class LstmLayerBackward0(MultiOutputNode):
     """_lstm_layer
     gates, weight_hh, hidden, cell: lstm_layer_backward(grads[0], grads[1], gates, weight_hh,

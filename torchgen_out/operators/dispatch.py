@@ -4,6 +4,7 @@
 """The dispatch operators: what the dispatcher knows of each, and its tables of calls."""
 
 from runtime.dispatch.operator import Dispatch
+from runtime.ops.shapes import attention as attention_shapes
 from runtime.ops.shapes import convolution as convolution_shapes
 from runtime.ops.shapes import copy as copy_shapes
 from runtime.ops.shapes import elementwise as elementwise_shapes
@@ -2403,6 +2404,60 @@ constant_pad_nd = Dispatch(
     meta=padding_shapes.constant_pad_nd,
     differentiable=("self",),
     record=nodes.recording_constant_pad_nd,
+)
+
+_attention = Dispatch(
+    "_attention",
+    "_attention(Tensor query, Tensor key, Tensor value, Tensor? mask, float scale, bool "
+    "causal) -> (Tensor output, Tensor weights)",
+    {"query": "tensor", "key": "tensor", "value": "tensor", "mask": "tensor?"},
+    arguments={
+        "query": "operand",
+        "key": "operand",
+        "value": "operand",
+        "mask": "operand",
+        "scale": "scalar",
+        "causal": "raw",
+    },
+    promotion="same",
+    promoted=("query", "key", "value", "mask"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "attention.attention"},
+    meta=attention_shapes.attention,
+    outputs=2,
+    wrap=results._attention_result,
+    differentiable=("query", "key", "value"),
+    record=nodes.recording__attention,
+)
+
+_attention_backward = Dispatch(
+    "_attention_backward",
+    "_attention_backward(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor "
+    "weights, float scale) -> (Tensor query, Tensor key, Tensor value)",
+    {
+        "grad_output": "tensor",
+        "query": "tensor",
+        "key": "tensor",
+        "value": "tensor",
+        "weights": "tensor",
+    },
+    arguments={
+        "grad_output": "operand",
+        "query": "operand",
+        "key": "operand",
+        "value": "operand",
+        "weights": "operand",
+        "scale": "scalar",
+    },
+    promotion="same",
+    promoted=("grad_output", "query", "key", "value", "weights"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "attention.attention_backward"},
+    meta=attention_shapes.attention_backward,
+    outputs=3,
+    wrap=results._attention_backward_result,
+    differentiable=("grad_output", "query", "key", "value", "weights"),
+    record=nodes.recording__attention_backward,
 )
 
 _lstm_layer = Dispatch(

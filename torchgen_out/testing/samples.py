@@ -6247,6 +6247,90 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(1, 6, 2)", "groups": "4"}, "RuntimeError"),
         ],
     ),
+    "_attention": (
+        {},
+        {},
+        [
+            (
+                {
+                    "query": "randn(2, 3, 2, 4)",
+                    "key": "randn(2, 5, 2, 4)",
+                    "value": "randn(2, 5, 2, 3)",
+                    "mask": "None",
+                    "scale": "0.5",
+                    "causal": "False",
+                },
+                None,
+            ),
+            (
+                {
+                    "query": "randn(1, 3, 2, 4)",
+                    "key": "randn(1, 3, 2, 4)",
+                    "value": "randn(1, 3, 2, 4)",
+                    "mask": "randn(3, 3)",
+                    "scale": "1.0",
+                    "causal": "True",
+                },
+                None,
+            ),
+            (
+                {
+                    "query": "permuted(randn(3, 2, 2, 4), (1, 0, 2, 3))",
+                    "key": "randn(2, 5, 2, 4)",
+                    "value": "permuted(randn(2, 5, 3, 2), (0, 1, 3, 2))",
+                    "mask": "randn(2, 1, 1, 5)",
+                    "scale": "0.5",
+                    "causal": "False",
+                },
+                None,
+            ),
+            (
+                {
+                    "query": "randn(2, 3, 2, 4)",
+                    "key": "randn(2, 5, 2, 3)",
+                    "value": "randn(2, 5, 2, 3)",
+                    "mask": "None",
+                    "scale": "0.5",
+                    "causal": "False",
+                },
+                "RuntimeError",
+            ),
+        ],
+    ),
+    "_attention_backward": (
+        {},
+        {},
+        [
+            (
+                {
+                    "grad_output": "randn(2, 3, 2, 3)",
+                    "query": "randn(2, 3, 2, 4)",
+                    "key": "randn(2, 5, 2, 4)",
+                    "value": "randn(2, 5, 2, 3)",
+                    "weights": "rand(2, 2, 3, 5)",
+                    "scale": "0.5",
+                },
+                None,
+            ),
+        ],
+    ),
+    "_attention_steps": (
+        {},
+        {},
+        [
+            (
+                {
+                    "query": "randn(2, 3, 2, 4)",
+                    "key": "randn(2, 5, 2, 4)",
+                    "value": "randn(2, 5, 2, 3)",
+                    "mask": "randn(3, 5)",
+                    "scale": "0.5",
+                    "causal": "True",
+                },
+                None,
+            ),
+        ],
+    ),
     "_decayed_add": (
         {"self": (-2.0, 2.0)},
         {"decay": ["0.9"], "weight": ["0.1", "1.0"]},

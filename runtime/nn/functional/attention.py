@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import torchgen_out as torch
 from runtime.dispatch import ops
@@ -19,9 +19,11 @@ def _as_addend(mask: Any, dtype: Any) -> Any:
     )
 
 
-def _causal(rows: int, columns: int, device: Any) -> Any:
-    """True on and below the diagonal."""
-    return torch.ones((rows, columns), dtype=torch.bool, device=device).tril()
+def _attend(query: Any, key: Any, value: Any, mask: Any, scale: float, causal: bool) -> Any:
+    """softmax(scale * query key^T + mask) value over (batch, time, heads, size)."""
+    if mask is not None and mask.requires_grad:
+        return ops._attention_steps(query, key, value, mask, scale, causal)
+    return ops._attention(query, key, value, mask, scale, causal)[0]
 
 
 def scaled_dot_product_attention(
@@ -40,40 +42,45 @@ def scaled_dot_product_attention(
     allowed, any other is added; `is_causal` allows the past only. scale: 1 / sqrt(E) by default.
     """
     scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
+    if is_causal and attn_mask is not None:
+        raise RuntimeError(
+            "scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
+        )
     if enable_gqa:
         key = key.repeat_interleave(query.size(-3) // key.size(-3), -3)
         value = value.repeat_interleave(query.size(-3) // value.size(-3), -3)
+    mask = None if attn_mask is None else _as_addend(attn_mask, query.dtype)
+    alike = query.dim() == 4 and query.shape[:2] == key.shape[:2] == value.shape[:2]
+    if alike and dropout_p == 0.0:
+        parts = [x.transpose(1, 2) for x in (query, key, value)]
+        return _attend(*parts, mask, scale, is_causal).transpose(1, 2)
     if is_causal:
-        if attn_mask is not None:
-            raise RuntimeError(
-                "scaled_dot_product_attention: Explicit attn_mask should not be set when "
-                "is_causal=True"
-            )
-        attn_mask = _causal(query.size(-2), key.size(-2), query.device)
+        shape = (query.size(-2), key.size(-2))
+        allowed = torch.ones(shape, dtype=torch.bool, device=query.device).tril()
+        mask = _as_addend(allowed, query.dtype)
     scores = (query * scale) @ key.transpose(-2, -1)
-    if attn_mask is not None:
-        scores = scores + _as_addend(attn_mask, query.dtype)
-    weights = ops.softmax(scores, -1)
-    if dropout_p > 0.0:
-        weights = dropout(weights, dropout_p)
-    return weights @ value
+    weights = ops.softmax(scores if mask is None else scores + mask, -1)
+    return dropout(weights, dropout_p) @ value
 
 
-def _project(query: Any, key: Any, value: Any, weights: Any, biases: Any) -> tuple[Any, Any, Any]:
-    """The three projections; one matrix product where the three inputs are one tensor."""
+# -- several heads --------------------------------------------------------------------------------
+
+
+def _project(query: Any, key: Any, value: Any, weights: Any, biases: Any, heads: int) -> list[Any]:
+    """The three projections, (.., .., heads, size) each; one product where the inputs are one."""
     if query is key and key is value and not isinstance(weights, tuple):
-        return ops.linear(query, weights, biases).chunk(3, -1)
+        return list(ops.linear(query, weights, biases).unflatten(-1, (3, heads, -1)).unbind(2))
     each = weights if isinstance(weights, tuple) else weights.chunk(3)
     bias = (None, None, None) if biases is None else biases.chunk(3)
-    inputs = (query, key, value)
-    return tuple(  # type: ignore[return-value]
-        ops.linear(x, w, b) for x, w, b in zip(inputs, each, bias, strict=True)
-    )
+    return [
+        ops.linear(x, w, b).unflatten(-1, (heads, -1))
+        for x, w, b in zip((query, key, value), each, bias, strict=True)
+    ]
 
 
-def _split_heads(x: Any, batch: int, heads: int) -> Any:
-    """(L, N, E) -> (N, heads, L, E / heads)."""
-    return x.reshape((x.size(0), batch, heads, -1)).permute((1, 2, 0, 3))
+def _forbidding(mask: Any, dtype: Any) -> Any:
+    """A mask to add to scores: a boolean one becomes -inf where True."""
+    return _as_addend(mask.logical_not(), dtype) if mask.dtype is torch.bool else mask
 
 
 def _merged_mask(
@@ -90,25 +97,82 @@ def _merged_mask(
                 f"should be {expected}."
             )
         mask = _forbidding(attn_mask, dtype)
-        if mask.dim() == 2:
-            mask = mask.unsqueeze(0).unsqueeze(0)
-        else:
-            mask = mask.reshape((batch, heads, length, columns))
+        split = (1, 1) if mask.dim() == 2 else (batch, heads)
+        mask = mask.reshape((*split, length, columns))
     if key_padding_mask is not None:
         padding = _forbidding(key_padding_mask, dtype).unsqueeze(1).unsqueeze(1)
         mask = padding if mask is None else mask + padding
     return mask
 
 
-def _forbidding(mask: Any, dtype: Any) -> Any:
-    return _as_addend(mask.logical_not(), dtype) if mask.dtype is torch.bool else mask
+class Extras(NamedTuple):
+    """What few calls of attention with several heads use."""
+
+    bias_k: Any = None
+    bias_v: Any = None
+    add_zero_attn: bool = False
+    static_k: Any = None
+    static_v: Any = None
+
+    def lengthen(self, key: Any, value: Any, mask: Any) -> tuple[Any, Any, Any]:
+        """Replace static keys and values, and add the further columns: biases, zeros."""
+        parts = [key, value]
+        for place, static in enumerate((self.static_k, self.static_v)):
+            if static is not None:
+                batch, _, heads, size = parts[place].shape
+                parts[place] = static.reshape((batch, heads, -1, size)).transpose(1, 2)
+        added = [(self.bias_k, self.bias_v)] if self.bias_k is not None else []
+        added += [(None, None)] * self.add_zero_attn
+        for biases in added:
+            for place, bias in enumerate(biases):
+                batch, _, heads, size = parts[place].shape
+                shape = (batch, 1, heads, size)
+                column = (
+                    parts[place].new_zeros(shape)
+                    if bias is None
+                    else bias.reshape((1, 1, heads, size)).expand(shape)
+                )
+                parts[place] = torch.cat([parts[place], column], 1)
+        if mask is not None and added:
+            mask = torch.cat([mask, mask.new_zeros((*mask.shape[:-1], len(added)))], -1)
+        return parts[0], parts[1], mask
 
 
-def _lengthened(mask: Any, columns: int) -> Any:
-    """A mask with `columns` more columns, in which nothing is masked out."""
-    if mask is None:
-        return None
-    return torch.cat([mask, mask.new_zeros((*mask.shape[:-1], columns))], -1)
+def attend_with_heads(
+    inputs: tuple[Any, Any, Any],
+    batch_first: bool,
+    heads: int,
+    projections: tuple[Any, Any, Any, Any],
+    masks: tuple[Any, Any],
+    dropout_p: float,
+    need_weights: bool,
+    extras: Extras,
+) -> tuple[Any, Any]:
+    """Attention with several heads; returns the output and the weights of every head.
+
+    `projections` are the weights (packed, or three) and bias of the input, and those of the
+    output; `masks` are attn_mask and key_padding_mask.
+    """
+    in_weights, in_bias, out_weight, out_bias = projections
+    parts = _project(*inputs, in_weights, in_bias, heads)
+    if not batch_first:
+        parts = [part.transpose(0, 1) for part in parts]
+    query, key, value = parts
+    batch, length = query.shape[:2]
+    shape = (length, key.size(1) if extras.static_k is None else extras.static_k.size(1))
+    mask = _merged_mask(*masks, batch, heads, shape, query.dtype)
+    key, value, mask = extras.lengthen(key, value, mask)
+    scale, weights = 1 / math.sqrt(query.size(-1)), None
+    if need_weights or dropout_p > 0.0:
+        scores = (query * scale).transpose(1, 2) @ key.permute((0, 2, 3, 1))
+        weights = ops.softmax(scores if mask is None else scores + mask, -1)
+        weights = dropout(weights, dropout_p)
+        output = (weights @ value.transpose(1, 2)).transpose(1, 2)
+    else:
+        output = _attend(query, key, value, mask, scale, False)
+    output = output.flatten(2)
+    output = output if batch_first else output.transpose(0, 1)
+    return ops.linear(output, out_weight, out_bias), weights
 
 
 def multi_head_attention_forward(
@@ -137,17 +201,22 @@ def multi_head_attention_forward(
     static_v: Any = None,
     average_attn_weights: bool = True,
     is_causal: bool = False,
+    batch_first: bool = False,
 ) -> tuple[Any, Any]:
     """Attention with several heads; returns the output and the weights (None if not needed).
 
-    Shape: query (L, N, E) or (L, E), key and value (S, N, E) -> (L, N, E). Masks are True, or
-    -inf, where attention is forbidden.
+    Shape: query (L, N, E) or (L, E), key and value (S, N, E) -> (L, N, E); N first with
+    `batch_first`, which PyTorch's function lacks. Masks are True, or -inf, where attention is
+    forbidden.
     """
     batched = query.dim() == 3
+    inputs = (query, key, value)
     if not batched:
-        query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
+        same = query is key and key is value
+        inputs = (query.unsqueeze(1),) * 3 if same else tuple(x.unsqueeze(1) for x in inputs)
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
-    length, batch, embed = query.shape
+        batch_first = False
+    embed = query.size(-1)
     if embed != embed_dim_to_check:
         raise AssertionError(
             f"was expecting embedding dimension of {embed_dim_to_check}, but got {embed}"
@@ -156,38 +225,22 @@ def multi_head_attention_forward(
         raise AssertionError(f"embed_dim {embed} not divisible by num_heads {num_heads}")
     if is_causal and attn_mask is None:
         raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
-    weights = in_proj_weight
+    in_weights = in_proj_weight
     if use_separate_proj_weight:
-        weights = (q_proj_weight, k_proj_weight, v_proj_weight)
-    q, k, v = _project(query, key, value, weights, in_proj_bias)
-    added = int(bias_k is not None)
-    if bias_k is not None:
-        k = torch.cat([k, bias_k.repeat((1, batch, 1))])
-        v = torch.cat([v, bias_v.repeat((1, batch, 1))])
-    q = _split_heads(q, batch, num_heads)
-    k = _split_heads(k, batch, num_heads) if static_k is None else _static(static_k, q)
-    v = _split_heads(v, batch, num_heads) if static_v is None else _static(static_v, q)
-    if add_zero_attn:
-        added += 1
-        zeros = (batch, num_heads, 1, k.size(-1))
-        k = torch.cat([k, k.new_zeros(zeros)], 2)
-        v = torch.cat([v, v.new_zeros(zeros)], 2)
-    shape = (length, k.size(2) - added)
-    mask = _merged_mask(attn_mask, key_padding_mask, batch, num_heads, shape, q.dtype)
-    if added:
-        mask = _lengthened(mask, added)
-    scores = (q * (1 / math.sqrt(q.size(-1)))) @ k.transpose(-2, -1)
-    attention = ops.softmax(scores if mask is None else scores + mask, -1)
-    dropped = dropout(attention, dropout_p) if training and dropout_p > 0.0 else attention
-    output = (dropped @ v).permute((2, 0, 1, 3)).reshape((length * batch, embed))
-    output = ops.linear(output, out_proj_weight, out_proj_bias).view((length, batch, -1))
+        in_weights = (q_proj_weight, k_proj_weight, v_proj_weight)
+    output, weights = attend_with_heads(
+        inputs,
+        batch_first,
+        num_heads,
+        (in_weights, in_proj_bias, out_proj_weight, out_proj_bias),
+        (attn_mask, key_padding_mask),
+        dropout_p if training else 0.0,
+        need_weights,
+        Extras(bias_k, bias_v, add_zero_attn, static_k, static_v),
+    )
+    output = output if batched else output.squeeze(1)
     if not need_weights:
-        return (output if batched else output.squeeze(1)), None
+        return output, None
     if average_attn_weights:
-        dropped = dropped.mean(1)
-    return (output, dropped) if batched else (output.squeeze(1), dropped.squeeze(0))
-
-
-def _static(given: Any, q: Any) -> Any:
-    """(N * heads, S, E / heads) -> (N, heads, S, E / heads)."""
-    return given.reshape((q.size(0), q.size(1), *given.shape[1:]))
+        weights = weights.mean(1)
+    return output, (weights if batched else weights.squeeze(0))

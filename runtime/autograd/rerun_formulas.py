@@ -1,4 +1,4 @@
-"""Backward formulas of recurrent layers.
+"""Backward formulas of layers with a fused kernel: attention and recurrent layers.
 
 The usual pass has one fused kernel per layer. Under create_graph the layer is run again step by
 step, and differentiated with a graph of its own: that gives every higher order.
@@ -73,6 +73,24 @@ def rnn_layer_backward(
         inputs = [gates, weight_hh, hidden]
         return _by_steps(lambda: ops._rnn_steps(*inputs, relu, reverse), inputs, [grad])
     found: Gradients = ops._rnn_layer_backward(grad, result, weight_hh, hidden, relu, reverse)
+    return found
+
+
+def attention_backward(
+    grad: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    scale: float,
+    causal: bool,
+    weights: Tensor,
+) -> Gradients:
+    """The gradients of query, key and value."""
+    if grad_mode.is_enabled():
+        inputs = [query, key, value]
+        return _by_steps(lambda: ops._attention_steps(*inputs, mask, scale, causal), inputs, [grad])
+    found: Gradients = ops._attention_backward(grad, query, key, value, weights, scale)
     return found
 
 

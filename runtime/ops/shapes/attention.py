@@ -1,0 +1,41 @@
+"""Shapes and checks of attention: (batch, time, heads, size) of query, key and value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime.core.shape import broadcast_shapes
+
+
+def attention(
+    query: Any, key: Any, value: Any, mask: Any, scale: float, causal: bool
+) -> tuple[Any, Any]:
+    """Shape: (N, L, H, E), (N, S, H, E), (N, S, H, V) -> (N, L, H, V) and (N, H, L, S)."""
+    if query.ndim != 4 or key.ndim != 4 or value.ndim != 4:
+        raise RuntimeError(
+            "attention: expected query, key and value of 4 dims, "
+            f"got {query.ndim}, {key.ndim} and {value.ndim}"
+        )
+    batch, length, heads, size = query.shape
+    columns = key.shape[1]
+    for name, given, wanted in (
+        ("key", key.shape, (batch, columns, heads, size)),
+        ("value", value.shape, (batch, columns, heads, value.shape[3])),
+    ):
+        if tuple(given) != wanted:
+            raise RuntimeError(
+                f"attention: expected {name} of shape {list(wanted)}, got {list(given)}"
+            )
+    weights = (batch, heads, length, columns)
+    if mask is not None and broadcast_shapes(tuple(mask.shape), weights) != weights:
+        raise RuntimeError(
+            f"attention: a mask of shape {list(mask.shape)} does not broadcast to {list(weights)}"
+        )
+    return ((batch, length, heads, value.shape[3]), query.dtype), (weights, query.dtype)
+
+
+def attention_backward(
+    grad_output: Any, query: Any, key: Any, value: Any, weights: Any, scale: float
+) -> tuple[Any, ...]:
+    """Shape: of query, key and value."""
+    return tuple((x.shape, x.dtype) for x in (query, key, value))
