@@ -48,6 +48,17 @@ def folded_shape(shape: tuple[int, ...], dim: int) -> tuple[int, int, int]:
     return prod(shape[:dim]), shape[dim], prod(shape[dim + 1 :])
 
 
+def rows_along(array: Array, dim: int) -> Array:
+    """Return the slices along `dim` as contiguous rows, in row-major order of the other dims."""
+    return rows_of(array if is_last(array, dim) else np.moveaxis(array, dim, -1))
+
+
+def store_rows(out: Array, rows: Array, dim: int) -> None:
+    """Write rows back along `dim`: the reverse of `rows_along`."""
+    target = out if is_last(out, dim) else np.moveaxis(out, dim, -1)
+    target[...] = rows.reshape(target.shape)
+
+
 def buffer_of(out: Array) -> Array:
     """Return `out` itself if it is C-contiguous, else an uninitialised array for its values."""
     return out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)

@@ -159,6 +159,10 @@ def index(self: Array, indices: Sequence[Array | None]) -> Array:
     merged = places.merged(self, first, stop)
     if not place.size or not merged.size:
         return np.empty(shape, self.dtype)
+    if merged.shape[0] == merged.shape[2] == 1:
+        out = np.empty(shape, self.dtype)
+        _take_flat(out, self, place)
+        return out
     return merged.take(place.reshape(-1), axis=1, mode="clip").reshape(shape)
 
 
@@ -174,8 +178,16 @@ def _is_full_mask(self: Array, mask: Array | None) -> bool:
 def take(out: Array, self: Array, index: Array) -> None:
     """Write the elements at `index` of the flattened array."""
     slots = places.nonnegative_flat(index.reshape(-1), self.size).reshape(index.shape)
+    buffer = buffer_of(out)
+    _take_flat(buffer, self, slots)
+    settle(out, buffer)
+
+
+def _take_flat(out: Array, self: Array, place: Array) -> None:
+    """The elements at valid places of the flattened array. out, place: contiguous."""
     if out.size:
-        np.take(self.reshape(-1), slots, out=out, mode="clip")
+        arrays = as_bits(out).reshape(-1), place.reshape(-1)
+        run_rows(_gather_row, arrays, as_bits(np.ascontiguousarray(self)).reshape(-1))
 
 
 def masked_select(self: Array, mask: Array) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 
 from runtime.kernels import threads
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu.folding import buffer_of, fold, settle
+from runtime.kernels.cpu.folding import buffer_of, fold, is_last, rows_of, settle
 
 Array = Any
 
@@ -26,16 +26,11 @@ def argmin(out: Array, self: Array, dim: int | None = None, keepdim: bool = Fals
 def _arg(out: Array, self: Array, dim: int | None, search: Any, columns: Any) -> None:
     if dim is None or self.ndim == 0:
         out[...] = search(self)
-    elif _along_rows(self, dim):
+    elif is_last(self, dim):
         out[...] = search(self, axis=dim).reshape(out.shape)
     else:
         values = np.empty(out.shape, self.dtype)
         _select_columns(values, out, self, dim, columns)
-
-
-def _along_rows(self: Array, dim: int) -> bool:
-    """Whether the elements of a slice are neighbours: NumPy's search then runs vectorised."""
-    return dim % self.ndim == self.ndim - 1
 
 
 def max_dim(values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False) -> None:
@@ -55,13 +50,21 @@ def _value_and_index(
         return
     if self.ndim == 0:
         values[...], indices[...] = self, 0
-    elif _along_rows(self, dim):
-        places = search(self, axis=dim)
+    elif is_last(self, dim):
+        rows = rows_of(self)
+        places = search(rows, axis=1)
+        found = np.empty(places.size, self.dtype)
+        _pick(found, rows, places)
         indices[...] = places.reshape(indices.shape)
-        found = np.take_along_axis(self, places[..., None], -1)
         values[...] = found.reshape(values.shape)
     else:
         _select_columns(values, indices, self, dim, columns)
+
+
+@kernel
+def _pick(values, rows, places):
+    for row in range(places.size):
+        values[row] = rows[row, places[row]]
 
 
 def _select_columns(values: Array, indices: Array, self: Array, dim: int, columns: Any) -> None:

@@ -13,7 +13,15 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu.folding import buffer_of, run_rows, settle
+from runtime.kernels.cpu.folding import (
+    buffer_of,
+    is_last,
+    rows_along,
+    rows_of,
+    run_rows,
+    settle,
+    store_rows,
+)
 
 Array = Any
 
@@ -25,14 +33,14 @@ def sort(
     values: Array, indices: Array, self: Array, dim: int = -1, descending: bool = False
 ) -> None:
     """Write the sorted values and their places."""
-    if self.ndim < 2 or dim % self.ndim == self.ndim - 1:
+    if is_last(self, dim):
         _sort_last(values, indices, self, descending)
         return
-    rows = np.moveaxis(self, dim, -1)
+    rows = rows_along(self, dim)
     row_values, row_indices = np.empty(rows.shape, self.dtype), np.empty(rows.shape, np.int64)
     _sort_last(row_values, row_indices, rows, descending)
-    values[...] = np.moveaxis(row_values, -1, dim)
-    indices[...] = np.moveaxis(row_indices, -1, dim)
+    store_rows(values, row_values, dim)
+    store_rows(indices, row_indices, dim)
 
 
 def sort_stable(
@@ -50,7 +58,7 @@ def sort_stable(
 def _sort_last(values: Array, indices: Array, self: Array, descending: bool) -> None:
     if not self.size:
         return
-    rows = _rows(self)
+    rows = rows_of(self)
     order = buffer_of(indices)
     sorted_values = buffer_of(values)
     arrays = sorted_values.reshape(rows.shape), order.reshape(rows.shape), rows
@@ -62,11 +70,6 @@ def _sort_last(values: Array, indices: Array, self: Array, descending: bool) -> 
 def _sort_part(values: Array, order: Array, rows: Array, descending: bool) -> None:
     sort_rows(order, rows, descending)
     _take_rows(values, rows, order)
-
-
-def _rows(self: Array) -> Array:
-    """The array as contiguous rows along the last dim; bool as uint8 keeps its order."""
-    return np.ascontiguousarray(self).reshape(-1, self.shape[-1] if self.ndim else 1)
 
 
 def sort_rows(order: Array, rows: Array, descending: bool) -> None:
@@ -175,7 +178,7 @@ def topk(
     """Write the k greatest (or smallest) values in order, and their places."""
     if not values.size:
         return
-    rows = _rows(np.moveaxis(self, dim, -1) if self.ndim else self)
+    rows = rows_along(self, dim)
     k = max(k, 1)
     shape = (rows.shape[0], k)
     row_values, row_indices = np.empty(shape, self.dtype), np.empty(shape, np.int64)
@@ -186,14 +189,8 @@ def topk(
         sort_rows(order, rows, largest)
         row_indices[...] = order[:, :k]
         _take_rows(row_values, rows, row_indices)
-    _unfold(values, row_values, dim)
-    _unfold(indices, row_indices, dim)
-
-
-def _unfold(out: Array, rows: Array, dim: int) -> None:
-    """Write rows back along `dim`."""
-    target = np.moveaxis(out, dim, -1) if out.ndim else out
-    target[...] = rows.reshape(target.shape)
+    store_rows(values, row_values, dim)
+    store_rows(indices, row_indices, dim)
 
 
 @kernel
@@ -283,7 +280,7 @@ def kthvalue(
     values: Array, indices: Array, self: Array, k: int, dim: int = -1, keepdim: bool = False
 ) -> None:
     """Write the k-th smallest value (from 1) and its first place."""
-    rows = _rows(np.moveaxis(self, dim, -1) if self.ndim else self)
+    rows = rows_along(self, dim)
     _order_statistic(values, indices, rows, k - 1)
 
 
@@ -336,7 +333,7 @@ def nanmedian(out: Array, self: Array) -> None:
 
 def median_dim(values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False) -> None:
     """Write the lower median and its first place; the first NaN of a slice that has one."""
-    rows = _rows(np.moveaxis(self, dim, -1) if self.ndim else self)
+    rows = rows_along(self, dim)
     place = (rows.shape[1] - 1) // 2
     found = np.partition(rows, place, axis=1)[:, place]
     if rows.dtype.kind == "f":
@@ -352,7 +349,7 @@ def nanmedian_dim(
     if self.dtype.kind != "f":
         median_dim(values, indices, self, dim, keepdim)
         return
-    rows = _rows(np.moveaxis(self, dim, -1) if self.ndim else self)
+    rows = rows_along(self, dim)
     counts = rows.shape[1] - np.count_nonzero(np.isnan(rows), axis=1)
     ranks = np.maximum(counts - 1, 0) // 2
     ordered = np.sort(rows, axis=1)
@@ -361,7 +358,7 @@ def nanmedian_dim(
 
 def mode(values: Array, indices: Array, self: Array, dim: int = -1, keepdim: bool = False) -> None:
     """Write the most frequent value, the smallest of several, and its last place."""
-    rows = _rows(np.moveaxis(self, dim, -1) if self.ndim else self)
+    rows = rows_along(self, dim)
     order = np.empty(rows.shape, np.int64)
     if not order.size:
         return
