@@ -79,8 +79,8 @@ def _check_dtypes(input: Any, weight: Any, bias: Any) -> None:
         raise errors.scalar_type_mismatch(input.dtype, weight.dtype)
     if bias is not None and bias.dtype is not input.dtype:
         raise RuntimeError(
-            f"Input type ({errors.cpp_type_name(input.dtype)}) and bias type "
-            f"({errors.cpp_type_name(bias.dtype)}) should be the same"
+            f"Input type ({errors.c_name(input.dtype)}) and bias type "
+            f"({errors.c_name(bias.dtype)}) should be the same"
         )
 
 

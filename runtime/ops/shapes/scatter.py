@@ -214,7 +214,7 @@ def check_integer(value: float, dtype: dtypes.dtype) -> None:
     top = 2 ** (8 * dtype.itemsize - dtype.is_signed)
     lowest = 0 if isinstance(value, float) and not dtype.is_signed else -top
     if not lowest <= value < top:
-        raise errors.value_overflows(dtype)
+        raise errors.number_overflows(dtype)
 
 
 def masked_fill(self: Any, mask: Any, value: Any) -> Answer:

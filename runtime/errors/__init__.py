@@ -1,0 +1,203 @@
+"""Builders of the exceptions that users see: each sentence is written once.
+
+A builder returns the exception, the caller raises it: `raise errors.dim_out_of_range(dim, ndim)`.
+Classes and the phrases that people search for are PyTorch's. A new builder goes into the module
+of its subject and into the list here.
+"""
+
+# ruff: noqa: F401 - names are shown here, not used
+
+from runtime.errors.arguments import (
+    bound_outside_dtype,
+    dtype_expected,
+    fill_value_not_scalar,
+    layout_not_strided,
+    range_not_finite,
+    size_not_int,
+    wrong_argument_type,
+)
+from runtime.errors.backends import (
+    dtype_not_supported,
+    invalid_device_string,
+    no_accelerator,
+    no_backend,
+    no_data_on_meta,
+    no_kernel,
+    no_meta,
+    same_device_expected,
+    unknown_device_type,
+)
+from runtime.errors.backward import (
+    both_grad_arguments,
+    edge_needs_gradient,
+    edge_without_grad,
+    gradient_complexity,
+    gradient_count,
+    gradient_not_needed,
+    gradient_shape,
+    gradient_type,
+    gradients_counted,
+    implicit_gradient,
+    implicit_gradient_complex,
+    invalid_gradient,
+    materialize_needs_unused,
+    no_backward_runs,
+    no_inputs,
+    not_a_gradient,
+    not_batched,
+    nothing_to_differentiate,
+    raise_not_differentiable,
+    unused_input,
+)
+from runtime.errors.dtype_names import (
+    c_name,
+    fixed_width_name,
+    scalar_type_name,
+)
+from runtime.errors.dtypes import (
+    cannot_cast,
+    complex_of,
+    complex_parts_differ,
+    condition_dtype,
+    default_dtype_not_floating,
+    dtypes_differ,
+    integral_scale_expected,
+    no_complex_dtype,
+    number_overflows,
+    real_number_expected,
+    scalar_type_mismatch,
+)
+from runtime.errors.elements import (
+    ambiguous_bool,
+    item_of_many,
+    item_on_meta,
+    iteration_of_zero_dim,
+    length_of_zero_dim,
+    not_an_index,
+    not_contained,
+    one_element_expected,
+)
+from runtime.errors.exchange import (
+    array_needs_copy,
+    bfloat16_needs_package,
+    buffer_offset,
+    buffer_remainder,
+    buffer_too_short,
+    exporter_cannot_copy,
+    foreign_byte_order,
+    fractional_numpy_stride,
+    negative_numpy_stride,
+    no_dtype_for,
+    numpy_of_device,
+    numpy_of_grad,
+    unsupported_numpy_dtype,
+)
+from runtime.errors.grad_members import (
+    assigned_grad_device,
+    assigned_grad_dtype,
+    assigned_grad_size,
+    assigned_grad_type,
+    data_type,
+    deepcopy_of_non_leaf,
+    hook_count,
+    hook_result,
+    hook_size,
+    hook_without_grad,
+    own_grad,
+    post_hook_on_non_leaf,
+    requires_grad_dtype,
+    requires_grad_of_non_leaf,
+    retain_without_grad,
+)
+from runtime.errors.indexing import (
+    cannot_assign,
+    flat_index_out_of_range,
+    index_dtype,
+    index_larger_than,
+    index_ndim_mismatch,
+    index_of_zero_dim,
+    index_out_of_bounds,
+    index_out_of_range_in_self,
+    indices_do_not_broadcast,
+    int_out_of_bounds,
+    invalid_index,
+    long_index_expected,
+    mask_mismatch,
+    no_index,
+    scatter_index_out_of_bounds,
+    slice_out_of_bounds,
+    too_many_indices,
+    values_do_not_broadcast,
+)
+from runtime.errors.layers import (
+    class_weights_do_not_fit,
+    dropout_probability,
+    invalid_reduction,
+    linear_weight_ndim,
+    one_value_per_channel,
+)
+from runtime.errors.linalg import (
+    addmv_dtypes_differ,
+    baddbmm_dtypes_differ,
+    batch_counts_differ,
+    batch_matrices_do_not_fit,
+    batches_do_not_fit,
+    expected_batch,
+    expected_matrix,
+    expected_matrix_and_vector,
+    expected_matrix_got,
+    expected_vector_argument,
+    expected_vectors,
+    matrices_differ_in_dtype,
+    matrices_do_not_fit,
+    matrix_vector_do_not_fit,
+    norm_dtype_narrows,
+    norm_dtype_not_floating,
+    norm_needs_floating,
+    norm_of_nothing,
+    operands_differ_in_dtype,
+    vectors_differ_in_dtype,
+    vectors_differ_in_size,
+)
+from runtime.errors.recording import (
+    backward_and_vjp,
+    dirty_not_argument,
+    dirty_not_returned,
+    dirty_view_among_others,
+    forbidden_view_write,
+    inplace_on_leaf,
+    pack_hook_wrote,
+    saved_is_no_tensor,
+    saved_tensor_modified,
+    saved_tensors_released,
+    unpack_hook_result,
+)
+from runtime.errors.reductions import (
+    empty_extremum,
+    empty_reduction,
+    empty_reduction_dim,
+)
+from runtime.errors.shapes import (
+    broadcast_mismatch,
+    dim_of_scalar,
+    dim_out_of_range,
+    dim_repeated,
+    expand_mismatch,
+    expand_to_fewer_dims,
+    format_needs_rank,
+    inferred_dim_ambiguous,
+    invalid_shape_dim,
+    negative_size,
+    several_inferred_dims,
+    shape_invalid_for_numel,
+    strides_do_not_match,
+    view_incompatible,
+)
+from runtime.errors.writes import (
+    inplace_shape,
+    out_with_grad,
+    overlapping_write,
+    partly_overlapping,
+    python_write_to_grad,
+    resize_of_grad,
+)

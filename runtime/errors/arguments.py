@@ -1,0 +1,49 @@
+"""Errors of arguments: their types, and the values they may take."""
+
+from __future__ import annotations
+
+from runtime.errors.dtype_names import c_name
+
+
+def wrong_argument_type(
+    operator: str, argument: str, position: int, kind: str, value: object
+) -> TypeError:
+    """An argument is not of the type that the schema gives."""
+    expected = {"tensor": "Tensor", "tensors": "tuple of Tensors", "number": "Tensor or Number"}
+    wanted = expected.get(kind.rstrip("?"), kind)
+    return TypeError(
+        f"{operator}(): argument '{argument}' (position {position + 1}) must be {wanted}, "
+        f"not {type(value).__name__}"
+    )
+
+
+def dtype_expected(got: object) -> TypeError:
+    """The dtype= of a factory is no dtype."""
+    return TypeError(f"argument 'dtype' must be torch.dtype, not {type(got).__name__}")
+
+
+def size_not_int(got: object) -> TypeError:
+    """The sizes of a new tensor hold something else than ints."""
+    return TypeError(f"argument 'size' must be tuple of ints, not {type(got).__name__}")
+
+
+def layout_not_strided(layout: object) -> NotImplementedError:
+    """A factory was asked for a sparse tensor."""
+    return NotImplementedError(f"factories make strided tensors, got layout={layout!r}")
+
+
+def range_not_finite(start: object, end: object) -> RuntimeError:
+    """A bound of a range is infinite or NaN."""
+    return RuntimeError(f"unsupported range: {start} -> {end}")
+
+
+def fill_value_not_scalar(ndim: int) -> RuntimeError:
+    """fill_ was given a tensor with dims."""
+    return RuntimeError(
+        f"fill_ only supports 0-dimension value tensor but got tensor with {ndim} dimensions."
+    )
+
+
+def bound_outside_dtype(bound: str, dtype: object) -> RuntimeError:
+    """A bound of a random draw is no number that the tensor's dtype holds."""
+    return RuntimeError(f"{bound} is out of bounds for {c_name(dtype)}")

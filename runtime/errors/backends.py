@@ -1,0 +1,66 @@
+"""Errors of devices and backends: which there are, and what they compute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runtime.errors.dtype_names import scalar_type_name
+
+
+def unknown_device_type(text: str, known: Sequence[str]) -> RuntimeError:
+    """A device string starts with no known device type."""
+    return RuntimeError(
+        f"Expected one of {', '.join(known)} device type at start of device string: {text}"
+    )
+
+
+def invalid_device_string(text: str) -> RuntimeError:
+    """A device string is not `type` or `type:index`."""
+    return RuntimeError(f"Invalid device string: '{text}'")
+
+
+def same_device_expected(device_a: object, device_b: object) -> RuntimeError:
+    """Two operands of one operator live on different devices."""
+    return RuntimeError(
+        "Expected all tensors to be on the same device, but found at least two devices, "
+        f"{device_a} and {device_b}!"
+    )
+
+
+def no_accelerator() -> RuntimeError:
+    """A device is needed, and there is none."""
+    return RuntimeError("Cannot access accelerator device when none is available.")
+
+
+def no_backend(device_type: str) -> NotImplementedError:
+    """No backend is registered for a device type."""
+    return NotImplementedError(
+        f"device type '{device_type}' has no backend here; "
+        "register one with runtime.dispatch.operator.register_backend"
+    )
+
+
+def no_kernel(operator: str, backend: str) -> NotImplementedError:
+    """An operator has no kernel for a backend."""
+    return NotImplementedError(
+        f"no {backend} kernel for '{operator}'; add it to native_functions.yaml under dispatch"
+    )
+
+
+def dtype_not_supported(operator: str, dtype: object, accepted: object) -> NotImplementedError:
+    """An operator does not compute in a dtype."""
+    return NotImplementedError(
+        f"\"{operator}\" not implemented for '{scalar_type_name(dtype)}'; it computes in {accepted}"
+    )
+
+
+def no_meta(operator: str) -> NotImplementedError:
+    """The shape of a result depends on data that a meta tensor does not have."""
+    return NotImplementedError(
+        f"{operator}: the result's shape depends on the data, which tensors on 'meta' do not have"
+    )
+
+
+def no_data_on_meta() -> NotImplementedError:
+    """The elements of a meta tensor were asked for."""
+    return NotImplementedError("Cannot copy out of meta tensor; no data!")

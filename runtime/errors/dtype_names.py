@@ -1,0 +1,53 @@
+"""The names by which messages call a dtype."""
+
+from __future__ import annotations
+
+_SCALAR_TYPE_NAMES = {
+    "uint8": "Byte",
+    "int8": "Char",
+    "int16": "Short",
+    "int32": "Int",
+    "int64": "Long",
+    "float16": "Half",
+    "float32": "Float",
+    "float64": "Double",
+    "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+    "bool": "Bool",
+    "bfloat16": "BFloat16",
+}
+
+_C_NAMES = {
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int32": "int",
+    "int64": "long int",
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+    "bool": "bool",
+}
+
+
+def scalar_type_name(dtype: object) -> str:
+    """Return the name by which PyTorch's messages call a dtype: "Float" for float32."""
+    return _SCALAR_TYPE_NAMES[_own_name(dtype)]
+
+
+def c_name(dtype: object) -> str:
+    """Return the C++ type by which some messages call a dtype: "float" for float32."""
+    return _C_NAMES[_own_name(dtype)]
+
+
+def fixed_width_name(dtype: object) -> str:
+    """Return the C++ type by which messages about ranges call a dtype: "int64_t" for int64."""
+    name = _own_name(dtype)
+    return f"{name}_t" if "int" in name else _C_NAMES[name]
+
+
+def _own_name(dtype: object) -> str:
+    return repr(dtype).removeprefix("torch.")

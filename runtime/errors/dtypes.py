@@ -1,0 +1,82 @@
+"""Errors of dtypes: what one cannot hold, and which do not go together."""
+
+from __future__ import annotations
+
+from runtime.errors.dtype_names import c_name, fixed_width_name, scalar_type_name
+
+
+def no_complex_dtype(dtype: object) -> RuntimeError:
+    """A dtype has no complex dtype with parts of its type."""
+    return RuntimeError(f"Unknown Complex ScalarType for {dtype!r}")
+
+
+def default_dtype_not_floating(prefix: str, got: object) -> TypeError:
+    """The default dtype is to be set to something that is no floating-point dtype."""
+    return TypeError(
+        f"{prefix}only floating-point types are supported as the default type, got {got!r}"
+    )
+
+
+def cannot_cast(source: object, target: object) -> RuntimeError:
+    """A result of dtype `source` cannot be stored in a tensor of dtype `target`."""
+    return RuntimeError(
+        f"result type {source!r} can't be cast to the desired output type {target!r}"
+    )
+
+
+def number_overflows(dtype: object) -> RuntimeError:
+    """A Python number is out of a dtype's range."""
+    return RuntimeError(
+        f"value cannot be converted to type {fixed_width_name(dtype)} without overflow"
+    )
+
+
+def real_number_expected() -> TypeError:
+    """A complex number was given for a real dtype."""
+    return TypeError("must be real number, not complex")
+
+
+def scalar_type_mismatch(expected: object, got: object) -> RuntimeError:
+    """An operand has another dtype than the first."""
+    return RuntimeError(
+        f"expected scalar type {scalar_type_name(expected)} but found {scalar_type_name(got)}"
+    )
+
+
+def dtypes_differ(operator: str, first: object, second: object) -> RuntimeError:
+    """Operands that must share one dtype do not."""
+    return RuntimeError(
+        f"{operator}: expected the operands to have the same dtype, "
+        f"but got: {c_name(first)} != {c_name(second)}"
+    )
+
+
+def complex_of(real: object, imag: object) -> RuntimeError:
+    """complex: a part is not of a floating-point dtype."""
+    return RuntimeError(
+        "Expected both inputs to be Half, Float or Double tensors but got "
+        f"{scalar_type_name(real)} and {scalar_type_name(imag)}"
+    )
+
+
+def complex_parts_differ(real: object, imag: object) -> RuntimeError:
+    """complex: the parts have two dtypes."""
+    return RuntimeError(
+        f"Expected object of scalar type {scalar_type_name(real)} but got scalar type "
+        f"{scalar_type_name(imag)} for second argument"
+    )
+
+
+def condition_dtype(operator: str, name: str, got: object) -> RuntimeError:
+    """A tensor that is only tested for truth is not bool."""
+    return RuntimeError(
+        f"{operator} expected {name} to be a boolean tensor, "
+        f"but got a tensor with dtype {scalar_type_name(got)}"
+    )
+
+
+def integral_scale_expected(name: str) -> RuntimeError:
+    """An integer operator is scaled by a float."""
+    return RuntimeError(
+        f"For integral input tensors, argument {name} must not be a floating point number."
+    )

@@ -1,0 +1,35 @@
+"""Errors of layers and losses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def linear_weight_ndim(ndim: int) -> RuntimeError:
+    """linear: the weight is neither a matrix nor a vector."""
+    return RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
+
+
+def one_value_per_channel(size: object) -> ValueError:
+    """A batch statistic would be taken over one value, whose variance is 0."""
+    return ValueError(
+        f"Expected more than 1 value per channel when training, got input size {size}"
+    )
+
+
+def dropout_probability(p: float) -> RuntimeError:
+    """The probability of dropping out is none."""
+    return RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
+
+
+def class_weights_do_not_fit(operator: str, classes: int, shape: Sequence[int]) -> RuntimeError:
+    """A loss over classes got weights for another number of classes."""
+    return RuntimeError(
+        f"{operator}weight tensor should be defined either for all {classes} classes or no "
+        f"classes but got weight tensor of shape: {list(shape)}"
+    )
+
+
+def invalid_reduction(reduction: object) -> ValueError:
+    """A loss's reduction is none of 'none', 'mean' and 'sum'."""
+    return ValueError(f"{reduction} is not a valid value for reduction")

@@ -1,0 +1,23 @@
+"""Errors of reductions that have nothing to reduce."""
+
+from __future__ import annotations
+
+_DIM_WANTED = (
+    "Expected reduction dim to be specified for input.numel() == 0. "
+    "Specify the reduction dim with the 'dim' argument."
+)
+
+
+def empty_reduction(operator: str) -> IndexError:
+    """An index of an extremum is asked of no elements."""
+    return IndexError(f"{operator}(): {_DIM_WANTED}")
+
+
+def empty_extremum(operator: str) -> RuntimeError:
+    """A full reduction without identity over no elements."""
+    return RuntimeError(f"{operator}(): {_DIM_WANTED}")
+
+
+def empty_reduction_dim(operator: str, dim: int) -> IndexError:
+    """A reduction without identity over a dim of size 0."""
+    return IndexError(f"{operator}(): Expected reduction dim {dim} to have non-zero size.")
