@@ -83,14 +83,21 @@ class Gap(NamedTuple):
 
 
 _MESSAGE = "the message names operator and dtype, in other words than PyTorch's"
+_FAR = "nan beyond 2**46, where floats are far apart (docs/deviations.md)"
 _NO_CHECK = "values of numbers are not checked, only their types"
 
 GAPS: tuple[Gap, ...] = (
     Gap("parity.test_gradient*", "ldexp.Tensor", "[01]", "*", "PyTorch loses 2**-n for integer n"),
+    Gap("parity.test_gradient*", "as_strided_scatter", "0", "*", "PyTorch keeps the replaced part"),
     Gap("parity.test_gradient", "clamp", "extra[01]", "*", "at nan the gradient is 1, there 0"),
     Gap(
         "parity.test_gradient_at_kinks", "acosh", "*", "*", "below 1 the gradient is nan, as acosh"
     ),
+    Gap("runtime.test_special_values", "sin", "*", "*", _FAR),
+    Gap("runtime.test_special_values", "cos", "*", "*", _FAR),
+    Gap("runtime.test_special_values", "tan", "*", "*", _FAR),
+    Gap("runtime.test_special_values", "sinc", "*", "*", _FAR),
+    Gap("runtime.test_special_values", "_decayed_square", "*", "*", "float32 overflows"),
     Gap("runtime.test_special_values", "_binary_cross_entropy", "*", "*", "1e30 times rounding"),
     Gap("parity.test_*value", "conv_transpose3d", "0", "float16", "PyTorch sums in float16"),
     Gap("parity.test_gradient_at_kinks", "digamma", "*", "*", "infinite at the poles, there 1e30"),

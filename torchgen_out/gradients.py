@@ -591,7 +591,7 @@ def lerp_Tensor_backward_self_end_weight(grad, self, end, weight):
     self + weight * (end - self) if abs(weight) < real(0.5) else end - (end - self) * (1 -
     weight)
     """
-    t0 = weight.abs() < 0.5.real
+    t0 = weight.abs() < (0.5).real
     t1 = weight.conj()
     t2 = (1 - weight).conj()
     return (
@@ -616,7 +616,7 @@ def lerp_Tensor_backward_self_weight(grad, self, end, weight):
     """
     t0 = grad * (1 - weight.conj())
     return (
-        ops.where(weight.abs() < 0.5.real, t0, grad * (1 - weight).conj()),
+        ops.where(weight.abs() < (0.5).real, t0, grad * (1 - weight).conj()),
         grad * (end - self).conj(),
     )
 
@@ -627,7 +627,10 @@ def lerp_Tensor_backward_end_weight(grad, self, end, weight):
     weight)
     """
     t0 = grad * (1 - (1 - weight).conj())
-    return ops.where(weight.abs() < 0.5.real, grad * weight.conj(), t0), grad * (end - self).conj()
+    return (
+        ops.where(weight.abs() < (0.5).real, grad * weight.conj(), t0),
+        grad * (end - self).conj(),
+    )
 
 
 def lerp_Tensor_backward_self(grad, weight):

@@ -47,6 +47,7 @@ from runtime.ops.composite import sorting as sorting_bodies
 from runtime.ops.composite import splitting as splitting_bodies
 from runtime.ops.composite import statistics as statistics_bodies
 from runtime.ops.composite import view_backward as view_backward_bodies
+from runtime.ops.composite import view_scatter as view_scatter_bodies
 from torchgen_out.results import _lstm_steps_result, aminmax_result
 
 Number = bool | int | float | complex
@@ -1264,9 +1265,8 @@ def nanmean(
         return store_out(
             "nanmean",
             out,
-            ops.nansum(input, dim, keepdim, dtype=dtype) / input.isnan().logical_not().sum(
-                dim, keepdim
-            ),
+            ops.nansum(input, dim, keepdim, dtype=dtype)
+            / input.isnan().logical_not().sum(dim, keepdim),
         )
     return ops.nansum(input, dim, keepdim, dtype=dtype) / input.isnan().logical_not().sum(
         dim, keepdim
@@ -1581,6 +1581,121 @@ def dsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
     if indices is None:
         indices = args if len(args) > 1 else as_list(*args)
     return tuple(splitting_bodies.dsplit(input, indices))
+
+
+def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor
+
+    Copy `length` elements along `dim` from `start`.
+    """
+    return input.narrow(dim, start, length).clone()
+
+
+def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
+    """select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor
+
+    Return a copy of `self` with `src` at `index` of `dim`.
+    """
+    return view_scatter_bodies.select_scatter(input, src, dim, index)
+
+
+def slice_scatter(
+    input: Tensor,
+    src: Tensor,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Tensor:
+    """slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None,
+    SymInt step=1) -> Tensor
+
+    Return a copy of `self` with `src` at a slice of `dim`.
+    """
+    return view_scatter_bodies.slice_scatter(input, src, dim, start, end, step)
+
+
+def diagonal_scatter(
+    input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Tensor:
+    """diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor
+
+    Return a copy of `self` with `src` on a diagonal.
+    """
+    return view_scatter_bodies.diagonal_scatter(input, src, offset, dim1, dim2)
+
+
+def as_strided_scatter(
+    input: Tensor,
+    src: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int | None = None,
+) -> Tensor:
+    """as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt?
+    storage_offset=None) -> Tensor
+
+    Return a copy of `self` with `src` at a view of any geometry.
+    """
+    return view_scatter_bodies.as_strided_scatter(input, src, size, stride, storage_offset)
+
+
+def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tensor:
+    """fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)
+
+    Set the main diagonal; with `wrap` it begins again below a square, in tall matrices.
+    """
+    return view_scatter_bodies.fill_diagonal_(self, fill_value, wrap)
+
+
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
+    """diagflat(Tensor self, int offset=0) -> Tensor
+
+    Return a matrix with all elements of `self` on a diagonal.
+    """
+    return input.reshape((-1,)).diag(offset)
+
+
+def resolve_conj(input: Tensor) -> Tensor:
+    """resolve_conj(Tensor(a) self) -> Tensor(a)
+
+    Return the tensor itself: conjugation is never postponed here.
+    """
+    return input
+
+
+def resolve_neg(input: Tensor) -> Tensor:
+    """resolve_neg(Tensor(a) self) -> Tensor(a)
+
+    Return the tensor itself: negation is never postponed here.
+    """
+    return input
+
+
+def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]
+
+    `split` by another name.
+    """
+    return input.split(split_size, dim)
+
+
+def unsafe_split_with_sizes(
+    input: Tensor, split_sizes: Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
+    """unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]
+
+    `split_with_sizes` by another name.
+    """
+    return input.split_with_sizes(split_sizes, dim)
+
+
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]
+
+    `chunk` by another name.
+    """
+    return input.chunk(chunks, dim)
 
 
 def permute_backward(grad: Tensor, dims: Sequence[int]) -> Tensor:

@@ -299,6 +299,7 @@ def eye(
     )
     raise no_overload("eye", schemas, (n, m, dtype, layout, device, pin_memory))
 
+
 _randint__default_parameters = (
     ("high", is_int, MISSING, False, False),
     ("size", is_ints, MISSING, False, False),
@@ -379,6 +380,7 @@ def randint(
         "pin_memory=None) -> Tensor",
     )
     raise no_overload("randint", schemas, (*args, *keywords.values()))
+
 
 _randint_like__default_parameters = (
     ("input", is_tensor, MISSING, False, False),
@@ -579,7 +581,7 @@ def div_(input: Any, other: Any = MISSING, *, rounding_mode: Any = MISSING) -> A
     div_.Tensor_mode(Tensor(a!) self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor(a!)"""
     if rounding_mode is MISSING:
         return div___Tensor(input, other)
-    if (rounding_mode is None or is_str(rounding_mode)):
+    if rounding_mode is None or is_str(rounding_mode):
         return div___Tensor_mode(input, other, rounding_mode=rounding_mode)
     schemas = (
         "div_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",
@@ -607,9 +609,7 @@ def floor_divide_(input: Any, other: Any = MISSING) -> Any:
     """floor_divide_(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)"""
     if True:
         return floor_divide___default(input, other)
-    schemas = (
-        "floor_divide_(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",
-    )
+    schemas = ("floor_divide_(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",)
     raise no_overload("floor_divide_", schemas, (input, other))
 
 
@@ -631,9 +631,7 @@ def remainder_(input: Any, other: Any = MISSING) -> Any:
     """remainder_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)"""
     if True:
         return remainder___Tensor(input, other)
-    schemas = (
-        "remainder_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",
-    )
+    schemas = ("remainder_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",)
     raise no_overload("remainder_", schemas, (input, other))
 
 
@@ -655,9 +653,7 @@ def bitwise_left_shift_(input: Any, other: Any = MISSING) -> Any:
     """bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)"""
     if True:
         return bitwise_left_shift___Tensor(input, other)
-    schemas = (
-        "bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",
-    )
+    schemas = ("bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",)
     raise no_overload("bitwise_left_shift_", schemas, (input, other))
 
 
@@ -679,9 +675,7 @@ def bitwise_right_shift_(input: Any, other: Any = MISSING) -> Any:
     """bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)"""
     if True:
         return bitwise_right_shift___Tensor(input, other)
-    schemas = (
-        "bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",
-    )
+    schemas = ("bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",)
     raise no_overload("bitwise_right_shift_", schemas, (input, other))
 
 
@@ -731,9 +725,7 @@ def xlogy_(input: Any, other: Any = MISSING) -> Any:
     """xlogy_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)"""
     if True:
         return xlogy___Tensor(input, other)
-    schemas = (
-        "xlogy_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",
-    )
+    schemas = ("xlogy_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",)
     raise no_overload("xlogy_", schemas, (input, other))
 
 
@@ -755,9 +747,7 @@ def float_power_(input: Any, exponent: Any = MISSING) -> Any:
     """float_power_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)"""
     if True:
         return float_power___Tensor_Tensor(input, exponent)
-    schemas = (
-        "float_power_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)",
-    )
+    schemas = ("float_power_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)",)
     raise no_overload("float_power_", schemas, (input, exponent))
 
 
@@ -779,9 +769,7 @@ def pow_(input: Any, exponent: Any = MISSING) -> Any:
     """pow_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)"""
     if True:
         return pow___Tensor_Tensor(input, exponent)
-    schemas = (
-        "pow_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)",
-    )
+    schemas = ("pow_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)",)
     raise no_overload("pow_", schemas, (input, exponent))
 
 
@@ -892,9 +880,8 @@ def atleast_1d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
         input = args if several else first
     if is_tensor(input) and tensors is MISSING:
         return atleast_1d__default(input)
-    if (
-        (input is MISSING) != (tensors is MISSING)
-        and is_tensors(tensors if input is MISSING else input)
+    if (input is MISSING) != (tensors is MISSING) and is_tensors(
+        tensors if input is MISSING else input
     ):
         return atleast_1d__Sequence(tensors=(tensors if input is MISSING else input))
     schemas = (
@@ -913,9 +900,8 @@ def atleast_2d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
         input = args if several else first
     if is_tensor(input) and tensors is MISSING:
         return atleast_2d__default(input)
-    if (
-        (input is MISSING) != (tensors is MISSING)
-        and is_tensors(tensors if input is MISSING else input)
+    if (input is MISSING) != (tensors is MISSING) and is_tensors(
+        tensors if input is MISSING else input
     ):
         return atleast_2d__Sequence(tensors=(tensors if input is MISSING else input))
     schemas = (
@@ -934,9 +920,8 @@ def atleast_3d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
         input = args if several else first
     if is_tensor(input) and tensors is MISSING:
         return atleast_3d__default(input)
-    if (
-        (input is MISSING) != (tensors is MISSING)
-        and is_tensors(tensors if input is MISSING else input)
+    if (input is MISSING) != (tensors is MISSING) and is_tensors(
+        tensors if input is MISSING else input
     ):
         return atleast_3d__Sequence(tensors=(tensors if input is MISSING else input))
     schemas = (
@@ -1022,9 +1007,8 @@ def hsplit(input: Any, sections: Any = MISSING, *, indices: Any = MISSING) -> An
     hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
     if is_int(sections) and indices is MISSING:
         return hsplit__int(input, sections)
-    if (
-        (sections is MISSING) != (indices is MISSING)
-        and is_ints(indices if sections is MISSING else sections)
+    if (sections is MISSING) != (indices is MISSING) and is_ints(
+        indices if sections is MISSING else sections
     ):
         return hsplit__array(input, indices=(indices if sections is MISSING else sections))
     schemas = (
@@ -1039,9 +1023,8 @@ def vsplit(input: Any, sections: Any = MISSING, *, indices: Any = MISSING) -> An
     vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
     if is_int(sections) and indices is MISSING:
         return vsplit__int(input, sections)
-    if (
-        (sections is MISSING) != (indices is MISSING)
-        and is_ints(indices if sections is MISSING else sections)
+    if (sections is MISSING) != (indices is MISSING) and is_ints(
+        indices if sections is MISSING else sections
     ):
         return vsplit__array(input, indices=(indices if sections is MISSING else sections))
     schemas = (
@@ -1056,9 +1039,8 @@ def dsplit(input: Any, sections: Any = MISSING, *, indices: Any = MISSING) -> An
     dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
     if is_int(sections) and indices is MISSING:
         return dsplit__int(input, sections)
-    if (
-        (sections is MISSING) != (indices is MISSING)
-        and is_ints(indices if sections is MISSING else sections)
+    if (sections is MISSING) != (indices is MISSING) and is_ints(
+        indices if sections is MISSING else sections
     ):
         return dsplit__array(input, indices=(indices if sections is MISSING else sections))
     schemas = (
@@ -1066,6 +1048,7 @@ def dsplit(input: Any, sections: Any = MISSING, *, indices: Any = MISSING) -> An
         "dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
     )
     raise no_overload("dsplit", schemas, (input, sections, indices))
+
 
 _repeat_interleave__self_Tensor_parameters = (
     ("input", is_tensor, MISSING, False, False),
@@ -1224,7 +1207,7 @@ def sort(
             False if descending is MISSING else descending,
             out=out,
         )
-    if (stable is None or is_bool(stable)):
+    if stable is None or is_bool(stable):
         return sort__stable(
             input,
             stable=stable,
@@ -1295,6 +1278,7 @@ def nanmedian(input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, out: An
     )
     raise no_overload("nanmedian", schemas, (input, dim, keepdim))
 
+
 _random___from_parameters = (
     ("self", is_tensor, MISSING, False, False),
     ("from_", is_int, MISSING, False, False),
@@ -1343,7 +1327,7 @@ def random_(
 def bernoulli_(self: Any, p: Any = MISSING, *, generator: Any = MISSING) -> Any:
     """bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
     bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"""
-    if (p is MISSING or is_number(p)):
+    if p is MISSING or is_number(p):
         return bernoulli___float(
             self, 0.5 if p is MISSING else p, generator=None if generator is MISSING else generator
         )
@@ -1376,7 +1360,7 @@ def bernoulli(input: Any, p: Any = MISSING, *, generator: Any = MISSING, out: An
 def tensordot(input: Any, other: Any = MISSING, dims: Any = MISSING) -> Any:
     """tensordot(Tensor self, Tensor other, int dims=2) -> Tensor
     tensordot.pair(Tensor self, Tensor other, int[][] dims) -> Tensor"""
-    if (dims is MISSING or is_int(dims)):
+    if dims is MISSING or is_int(dims):
         return tensordot__default(input, other, 2 if dims is MISSING else dims)
     if is_given(dims):
         return tensordot__pair(input, other, dims)
@@ -1407,7 +1391,7 @@ def linalg_matrix_norm(
             False if keepdim is MISSING else keepdim,
             dtype=None if dtype is MISSING else dtype,
         )
-    if (ord is MISSING or is_str(ord)):
+    if ord is MISSING or is_str(ord):
         return linalg_matrix_norm__str_ord(
             input,
             "fro" if ord is MISSING else ord,
@@ -1436,7 +1420,7 @@ def linalg_norm(
     ScalarType? dtype=None) -> Tensor
     linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType?
         dtype=None) -> Tensor"""
-    if (ord is MISSING or (ord is None or is_number(ord))):
+    if ord is MISSING or (ord is None or is_number(ord)):
         return linalg_norm__default(
             input,
             None if ord is MISSING else ord,
@@ -1473,7 +1457,7 @@ def norm(
     dtype=None) -> Tensor
     norm(Tensor self, Scalar? p, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) ->
         Tensor"""
-    if (p is MISSING or is_str(p)):
+    if p is MISSING or is_str(p):
         return norm__str(
             input,
             "fro" if p is MISSING else p,
@@ -1481,7 +1465,7 @@ def norm(
             False if keepdim is MISSING else keepdim,
             dtype=None if dtype is MISSING else dtype,
         )
-    if (p is None or is_number(p)):
+    if p is None or is_number(p):
         return norm__default(
             input,
             p,
@@ -1511,7 +1495,7 @@ def conv1d(
     int[1] dilation=1, int groups=1) -> Tensor
     conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str
         padding='valid', int[1] dilation=1, int groups=1) -> Tensor"""
-    if (padding is MISSING or is_int_or_ints(padding)):
+    if padding is MISSING or is_int_or_ints(padding):
         return conv1d__default(
             input,
             weight,
@@ -1521,7 +1505,7 @@ def conv1d(
             1 if dilation is MISSING else dilation,
             1 if groups is MISSING else groups,
         )
-    if (padding is MISSING or is_str(padding)):
+    if padding is MISSING or is_str(padding):
         return conv1d__padding(
             input,
             weight,
@@ -1553,7 +1537,7 @@ def conv2d(
     int[2] dilation=1, int groups=1) -> Tensor
     conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str
         padding='valid', int[2] dilation=1, int groups=1) -> Tensor"""
-    if (padding is MISSING or is_int_or_ints(padding)):
+    if padding is MISSING or is_int_or_ints(padding):
         return conv2d__default(
             input,
             weight,
@@ -1563,7 +1547,7 @@ def conv2d(
             1 if dilation is MISSING else dilation,
             1 if groups is MISSING else groups,
         )
-    if (padding is MISSING or is_str(padding)):
+    if padding is MISSING or is_str(padding):
         return conv2d__padding(
             input,
             weight,
@@ -1595,7 +1579,7 @@ def conv3d(
     int[3] dilation=1, int groups=1) -> Tensor
     conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str
         padding='valid', int[3] dilation=1, int groups=1) -> Tensor"""
-    if (padding is MISSING or is_int_or_ints(padding)):
+    if padding is MISSING or is_int_or_ints(padding):
         return conv3d__default(
             input,
             weight,
@@ -1605,7 +1589,7 @@ def conv3d(
             1 if dilation is MISSING else dilation,
             1 if groups is MISSING else groups,
         )
-    if (padding is MISSING or is_str(padding)):
+    if padding is MISSING or is_str(padding):
         return conv3d__padding(
             input,
             weight,
@@ -1622,6 +1606,7 @@ def conv3d(
         "padding='valid', int[3] dilation=1, int groups=1) -> Tensor",
     )
     raise no_overload("conv3d", schemas, (input, weight, bias, stride, padding, dilation, groups))
+
 
 _var__default_parameters = (
     ("input", is_tensor, MISSING, False, False),
@@ -1677,6 +1662,7 @@ def var(
     )
     raise no_overload("var", schemas, (*args, *keywords.values()))
 
+
 _std__default_parameters = (
     ("input", is_tensor, MISSING, False, False),
     ("unbiased", is_bool, MISSING, False, False),
@@ -1731,6 +1717,7 @@ def std(
     )
     raise no_overload("std", schemas, (*args, *keywords.values()))
 
+
 _var_mean__default_parameters = (
     ("input", is_tensor, MISSING, False, False),
     ("unbiased", is_bool, MISSING, False, False),
@@ -1784,6 +1771,7 @@ def var_mean(
         "keepdim=False) -> (Tensor, Tensor)",
     )
     raise no_overload("var_mean", schemas, (*args, *keywords.values()))
+
 
 _std_mean__default_parameters = (
     ("input", is_tensor, MISSING, False, False),

@@ -57,6 +57,7 @@ __all__ = [
     "argwhere",
     "as_strided",
     "as_strided_",
+    "as_strided_scatter",
     "asin",
     "asin_",
     "asinh",
@@ -141,7 +142,9 @@ __all__ = [
     "detach_",
     "diag",
     "diag_embed",
+    "diagflat",
     "diagonal",
+    "diagonal_scatter",
     "digamma",
     "digamma_",
     "div",
@@ -321,6 +324,7 @@ __all__ = [
     "nanmedian",
     "nansum",
     "narrow",
+    "narrow_copy",
     "native_batch_norm",
     "native_dropout",
     "native_layer_norm",
@@ -374,6 +378,8 @@ __all__ = [
     "remainder_",
     "repeat_interleave",
     "reshape",
+    "resolve_conj",
+    "resolve_neg",
     "roll",
     "rot90",
     "round",
@@ -390,6 +396,7 @@ __all__ = [
     "scatter_reduce_",
     "searchsorted",
     "select",
+    "select_scatter",
     "selu",
     "selu_",
     "sgn",
@@ -405,6 +412,7 @@ __all__ = [
     "sinc_",
     "sinh",
     "sinh_",
+    "slice_scatter",
     "softmax",
     "sort",
     "split",
@@ -453,6 +461,9 @@ __all__ = [
     "unflatten",
     "unique",
     "unique_consecutive",
+    "unsafe_chunk",
+    "unsafe_split",
+    "unsafe_split_with_sizes",
     "unsqueeze",
     "var",
     "var_mean",
@@ -801,6 +812,17 @@ hsplit = overloads.hsplit
 vsplit = overloads.vsplit
 dsplit = overloads.dsplit
 unbind = view.unbind
+narrow_copy = composite.narrow_copy
+select_scatter = composite.select_scatter
+slice_scatter = composite.slice_scatter
+diagonal_scatter = composite.diagonal_scatter
+as_strided_scatter = composite.as_strided_scatter
+diagflat = composite.diagflat
+resolve_conj = composite.resolve_conj
+resolve_neg = composite.resolve_neg
+unsafe_split = composite.unsafe_split
+unsafe_split_with_sizes = composite.unsafe_split_with_sizes
+unsafe_chunk = composite.unsafe_chunk
 cat = dispatch.cat
 concat = dispatch.cat
 concatenate = dispatch.cat

@@ -23,6 +23,7 @@ def all_dims_combine(acc, other):
 
 all_dims = (all_dims_identity, all_dims_reduce, all_dims_combine, None)
 
+
 def amax_reduce(acc, self):
     """max(acc, self)"""
     return max(acc, self)
@@ -35,6 +36,7 @@ def amax_combine(acc, other):
 
 amax = (None, amax_reduce, amax_combine, None)
 
+
 def amin_reduce(acc, self):
     """min(acc, self)"""
     return min(acc, self)
@@ -46,6 +48,7 @@ def amin_combine(acc, other):
 
 
 amin = (None, amin_reduce, amin_combine, None)
+
 
 def any_dims_identity():
     """0"""
@@ -64,6 +67,7 @@ def any_dims_combine(acc, other):
 
 any_dims = (any_dims_identity, any_dims_reduce, any_dims_combine, None)
 
+
 def max_reduce(acc, self):
     """max(acc, self)"""
     return max(acc, self)
@@ -75,6 +79,7 @@ def max_combine(acc, other):
 
 
 max_ = (None, max_reduce, max_combine, None)
+
 
 def mean_dim_identity():
     """0"""
@@ -98,6 +103,7 @@ def mean_dim_project(acc, count):
 
 mean_dim = (mean_dim_identity, mean_dim_reduce, mean_dim_combine, mean_dim_project)
 
+
 def min_reduce(acc, self):
     """min(acc, self)"""
     return min(acc, self)
@@ -109,6 +115,7 @@ def min_combine(acc, other):
 
 
 min_ = (None, min_reduce, min_combine, None)
+
 
 def nansum_identity():
     """0"""
@@ -127,6 +134,7 @@ def nansum_combine(acc, other):
 
 nansum = (nansum_identity, nansum_reduce, nansum_combine, None)
 
+
 def prod_dim_int_identity():
     """1"""
     return T(1)
@@ -143,6 +151,7 @@ def prod_dim_int_combine(acc, other):
 
 
 prod_dim_int = (prod_dim_int_identity, prod_dim_int_reduce, prod_dim_int_combine, None)
+
 
 def sum_dim_IntList_identity():
     """0"""

@@ -2361,6 +2361,116 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn()"}, "IndexError"),
         ],
     ),
+    "narrow_copy": (
+        {},
+        {},
+        [
+            ({"self": "randn(5, 3)", "dim": "0", "start": "1", "length": "3"}, None),
+            ({"self": "randn(5)", "dim": "0", "start": "3", "length": "3"}, "RuntimeError"),
+        ],
+    ),
+    "select_scatter": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3)", "src": "randn(3)", "dim": "0", "index": "-1"}, None),
+            ({"self": "randn(2, 3)", "src": "randn(2)", "dim": "0", "index": "1"}, "RuntimeError"),
+        ],
+    ),
+    "slice_scatter": (
+        {},
+        {},
+        [
+            (
+                {
+                    "self": "randn(5, 2)",
+                    "src": "randn(2, 2)",
+                    "dim": "0",
+                    "start": "1",
+                    "end": "5",
+                    "step": "2",
+                },
+                None,
+            ),
+            ({"self": "randn(5, 2)", "src": "randn(5, 2)"}, None),
+            ({"self": "randn(5, 2)", "src": "randn(2, 2)"}, "RuntimeError"),
+        ],
+    ),
+    "diagonal_scatter": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)", "src": "randn(3)", "offset": "1"}, None),
+            ({"self": "randn(3, 4)", "src": "randn(2)"}, "RuntimeError"),
+        ],
+    ),
+    "as_strided_scatter": (
+        {},
+        {},
+        [
+            (
+                {"self": "randn(3, 4)", "src": "randn(2, 2)", "size": "[2, 2]", "stride": "[1, 2]"},
+                None,
+            ),
+            (
+                {"self": "randn(3, 4)", "src": "randn(2)", "size": "[2, 2]", "stride": "[1, 2]"},
+                "RuntimeError",
+            ),
+        ],
+    ),
+    "fill_diagonal_": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)", "fill_value": "2.0"}, None),
+            ({"self": "randn(3, 3, 3)", "fill_value": "2.0"}, None),
+            ({"self": "randn(7, 3)", "fill_value": "2.0", "wrap": "True"}, None),
+            ({"self": "randn(3)", "fill_value": "2.0"}, "RuntimeError"),
+        ],
+    ),
+    "diagflat": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 2)"}, None),
+            ({"self": "randn(3)", "offset": "-1"}, None),
+        ],
+    ),
+    "resolve_conj": (
+        {},
+        {},
+        [
+            ({"self": "randn(3) * 1j"}, None),
+        ],
+    ),
+    "resolve_neg": (
+        {},
+        {},
+        [
+            ({"self": "randn(3)"}, None),
+        ],
+    ),
+    "unsafe_split.Tensor": (
+        {},
+        {},
+        [
+            ({"self": "randn(5, 2)", "split_size": "2"}, None),
+        ],
+    ),
+    "unsafe_split_with_sizes": (
+        {},
+        {},
+        [
+            ({"self": "randn(5, 2)", "split_sizes": "[2, 3]"}, None),
+        ],
+    ),
+    "unsafe_chunk": (
+        {},
+        {},
+        [
+            ({"self": "randn(5, 2)", "chunks": "2"}, None),
+        ],
+    ),
     "permute_backward": (
         {},
         {},
