@@ -25,8 +25,10 @@ _DIFFERENTIABLE = [
     dtype is not None and (dtype.is_floating_point or dtype.is_complex) for dtype in dtypes.BY_INDEX
 ] + [False] * (keys.DTYPE_MASK + 1 - len(dtypes.BY_INDEX))
 
-# Why a view may not be written to while recording.
-NO_GRAD, MULTI_OUTPUT, CUSTOM_FUNCTION = "no_grad", "multi_output", "custom_function"
+# Why a view may not be written to while recording. One that was made in no_grad looks as if it
+# required grad when its base does, but gets none until it is asked to by `requires_grad_`.
+NO_GRAD, NO_GRAD_LEAF = "no_grad", "no_grad_leaf"
+MULTI_OUTPUT, CUSTOM_FUNCTION = "multi_output", "custom_function"
 
 
 # -- edges ------------------------------------------------------------------------------------
@@ -38,7 +40,7 @@ def gradient_edge(tensor: Tensor) -> Edge | None:
     if edge is None:
         if tensor._key & _GRAD == 0:
             return None
-        if tensor._base is not None and _creation_of(tensor) == NO_GRAD:
+        if tensor._base is not None and _is_cut_off(tensor):
             return None
         return (tensor, LEAF, tensor._sizes, tensor._key, None)
     version = edge[4]
@@ -50,6 +52,19 @@ def gradient_edge(tensor: Tensor) -> Edge | None:
 def gradient_edges(tensors: Sequence[Tensor | None]) -> tuple[Edge | None, ...]:
     """Return the edges of a list of tensors, None for an absent one."""
     return tuple([None if tensor is None else gradient_edge(tensor) for tensor in tensors])
+
+
+def _is_cut_off(view: Tensor) -> bool:
+    """Whether a view without history was made in no_grad, and so gets no gradient.
+
+    Raises: RuntimeError if its base has been written to since.
+    """
+    meta = view._meta
+    if meta is None or meta.creation is None or not meta.creation.startswith(NO_GRAD):
+        return False
+    if meta.base_version != view._storage.version:
+        raise _forbidden_write(view, indirect=True)
+    return meta.creation == NO_GRAD
 
 
 def is_differentiable(tensor: Tensor) -> bool:
@@ -152,12 +167,14 @@ def track_view(result: Tensor, viewed: Tensor, creation: str | None = None) -> N
         meta = viewed._meta
         if creation is None and meta is not None:
             creation = meta.creation
-    if creation is None and not grad_mode.state.enabled:
-        creation = NO_GRAD
+    if not grad_mode.state.enabled:
         if result._base._key & _GRAD and _DIFFERENTIABLE[result._key & 31]:
             result._key |= _GRAD  # as in PyTorch it counts as requiring grad, but gets none
+        creation = NO_GRAD
     if creation is not None:
-        hooks.meta_of(result).creation = creation
+        meta = hooks.meta_of(result)
+        meta.creation = creation
+        meta.base_version = result._storage.version
 
 
 record_view = track_view
@@ -198,9 +215,20 @@ def _refresh_view(view: Tensor) -> Edge:
     node = view_history.AsStridedBackward0()
     node.look_into(base, view)
     node.edges = (gradient_edge(base),)
-    attach(view, node)
-    edge = view._edge = (*view._edge[:4], view._storage.version)
+    _replace_history(view, node)
+    edge: Edge = (*view._edge[:4], view._storage.version)
+    view._edge = edge
     return edge
+
+
+def _replace_history(tensor: Tensor, node: Node) -> None:
+    """`attach`; a gradient that `tensor` retains is retained from there on."""
+    retains = tensor._meta is not None and tensor._meta.retains_grad
+    if retains:
+        hooks.extras_of(tensor._edge[0]).retains.pop(tensor._edge[1], None)
+    attach(tensor, node)
+    if retains:
+        hooks.extras_of(node).retains[0] = weakref.ref(tensor)
 
 
 # -- in-place ---------------------------------------------------------------------------------
@@ -240,27 +268,19 @@ def rebase_history(tensor: Tensor, node: Node) -> None:
     view gets a new history as a view of the base.
     """
     base = tensor._base
-    retained = tensor._meta is not None and tensor._meta.retains_grad
-    if retained:
-        hooks.extras_of(tensor._edge[0]).retains.pop(tensor._edge[1], None)
+    changed = tensor if base is None else base
+    known = changed._key & _GRAD
     if base is None:
-        known = tensor._key & _GRAD
-        attach(tensor, node)
-        if not known:
-            _awaken_views(tensor, tensor)
-        elif retained:
-            hooks.extras_of(node).retains[0] = weakref.ref(tensor)
-        return
-    node.sequence_nr = next_sequence_nr()
-    node.extras = None
-    known = base._key & _GRAD
-    attach(base, view_history.copy_slices(base, tensor, node, gradient_edge(base)))
-    tensor._key |= _GRAD
-    refreshed = _refresh_view(tensor)[0]
-    if retained:
-        hooks.extras_of(refreshed).retains[0] = weakref.ref(tensor)
+        _replace_history(tensor, node)
+    else:
+        node.sequence_nr = next_sequence_nr()
+        node.extras = None
+        slices = view_history.copy_slices(base, tensor, node, gradient_edge(base))
+        _replace_history(base, slices)
+        tensor._key |= _GRAD
+        _refresh_view(tensor)
     if not known:
-        _awaken_views(base, tensor)
+        _awaken_views(changed, tensor)
 
 
 def _awaken_views(base: Tensor, written: Tensor) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from runtime import errors
-from runtime.autograd import api, graph, hooks
+from runtime.autograd import api, graph, hooks, saved
 from runtime.autograd.node import LEAF, Node
 from runtime.autograd.twin import TwinStorage
 from runtime.core import key as keys
@@ -38,6 +38,8 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
         if not graph.is_differentiable(self):
             raise errors.requires_grad_dtype(self.dtype)
         self._key |= keys.GRAD
+        if self._meta is not None and self._meta.creation == graph.NO_GRAD:
+            self._meta.creation = graph.NO_GRAD_LEAF
     elif self._edge is not None:
         raise errors.requires_grad_of_non_leaf()
     else:
@@ -158,9 +160,11 @@ def retain_grad(self: Tensor) -> None:
 
     Raises: RuntimeError if the tensor does not require grad.
     """
+    if not self._key & keys.GRAD:
+        raise errors.retain_without_grad()
     edge = graph.gradient_edge(self)
     if edge is None:
-        raise errors.retain_without_grad()
+        return
     node, nr = edge[:2]
     meta = hooks.meta_of(self)
     if nr != LEAF and not meta.retains_grad:
@@ -207,6 +211,19 @@ def _name(self: Tensor) -> str | None:
     return None if self._meta is None else self._meta.name
 
 
+def _saved_value(self: Node, name: str) -> Any:
+    """What a node saved for its formula under a name: `grad_fn._saved_result`."""
+    slot = name.removeprefix("_")
+    if slot.startswith("saved_") and hasattr(type(self), slot):
+        value = getattr(self, slot, None)
+        if value.__class__ is list:
+            return saved.unpack_all(value, self)
+        is_plain = value.__class__ is tuple and not (value and isinstance(value[0], Tensor))
+        return value if is_plain else saved.unpack(value, self)
+    raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+
+Node.__getattr__ = _saved_value
 Tensor.requires_grad = property(_requires_grad, _set_requires_grad)
 Tensor.requires_grad_ = requires_grad_
 Tensor.grad_fn = property(_grad_fn)

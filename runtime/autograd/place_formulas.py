@@ -251,6 +251,9 @@ def logcumsumexp_backward(grad: Any, self: Any, result: Any, dim: int) -> Tensor
     """
     if not self.shape:
         return grad  # type: ignore[no-any-return]
+    if grad.dtype.is_complex:
+        weights = (grad.log() - result.conj()).flip((dim,)).logcumsumexp(dim).flip((dim,))
+        return (weights + self.conj()).exp()  # type: ignore[no-any-return]
     lowest = finfo(grad.dtype).min
     logarithm = grad.abs().log()
 

@@ -68,9 +68,9 @@ def save_original(tensor: Tensor) -> Any:
     return save(ops.clone(tensor))
 
 
-def save_all(tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
+def save_all(tensors: Sequence[Tensor | None]) -> list[Any]:
     """Keep a list of arguments."""
-    return tuple([save(tensor) for tensor in tensors])
+    return [save(tensor) for tensor in tensors]
 
 
 def save_result(tensor: Tensor | None, nr: int = 0) -> Any:
