@@ -30,5 +30,5 @@ def render(path: str, template: str, **values: object) -> File:
     """The file at `path` from a template."""
     text = _environment().get_template(template).render(**values)
     if path.endswith((".py", ".pyi")):
-        text = layout.fit(imports.tidy(text))
+        text = layout.fit(imports.tidy(text), is_stub=path.endswith(".pyi"))
     return File(path, text)

@@ -1,32 +1,60 @@
-"""Lays long lines of generated Python out over several: templates need not count columns."""
+"""Lays long lines of generated Python out over several: templates need not count columns.
+
+The result is what `ruff format` would write of the same code. Only lines that are too long, or
+carry parentheses that nobody needs, are looked at.
+"""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator
 
-WIDTH = 100
-_OPEN, _CLOSE = "([{", ")]}"
+from codegen.emit.breaking import INDENT, WIDTH, expand, fits, level_of, links, place
+from codegen.emit.tokens import Group, Node, Word, flat, members, parse
+
+_LITERAL = re.compile(r'(\s*)(\w+=)?("(?:[^"\\]|\\.)*")(,?)')
+_PREFIX = re.compile(r"(?:return|if|elif|raise|yield|assert) |(?:[\w.]+(?:, [\w.]+)*,? = )+")
+_ENCLOSED = re.compile(r"\s*(?:return|if|elif) \(.*\):?")
+_EMPTY = re.compile(r"\[\n\]")
+_ONE_TUPLE = re.compile(r'^( *\w+ = \()\n\s+("[^"\n]*"|[\w.]+),\n\s*\)$', re.MULTILINE)
+_DEFINITION = r"(?:def |class |@)"
+_BEFORE_DEFINITION = re.compile(rf"^(?![@#])(.*\S)\n+(?={_DEFINITION})", re.MULTILINE)
+_AFTER_DEFINITION = re.compile(rf"^( .*\S)\n+(?!{_DEFINITION})(?=[A-Za-z_])", re.MULTILINE)
+_COMPARISON = 3
+"""Level of the operators that bind tighter than `and` and `or`."""
 
 
-def fit(text: str) -> str:
-    """Break every line of more than WIDTH columns, as a formatter would."""
-    if all(len(line) <= WIDTH for line in text.split("\n")):
-        return text
+def fit(text: str, is_stub: bool = False) -> str:
+    """Break every line of more than WIDTH columns; join what templates break without need."""
     lines: list[str] = []
     inside = False
-    for line in text.split("\n"):
+    for line in _joined(text if is_stub else _spaced(text)).split("\n"):
         quotes = line.count('"""')
-        if len(line) <= WIDTH:
-            lines.append(line)
+        if fits(line):
+            lines += _fit_code(line) if _ENCLOSED.fullmatch(line) and not inside else [line]
         elif inside or quotes:
             lines += _fit_prose(line)
         else:
             lines += _fit_code(line)
         if quotes % 2:
             inside = not inside
-    return "\n".join(lines)
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _spaced(text: str) -> str:
+    """Two empty lines around the definitions of a module."""
+    text = _BEFORE_DEFINITION.sub(r"\1\n\n\n", text)
+    return _AFTER_DEFINITION.sub(r"\1\n\n\n", text)
+
+
+def _joined(text: str) -> str:
+    """Lists of nothing, and tuples of one, on one line."""
+
+    def join(match: re.Match[str]) -> str:
+        line = f"{match[1]}{match[2]},)"
+        return line if fits(line) else match[0]
+
+    return _ONE_TUPLE.sub(join, _EMPTY.sub("[]", text))
 
 
 def _fit_prose(line: str) -> list[str]:
@@ -43,149 +71,95 @@ def _fit_prose(line: str) -> list[str]:
 
 
 def _fit_code(line: str) -> list[str]:
-    indent = line[: len(line) - len(line.lstrip())]
-    string = re.fullmatch(r'\s*((?:\w+=)?)("(?:[^"\\]|\\.)*")(,?)', line)
-    if string:
-        return _fit_string(indent, string.group(1), string.group(2), string.group(3))
-    nested = re.fullmatch(r"(\s*(?:and|or) )\((.*)\)", line)
-    if nested:
-        pieces = _logic_pieces(nested.group(2))
-        operands = [f"{indent}    {piece}" for piece in pieces]
-        return [f"{nested.group(1)}(", *operands, f"{indent})"]
-    conditional = re.fullmatch(r"(\s*)(if|elif|return) (.*?)(:?)", line)
-    span = _bracket(line)
-    if conditional and len(_logic_pieces(conditional.group(3))) > 1:
-        return _fit_logic(line)
-    assigned = re.fullmatch(r"(\s*[\w, .]+ = )(.*)", line)
-    if assigned and (span is None or span[1] != len(line) - 1 or _is_choice(assigned.group(2))):
-        return _fit_assignment(indent, assigned.group(1), assigned.group(2))
-    if span is None:
-        return [line]
-    start, stop = span
-    head, inner, tail = line[: start + 1], line[start + 1 : stop], line[stop:]
-    parts = list(_commas(inner))
-    whole = f"{indent}    {inner.strip()}"
-    is_literal = not re.search(r"[\w\])]$", line[:start]) and len(parts) > 1
-    if len(whole) <= WIDTH and not is_literal:
-        body = [whole]
-    else:
-        body = [f"{indent}    {part}," for part in parts]
-    result = [head]
-    for each in body:
-        result += _fit_code(each) if len(each) > WIDTH else [each]
-    closing = indent + tail
-    return result + (_fit_code(closing) if len(closing) > WIDTH else [closing])
+    literal = _LITERAL.fullmatch(line)
+    if literal:
+        return _fit_literal(*literal.groups(default=""))
+    indent = len(line) - len(line.lstrip())
+    comment = re.search(r"  # .*$", line)
+    code = line[: comment.start()] if comment else line
+    if code.endswith(","):
+        return place(parse(code.strip()[:-1]), indent, " " * indent, ",")
+    nodes = parse(code.strip())
+    if nodes[0].flat == "def":
+        return _fit_definition(nodes, indent)
+    return _fit_statement(code, indent, comment[0] if comment else "")
 
 
-def _fit_string(indent: str, name: str, literal: str, comma: str) -> list[str]:
-    """Adjacent literals that concatenate."""
-    pieces = textwrap.wrap(
-        literal[1:-1],
-        WIDTH - len(indent) - 8,
-        drop_whitespace=False,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    if name:
-        return [
-            f"{indent}{name}(",
-            *(f'{indent}    "{piece}"' for piece in pieces),
-            f"{indent}){comma}",
-        ]
-    return [f'{indent}"{piece}"' for piece in pieces[:-1]] + [f'{indent}"{pieces[-1]}"{comma}']
-
-
-def _is_choice(expression: str) -> bool:
-    return len(_logic_pieces(expression)) > 1
-
-
-def _fit_assignment(indent: str, head: str, expression: str) -> list[str]:
-    """A value in parentheses: on one line if it fits, else an operand a line."""
-    whole = f"{indent}    {expression}"
-    pieces = [expression] if len(whole) <= WIDTH else _logic_pieces(expression)
-    return [f"{head}(", *(f"{indent}    {piece}" for piece in pieces), f"{indent})"]
-
-
-def _fit_logic(line: str) -> list[str]:
-    """A condition in parentheses, one operand a line."""
-    match = re.fullmatch(r"(\s*)(if|elif|return) (.*?)(:?)", line)
-    assert match is not None
-    indent, keyword, condition, colon = match.groups()
-    pieces = _logic_pieces(condition)
-    return [
-        f"{indent}{keyword} (",
-        *(
-            part
-            for piece in pieces
-            for part in (
-                _fit_code(f"{indent}    {piece}")
-                if len(indent) + 4 + len(piece) > WIDTH
-                else [f"{indent}    {piece}"]
-            )
-        ),
-        f"{indent}){colon}",
+def _fit_literal(indent: str, name: str, literal: str, comma: str) -> list[str]:
+    """A string that is too long, as adjacent literals."""
+    pieces = [
+        f'{indent}{"    " if name else ""}"{piece}"'
+        for piece in textwrap.wrap(
+            literal[1:-1],
+            WIDTH - len(indent) - 8,
+            drop_whitespace=False,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
     ]
+    if name:
+        return [f"{indent}{name}(", *pieces, f"{indent}){comma}"]
+    return [*pieces[:-1], pieces[-1] + comma]
 
 
-def _logic_pieces(condition: str) -> list[str]:
-    """Split before the outermost `and`, `or`, `if` and `else`."""
-    pieces, depth, start, i = [], 0, 0, 0
-    while i < len(condition):
-        char = condition[i]
-        if char in _OPEN:
-            depth += 1
-        elif char in _CLOSE:
-            depth -= 1
-        elif depth == 0:
-            word = re.match(r" (and|or|if|else) ", condition[i:])
-            if word:
-                pieces.append(condition[start:i])
-                start = i + 1
-                i += word.end() - 1
-                continue
-        i += 1
-    return [*pieces, condition[start:]]
+def _fit_definition(nodes: list[Node], indent: int) -> list[str]:
+    """Parameters on a line of their own, or on one each."""
+    pad, inner = " " * indent, " " * (indent + INDENT)
+    at = next(i for i, node in enumerate(nodes) if isinstance(node, Group))
+    group = nodes[at]
+    assert isinstance(group, Group)
+    whole = inner + flat(group.items)
+    body = [whole]
+    if not fits(whole):
+        body = [f"{inner}{flat(part)}," for part in members(group.items)]
+    rest = "".join(node.space + node.flat for node in nodes[at + 1 :])
+    return [f"{pad}{flat(nodes[:at])}(", *body, f"{pad}){rest}"]
 
 
-def _bracket(line: str) -> tuple[int, int] | None:
-    """The last outermost bracket with content: where a formatter splits first."""
-    spans: list[tuple[int, int]] = []
-    stack: list[int] = []
-    quote = ""
-    for i, char in enumerate(line):
-        if quote:
-            if char == quote and line[i - 1] != "\\":
-                quote = ""
-        elif char in "\"'":
-            quote = char
-        elif char in _OPEN:
-            stack.append(i)
-        elif char in _CLOSE and stack:
-            start = stack.pop()
-            if not stack and i > start + 1:
-                spans.append((start, i))
-    if not spans:
-        return None
-    if line.lstrip().startswith("def "):
-        return spans[0]
-    return spans[-1]
+def _fit_statement(code: str, indent: int, comment: str) -> list[str]:
+    """Break the expression of a statement: inside its last brackets, or in parentheses."""
+    pad, text = " " * indent, code.strip()
+    suffix = ":" if text.endswith(":") else ""
+    cause = re.search(r" from \w+$", text) if text.startswith("raise ") else None
+    suffix = cause[0] if cause else suffix
+    match = _PREFIX.match(text)
+    prefix = match[0] if match else ""
+    nodes = _bare(parse(text[len(prefix) : len(text) - len(suffix)]))
+    line = pad + prefix + flat(nodes) + suffix
+    if fits(line):
+        return [line + comment]
+    lines = expand(nodes, indent, pad + prefix, suffix) if _may_stay_open(nodes) else None
+    is_single = level_of(nodes) is None and links(nodes) < 2
+    if lines and (is_single or all(map(fits, lines))):
+        return [lines[0] + comment, *lines[1:]]
+    if is_single and not fits(pad + "    " + flat(nodes)):
+        return [line + comment]
+    parts = members(nodes)
+    deeper, comma = indent + INDENT, "," if len(parts) > 1 else ""
+    inner = [line for part in parts for line in place(part, deeper, " " * deeper, comma)]
+    return [f"{pad}{prefix}({comment}", *inner, f"{pad}){suffix}"]
 
 
-def _commas(inner: str) -> Iterator[str]:
-    """The parts between outermost commas."""
-    depth, start, quote = 0, 0, ""
-    for i, char in enumerate(inner):
-        if quote:
-            if char == quote and inner[i - 1] != "\\":
-                quote = ""
-        elif char in "\"'":
-            quote = char
-        elif char in _OPEN:
-            depth += 1
-        elif char in _CLOSE:
-            depth -= 1
-        elif char == "," and depth == 0:
-            yield inner[start:i].strip()
-            start = i + 1
-    if inner[start:].strip():
-        yield inner[start:].strip()
+def _bare(nodes: list[Node]) -> list[Node]:
+    """An expression without parentheses around all of it, unless they make a tuple."""
+    while len(nodes) == 1 and isinstance(nodes[0], Group) and nodes[0].opening == "(":
+        inner = nodes[0].items
+        if not inner or any(isinstance(n, Word) and n.text in (",", "for") for n in inner):
+            break
+        nodes = inner
+    return nodes
+
+
+def _may_stay_open(nodes: list[Node]) -> bool:
+    """Whether breaking inside brackets is enough: no operator, or one beside a bracket."""
+    last, first = nodes[-1], nodes[0]
+    if any(isinstance(node, Word) and node.text == "," for node in nodes):
+        return True
+    found = level_of(nodes)
+    if found is None:
+        return links(nodes) < 2
+    level, count = found
+    if 0 < level < _COMPARISON:  # `and` and `or` count together
+        count = sum(isinstance(n, Word) and n.text in ("and", "or") for n in nodes)
+    ends_in_brackets = isinstance(last, Group) and bool(last.items)
+    return count == 1 and (ends_in_brackets or isinstance(first, Group))

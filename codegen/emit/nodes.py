@@ -201,9 +201,7 @@ def _is_number(operator: Operator, name: str) -> bool:
     return argument is not None and "Scalar" in argument.type.names
 
 
-def _documented(
-    derivative: Derivative, cases: tuple[automatic.BackwardCase, ...]
-) -> Iterator[str]:
+def _documented(derivative: Derivative, cases: tuple[automatic.BackwardCase, ...]) -> Iterator[str]:
     """The mathematics of each gradient; of an automatic one the symbolic result, if it is short."""
     for gradient in derivative.gradients:
         name = ", ".join(gradient.inputs)

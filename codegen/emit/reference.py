@@ -43,9 +43,7 @@ def emit(program: Program) -> Iterable[File]:
     for page in PAGES:
         sections = list(_sections(program, page))
         if sections:
-            yield render(
-                f"reference/{page}.md", "reference.md.jinja", page=page, sections=sections
-            )
+            yield render(f"reference/{page}.md", "reference.md.jinja", page=page, sections=sections)
     samples = [
         _sample(operator.name, operator.samples)
         for operator in program.operators

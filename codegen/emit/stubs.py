@@ -166,4 +166,3 @@ def _dunders(program: Program) -> Iterator[Signature]:
             unary = not functions.is_binary(operator)
             parameters = "self" if unary else "self, other: Any"
             yield Signature(name, parameters, "Tensor", False, False, "")
-

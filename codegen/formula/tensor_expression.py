@@ -119,6 +119,8 @@ class _TensorPrinter(Printer):
                 if is_number
                 else self.text(operand, 0 if stands_alone else 14)
             )
+            if f"{{{i}}}." in template and part[0].isdigit():
+                part = f"({part})"  # an attribute of a literal
             parts.append(part)
         binding = _binding(template)
         if all(re.fullmatch(r"-?[\w.]+", part) for part in parts):

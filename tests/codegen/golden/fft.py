@@ -3,6 +3,4 @@
 # Do not edit.
 """The operators of fft."""
 
-__all__ = [
-]
-
+__all__ = []

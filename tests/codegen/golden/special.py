@@ -3,6 +3,4 @@
 # Do not edit.
 """The operators of special."""
 
-__all__ = [
-]
-
+__all__ = []

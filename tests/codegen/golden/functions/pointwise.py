@@ -158,10 +158,7 @@ __threshold_backward = operators._threshold_backward.calls
 
 
 def _threshold_backward(grad_output: Tensor, input: Tensor) -> Tensor:
-    """_threshold_backward(Tensor grad_output, Tensor self) -> Tensor
-
-    
-    """
+    """_threshold_backward(Tensor grad_output, Tensor self) -> Tensor"""
     try:
         call = __threshold_backward[grad_output._key, input._key]
     except AttributeError:

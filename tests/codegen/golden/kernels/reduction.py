@@ -28,6 +28,7 @@ def mean_dim_project(acc, count):
 
 mean_dim = (mean_dim_identity, mean_dim_reduce, mean_dim_combine, mean_dim_project)
 
+
 def max_reduce(acc, self):
     """max(acc, self)"""
     return max(acc, self)
