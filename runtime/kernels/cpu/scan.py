@@ -117,6 +117,9 @@ def logcumsumexp(out: Array, self: Array, dim: int) -> None:
     """Write the logarithm of the sums of exponentials up to each place."""
     if not out.size:
         return
+    if out.dtype.kind == "c":
+        _log_sum_exp_complex(np.moveaxis(np.atleast_1d(out), dim, 0), self, dim)
+        return
     buffer = buffer_of(out)
     run_rows(_log_sum_exp, (buffer.reshape(folded_shape(out.shape, dim)), fold(self, dim)))
     settle(out, buffer)
@@ -139,6 +142,18 @@ def _log_sum_exp(out, self):
                         high += math.log1p(math.exp(low - high))
                     acc = high
                 out[o, j, i] = acc
+
+
+def _log_sum_exp_complex(out: Array, self: Array, dim: int) -> None:
+    """The same step by step along the dim, which is first in `out`; the larger real part leads."""
+    steps = np.moveaxis(np.atleast_1d(self), dim, 0)
+    out[0] = acc = steps[0]
+    with np.errstate(all="ignore"):
+        for j in range(1, len(steps)):
+            first = acc.real >= steps[j].real
+            high, low = np.where(first, acc, steps[j]), np.where(first, steps[j], acc)
+            gap = np.where(np.isneginf(low.real), -np.inf, low - high)
+            out[j] = acc = high + np.log1p(np.exp(gap))
 
 
 def cummax(values: Array, indices: Array, self: Array, dim: int) -> None:

@@ -47,7 +47,7 @@ def stack(out: Array, tensors: Sequence[Array], dim: int = 0) -> None:
     """Write the arrays one behind the other along the new dim `dim`."""
     before = (slice(None),) * (dim % out.ndim)
     for i, tensor in enumerate(tensors):
-        copy_parts(out[(*before, i)], tensor)
+        copy_parts(out[(*before, i, ...)], tensor)
 
 
 def flip(out: Array, self: Array, dims: Sequence[int]) -> None:
