@@ -1,4 +1,4 @@
-"""Convolutions on the CPU: patches laid out as columns, multiplied by the weights with BLAS.
+"""Convolutions on the CPU: three products, and the choice of the algorithm for each.
 
 Every convolution is seen with three spatial dims (depth, height, width); missing ones have size 1.
 A transposed convolution is the gradient of a convolution with respect to its input, and its
@@ -7,16 +7,19 @@ gradients are convolutions, so that three products serve all.
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from runtime.kernels.build import kernel
+from runtime.kernels.cpu import column_convolution, direct_convolution, winograd
+from runtime.kernels.cpu.planes import lay_out
 
 Array = Any
 Triple = tuple[int, int, int]
-BLOCK_ELEMENTS = 1 << 19  # of the columns held at once: they should stay in the second cache
+# Where the algorithms' times cross, measured on one thread of an AVX-512 machine:
+FEW_OUTPUTS, FEW_INPUTS = 48, 8
+LONG_RUN = 512
+WINOGRAD_CHANNELS = 32
 quiet = np.errstate(all="ignore")
 
 
@@ -45,10 +48,10 @@ def convolution(
     """Write the convolution, or the transposed one, plus the bias of each channel."""
     geometry = geometry_of(out.ndim, stride, padding, dilation, groups)
     y, x, w = spatial(out), spatial(input), spatial(weight)
-    if transposed:
-        product_transposed(y, x, w, geometry)
-    else:
-        product(y, x, w, geometry)
+    if not transposed:
+        product(y, x, w, bias, geometry)
+        return
+    product_transposed(y, x, w, geometry)
     if bias is not None:
         y += bias.reshape(1, -1, 1, 1, 1)
 
@@ -69,7 +72,7 @@ def convolution_grad_input(
     geometry = geometry_of(out.ndim, stride, padding, dilation, groups)
     dx, dy, w = spatial(out), spatial(grad_output), spatial(weight)
     if transposed:
-        product(dx, dy, w, geometry)
+        product(dx, dy, w, None, geometry)
     else:
         product_transposed(dx, dy, w, geometry)
 
@@ -115,238 +118,133 @@ def spatial(array: Array) -> Array:
     return array.reshape(sizes[:2] + (1,) * (5 - len(sizes)) + sizes[2:])
 
 
-# The three products. x: (N, C, D, H, W); w: (O, C / groups, KD, KH, KW); y: (N, O, OD, OH, OW).
+# The three products, by the algorithm that suits. x: (N, C, D, H, W); w: (O, C / groups, KD, KH,
+# KW); y: (N, O, OD, OH, OW).
 
 
-def product(y: Array, x: Array, w: Array, geometry: Geometry) -> None:
-    """y = w * x: columns of a block of images, then one product per image and group."""
-    groups = geometry.groups
-    n, o = y.shape[:2]
-    length = prod(y.shape[2:])
+def product(y: Array, x: Array, w: Array, bias: Array | None, geometry: Geometry) -> None:
+    """y = w * x + bias."""
     if not y.size:
         return
-    rows = np.ascontiguousarray(w).reshape(groups, o // groups, -1)
-    depth = rows.shape[2]
-    result = y.reshape(n, groups, o // groups, length)
-    if depth == 0:
-        y.fill(0)
+    if not w.size:
+        y[...] = 0 if bias is None else bias.reshape(-1, 1, 1, 1)
         return
+    x, w = np.ascontiguousarray(x), np.ascontiguousarray(w)
+    groups = geometry.groups
     if is_pointwise(w, geometry):
-        columns = np.ascontiguousarray(x).reshape(n, groups, depth, length)
-        np.matmul(rows, columns, out=result)
-        return
-    x = np.ascontiguousarray(x)
-    step = images_per_block(groups * depth * length, n)
-    columns = np.empty((step, groups, depth, length), x.dtype)
-    for start in range(0, n, step):
-        count = min(step, n - start)
-        fill_columns(columns[:count], x[start : start + count], w, y, geometry)
-        np.matmul(rows, columns[:count], out=result[start : start + count])
+        multiply_places(y, x, w, bias, geometry)
+    elif suits_winograd(y, w, geometry):
+        winograd.convolve(y, x, w, bias, geometry.padding[1:])
+    else:
+        planes = lay_out(x.shape[2:], w.shape[2:], y.shape[2:], *geometry[:3])
+        algorithm = direct_convolution if suits_tiles(y, w, groups) else column_convolution
+        algorithm.convolve(y, x, w, bias, planes, groups)
 
 
 def product_transposed(x: Array, y: Array, w: Array, geometry: Geometry) -> None:
-    """x = the gradient that y sends back through w: products give columns, which are summed."""
-    groups = geometry.groups
-    n, o = y.shape[:2]
-    length = prod(y.shape[2:])
+    """x = the gradient that y sends back through w; with stride 1, a convolution again."""
     if not x.size:
         return
     if not y.size or not w.size:
         x.fill(0)
         return
-    rows = np.ascontiguousarray(w).reshape(groups, o // groups, -1).transpose(0, 2, 1)
-    depth = rows.shape[1]
-    grad = np.ascontiguousarray(y).reshape(n, groups, o // groups, length)
+    y, w = np.ascontiguousarray(y), np.ascontiguousarray(w)
+    reach = [d * (k - 1) for d, k in zip(geometry.dilation, w.shape[2:], strict=True)]
+    padding = tuple(r - p for r, p in zip(reach, geometry.padding, strict=True))
     if is_pointwise(w, geometry):
-        np.matmul(rows, grad, out=x.reshape(n, groups, depth, length))
-        return
-    x.fill(0)
-    step = images_per_block(groups * depth * length, n)
-    columns = np.empty((step, groups, depth, length), x.dtype)
-    for start in range(0, n, step):
-        count = min(step, n - start)
-        np.matmul(rows, grad[start : start + count], out=columns[:count])
-        add_columns(x[start : start + count], columns[:count], w, y, geometry)
+        scatter_places(x, y, w, geometry)
+    elif geometry.stride == (1, 1, 1) and min(padding) >= 0:
+        flipped = Geometry(geometry.stride, padding, geometry.dilation, geometry.groups)  # type: ignore[arg-type]
+        product(x, y, flip(w, geometry.groups), None, flipped)
+    else:
+        planes = lay_out(x.shape[2:], w.shape[2:], y.shape[2:], *geometry[:3])
+        column_convolution.convolve_transposed(x, y, w, planes, geometry.groups)
 
 
 def product_weight(w: Array, y: Array, x: Array, geometry: Geometry) -> None:
-    """w = sum over the images of y times the columns of x."""
-    groups = geometry.groups
-    n, o = y.shape[:2]
-    w.fill(0)
+    """w = the sum over images and places of y times what each tap sees of x."""
     if not y.size or not w.size:
+        w.fill(0)
         return
-    length = prod(y.shape[2:])
-    result = w.reshape(groups, o // groups, -1)
-    depth = result.shape[2]
-    grad = np.ascontiguousarray(y).reshape(n, groups, o // groups, length)
-    x = np.ascontiguousarray(x)
-    pointwise = is_pointwise(w, geometry)
-    step = images_per_block(groups * depth * length, n)
-    columns = np.empty((step, groups, depth, length), x.dtype)
-    for start in range(0, n, step):
-        count = min(step, n - start)
-        if pointwise:
-            block = x[start : start + count].reshape(count, groups, depth, length)
-        else:
-            block = columns[:count]
-            fill_columns(block, x[start : start + count], w, y, geometry)
-        each = np.matmul(grad[start : start + count], block.transpose(0, 1, 3, 2))
-        result += each.sum(axis=0)
+    y, x = np.ascontiguousarray(y), np.ascontiguousarray(x)
+    groups = geometry.groups
+    if is_pointwise(w, geometry):
+        correlate_places(w, y, x, geometry)
+        return
+    planes = lay_out(x.shape[2:], w.shape[2:], y.shape[2:], *geometry[:3])
+    long = planes.length >= LONG_RUN and y.dtype.kind == "f"
+    tiles = long or suits_tiles(y, w, groups)
+    algorithm = direct_convolution if tiles else column_convolution
+    algorithm.correlate(w, y, x, planes, groups)
 
 
-def is_pointwise(w: Array, geometry: Geometry) -> bool:
-    """Whether every output sees one place of the input, so that the input is its columns."""
+def suits_tiles(y: Array, w: Array, groups: int) -> bool:
+    """Whether columns would be used too seldom to pay for their copies."""
+    return y.dtype.kind == "f" and (w.shape[0] // groups < FEW_OUTPUTS or w.shape[1] < FEW_INPUTS)
+
+
+def suits_winograd(y: Array, w: Array, geometry: Geometry) -> bool:
+    """Whether the kernel is 3 x 3, and there is work enough to pay for the transforms."""
+    outputs, channels = w.shape[:2]
     return (
-        w.shape[2:] == (1, 1, 1) and geometry.stride == (1, 1, 1) and geometry.padding == (0, 0, 0)
+        w.shape[2:] == (1, 3, 3)
+        and y.dtype.kind == "f"
+        and geometry == Geometry((1, 1, 1), geometry.padding, (1, 1, 1), 1)
+        and min(outputs, channels) >= WINOGRAD_CHANNELS
+        and y.shape[0] * y.shape[3] * y.shape[4] >= 8 * max(outputs, channels)
     )
 
 
-def images_per_block(elements: int, n: int) -> int:
-    """How many images' columns are held at once."""
-    return max(1, min(n, BLOCK_ELEMENTS // max(elements, 1)))
+def flip(w: Array, groups: int) -> Array:
+    """The kernel of the transpose: taps reversed, inputs and outputs exchanged."""
+    reversed_taps = w[:, :, ::-1, ::-1, ::-1]
+    grouped = reversed_taps.reshape(groups, w.shape[0] // groups, *w.shape[1:])
+    return grouped.swapaxes(1, 2).reshape(groups * w.shape[1], w.shape[0] // groups, *w.shape[2:])
 
 
-def fill_columns(columns: Array, x: Array, w: Array, y: Array, geometry: Geometry) -> None:
-    """columns[n, g, (c, kd, kh, kw), (od, oh, ow)] = x at the place that the kernel sees."""
-    seen = columns.reshape((x.shape[0], x.shape[1], *w.shape[2:], *y.shape[2:]))
-    take_patches(seen, x, geometry.stride, geometry.padding, geometry.dilation)
+# Kernels with one tap: every output sees one place of the input.
 
 
-def add_columns(x: Array, columns: Array, w: Array, y: Array, geometry: Geometry) -> None:
-    """x += columns, each at the place that the kernel sees."""
-    seen = columns.reshape((x.shape[0], x.shape[1], *w.shape[2:], *y.shape[2:]))
-    add_patches(x, seen, geometry.stride, geometry.padding, geometry.dilation)
+def is_pointwise(w: Array, geometry: Geometry) -> bool:
+    """Whether the kernel has one tap and no padding."""
+    return w.shape[2:] == (1, 1, 1) and geometry.padding == (0, 0, 0)
 
 
-@kernel
-def first_inside(offset, stride):
-    """The first i with i * stride + offset >= 0."""
-    return 0 if offset >= 0 else (-offset + stride - 1) // stride
+def seen_places(x: Array, geometry: Geometry) -> Array:
+    """The places that the kernel visits."""
+    depth, height, width = geometry.stride
+    return x[:, :, ::depth, ::height, ::width]
 
 
-@kernel
-def end_inside(offset, stride, size, count):
-    """The end of the i below `count` with i * stride + offset < size."""
-    if size - offset <= 0:
-        return 0
-    return min(count, (size - offset - 1) // stride + 1)
+def multiply_places(y: Array, x: Array, w: Array, bias: Array | None, geometry: Geometry) -> None:
+    """y = w * x + bias: one product per image and group."""
+    groups = geometry.groups
+    rows = w.reshape(groups, w.shape[0] // groups, w.shape[1])
+    count = y.shape[0]
+    seen = np.ascontiguousarray(seen_places(x, geometry)).reshape(count, groups, w.shape[1], -1)
+    np.matmul(rows, seen, out=y.reshape(count, groups, rows.shape[1], -1))
+    if bias is not None:
+        y += bias.reshape(1, -1, 1, 1, 1)
 
 
-@kernel
-def take_patches(patches, x, stride, padding, dilation):
-    """patches[n, c, kd, kh, kw, od, oh, ow] = x[n, c, od * stride + kd * dilation - padding, ...].
-
-    Runs along ow; outside of x there are zeros.
-    """
-    _n, _c, kernel_d, kernel_h, kernel_w, out_d, out_h, out_w = patches.shape
-    for n in range(x.shape[0]):
-        for c in range(x.shape[1]):
-            for kd in range(kernel_d):
-                for kh in range(kernel_h):
-                    for kw in range(kernel_w):
-                        offset = kw * dilation[2] - padding[2]
-                        first = min(first_inside(offset, stride[2]), out_w)
-                        end = max(end_inside(offset, stride[2], x.shape[4], out_w), first)
-                        for od in range(out_d):
-                            d = od * stride[0] + kd * dilation[0] - padding[0]
-                            for oh in range(out_h):
-                                h = oh * stride[1] + kh * dilation[1] - padding[1]
-                                run = patches[n, c, kd, kh, kw, od, oh]
-                                if d < 0 or d >= x.shape[2] or h < 0 or h >= x.shape[3]:
-                                    run[:] = 0
-                                    continue
-                                line = x[n, c, d, h]
-                                run[:first] = 0
-                                run[end:] = 0
-                                if stride[2] == 1:
-                                    for i in range(first, end):
-                                        run[i] = line[i + offset]
-                                else:
-                                    for i in range(first, end):
-                                        run[i] = line[i * stride[2] + offset]
+def scatter_places(x: Array, y: Array, w: Array, geometry: Geometry) -> None:
+    """x = w' y at the places seen, 0 elsewhere."""
+    groups = geometry.groups
+    rows = w.reshape(groups, w.shape[0] // groups, w.shape[1]).transpose(0, 2, 1)
+    grouped = y.reshape(y.shape[0], groups, w.shape[0] // groups, -1)
+    if geometry.stride == (1, 1, 1) and x.shape[2:] == y.shape[2:]:
+        np.matmul(rows, grouped, out=x.reshape(x.shape[0], groups, w.shape[1], -1))
+        return
+    x.fill(0)
+    seen = seen_places(x, geometry)[:, :, : y.shape[2], : y.shape[3], : y.shape[4]]
+    seen[...] = np.matmul(rows, grouped).reshape(seen.shape)
 
 
-@kernel
-def add_patches(x, patches, stride, padding, dilation):
-    """x[n, c, od * stride + kd * dilation - padding, ...] += patches[n, c, kd, ..., od, ...]."""
-    _n, _c, kernel_d, kernel_h, kernel_w, out_d, out_h, out_w = patches.shape
-    for n in range(x.shape[0]):
-        for c in range(x.shape[1]):
-            for kd in range(kernel_d):
-                for kh in range(kernel_h):
-                    for kw in range(kernel_w):
-                        offset = kw * dilation[2] - padding[2]
-                        first = min(first_inside(offset, stride[2]), out_w)
-                        end = end_inside(offset, stride[2], x.shape[4], out_w)
-                        for od in range(out_d):
-                            d = od * stride[0] + kd * dilation[0] - padding[0]
-                            if d < 0 or d >= x.shape[2]:
-                                continue
-                            for oh in range(out_h):
-                                h = oh * stride[1] + kh * dilation[1] - padding[1]
-                                if h < 0 or h >= x.shape[3]:
-                                    continue
-                                run = patches[n, c, kd, kh, kw, od, oh]
-                                line = x[n, c, d, h]
-                                if stride[2] == 1:
-                                    for i in range(first, end):
-                                        line[i + offset] += run[i]
-                                else:
-                                    for i in range(first, end):
-                                        line[i * stride[2] + offset] += run[i]
-
-
-# Sliding blocks: unfold and fold.
-
-
-def im2col(
-    out: Array, self: Array, kernel_size: Any, dilation: Any, padding: Any, stride: Any
-) -> None:
-    """Write the patches as columns (N, C * KH * KW, OH * OW)."""
-    x = self if self.ndim == 4 else self[None]
-    kernel_h, kernel_w = _pair(kernel_size)
-    sizes = block_counts(x.shape[2:], kernel_size, dilation, padding, stride)
-    geometry = geometry_of(4, _pair(stride), _pair(padding), _pair(dilation), 1)
-    patches = out.reshape(x.shape[0], x.shape[1], 1, kernel_h, kernel_w, 1, *sizes)
-    lines = np.ascontiguousarray(spatial(x))
-    take_patches(patches, lines, geometry.stride, geometry.padding, geometry.dilation)
-
-
-def col2im(
-    out: Array,
-    self: Array,
-    output_size: Any,
-    kernel_size: Any,
-    dilation: Any,
-    padding: Any,
-    stride: Any,
-) -> None:
-    """Write the sum of the columns, each at the places of its patch."""
-    x = out if out.ndim == 4 else out[None]
-    kernel_h, kernel_w = _pair(kernel_size)
-    sizes = block_counts(x.shape[2:], kernel_size, dilation, padding, stride)
-    geometry = geometry_of(4, _pair(stride), _pair(padding), _pair(dilation), 1)
-    columns = np.ascontiguousarray(self)
-    patches = columns.reshape(x.shape[0], x.shape[1], 1, kernel_h, kernel_w, 1, *sizes)
-    out.fill(0)
-    add_patches(spatial(x), patches, geometry.stride, geometry.padding, geometry.dilation)
-
-
-def _pair(value: Any) -> tuple[int, int]:
-    if isinstance(value, int):
-        return (value, value)
-    return (value[0], value[-1])
-
-
-def block_counts(
-    sizes: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
-) -> tuple[int, int]:
-    """How many places a kernel has in each of two dims."""
-    counts = [
-        (size + 2 * p - d * (k - 1) - 1) // s + 1
-        for size, k, d, p, s in zip(
-            sizes, _pair(kernel_size), _pair(dilation), _pair(padding), _pair(stride), strict=True
-        )
-    ]
-    return (counts[0], counts[1])
+def correlate_places(w: Array, y: Array, x: Array, geometry: Geometry) -> None:
+    """w = the sum over images of y times the places seen, transposed."""
+    groups = geometry.groups
+    seen = seen_places(x, geometry)[:, :, : y.shape[2], : y.shape[3], : y.shape[4]]
+    columns = np.ascontiguousarray(seen).reshape(x.shape[0], groups, w.shape[1], -1)
+    rows = y.reshape(y.shape[0], groups, w.shape[0] // groups, -1)
+    each = np.matmul(rows, columns.transpose(0, 1, 3, 2))
+    w[...] = each.sum(axis=0).reshape(w.shape)

@@ -20,6 +20,7 @@ from runtime.kernels.cpu.planes import Planes, fill_planes, put_results, take_re
 Array = Any
 MOST_TAPS = 9  # with 2 results: 18 weights in registers beside the planes' values
 CACHED_ELEMENTS = 1 << 17  # of the planes' part that is read again for each pair of results
+SHORT_RUN, LONG_RUN = 512, 2048  # below the one, images are joined up to the other
 
 
 def convolve(y: Array, x: Array, w: Array, bias: Array | None, planes: Planes, groups: int) -> None:
@@ -31,10 +32,8 @@ def convolve(y: Array, x: Array, w: Array, bias: Array | None, planes: Planes, g
     added = np.zeros(w.shape[0], y.dtype) if bias is None else np.ascontiguousarray(bias)
     block = max(256, CACHED_ELEMENTS // w.shape[1] // 16 * 16)
     kernel = build.compile_text(f"convolve_{taps}", convolve_text(taps))
-    arguments = (y, x, weights, added, planes.base, planes.numbers)
-    threads.run_ranges(
-        kernel, x.shape[0], y.size * w[0].size, *arguments, planes.numel, planes.length, block
-    )
+    arguments = (y, x, weights, added, *_geometry(planes, x.shape[0]), block)
+    threads.run_ranges(kernel, x.shape[0], y.size * w[0].size, *arguments)
 
 
 def correlate(w: Array, y: Array, x: Array, planes: Planes, groups: int) -> None:
@@ -44,26 +43,35 @@ def correlate(w: Array, y: Array, x: Array, planes: Planes, groups: int) -> None
     kernel = build.compile_text(f"correlate_{taps}", correlate_text(taps))
     parts = threads.part_count(x.shape[0], y.size * w[0].size)
     sums = np.zeros((parts, groups, outputs, w.shape[1], taps), w.dtype)
-    arguments = (sums, y, x, planes.base, planes.numbers, planes.numel, planes.length, 4096)
+    arguments = (sums, y, x, *_geometry(planes, x.shape[0]), 4096)
     threads.run_ranges(kernel, x.shape[0], y.size * w[0].size, *arguments, numbered=True)
     w[...] = sums.sum(axis=0).reshape(w.shape)
+
+
+def _geometry(planes: Planes, images: int) -> tuple[Any, ...]:
+    """What both kernels take; short runs of several images are joined, and what lies between."""
+    joined = max(1, min(images, LONG_RUN // planes.numel)) if planes.length < SHORT_RUN else 1
+    return planes.base, planes.numbers, planes.numel, planes.length, joined
 
 
 # Texts.
 
 CONVOLVE = '''\
 @entry
-def kernel(first, last, y, x, w, bias, base, numbers, numel, length, block):
-    """y[n] = the convolution of x[n], for the images n from first to last."""
+def kernel(first, last, y, x, w, bias, base, numbers, numel, length, images, block):
+    """y[n] = the convolution of x[n], for the images n from first to last, `images` at a time."""
     groups, channels, outputs = w.shape[0], w.shape[1], w.shape[2]
-    planes = np.zeros((x.shape[1], numel), x.dtype)
-    sums = np.empty((outputs, length), x.dtype)
-    for n in range(first, last):
-        fill_planes(planes, x[n], numbers)
+    planes = np.zeros((x.shape[1], images * numel), x.dtype)
+    total = (images - 1) * numel + length
+    sums = np.empty((outputs, total), x.dtype)
+    for n in range(first, last, images):
+        here = min(images, last - n)
+        for i in range(here):
+            fill_planes(planes, x[n + i], i * numel, numbers)
         for g in range(groups):
             sums[:] = 0
-            for start in range(0, length, block):
-                stop = min(start + block, length)
+            for start in range(0, total, block):
+                stop = min(start + block, total)
                 for o in range(0, outputs - 1, 2):
                     for c in range(channels):
 {pairs}
@@ -71,22 +79,29 @@ def kernel(first, last, y, x, w, bias, base, numbers, numel, length, block):
                     o = outputs - 1
                     for c in range(channels):
 {singles}
-            take_results(y[n], sums, g * outputs, bias, numbers[7], numbers[8])
+            for i in range(here):
+                take_results(
+                    y[n + i], sums, g * outputs, i * numel, bias, numbers[7], numbers[8]
+                )
 '''
 
 CORRELATE = '''\
 @entry
-def kernel(part, first, last, sums, y, x, base, numbers, numel, length, block):
-    """sums[part] += the products of y[n] and x[n], for the images n from first to last."""
-    groups, outputs, channels = sums.shape[1], sums.shape[2], sums.shape[3]
-    planes = np.zeros((x.shape[1], numel), x.dtype)
-    rows = np.zeros((y.shape[1], length), x.dtype)
-    w = sums[part]
-    for n in range(first, last):
-        fill_planes(planes, x[n], numbers)
-        put_results(rows, y[n], numbers[7], numbers[8])
-        for start in range(0, length, block):
-            stop = min(start + block, length)
+def kernel(part, first, last, parts, y, x, base, numbers, numel, length, images, block):
+    """parts[part] += the products of y[n] and x[n], for the images n from first to last."""
+    groups, outputs, channels = parts.shape[1], parts.shape[2], parts.shape[3]
+    planes = np.zeros((x.shape[1], images * numel), x.dtype)
+    total = (images - 1) * numel + length
+    sums = np.zeros((y.shape[1], total), x.dtype)
+    w = parts[part]
+    for n in range(first, last, images):
+        here = min(images, last - n)
+        for i in range(here):
+            fill_planes(planes, x[n + i], i * numel, numbers)
+            put_results(sums, y[n + i], i * numel, numbers[7], numbers[8])
+        sums[:, (here - 1) * numel + length :] = 0
+        for start in range(0, total, block):
+            stop = min(start + block, total)
             for g in range(groups):
                 for o in range(0, outputs - 1, 2):
                     for c in range(channels):
@@ -124,7 +139,7 @@ def convolve_text(taps: int) -> str:
 @cache
 def correlate_text(taps: int) -> str:
     """The text of `correlate` for one number of taps."""
-    call = "rows, planes, w, base, g, o, c, start, stop"
+    call = "sums, planes, w, base, g, o, c, start, stop"
     return _text("correlate", taps, _sum_tile, CORRELATE, call)
 
 

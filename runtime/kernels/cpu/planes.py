@@ -69,8 +69,8 @@ def lay_out(
 
 
 @typed
-def fill_planes(planes, x, numbers):
-    """planes[c, phase, ...] = x[c] in its place; the padding around it is zero already."""
+def fill_planes(planes, x, at, numbers):
+    """planes[c, at:] = x[c] in its place; the padding around it is zero already."""
     sd, sh, sw, pd, ph, pw, depth, height, width = numbers
     for c in range(x.shape[0]):
         plane = planes[c]
@@ -82,7 +82,7 @@ def fill_planes(planes, x, numbers):
                 for rw in range(sw):
                     start = (rw - pw) % sw
                     phase = (rd * sh + rh) * sw + rw
-                    first = ((phase * depth + qd) * height + qh) * width + (start + pw) // sw
+                    first = at + ((phase * depth + qd) * height + qh) * width + (start + pw) // sw
                     count = (line.size - start + sw - 1) // sw
                     run = plane[first : first + count]
                     if sw == 1:
@@ -97,8 +97,8 @@ def fill_planes(planes, x, numbers):
 
 
 @typed
-def empty_planes(x, planes, numbers):
-    """x[c] = planes[c, phase, ...]: the way back, without the padding."""
+def empty_planes(x, planes, at, numbers):
+    """x[c] = planes[c, at:]: the way back, without the padding."""
     sd, sh, sw, pd, ph, pw, depth, height, width = numbers
     for c in range(x.shape[0]):
         plane = planes[c]
@@ -110,7 +110,7 @@ def empty_planes(x, planes, numbers):
                 for rw in range(sw):
                     start = (rw - pw) % sw
                     phase = (rd * sh + rh) * sw + rw
-                    first = ((phase * depth + qd) * height + qh) * width + (start + pw) // sw
+                    first = at + ((phase * depth + qd) * height + qh) * width + (start + pw) // sw
                     count = (line.size - start + sw - 1) // sw
                     run = plane[first : first + count]
                     if sw == 1:
@@ -122,13 +122,13 @@ def empty_planes(x, planes, numbers):
 
 
 @typed
-def take_results(y, runs, first, bias, height, width):
-    """y[first + o] = the results in runs[o], without what lies between the rows, plus the bias."""
+def take_results(y, runs, first, at, bias, height, width):
+    """y[first + o] = runs[o, at:] without what lies between the rows, plus the bias."""
     for o in range(runs.shape[0]):
         added = bias[first + o]
         for d in range(y.shape[1]):
             for h in range(y.shape[2]):
-                start = (d * height + h) * width
+                start = at + (d * height + h) * width
                 line = y[first + o, d, h]
                 run = runs[o, start : start + line.size]
                 for i in range(line.size):
@@ -136,12 +136,12 @@ def take_results(y, runs, first, bias, height, width):
 
 
 @typed
-def put_results(runs, y, height, width):
-    """runs[o] = y[o] at its places; between the rows there are zeros already."""
+def put_results(runs, y, at, height, width):
+    """runs[o, at:] = y[o] at its places; between the rows there are zeros already."""
     for o in range(runs.shape[0]):
         for d in range(y.shape[1]):
             for h in range(y.shape[2]):
-                start = (d * height + h) * width
+                start = at + (d * height + h) * width
                 line = y[o, d, h]
                 run = runs[o, start : start + line.size]
                 for i in range(line.size):
