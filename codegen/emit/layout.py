@@ -14,36 +14,37 @@ from codegen.emit.tokens import Group, Node, Word, flat, members, parse
 
 _LITERAL = re.compile(r'(\s*)(\w+=)?("(?:[^"\\]|\\.)*")(,?)')
 _PREFIX = re.compile(r"(?:return|if|elif|raise|yield|assert) |(?:[\w.]+(?:, [\w.]+)*,? = )+")
-_ENCLOSED = re.compile(r"\s*(?:return|if|elif) \(.*\):?")
+_NOTABLE = re.compile(
+    rf'^.{{{WIDTH + 1},}}$|^ *(?:return|if|elif) \([^\n]*[^,\n]\):?$|"""', re.MULTILINE
+)
+"""Lines that are too long or enclosed in parentheses, and the quotes of docstrings."""
 _EMPTY = re.compile(r"\[\n\]")
 _ONE_TUPLE = re.compile(r'^( *\w+ = \()\n\s+("[^"\n]*"|[\w.]+),\n\s*\)$', re.MULTILINE)
-_DEFINITION = r"(?:def |class |@)"
-_BEFORE_DEFINITION = re.compile(rf"^(?![@#])(.*\S)\n+(?={_DEFINITION})", re.MULTILINE)
-_AFTER_DEFINITION = re.compile(rf"^( .*\S)\n+(?!{_DEFINITION})(?=[A-Za-z_])", re.MULTILINE)
+_BEFORE_DEFINITION = re.compile(r"(?<=[^\n])\n+(?=def |class |@)")
+_AFTER_DEFINITION = re.compile(r"(?<=\n)( [^\n]+)\n+(?=[A-Za-z_])(?!def |class )")
 _COMPARISON = 3
 """Level of the operators that bind tighter than `and` and `or`."""
 
 
 def fit(text: str, is_stub: bool = False) -> str:
     """Break every line of more than WIDTH columns; join what templates break without need."""
-    lines: list[str] = []
-    inside = False
-    for line in _joined(text if is_stub else _spaced(text)).split("\n"):
-        quotes = line.count('"""')
-        if fits(line):
-            lines += _fit_code(line) if _ENCLOSED.fullmatch(line) and not inside else [line]
-        elif inside or quotes:
-            lines += _fit_prose(line)
-        else:
-            lines += _fit_code(line)
-        if quotes % 2:
-            inside = not inside
-    return "\n".join(lines).rstrip("\n") + "\n"
+    text = _joined(text if is_stub else _spaced(text))
+    pieces: list[str] = []
+    at, inside = 0, False
+    for match in _NOTABLE.finditer(text):
+        line = match[0]
+        if line != '"""' and not (inside and fits(line)):
+            is_prose = inside or '"""' in line
+            lines = _fit_prose(line) if is_prose else _fit_code(line)
+            pieces += [text[at : match.start()], "\n".join(lines)]
+            at = match.end()
+        inside ^= line.count('"""') % 2 == 1
+    return "".join([*pieces, text[at:]]).rstrip("\n") + "\n"
 
 
 def _spaced(text: str) -> str:
     """Two empty lines around the definitions of a module."""
-    text = _BEFORE_DEFINITION.sub(r"\1\n\n\n", text)
+    text = _BEFORE_DEFINITION.sub("\n\n\n", text)
     return _AFTER_DEFINITION.sub(r"\1\n\n\n", text)
 
 

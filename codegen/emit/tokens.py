@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 _TOKEN = re.compile(
-    r"""\s*(?:
-      (?P<string>[rbf]{0,2}(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))
-    | (?P<number>(?:\d[\w.]*(?:(?<=[eE])[-+]\d+)?|\.\d+))
-    | (?P<name>[A-Za-z_]\w*)
-    | (?P<symbol>\*\*=|//=|\*\*|//|->|==|!=|<=|>=|<<|>>|:=|[-+*/%@&|^~<>=.,:;()\[\]{}])
+    r"""(\s*)(
+      [rbf]{0,2}(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+    | (?:\d[\w.]*(?:(?<=[eE])[-+]\d+)?|\.\d+)
+    | [A-Za-z_]\w*
+    | (?:\*\*=|//=|\*\*|//|->|==|!=|<=|>=|<<|>>|:=|[-+*/%@&|^~<>=.,:;()\[\]{}])
     )""",
     re.VERBOSE,
 )
@@ -72,20 +72,14 @@ def parse(text: str) -> list[Node]:
     """Read text with balanced brackets."""
     root: list[Node] = []
     stack: list[list[Node]] = [root]
-    at = 0
-    text = text.rstrip()
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        assert match is not None, text
-        kind = match.lastgroup or ""
-        token = match[kind]
-        space = text[at : match.start(kind)]
-        at = match.end()
+    found = _TOKEN.findall(text)
+    assert sum(len(space) + len(token) for space, token in found) == len(text.rstrip()), text
+    for space, token in found:
         if token in _CLOSING:
             group = Group(token, [], space)
             stack[-1].append(group)
             stack.append(group.items)
-        elif token in _CLOSING.values():
+        elif token in ")]}":
             stack.pop()
         else:
             stack[-1].append(Word(token, space))
