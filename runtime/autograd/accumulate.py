@@ -14,6 +14,7 @@ from runtime.autograd.twin import TwinStorage
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
+from runtime.core.memory_format import contiguous_format
 from runtime.core.tensor import AutogradMeta, Tensor
 from runtime.dispatch import ops
 
@@ -122,7 +123,9 @@ def _through_hooks(leaf: Tensor, grad: Tensor, meta: AutogradMeta) -> None:
 def _own_copy(leaf: Tensor, grad: Tensor) -> Tensor:
     """A copy of the gradient in the leaf's memory layout."""
     if grad._strides == leaf._strides:
-        return grad.clone()
+        return grad.clone()  # type: ignore[no-any-return]
+    if leaf.is_contiguous():
+        return grad.clone(memory_format=contiguous_format)  # type: ignore[no-any-return]
     copy: Tensor = ops.empty_strided(
         leaf._sizes, leaf._strides, dtype=grad.dtype, device=grad.device
     )

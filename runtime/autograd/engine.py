@@ -17,12 +17,12 @@ from typing import Any
 
 from runtime import errors
 from runtime.autograd import accumulate, anomaly, grad_mode, hooks
+from runtime.autograd.fitting import fit
 from runtime.autograd.node import LEAF, Edge, Node
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
 from runtime.core import tensor as tensors
 from runtime.core.tensor import Tensor
-from runtime.dispatch import ops
 
 _SAME = keys.GRAD - 1 & ~keys.ZERO_DIM  # the bits of the key in which a gradient must agree
 
@@ -220,7 +220,7 @@ def _run(
             if grad is not None and (
                 (grad._sizes is not sizes and grad._sizes != sizes) or (grad._key ^ key) & _SAME
             ):
-                grad = _fit(grad, edge, node)
+                grad = fit(grad, edge, node)
             references = unshared
             place = target if nr <= 0 else (target, nr)
             if arrived and place in arrived:
@@ -280,29 +280,6 @@ def _gather(node: Any, first: Tensor | None, arrived: dict[Any, Any]) -> tuple[A
             if grads[nr] is None and output is not None:
                 grads[nr] = accumulate.zeros(*output)
     return tuple(grads)
-
-
-def _fit(grad: Tensor, edge: Edge, node: Node | None) -> Tensor:
-    """Bring a gradient made by `node` to the shape and dtype of what it is the gradient of."""
-    _, _, sizes, key, _ = edge
-    if not isinstance(grad, Tensor):
-        raise errors.not_a_gradient(grad)
-    if grad._sizes != sizes:
-        if not _is_expandable(sizes, grad._sizes):
-            name, position = ("roots", 0) if node is None else (node.name(), node.edges.index(edge))
-            raise errors.invalid_gradient(name, position, grad._sizes, sizes)
-        grad = ops.sum_to_size(grad, sizes)
-    dtype = dtypes.BY_INDEX[key & keys.DTYPE_MASK]
-    if grad.dtype.is_complex and not dtype.is_complex:
-        grad = ops.real(grad)
-    return grad if grad.dtype is dtype else grad.to(dtype)
-
-
-def _is_expandable(sizes: Sequence[int], target: Sequence[int]) -> bool:
-    """Whether a tensor of `sizes` broadcasts to `target`."""
-    return len(sizes) <= len(target) and all(
-        size in (1, wide) for size, wide in zip(reversed(sizes), reversed(target), strict=False)
-    )
 
 
 def _run_carefully(

@@ -56,16 +56,20 @@ from runtime.autograd.rerun_formulas import (  # noqa: F401 - shown to derivativ
     lstm_layer_backward,
     rnn_layer_backward,
 )
+from runtime.core import dtype as dtypes
+from runtime.core import key as keys
 from runtime.core import shape as shapes
 from runtime.core import tensor as tensors
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
 
+_COMPLEX = [dtypes.complex64.index, dtypes.complex128.index]
+
 
 def conj(x: Any) -> Any:
     """Return the complex conjugate; a real tensor or number as it is."""
     if isinstance(x, Tensor):
-        return x.conj() if x.dtype.is_complex else x
+        return x.conj() if x._key & keys.DTYPE_MASK in _COMPLEX else x
     return x.conjugate() if isinstance(x, complex) else x
 
 

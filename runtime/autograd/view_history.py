@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from runtime.autograd.node import Edge, Node
+from runtime.core import shape as shapes
+from runtime.core.memory_format import contiguous_format
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
 
@@ -50,12 +52,11 @@ class CopySlices(Node):
     def apply(self, grad: Any) -> tuple[Any, ...]:
         if grad is None:
             return (None,) * len(self.edges)
-        sizes, strides, offset = self.base
-        view_sizes, view_strides, view_offset = self.view
-        remaining = ops.empty_strided(sizes, strides, dtype=grad.dtype, device=grad.device)
-        remaining.copy_(grad)
-        part = remaining.as_strided(view_sizes, view_strides, view_offset - offset)
-        through, *others = self.function.apply(part.clone())
+        remaining = self._copy(grad)
+        part = self._part_of(remaining)
+        whole = grad if grad._strides == self.base[1] else remaining
+        received = part.clone() if whole is remaining else self._part_of(whole)
+        through, *others = self.function.apply(received)
         if self.edges[0] is None:
             return (None, *others)
         if through is None:
@@ -63,6 +64,20 @@ class CopySlices(Node):
         else:
             part.copy_(through)
         return (remaining, *others)
+
+    def _copy(self, grad: Tensor) -> Tensor:
+        """A copy of the base's gradient, laid out as the base was."""
+        sizes, strides, _ = self.base
+        if strides == shapes.contiguous_strides(sizes):
+            return grad.clone(memory_format=contiguous_format)  # type: ignore[no-any-return]
+        copy: Tensor = ops.empty_strided(sizes, strides, dtype=grad.dtype, device=grad.device)
+        return copy.copy_(grad)  # type: ignore[no-any-return]
+
+    def _part_of(self, grad: Tensor) -> Tensor:
+        """What the view shows of a gradient that is laid out as the base."""
+        sizes, strides, offset = self.view
+        place = grad._offset + offset - self.base[2]
+        return grad.as_strided(sizes, strides, place)  # type: ignore[no-any-return]
 
     def release(self) -> None:
         self.function.release()

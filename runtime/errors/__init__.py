@@ -12,6 +12,7 @@ from runtime.errors.arguments import (
     dtype_expected,
     fill_value_not_scalar,
     layout_not_strided,
+    negative_deviation,
     range_not_finite,
     size_not_int,
     wrong_argument_type,
@@ -33,6 +34,7 @@ from runtime.errors.backward import (
     edge_without_grad,
     gradient_complexity,
     gradient_count,
+    gradient_device,
     gradient_not_needed,
     gradient_shape,
     gradient_type,
@@ -86,6 +88,7 @@ from runtime.errors.exchange import (
     exporter_cannot_copy,
     foreign_byte_order,
     fractional_numpy_stride,
+    invalid_data_type,
     negative_numpy_stride,
     no_dtype_for,
     numpy_of_device,
@@ -131,10 +134,12 @@ from runtime.errors.indexing import (
 )
 from runtime.errors.layers import (
     class_weights_do_not_fit,
+    dilation_not_positive,
+    dropout_argument,
     dropout_probability,
     invalid_reduction,
-    linear_weight_ndim,
     one_value_per_channel,
+    transpose_ndim,
 )
 from runtime.errors.linalg import (
     addmv_dtypes_differ,
@@ -179,6 +184,7 @@ from runtime.errors.reductions import (
 )
 from runtime.errors.shapes import (
     broadcast_mismatch,
+    diagonal_of_one_dim,
     dim_of_scalar,
     dim_out_of_range,
     dim_repeated,
@@ -190,6 +196,7 @@ from runtime.errors.shapes import (
     negative_size,
     several_inferred_dims,
     shape_invalid_for_numel,
+    slice_of_zero_dim,
     strides_do_not_match,
     view_incompatible,
 )

@@ -139,3 +139,11 @@ def raise_not_differentiable(name: str) -> Any:
         f"the derivative for '{name}' is not implemented; it stands as not_implemented in "
         "derivatives.yaml"
     )
+
+
+def gradient_device(node_name: str, position: int, got: object) -> RuntimeError:
+    """A node made a gradient on another device than its input's."""
+    return RuntimeError(
+        f"Function {node_name} returned an invalid gradient at index {position} - expected the "
+        f"device of its input but got {got}"
+    )
