@@ -47,3 +47,8 @@ def fill_value_not_scalar(ndim: int) -> RuntimeError:
 def bound_outside_dtype(bound: str, dtype: object) -> RuntimeError:
     """A bound of a random draw is no number that the tensor's dtype holds."""
     return RuntimeError(f"{bound} is out of bounds for {c_name(dtype)}")
+
+
+def negative_deviation(std: float) -> RuntimeError:
+    """A normal distribution with a negative standard deviation was asked for."""
+    return RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")

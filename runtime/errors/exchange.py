@@ -95,3 +95,8 @@ def array_needs_copy(own: object, wanted: object) -> ValueError:
 def exporter_cannot_copy(exporter: object) -> BufferError:
     """An exporter of an old DLPack version does not know `copy`."""
     return BufferError(f"{type(exporter).__name__}.__dlpack__ does not take copy=")
+
+
+def invalid_data_type(data: object) -> TypeError:
+    """A string was given as a tensor's data."""
+    return TypeError(f"new(): invalid data type '{type(data).__name__}'")

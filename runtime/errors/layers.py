@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+_DROPOUT_EXPECTED = "dropout probability has to be between 0 and 1"
 
-def linear_weight_ndim(ndim: int) -> RuntimeError:
-    """linear: the weight is neither a matrix nor a vector."""
+
+def transpose_ndim(ndim: int) -> RuntimeError:
+    """t(), by which linear transposes its weight: neither a matrix nor a vector."""
     return RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
 
 
@@ -18,8 +20,13 @@ def one_value_per_channel(size: object) -> ValueError:
 
 
 def dropout_probability(p: float) -> RuntimeError:
-    """The probability of dropping out is none."""
-    return RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
+    """An operator got a probability of dropping out that is none."""
+    return RuntimeError(f"{_DROPOUT_EXPECTED}, but got {p:g}")
+
+
+def dropout_argument(p: float) -> ValueError:
+    """A layer got a probability of dropping out that is none."""
+    return ValueError(f"{_DROPOUT_EXPECTED}, but got {p}")
 
 
 def class_weights_do_not_fit(operator: str, classes: int, shape: Sequence[int]) -> RuntimeError:
@@ -33,3 +40,8 @@ def class_weights_do_not_fit(operator: str, classes: int, shape: Sequence[int]) 
 def invalid_reduction(reduction: object) -> ValueError:
     """A loss's reduction is none of 'none', 'mean' and 'sum'."""
     return ValueError(f"{reduction} is not a valid value for reduction")
+
+
+def dilation_not_positive(dilation: Sequence[int]) -> RuntimeError:
+    """A window's elements would lie on top of each other."""
+    return RuntimeError(f"dilation should be greater than zero, but got {list(dilation)}")

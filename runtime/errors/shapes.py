@@ -98,3 +98,13 @@ def strides_do_not_match(sizes: Sequence[int], strides: Sequence[int]) -> Runtim
 def format_needs_rank(format_name: str, ndim: int) -> RuntimeError:
     """A memory format suits another number of dims."""
     return RuntimeError(f"required rank {ndim} tensor to use {format_name} format")
+
+
+def slice_of_zero_dim() -> IndexError:
+    """A tensor without dims was sliced."""
+    return IndexError("slice() cannot be applied to a 0-dim tensor.")
+
+
+def diagonal_of_one_dim(dim1: int, dim2: int) -> RuntimeError:
+    """Both dims of a diagonal are the same."""
+    return RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")

@@ -81,6 +81,13 @@ class _NumberedModules(Module):
         return self._modules[self._name_at(index)]
 
 
+def _check_sequential(other: Any) -> None:
+    if not isinstance(other, Sequential):
+        raise ValueError(
+            f"add operator supports only objects of Sequential class, but {type(other)} is given."
+        )
+
+
 class Sequential(_NumberedModules):
     """Modules called one after the other; each gets what the one before returned.
 
@@ -102,19 +109,11 @@ class Sequential(_NumberedModules):
         return super().__getitem__(index)
 
     def __add__(self, other: Any) -> Sequential:
-        if not isinstance(other, Sequential):
-            raise ValueError(
-                "add operator supports only objects of Sequential class, "
-                f"but {type(other)} is given."
-            )
+        _check_sequential(other)
         return Sequential(*self, *other)
 
     def __iadd__(self, other: Any) -> Sequential:
-        if not isinstance(other, Sequential):
-            raise ValueError(
-                "add operator supports only objects of Sequential class, "
-                f"but {type(other)} is given."
-            )
+        _check_sequential(other)
         self.extend(other)
         return self
 

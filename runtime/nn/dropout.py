@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from runtime import errors
 from runtime.nn.module import Module
 from torchgen_out.nn import functional as F
 
@@ -14,7 +15,7 @@ class _Dropout(Module):
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         if p < 0 or p > 1:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+            raise errors.dropout_argument(p)
         self.p, self.inplace = p, inplace
 
     def extra_repr(self) -> str:

@@ -105,10 +105,10 @@ class Tree:
         module: Any = self
         for item in target.split(".") if target else ():
             if not hasattr(module, item):
-                raise AttributeError(f"{module._get_name()} has no attribute `{item}`")
+                raise _no_attribute(module, item)
             module = getattr(module, item)
             if not isinstance(module, Tree):
-                raise AttributeError(f"`{item}` is not an nn.Module")
+                raise _not_a_module(item)
         return module
 
     def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
@@ -118,9 +118,9 @@ class Tree:
         path, _, name = target.rpartition(".")
         parent = self.get_submodule(path)
         if strict and not hasattr(parent, name):
-            raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
+            raise _no_attribute(parent, name)
         if hasattr(parent, name) and not isinstance(getattr(parent, name), Tree):
-            raise AttributeError(f"`{name}` is not an nn.Module")
+            raise _not_a_module(name)
         setattr(parent, name, module)
 
     def get_parameter(self, target: str) -> Any:
@@ -142,5 +142,13 @@ class Tree:
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
         if not hasattr(module, name):
-            raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+            raise _no_attribute(module, name)
         return getattr(module, name)
+
+
+def _no_attribute(module: Any, name: str) -> AttributeError:
+    return AttributeError(f"{module._get_name()} has no attribute `{name}`")
+
+
+def _not_a_module(name: str) -> AttributeError:
+    return AttributeError(f"`{name}` is not an nn.Module")

@@ -111,7 +111,7 @@ def _check_number(data: Any, chosen: dtype) -> None:
 def _from_foreign(data: Any, wanted: dtype | None, on: device) -> Tensor:
     """Data that describes itself as an array, by one of the protocols."""
     if isinstance(data, str):
-        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+        raise errors.invalid_data_type(data)
     if hasattr(data, "__array_interface__") or hasattr(data, "__array__"):
         return from_data(np.array(data), wanted, on)
     raise errors.no_dtype_for(data)

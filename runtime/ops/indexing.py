@@ -146,7 +146,7 @@ def _resolve(self: Tensor, items: tuple[Any, ...]) -> tuple[Tensor, _Collected]:
         if not self.ndim and not isinstance(items[0], _slice):
             raise errors.index_of_zero_dim()
         if not self.ndim:
-            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+            raise errors.slice_of_zero_dim()
         raise errors.too_many_indices(self.ndim, given)
     viewed, dim = self, 0
     collected: _Collected = []
@@ -194,7 +194,7 @@ def _as_item(self: Tensor, item: Any) -> Any:
 
 def _listed(self: Tensor, item: Any) -> Tensor:
     if isinstance(item, str):
-        raise TypeError(f"new(): invalid data type '{type(item).__name__}'")
+        raise errors.invalid_data_type(item)
     made = from_data.from_data(item, None, devices.cpu)
     if not made.numel():
         made = from_data.from_data(item, dtypes.int64, devices.cpu)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from runtime import errors
 from runtime.core import dtype as dtypes
 from runtime.core import number
 from runtime.core import shape as shapes
@@ -107,7 +108,7 @@ def normal(mean: Any, std: Any, generator: Generator | None = None) -> Tensor:
 def _check_std(std: Any) -> None:
     lowest = std.min().item() if isinstance(std, Tensor) and std.numel() else std
     if not isinstance(lowest, Tensor) and lowest < 0:
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {lowest:g}")
+        raise errors.negative_deviation(lowest)
 
 
 def normal_of_size(

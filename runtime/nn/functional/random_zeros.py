@@ -6,12 +6,13 @@ import warnings
 from typing import Any
 
 import torchgen_out as torch
+from runtime import errors
 from runtime.dispatch import ops
 
 
 def _check_probability(p: float) -> None:
     if p < 0.0 or p > 1.0:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        raise errors.dropout_argument(p)
 
 
 def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:

@@ -67,9 +67,7 @@ def _check_numbers(numbers: dict[str, Sizes], groups: int) -> None:
     if min(numbers["stride"], default=1) <= 0:
         raise RuntimeError("non-positive stride is not supported")
     if min(numbers["dilation"], default=1) <= 0:
-        raise RuntimeError(
-            f"dilation should be greater than zero, but got {list(numbers['dilation'])}"
-        )
+        raise errors.dilation_not_positive(numbers["dilation"])
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
 

@@ -159,7 +159,7 @@ def addr(self: Any, vec1: Any, vec2: Any, beta: Any = 1, alpha: Any = 1) -> tupl
 def linear(input: Any, weight: Any, bias: Any = None) -> tuple[Sizes, Any]:
     """Shape: (*B, m), (n, m) -> (*B, n), or (*B, m), (m) -> (*B)."""
     if weight.ndim not in (1, 2):
-        raise errors.linear_weight_ndim(weight.ndim)
+        raise errors.transpose_ndim(weight.ndim)
     batch, m = input.shape[:-1], input.shape[-1] if input.ndim else 1
     if weight.dtype is not input.dtype:
         raise errors.operands_differ_in_dtype("mat1", input.dtype, "mat2", weight.dtype)

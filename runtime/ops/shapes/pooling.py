@@ -37,6 +37,13 @@ def max_pool3d_with_indices(
     return _max_pool("max_pool3d", 3, self, kernel_size, stride, padding, dilation, ceil_mode)
 
 
+def _check_ndim(self: Any, count: int) -> None:
+    if self.ndim not in (count + 1, count + 2):
+        raise RuntimeError(
+            f"non-empty {count + 1}D or {count + 2}D (batch mode) tensor expected for input"
+        )
+
+
 def _max_pool(
     name: str,
     count: int,
@@ -50,11 +57,8 @@ def _max_pool(
     size, step, pad = _parameters(name, count, kernel_size, stride, padding)
     spread = numbers(name, "dilation", dilation, count)
     if min(spread) <= 0:
-        raise RuntimeError(f"dilation should be greater than zero, but got {list(spread)}")
-    if self.ndim not in (count + 1, count + 2):
-        raise RuntimeError(
-            f"non-empty {count + 1}D or {count + 2}D (batch mode) tensor expected for input"
-        )
+        raise errors.dilation_not_positive(spread)
+    _check_ndim(self, count)
     _check_spatial(self, count, f"Expected {count + 1}D or {count + 2}D")
     _check_padding(pad, size, spread)
     sizes = _pooled_sizes(self.shape, count, size, step, pad, spread, ceil_mode)
@@ -187,10 +191,7 @@ def _avg_pool(
         raise RuntimeError("divisor must be not zero")
     if self.ndim <= count:
         raise errors.dim_out_of_range(-count - 1, self.ndim)
-    if self.ndim not in (count + 1, count + 2):
-        raise RuntimeError(
-            f"non-empty {count + 1}D or {count + 2}D (batch mode) tensor expected for input"
-        )
+    _check_ndim(self, count)
     _check_spatial(self, count, f"Expected {count + 1}D or {count + 2}D")
     spread = (1,) * count
     _check_padding(pad, size, spread)

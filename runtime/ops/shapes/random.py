@@ -27,7 +27,7 @@ def uniform_(self: Any, from_: float = 0, to: float = 1, generator: Any = None) 
 def normal_(self: Any, mean: float = 0, std: float = 1, generator: Any = None) -> None:
     """Raises: RuntimeError if std is negative."""
     if not std >= 0:
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+        raise errors.negative_deviation(std)
 
 
 def random_(self: Any, generator: Any = None) -> None:

@@ -173,7 +173,7 @@ def diag_embed(self: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> An
     ndim = self.ndim + 1
     first, second = shapes.normalize_dim(dim1, ndim), shapes.normalize_dim(dim2, ndim)
     if first == second:
-        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+        raise errors.diagonal_of_one_dim(dim1, dim2)
     side = self.shape[-1] + abs(offset)
     sizes = list(self.shape[:-1])
     for dim in sorted((first, second)):

@@ -34,7 +34,7 @@ def t(self: Tensor) -> Geometry:
         row_stride, column_stride = self._strides
         return make_size((columns, rows)), (column_stride, row_stride), self._offset
     if ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
+        raise errors.transpose_ndim(ndim)
     return sizes, self._strides, self._offset
 
 

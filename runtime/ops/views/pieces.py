@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from runtime import errors
 from runtime.core.shape import normalize_dim
 from runtime.core.size import Size, make_size
 from runtime.core.tensor import Tensor
@@ -24,10 +25,14 @@ def _consecutive(self: Tensor, dim: int, lengths: Sequence[int]) -> list[Geometr
     return pieces
 
 
-def split(self: Tensor, split_size: int, dim: int = 0) -> list[Geometry]:
-    """Pieces of `split_size`; the last one may be shorter."""
+def _check_has_dims(self: Tensor) -> None:
     if not self._sizes:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
+
+
+def split(self: Tensor, split_size: int, dim: int = 0) -> list[Geometry]:
+    """Pieces of `split_size`; the last one may be shorter."""
+    _check_has_dims(self)
     if split_size < 0:
         raise RuntimeError(
             f"split expects split_size be non-negative, but got split_size={split_size}"
@@ -49,8 +54,7 @@ def split(self: Tensor, split_size: int, dim: int = 0) -> list[Geometry]:
 
 def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> list[Geometry]:
     """Pieces of the given sizes, which must add up to the dim's size."""
-    if not self._sizes:
-        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    _check_has_dims(self)
     size = self._sizes[normalize_dim(dim, len(self._sizes))]
     if any(length < 0 for length in split_sizes):
         raise RuntimeError(
@@ -116,7 +120,7 @@ def unbind(self: Tensor, dim: int = 0) -> list[Geometry]:
     """One piece for every index of `dim`, without that dim."""
     dim = normalize_dim(dim, len(self._sizes))
     if not self._sizes:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        raise errors.dim_of_scalar(dim)
     sizes, strides = list(self._sizes), list(self._strides)
     count, stride = sizes.pop(dim), strides.pop(dim)
     kept_sizes, kept_strides, offset = make_size(sizes), tuple(strides), self._offset

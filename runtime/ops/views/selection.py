@@ -42,7 +42,7 @@ def slice(
     ndim = len(sizes)
     if not -ndim <= dim < ndim:
         if not ndim:
-            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+            raise errors.slice_of_zero_dim()
         raise errors.dim_out_of_range(dim, ndim)
     if step <= 0:
         raise RuntimeError("slice step must be positive")
@@ -121,7 +121,7 @@ def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Geo
     ndim = len(sizes)
     first, second = normalize_dim(dim1, ndim), normalize_dim(dim2, ndim)
     if first == second:
-        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+        raise errors.diagonal_of_one_dim(dim1, dim2)
     rows, columns, start = sizes[first], sizes[second], self._offset
     row_stride, column_stride = strides[first], strides[second]
     length = min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns)

@@ -131,11 +131,7 @@ def _not_expandable(size: Sequence[int], sizes: Sequence[int]) -> RuntimeError:
         for position, own in reversed(list(enumerate(sizes, missing)))
         if size[position] not in (-1, own) and (own != 1 or size[position] < 0)
     )
-    return RuntimeError(
-        f"The expanded size of the tensor ({size[position]}) must match the existing size ({own}) "
-        f"at non-singleton dimension {position}.  Target sizes: {list(size)}.  "
-        f"Tensor sizes: {list(sizes)}"
-    )
+    return errors.expand_mismatch(size[position], own, position, size, sizes)
 
 
 def expand_as(self: Tensor, other: Tensor) -> Geometry:

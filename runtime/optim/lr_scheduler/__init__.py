@@ -2,6 +2,7 @@
 
 from runtime.optim.lr_scheduler.combined import ChainedScheduler, SequentialLR
 from runtime.optim.lr_scheduler.cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
+from runtime.optim.lr_scheduler.cyclic import CyclicLR
 from runtime.optim.lr_scheduler.decay import (
     ConstantLR,
     ExponentialLR,
@@ -23,6 +24,7 @@ __all__ = [
     "ConstantLR",
     "CosineAnnealingLR",
     "CosineAnnealingWarmRestarts",
+    "CyclicLR",
     "ExponentialLR",
     "LRScheduler",
     "LambdaLR",

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from runtime.optim.lr_scheduler.scheduler import LRScheduler
+from runtime.optim.lr_scheduler.scheduler import LRScheduler, check_optimizer
 from runtime.optim.optimizer import Optimizer
 
 
@@ -18,7 +18,8 @@ def _line(start: float, end: float, part: float) -> float:
     return (end - start) * part + start
 
 
-def _for_groups(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
+def for_groups(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
+    """Return a value per group: the given list, or one value for all."""
     count = len(optimizer.param_groups)
     if isinstance(value, (list, tuple)):
         if len(value) != count:
@@ -54,8 +55,7 @@ class OneCycleLR(LRScheduler):
         three_phase: bool = False,
         last_epoch: int = -1,
     ) -> None:
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        check_optimizer(optimizer)
         self.optimizer = optimizer
         self.total_steps = _total(total_steps, epochs, steps_per_epoch)
         if pct_start < 0 or pct_start > 1 or not isinstance(pct_start, float):
@@ -68,7 +68,7 @@ class OneCycleLR(LRScheduler):
         self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
         if last_epoch == -1:
             for group, peak in zip(
-                optimizer.param_groups, _for_groups("max_lr", optimizer, max_lr), strict=True
+                optimizer.param_groups, for_groups("max_lr", optimizer, max_lr), strict=True
             ):
                 group["initial_lr"] = peak / div_factor
                 group["max_lr"] = peak
@@ -87,8 +87,8 @@ class OneCycleLR(LRScheduler):
         self.use_beta1 = "betas" in defaults
         if last_epoch != -1:
             return
-        low = _for_groups("base_momentum", self.optimizer, base)
-        high = _for_groups("max_momentum", self.optimizer, largest)
+        low = for_groups("base_momentum", self.optimizer, base)
+        high = for_groups("max_momentum", self.optimizer, largest)
         for group, least, most in zip(self.optimizer.param_groups, low, high, strict=True):
             self._set_momentum(group, most)
             group["max_momentum"], group["base_momentum"] = most, least
