@@ -27,27 +27,22 @@ def cat(out: Array, tensors: Sequence[Array], dim: int = 0) -> None:
     """Write the arrays one behind the other along `dim`; those of shape (0,) are left out."""
     if any(tensor.ndim != out.ndim for tensor in tensors):
         tensors = [tensor for tensor in tensors if tensor.ndim == out.ndim]
-    if out.size > threads.GRAIN and threads.get_num_threads() > 1:
-        _cat_parts(out, tensors, dim % out.ndim)
-    else:
+    if out.size < threads.GRAIN:
         np.concatenate(tensors, dim, out=out)
-
-
-def _cat_parts(out: Array, tensors: Sequence[Array], dim: int) -> None:
-    """Copy each array in parts, along the dim with most room."""
-    start = 0
+        return
+    before = (slice(None),) * (dim % out.ndim)
+    pairs, start = [], 0
     for tensor in tensors:
         stop = start + tensor.shape[dim]
-        target = out[(slice(None),) * dim + (slice(start, stop),)]
-        copy_parts(target, tensor)
+        pairs.append((out[(*before, slice(start, stop))], tensor))
         start = stop
+    copy_parts(*pairs)
 
 
 def stack(out: Array, tensors: Sequence[Array], dim: int = 0) -> None:
     """Write the arrays one behind the other along the new dim `dim`."""
     before = (slice(None),) * (dim % out.ndim)
-    for i, tensor in enumerate(tensors):
-        copy_parts(out[(*before, i, ...)], tensor)
+    copy_parts(*[(out[(*before, i, ...)], tensor) for i, tensor in enumerate(tensors)])
 
 
 def flip(out: Array, self: Array, dims: Sequence[int]) -> None:
@@ -55,7 +50,7 @@ def flip(out: Array, self: Array, dims: Sequence[int]) -> None:
     last = self.ndim - 1
     mirrored = {dim % self.ndim for dim in dims} if self.ndim else set()
     if last not in mirrored or not (out.flags.c_contiguous and self.flags.c_contiguous):
-        copy_parts(out, np.flip(self, tuple(mirrored)))
+        copy_parts((out, np.flip(self, tuple(mirrored))))
         return
     rows = rows_of(self)
     order = np.arange(len(rows)).reshape(self.shape[:-1])
