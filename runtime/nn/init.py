@@ -4,24 +4,36 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import torchgen_out as torch
 
 __all__ = [
     "calculate_gain",
+    "constant",
     "constant_",
+    "dirac",
     "dirac_",
+    "eye",
     "eye_",
+    "kaiming_normal",
     "kaiming_normal_",
+    "kaiming_uniform",
     "kaiming_uniform_",
+    "normal",
     "normal_",
     "ones_",
+    "orthogonal",
     "orthogonal_",
+    "sparse",
     "sparse_",
     "trunc_normal_",
+    "uniform",
     "uniform_",
+    "xavier_normal",
     "xavier_normal_",
+    "xavier_uniform",
     "xavier_uniform_",
     "zeros_",
 ]
@@ -245,3 +257,31 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = No
         for column in range(columns):
             tensor[torch.randperm(rows)[:zeros], column] = 0
     return tensor
+
+
+def _old_name(name: str, now: Callable[..., Any]) -> Callable[..., Any]:
+    """The function under the name that it had before 0.4, with a warning."""
+
+    def old(*args: Any, **kwargs: Any) -> Any:
+        warnings.warn(
+            f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return now(*args, **kwargs)
+
+    old.__name__, old.__doc__ = name, f"`{name}_` by its old name."
+    return old
+
+
+uniform = _old_name("uniform", uniform_)
+normal = _old_name("normal", normal_)
+constant = _old_name("constant", constant_)
+eye = _old_name("eye", eye_)
+dirac = _old_name("dirac", dirac_)
+xavier_uniform = _old_name("xavier_uniform", xavier_uniform_)
+xavier_normal = _old_name("xavier_normal", xavier_normal_)
+kaiming_uniform = _old_name("kaiming_uniform", kaiming_uniform_)
+kaiming_normal = _old_name("kaiming_normal", kaiming_normal_)
+orthogonal = _old_name("orthogonal", orthogonal_)
+sparse = _old_name("sparse", sparse_)

@@ -17,7 +17,7 @@ def legacy_reduction(size_average: bool | None, reduce: bool | None, reduction: 
     return "sum" if size_average is False else "mean"
 
 
-class _Loss(Module):
+class Loss(Module):
     """The reduction of a loss: "none", "mean" or "sum"."""
 
     reduction: str
@@ -29,7 +29,7 @@ class _Loss(Module):
         self.reduction = legacy_reduction(size_average, reduce, reduction)
 
 
-class _WeightedLoss(_Loss):
+class _WeightedLoss(Loss):
     """A loss with a weight per class or element, kept as a buffer."""
 
     def __init__(
@@ -43,21 +43,21 @@ class _WeightedLoss(_Loss):
         self.register_buffer("weight", weight)
 
 
-class L1Loss(_Loss):
+class L1Loss(Loss):
     """|input - target|."""
 
     def forward(self, input: Any, target: Any) -> Any:
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
-class MSELoss(_Loss):
+class MSELoss(Loss):
     """(input - target)^2."""
 
     def forward(self, input: Any, target: Any) -> Any:
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
-class SmoothL1Loss(_Loss):
+class SmoothL1Loss(Loss):
     """Quadratic below `beta`, linear above."""
 
     def __init__(
@@ -74,7 +74,7 @@ class SmoothL1Loss(_Loss):
         return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
-class HuberLoss(_Loss):
+class HuberLoss(Loss):
     """Quadratic below `delta`, linear above with slope `delta`."""
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
@@ -135,7 +135,7 @@ class CrossEntropyLoss(_WeightedLoss):
         )
 
 
-class PoissonNLLLoss(_Loss):
+class PoissonNLLLoss(Loss):
     """Minus the log-likelihood of counts under a Poisson distribution."""
 
     def __init__(
@@ -161,7 +161,7 @@ class PoissonNLLLoss(_Loss):
         )
 
 
-class GaussianNLLLoss(_Loss):
+class GaussianNLLLoss(Loss):
     """Minus the log-likelihood under normal distributions of predicted variance."""
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
@@ -174,7 +174,7 @@ class GaussianNLLLoss(_Loss):
         )
 
 
-class KLDivLoss(_Loss):
+class KLDivLoss(Loss):
     """target * (log target - input), with input in log space."""
 
     def __init__(
@@ -198,7 +198,7 @@ class BCELoss(_WeightedLoss):
         return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
 
-class BCEWithLogitsLoss(_Loss):
+class BCEWithLogitsLoss(Loss):
     """Binary cross entropy of logits: the sigmoid is inside, and stable."""
 
     def __init__(
@@ -219,7 +219,7 @@ class BCEWithLogitsLoss(_Loss):
         )
 
 
-class SoftMarginLoss(_Loss):
+class SoftMarginLoss(Loss):
     """log(1 + exp(-target * input)) for targets of +-1."""
 
     def forward(self, input: Any, target: Any) -> Any:
@@ -235,7 +235,7 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
         )
 
 
-class MultiLabelMarginLoss(_Loss):
+class MultiLabelMarginLoss(Loss):
     """The hinge between every target class and every other class."""
 
     def forward(self, input: Any, target: Any) -> Any:
@@ -270,82 +270,26 @@ class MultiMarginLoss(_WeightedLoss):
         )
 
 
-class _MarginLoss(_Loss):
-    """A loss with a margin."""
+class NLLLoss2d(NLLLoss):
+    """NLLLoss by its old name for images."""
+
+
+class CTCLoss(Loss):
+    """Minus the log-likelihood of label sequences under all their alignments."""
 
     def __init__(
-        self,
-        margin: float,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
+        self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
     ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
+        super().__init__(reduction=reduction)
+        self.blank, self.zero_infinity = blank, zero_infinity
 
-
-class HingeEmbeddingLoss(_MarginLoss):
-    """input where target is 1, max(0, margin - input) where it is -1."""
-
-    def __init__(self, margin: float = 1.0, *legacy: Any, **reduction: Any) -> None:
-        super().__init__(margin, *legacy, **reduction)
-
-    def forward(self, input: Any, target: Any) -> Any:
-        return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
-
-
-class CosineEmbeddingLoss(_MarginLoss):
-    """1 - cos where target is 1, max(0, cos - margin) where it is -1."""
-
-    def __init__(self, margin: float = 0.0, *legacy: Any, **reduction: Any) -> None:
-        super().__init__(margin, *legacy, **reduction)
-
-    def forward(self, input1: Any, input2: Any, target: Any) -> Any:
-        return F.cosine_embedding_loss(
-            input1, input2, target, margin=self.margin, reduction=self.reduction
-        )
-
-
-class MarginRankingLoss(_MarginLoss):
-    """max(0, margin - target * (input1 - input2))."""
-
-    def __init__(self, margin: float = 0.0, *legacy: Any, **reduction: Any) -> None:
-        super().__init__(margin, *legacy, **reduction)
-
-    def forward(self, input1: Any, input2: Any, target: Any) -> Any:
-        return F.margin_ranking_loss(
-            input1, input2, target, margin=self.margin, reduction=self.reduction
-        )
-
-
-class TripletMarginLoss(_Loss):
-    """max(0, d(anchor, positive) - d(anchor, negative) + margin)."""
-
-    def __init__(
-        self,
-        margin: float = 1.0,
-        p: float = 2.0,
-        eps: float = 1e-6,
-        swap: bool = False,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        if margin <= 0:
-            raise ValueError(
-                f"TripletMarginLoss: expected margin to be greater than 0, got {margin} instead"
-            )
-        self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
-
-    def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
-        return F.triplet_margin_loss(
-            anchor,
-            positive,
-            negative,
-            margin=self.margin,
-            p=self.p,
-            eps=self.eps,
-            swap=self.swap,
-            reduction=self.reduction,
+    def forward(self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
+        return F.ctc_loss(
+            log_probs,
+            targets,
+            input_lengths,
+            target_lengths,
+            self.blank,
+            self.reduction,
+            self.zero_infinity,
         )

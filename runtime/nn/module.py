@@ -61,9 +61,15 @@ class Module(Hooks, StateDict, Conversion, Tree):
 
     def __getattr__(self, name: str) -> Any:
         attributes = self.__dict__
-        for table in ("_parameters", "_buffers", "_modules"):
-            if table in attributes and name in attributes[table]:
-                return attributes[table][name]
+        table = attributes.get("_parameters")
+        if table is not None and name in table:
+            return table[name]
+        table = attributes.get("_modules")
+        if table is not None and name in table:
+            return table[name]
+        table = attributes.get("_buffers")
+        if table is not None and name in table:
+            return table[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""Padding, resizing and shuffling layers."""
+"""Padding layers."""
 
 from __future__ import annotations
 
@@ -98,6 +98,12 @@ class ReflectionPad2d(_Pad):
     ndim, mode = 2, "reflect"
 
 
+class ReflectionPad3d(_Pad):
+    """Pads the last three dims with their reflection."""
+
+    ndim, mode = 3, "reflect"
+
+
 class ReplicationPad1d(_Pad):
     """Pads the last dim with its edge."""
 
@@ -108,6 +114,12 @@ class ReplicationPad2d(_Pad):
     """Pads the last two dims with their edge."""
 
     ndim, mode = 2, "replicate"
+
+
+class ReplicationPad3d(_Pad):
+    """Pads the last three dims with their edge."""
+
+    ndim, mode = 3, "replicate"
 
 
 class CircularPad1d(_Pad):
@@ -122,64 +134,7 @@ class CircularPad2d(_Pad):
     ndim, mode = 2, "circular"
 
 
-class Upsample(Module):
-    """Resizes the dims after the channels, to `size` or by `scale_factor`."""
+class CircularPad3d(_Pad):
+    """Pads the last three dims with their other end."""
 
-    def __init__(
-        self,
-        size: Any = None,
-        scale_factor: Any = None,
-        mode: str = "nearest",
-        align_corners: bool | None = None,
-        recompute_scale_factor: bool | None = None,
-    ) -> None:
-        super().__init__()
-        self.size, self.mode, self.align_corners = size, mode, align_corners
-        self.recompute_scale_factor = recompute_scale_factor
-        if isinstance(scale_factor, tuple):
-            self.scale_factor: Any = tuple(float(factor) for factor in scale_factor)
-        else:
-            self.scale_factor = float(scale_factor) if scale_factor else None
-
-    def forward(self, input: Any) -> Any:
-        return F.interpolate(
-            input,
-            self.size,
-            self.scale_factor,
-            self.mode,
-            self.align_corners,
-            recompute_scale_factor=self.recompute_scale_factor,
-        )
-
-    def extra_repr(self) -> str:
-        if self.scale_factor is not None:
-            return f"scale_factor={self.scale_factor!r}, mode={self.mode!r}"
-        return f"size={self.size!r}, mode={self.mode!r}"
-
-
-class PixelShuffle(Module):
-    """(*, C r^2, H, W) -> (*, C, H r, W r)."""
-
-    def __init__(self, upscale_factor: int) -> None:
-        super().__init__()
-        self.upscale_factor = upscale_factor
-
-    def forward(self, input: Any) -> Any:
-        return F.pixel_shuffle(input, self.upscale_factor)
-
-    def extra_repr(self) -> str:
-        return f"upscale_factor={self.upscale_factor}"
-
-
-class PixelUnshuffle(Module):
-    """(*, C, H r, W r) -> (*, C r^2, H, W)."""
-
-    def __init__(self, downscale_factor: int) -> None:
-        super().__init__()
-        self.downscale_factor = downscale_factor
-
-    def forward(self, input: Any) -> Any:
-        return F.pixel_unshuffle(input, self.downscale_factor)
-
-    def extra_repr(self) -> str:
-        return f"downscale_factor={self.downscale_factor}"
+    ndim, mode = 3, "circular"

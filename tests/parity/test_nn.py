@@ -146,6 +146,22 @@ LAYERS: list[Any] = [
     ("Upsample", (), {"scale_factor": 1.5, "mode": "bilinear", "align_corners": True}, [X4]),
     ("PixelShuffle", (2,), {}, [X4]),
     ("PixelUnshuffle", (2,), {}, [X4]),
+    ("ChannelShuffle", (2,), {}, [X4]),
+    ("UpsamplingNearest2d", (), {"scale_factor": 3}, [X4]),
+    ("UpsamplingBilinear2d", ((4, 9),), {}, [X4]),
+    ("Unfold", ((2, 3),), {"stride": 2, "padding": 1}, [X4]),
+    ("Fold", ((5, 5), 2), {"padding": 1}, [draw(2, 12, 36)]),
+    ("AdaptiveAvgPool3d", (2,), {}, [draw(1, 2, 4, 5, 6)]),
+    ("AdaptiveMaxPool3d", ((2, 3, 2),), {}, [draw(1, 2, 4, 5, 6)]),
+    ("LPPool1d", (2, 3), {"stride": 2}, [X3]),
+    ("LPPool2d", (2, (3, 2)), {}, [X4]),
+    ("ReflectionPad3d", (1,), {}, [draw(1, 2, 4, 5, 6)]),
+    ("ReplicationPad3d", (1,), {}, [draw(1, 2, 4, 5, 6)]),
+    ("CircularPad3d", (1,), {}, [draw(1, 2, 4, 5, 6)]),
+    ("LocalResponseNorm", (3,), {}, [X4]),
+    ("EmbeddingBag", (10, 4), {}, [classes(10, 3, 5)]),
+    ("EmbeddingBag", (10, 4), {"mode": "max"}, [classes(10, 7), np.array([0, 2, 5])]),
+    ("EmbeddingBag", (10, 4), {"mode": "sum", "padding_idx": 2}, [classes(10, 3, 5)]),
 ]
 
 ACTIVATIONS: list[Any] = [
@@ -219,6 +235,8 @@ LOSSES: list[Any] = [
         ("SoftMarginLoss", {}, [X2, SIGNS]),
         ("MultiLabelSoftMarginLoss", {}, [X2, (Y2 > 0).astype(np.float32)]),
         ("MultiMarginLoss", {}, [X2, classes(8, 3)]),
+        ("MultiLabelMarginLoss", {}, [X2, np.array([[3, 0, -1, 1, 1, 1, 1, 1]] * 3)]),
+        ("TripletMarginWithDistanceLoss", {"swap": True}, [X2, Y2, draw(3, 8) + 1]),
         ("HingeEmbeddingLoss", {}, [X2, SIGNS]),
         ("CosineEmbeddingLoss", {"margin": 0.1}, [X2, Y2, SIGNS[:, 0].copy()]),
         ("MarginRankingLoss", {"margin": 0.1}, [X2, Y2, SIGNS]),
@@ -348,6 +366,24 @@ def test_scaled_dot_product_attention(causal: bool) -> None:
         function = library.nn.functional.scaled_dot_product_attention
         results.append(function(q, k, k * 2, is_causal=causal))
     close(*results)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_ctc_loss(reduction: str) -> None:
+    results = []
+    for library in (ours, theirs):
+        logits = library.from_numpy(draw(7, 3, 5)).requires_grad_()
+        targets = library.tensor([[1, 2, 2, 0], [3, 4, 0, 0], [1, 1, 1, 1]])
+        loss = library.nn.CTCLoss(reduction=reduction, zero_infinity=True)(
+            logits.log_softmax(-1),
+            targets,
+            library.tensor([7, 5, 6]),
+            library.tensor([3, 2, 4]),
+        )
+        loss.sum().backward()
+        results.append((loss, logits.grad))
+    for result, reference in zip(*results, strict=True):
+        close(result, reference)
 
 
 def test_clipping_and_vectors() -> None:

@@ -35,6 +35,12 @@ OPTIMIZERS: list[tuple[str, dict[str, Any]]] = [
     ("Adagrad", {"lr": 0.1, "initial_accumulator_value": 0.5, "maximize": True}),
     ("Adadelta", {"lr": 1.0, "weight_decay": 0.1}),
     ("Adamax", {"lr": 0.1, "weight_decay": 0.1}),
+    ("NAdam", {"lr": 0.1}),
+    ("NAdam", {"lr": 0.1, "weight_decay": 0.1, "decoupled_weight_decay": True}),
+    ("RAdam", {"lr": 0.1, "betas": (0.9, 0.7)}),
+    ("RAdam", {"lr": 0.1, "weight_decay": 0.1}),
+    ("Rprop", {"lr": 0.05}),
+    ("ASGD", {"lr": 0.05, "t0": 3}),
 ]
 
 
@@ -129,6 +135,9 @@ SCHEDULERS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("LinearLR", (), {"total_iters": 4}),
     ("ConstantLR", (0.5, 3), {}),
     ("PolynomialLR", (6, 2.0), {}),
+    ("CyclicLR", (0.1, 1.0), {"step_size_up": 3}),
+    ("CyclicLR", (0.1, 1.0, 2, 3), {"mode": "triangular2"}),
+    ("CyclicLR", (0.1, 1.0, 2), {"mode": "exp_range", "gamma": 0.9, "cycle_momentum": False}),
     ("OneCycleLR", (1.0, 12), {}),
     ("OneCycleLR", (1.0,), {"epochs": 3, "steps_per_epoch": 4, "three_phase": True}),
     ("OneCycleLR", (1.0, 12), {"anneal_strategy": "linear", "cycle_momentum": False}),

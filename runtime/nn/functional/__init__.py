@@ -1,10 +1,16 @@
 """Functions of `nn.functional` that are no operators: written with operators, in Python."""
 
+from runtime.nn.functional.alignment import ctc_loss
 from runtime.nn.functional.attention import (
     multi_head_attention_forward,
     scaled_dot_product_attention,
 )
-from runtime.nn.functional.drawn import gumbel_softmax, rrelu
+from runtime.nn.functional.class_margins import (
+    multilabel_margin_loss,
+    triplet_margin_with_distance_loss,
+)
+from runtime.nn.functional.drawn import gumbel_softmax, rrelu, rrelu_
+from runtime.nn.functional.power_pooling import lp_pool1d, lp_pool2d
 from runtime.nn.functional.random_zeros import (
     alpha_dropout,
     dropout,
@@ -13,29 +19,43 @@ from runtime.nn.functional.random_zeros import (
     dropout3d,
     feature_alpha_dropout,
 )
-from runtime.nn.functional.resizing import interpolate, upsample
+from runtime.nn.functional.resizing import (
+    interpolate,
+    upsample,
+    upsample_bilinear,
+    upsample_nearest,
+)
 from runtime.nn.functional.softmax import log_softmax, softmax, softmin
-from runtime.nn.functional.tables import embedding, fold, unfold
+from runtime.nn.functional.tables import embedding, embedding_bag, fold, unfold
 from runtime.nn.functional.unit_vectors import normalize
 
 __all__ = [
     "alpha_dropout",
+    "ctc_loss",
     "dropout",
     "dropout1d",
     "dropout2d",
     "dropout3d",
     "embedding",
+    "embedding_bag",
     "feature_alpha_dropout",
     "fold",
     "gumbel_softmax",
     "interpolate",
     "log_softmax",
+    "lp_pool1d",
+    "lp_pool2d",
     "multi_head_attention_forward",
+    "multilabel_margin_loss",
     "normalize",
     "rrelu",
+    "rrelu_",
     "scaled_dot_product_attention",
     "softmax",
     "softmin",
+    "triplet_margin_with_distance_loss",
     "unfold",
     "upsample",
+    "upsample_bilinear",
+    "upsample_nearest",
 ]

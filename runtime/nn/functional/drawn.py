@@ -38,3 +38,10 @@ def gumbel_softmax(
     index = soft.max(dim, keepdim=True)[1]
     one_hot = torch.zeros_like(logits).scatter_(dim, index, 1.0)
     return one_hot - soft.detach() + soft
+
+
+def rrelu_(
+    input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False
+) -> Any:
+    """`rrelu` in place."""
+    return rrelu(input, lower, upper, training, inplace=True)

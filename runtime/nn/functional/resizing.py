@@ -125,3 +125,13 @@ def _area(input: Any, sizes: list[int]) -> Any:
             parts.append(input.narrow(dim, start, end - start).mean(dim, keepdim=True))
         input = torch.cat(parts, dim)
     return input
+
+
+def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """`interpolate` with mode "nearest", by its old name."""
+    return interpolate(input, size, scale_factor, "nearest")
+
+
+def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """`interpolate` with mode "bilinear" and aligned corners, by its old name."""
+    return interpolate(input, size, scale_factor, "bilinear", align_corners=True)

@@ -1,0 +1,30 @@
+"""Pooling by the p-norm of each window."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from runtime.dispatch import ops
+
+
+def _lp_pool(pool: Any, input: Any, norm_type: float, window: list[int], *rest: Any) -> Any:
+    """(sum of x^p)^(1/p), from the windows' means of x^p; negative sums count as 0."""
+    means = pool(input.pow(norm_type), window, *rest)
+    return means.relu().mul(prod(window)).pow(1.0 / norm_type)
+
+
+def lp_pool1d(
+    input: Any, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False
+) -> Any:
+    """The p-norm of each window. Shape: (N, C, L) -> (N, C, L_out)."""
+    window = [kernel_size]
+    return _lp_pool(ops.avg_pool1d, input, norm_type, window, stride, 0, ceil_mode)
+
+
+def lp_pool2d(
+    input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+) -> Any:
+    """The p-norm of each window. Shape: (N, C, H, W) -> (N, C, H_out, W_out)."""
+    window = [kernel_size] * 2 if isinstance(kernel_size, int) else list(kernel_size)
+    return _lp_pool(ops.avg_pool2d, input, norm_type, window, stride, 0, ceil_mode)
