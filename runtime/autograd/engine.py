@@ -162,17 +162,20 @@ def _count_towards(roots: Iterable[Edge], targets: Sequence[Edge]) -> Pending:
     Sequence numbers rise along every path from the leaves, so one pass in their order suffices.
     """
     everything = _count(roots)
-    leads = {edge[0] for edge in targets if edge[0] in everything}
     nodes = [target for target in everything if isinstance(target, Node)]
     nodes.sort(key=attrgetter("sequence_nr"))
+    pending: Pending = {edge[0]: 0 for edge in targets if edge[0] in everything}
     for node in nodes:
-        if any(edge is not None and edge[0] in leads for edge in node.edges):
-            leads.add(node)
-    pending: Pending = {}
-    for edges in (roots, *(node.edges for node in nodes if node in leads)):
-        for edge in edges:
-            if edge is not None and edge[0] in leads:
-                pending[edge[0]] = pending.get(edge[0], 0) + 1
+        leads = False
+        for edge in node.edges:
+            if edge is not None and edge[0] in pending:
+                pending[edge[0]] += 1
+                leads = True
+        if leads and node not in pending:
+            pending[node] = 0
+    for edge in roots:
+        if edge[0] in pending:
+            pending[edge[0]] += 1
     return pending
 
 
@@ -204,7 +207,7 @@ def _run(
     arrived: dict[Any, Any] = {}  # by node; by (node, output number) beyond the first output
     take_count, held = pending.pop, arrived.pop
     unshared = accumulate.unshared
-    careful = anomaly.is_on or bool(wanted)
+    watched = anomaly.is_on
     node: Any = None
     edges: Any = roots
     results: Any = root_grads
@@ -255,7 +258,7 @@ def _run(
         node = ready
         edges = node.edges
         edge = grad = results = None  # let go of gradients before memory is needed for new ones
-        if careful or node.extras is not None:
+        if node.extras is not None or watched or (wanted and node in wanted):
             inputs = (first,) if node.num_outputs == 1 else _gather(node, first, arrived)
             results = _run_carefully(node, inputs, pending, keep_graph, wanted, captured)
             inputs = None
