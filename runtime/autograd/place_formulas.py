@@ -19,16 +19,15 @@ from runtime.dispatch import ops
 # -- joining and rearranging ------------------------------------------------------------------
 
 
-def cat_backward(grad: Any, tensors: Sequence[Tensor], dim: int) -> list[Tensor]:
+def cat_backward(grad: Any, sizes: Sequence[Sequence[int]], dim: int) -> list[Tensor]:
     """Each tensor gets its part of the gradient; one of shape (0,) nothing."""
     pieces, start = [], 0
-    for tensor in tensors:
-        if tuple(tensor.shape) == (0,):
+    for each in sizes:
+        if tuple(each) == (0,):
             pieces.append(grad.new_zeros((0,)))
             continue
-        size = tensor.shape[dim]
-        pieces.append(grad.narrow(dim, start, size))
-        start += size
+        pieces.append(grad.narrow(dim, start, each[dim]))
+        start += each[dim]
     return pieces
 
 
