@@ -22,11 +22,11 @@ from runtime.core.storage import Storage
 
 if TYPE_CHECKING:
     # Types only: a checker sees the methods that generated and hand-written code put on the class.
-    from runtime.autograd.members import Members
+    from runtime.core.autograd_members import AutogradMembers
     from runtime.ops.tensor_api import TensorAPI
     from torchgen_out.tensor_methods import TensorMethods
 
-    class _Methods(TensorMethods, TensorAPI, Members): ...
+    class _Methods(TensorMethods, TensorAPI, AutogradMembers): ...
 
 else:
     _Methods = object
