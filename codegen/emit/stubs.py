@@ -20,6 +20,10 @@ _BUILTINS = re.compile(r"(?<![.\w])(bool|int|float|complex|tuple|str|object)(?!\
 _TYPES = re.compile(r"(?<![.\w])(dtype|layout|device|memory_format)\b")
 
 
+_BOOL_IN_OBJECT = ("__eq__", "__ne__")
+"""Dunders that `object` declares to return bool."""
+
+
 @dataclass(frozen=True, slots=True)
 class Signature:
     """One `def` of a stub."""
@@ -29,7 +33,7 @@ class Signature:
     result: str
     is_overload: bool
     is_property: bool
-    doc: str
+    comment: str = ""
 
 
 def emit(program: Program) -> Iterable[File]:
@@ -121,7 +125,6 @@ def _signature(
         result,
         is_overload,
         operator.has_tag("property") and first == "self",
-        (operator.doc or "").split("\n")[0].replace('"""', "'''"),
     )
 
 
@@ -165,4 +168,5 @@ def _dunders(program: Program) -> Iterator[Signature]:
         for name in operator.dunders:
             unary = not functions.is_binary(operator)
             parameters = "self" if unary else "self, other: Any"
-            yield Signature(name, parameters, "Tensor", False, False, "")
+            comment = "  # type: ignore[override]" if name in _BOOL_IN_OBJECT else ""
+            yield Signature(name, parameters, "Tensor", False, False, comment)
