@@ -39,10 +39,12 @@ DERIVATIVE = """
 """
 
 PROGRAM = """\
+import gc
 import sys
 from pathlib import Path
 from codegen.__main__ import generate
 from codegen.project import Project
+gc.disable()  # as `python -m codegen` does
 folder = Path({folder!r})
 sys.exit(generate(Project(folder / "functions.yaml", folder / "derivatives.yaml", folder / "made")))
 """

@@ -27,7 +27,6 @@ def main(arguments: list[str] | None = None) -> int:
 
     The exit status is 1 for mistakes in the YAML, a stale tree or a failed check.
     """
-    gc.disable()  # nothing that a run makes is garbage before it ends
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments and arguments[0] in COMMANDS:
         command = importlib.import_module(f"codegen.commands.{arguments[0]}")
@@ -92,4 +91,5 @@ def _summary(operators: int, written: int, unchanged: int, deleted: int, start: 
 
 
 if __name__ == "__main__":
+    gc.disable()  # nothing that a run makes is garbage before it ends
     sys.exit(main())

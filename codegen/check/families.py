@@ -102,7 +102,7 @@ def _values(type_: Type) -> set[str]:
 @program_rule("E503")
 def public_names_are_unique(context: Context) -> Iterator[Problem]:
     """An alias, or a derived in-place name, is no other operator's name."""
-    owners: dict[str, Operator] = {}
+    owners = _base_names(context)
     for operator in context.program.operators:
         owners.setdefault(operator.base_name, operator)
     for operator in context.program.operators:
@@ -112,6 +112,17 @@ def public_names_are_unique(context: Context) -> Iterator[Problem]:
                 message = f"{operator.name}: the name '{name}' is taken by '{owner.name}'"
                 where = operator.places.word(word, key)
                 yield Problem(where, message, None, _first(owner, "taken here"), len(word))
+
+
+def _base_names(context: Context) -> dict[str, Operator]:
+    """Who of the base package has each name."""
+    base = context.program.base
+    owners: dict[str, Operator] = {}
+    for operator in base.operators if base else ():
+        owners.setdefault(operator.base_name, operator)
+        for name, _, _ in _derived_names(operator):
+            owners.setdefault(name, operator)
+    return owners
 
 
 def _derived_names(operator: Operator) -> Iterator[tuple[str, str, str]]:
@@ -151,7 +162,8 @@ def base_operators_stay(context: Context) -> Iterator[Problem]:
 @program_rule("E507")
 def dunders_are_unique(context: Context) -> Iterator[Problem]:
     """A Python operator belongs to one family."""
-    first: dict[str, Operator] = {}
+    base = context.program.base
+    first = {dunder: o for o in (base.operators if base else ()) for dunder in o.dunders}
     for operator in context.program.operators:
         for dunder in operator.dunders:
             earlier = first.setdefault(dunder, operator)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from codegen.emit import imports, layout
 from codegen.write import File
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
+COMPILED = TEMPLATES / "__pycache__"
 
 
 @lru_cache(maxsize=1)
-def _environment():  # type: ignore[no-untyped-def]
+def _environment() -> Environment:
     # Jinja is imported by the first template, so that --help and errors need not wait for it.
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 
     return Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -23,7 +29,17 @@ def _environment():  # type: ignore[no-untyped-def]
         lstrip_blocks=True,
         keep_trailing_newline=True,
         auto_reload=False,
+        bytecode_cache=FileSystemBytecodeCache(str(COMPILED)) if _can_write(COMPILED) else None,
     )
+
+
+def _can_write(folder: Path) -> bool:
+    """Make a folder; False where the generator is installed for reading only."""
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
 
 
 def render(path: str, template: str, **values: object) -> File:
