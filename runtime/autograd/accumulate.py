@@ -15,7 +15,9 @@ from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
 from runtime.core.memory_format import contiguous_format
-from runtime.core.tensor import AutogradMeta, Tensor
+from runtime.core.size import Size
+from runtime.core.storage import Storage
+from runtime.core.tensor import AutogradMeta, Tensor, build
 from runtime.dispatch import ops
 
 FRESH = 1 << 30
@@ -31,7 +33,7 @@ _references = sys.getrefcount
 def add(old: Tensor, new: Tensor) -> Tensor:
     """Return the sum of two gradients, of which the caller gives up the first."""
     if (
-        _references(old) <= 2
+        _references(old) <= _ARGUMENT
         and not grad_mode.state.enabled
         and _has_memory_alone(old)
         and old._dense() is not None
@@ -43,16 +45,44 @@ def add(old: Tensor, new: Tensor) -> Tensor:
 def _has_memory_alone(grad: Tensor) -> bool:
     """Whether no other tensor or array looks into the memory of this one.
 
-    A base that only this view of it knows does not count.
+    A base that only this view of it knows does not count. Beyond its storage, the buffer is known
+    to the flat arrays of the tensor and of the base.
     """
     storage, base = grad._storage, grad._base
-    views = 0 if base is None else 1
+    arrays = 0 if grad._flat is None else 1
+    if base is None:
+        known = _references(storage) <= _STORAGE
+    else:
+        known = _references(storage) <= _STORAGE + 1 and _references(base) <= _BASE
+        arrays += 0 if base._flat is None else 1
     return (
-        _references(storage) <= 3 + views
-        and (base is None or _references(base) <= 3)
-        and _references(storage.buffer) <= 3 + views
+        known
+        and _references(storage.buffer) <= _BUFFER + arrays
         and storage.__class__ is not TwinStorage
     )
+
+
+def _measure_references() -> tuple[int, int, int, int]:
+    """How often the interpreter counts what only these variables, or one argument, refer to."""
+
+    def argument(value: Tensor) -> int:
+        return _references(value)
+
+    def memory(grad: Tensor) -> tuple[int, int, int]:
+        storage, base = grad._storage, grad._base
+        return _references(storage), _references(base), _references(storage.buffer)
+
+    def view() -> Tensor:
+        base = build(0, Size(()), (), 0, Storage([]))
+        made = build(0, Size(()), (), 0, base._storage)
+        made._base = base
+        return made
+
+    of_storage, of_base, of_buffer = memory(view())
+    return argument(view()), of_storage - 1, of_base, of_buffer
+
+
+_ARGUMENT, _STORAGE, _BASE, _BUFFER = _measure_references()
 
 
 def zeros(sizes: Any, key: int) -> Tensor:

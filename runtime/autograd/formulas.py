@@ -144,9 +144,6 @@ def evenly_distribute_backward(grad: Tensor, self: Tensor, value: Tensor) -> Ten
     return chosen * (grad / chosen.sum())
 
 
-max_backward = evenly_distribute_backward
-
-
 def value_selecting_reduction_backward(
     grad: Tensor, dim: int, indices: Tensor, sizes: Sequence[int], keepdim: bool
 ) -> Tensor:

@@ -177,9 +177,6 @@ def track_view(result: Tensor, viewed: Tensor, creation: str | None = None) -> N
         meta.base_version = result._storage.version
 
 
-record_view = track_view
-
-
 def attach_view(result: Tensor, viewed: Tensor, node: Node) -> None:
     """Make `node` the history of `result`, which is a view of `viewed`."""
     track_view(result, viewed)

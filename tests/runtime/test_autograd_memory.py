@@ -90,3 +90,24 @@ def test_a_view_made_by_data_is_seen_to_share():
         Constant.apply(x).sum().backward()
     assert x.grad.tolist() == [2.0, 2.0]
     assert kept.tolist() == [1.0, 1.0]
+
+
+def test_an_array_over_a_sliced_gradient_is_seen():
+    x = leaf([1.0, 2.0])
+    seen = []
+
+    class Part(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            part = torch.ones(1, 2, dtype=torch.float64)[0]
+            seen.append(part.numpy())
+            return part
+
+    for _ in range(2):
+        Part.apply(x).sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+    assert seen[0].tolist() == [1.0, 1.0]
