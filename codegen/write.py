@@ -144,6 +144,8 @@ def _kept(folder: Path, changes: Changes) -> Iterator[str]:
     yield from changes.unchanged
     for path in changes.unchanged:
         place = PurePosixPath(path)
+        if place.suffix != ".py":
+            continue
         for compiled in (folder / place.parent / manifest.CACHE).glob(f"{place.stem}.*.pyc"):
             yield compiled.relative_to(folder).as_posix()
 

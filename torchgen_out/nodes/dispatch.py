@@ -832,19 +832,16 @@ def recording_special_zeta(below, needs_self, needs_other):
 
 class CatBackward0(Node):
     """cat
-    tensors: cat_backward(grad, tensors, dim)
+    tensors: cat_backward(grad, [t.shape for t in tensors], dim)
     """
 
-    __slots__ = ("saved_dim", "saved_tensors")
+    __slots__ = ("saved_dim", "saved_tensors_sizes")
 
     def apply(node, grad):
-        tensors = unpack_all(node.saved_tensors, node)
+        tensors_sizes = node.saved_tensors_sizes
         dim = node.saved_dim
-        grad_tensors = formulas.cat_backward(grad, tensors, dim)
+        grad_tensors = formulas.cat_backward(grad, tensors_sizes, dim)
         return tuple(grad_tensors)
-
-    def release(node):
-        node.saved_tensors = None
 
 
 def recording_cat(below, needs_tensors):
@@ -856,7 +853,7 @@ def recording_cat(below, needs_tensors):
             return result
         node = CatBackward0()
         node.edges = gradient_edges(tensors)
-        node.saved_tensors = save_all(tensors)
+        node.saved_tensors_sizes = [each._sizes for each in tensors]
         node.saved_dim = dim
         attach(result, node)
         return result
