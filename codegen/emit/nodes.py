@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from codegen import formula as formulas
@@ -287,35 +287,40 @@ def _steps(
         loads = tuple(f"{s.local} = {s.load}" for s in saved if s.condition and s.local in own)
         mask = gradient.expression is not None and gradient.expression.uses("grad_input_mask")
         targets = ", ".join(f"grad_{name}" for name in names)
-        yield Step(" or ".join(tests), targets, _value(gradient, program.own_formulas), loads, mask)
+        yield Step(" or ".join(tests), targets, _value(gradient, _homes(program)), loads, mask)
 
 
-def _value(gradient: Gradient, own: Collection[str]) -> str:
+def _homes(program: Program) -> dict[str, str]:
+    """The module, as imported, of every function for derivative formulas."""
+    library = dict.fromkeys(program.formulas, "formulas")
+    return library | dict.fromkeys(program.own_formulas, "own_formulas")
+
+
+def _value(gradient: Gradient, homes: Mapping[str, str]) -> str:
     if gradient.kind is GradientKind.NOT_IMPLEMENTED:
         return f'errors.raise_not_differentiable("{gradient.message}")'
     assert gradient.expression is not None
-    return python_expression(gradient.expression, own=own)
+    return python_expression(gradient.expression, homes=homes)
 
 
 def python_expression(
-    expression: Expression, text: str | None = None, own: Collection[str] = ()
+    expression: Expression, text: str | None = None, homes: Mapping[str, str] | None = None
 ) -> str:
-    """A derivative formula with operators, named functions and conj() found where they are.
+    """An expression with operators and named functions found where they are.
 
     text: the expression in another form than `code`, with saved parts by their local names.
-    own: functions that an out-of-tree package brings along.
+    homes: the modules of functions for derivative formulas; `x.f()` is then `formulas.f(x)`, too.
     """
     tree = ast.parse((text or expression.code).strip(), mode="eval")
-    return ast.unparse(_Resolve(expression, own).visit(tree))
+    return ast.unparse(_Resolve(expression, homes or {}).visit(tree))
 
 
 class _Resolve(ast.NodeTransformer):
-    """`where(...)` is ops.where, a named function formulas.name, `x.conj()` formulas.conj(x)."""
+    """An operator is `ops.name`, a named function `formulas.name`, also written as a method."""
 
-    def __init__(self, expression: Expression, own: Collection[str]) -> None:
-        self.own = own
+    def __init__(self, expression: Expression, homes: Mapping[str, str]) -> None:
+        self.homes = homes
         self.operators = set(expression.operators)
-        self.functions = set(expression.functions)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
@@ -323,11 +328,11 @@ class _Resolve(ast.NodeTransformer):
         if isinstance(function, ast.Name):
             if function.id in self.operators:
                 node.func = _attribute("ops", function.id)
-            elif function.id in self.functions:
-                module = "own_formulas" if function.id in self.own else "formulas"
-                node.func = _attribute(module, function.id)
-        elif isinstance(function, ast.Attribute) and function.attr == "conj" and not node.args:
-            return ast.Call(_attribute("formulas", "conj"), [function.value], [])
+            elif function.id in self.homes:
+                node.func = _attribute(self.homes[function.id], function.id)
+        elif isinstance(function, ast.Attribute) and function.attr in self.homes:
+            named = _attribute(self.homes[function.attr], function.attr)
+            return ast.Call(named, [function.value, *node.args], node.keywords)
         return node
 
 

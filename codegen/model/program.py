@@ -22,10 +22,12 @@ class Program:
     """What it was read from, for the head of generated files."""
     options: str = ""
     """What `python -m codegen` is given to make the package again."""
+    formulas: tuple[str, ...] = ()
+    """The library's functions for derivative formulas."""
     own_formulas: tuple[str, ...] = ()
-    """Functions for derivative formulas that an out-of-tree package brings along."""
+    """Those that an out-of-tree package brings along."""
     formulas_module: str | None = None
-    """The module that defines them."""
+    """The module that defines the latter."""
     _operators: dict[str, Operator] = field(init=False, compare=False, repr=False)
     _derivatives: dict[str, Derivative] = field(init=False, compare=False, repr=False)
     _families: dict[str, tuple[Operator, ...]] = field(init=False, compare=False, repr=False)

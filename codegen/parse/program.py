@@ -54,9 +54,10 @@ def _read_program(
     if nodes is None or derivative_nodes is None:
         raise report.error()
     own = read_functions(implementations.formulas) if implementations else {}
-    functions = {**read_functions(formulas_path), **own}
+    library = read_functions(formulas_path)
+    functions = {**library, **own}
     operators, broken = read_operators(nodes, report)
-    program = Program(operators, base=base)
+    program = Program(operators, base=base, formulas=tuple(library))
     if implementations:
         program = replace(
             program,
