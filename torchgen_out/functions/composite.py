@@ -1934,6 +1934,14 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None)
     return indexing_bodies.nonzero(input, as_tuple)
 
 
+def where__default(condition: Tensor) -> tuple[Tensor, ...]:
+    """where(Tensor condition) -> Tensor[]
+
+    Returns a tuple of the places where `condition` holds, one vector per dimension.
+    """
+    return ops.nonzero(condition, as_tuple=True)
+
+
 def argwhere(input: Tensor) -> Tensor:
     """argwhere(Tensor self) -> Tensor
 

@@ -87,6 +87,7 @@ from torchgen_out.functions.composite import (
     var_mean__dim,
     vsplit__array,
     vsplit__int,
+    where__default,
 )
 from torchgen_out.functions.dispatch import (
     bernoulli___float,
@@ -139,6 +140,7 @@ from torchgen_out.functions.pointwise import (
     remainder__Tensor,
     round___default,
     round__default,
+    where__self,
     xlogy___Tensor,
     xlogy__Scalar_Self,
     xlogy__Tensor,
@@ -771,6 +773,31 @@ def pow_(input: Any, exponent: Any = MISSING) -> Any:
         return pow___Tensor_Tensor(input, exponent)
     schemas = ("pow_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)",)
     raise no_overload("pow_", schemas, (input, exponent))
+
+
+def where(
+    condition: Any,
+    self: Any = MISSING,
+    other: Any = MISSING,
+    *,
+    input: Any = MISSING,
+    out: Any = None,
+) -> Any:
+    """where.self(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
+    where(Tensor condition) -> Tensor[]"""
+    if (
+        (self is MISSING) != (input is MISSING)
+        and is_number_or_tensor(input if self is MISSING else self)
+        and is_number_or_tensor(other)
+    ):
+        return where__self(condition, input if self is MISSING else self, other, out=out)
+    if self is MISSING and other is MISSING and input is MISSING:
+        return where__default(condition)
+    schemas = (
+        "where.self(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
+        "where(Tensor condition) -> Tensor[]",
+    )
+    raise no_overload("where", schemas, (condition, self, other, input))
 
 
 def max(

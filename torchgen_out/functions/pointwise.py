@@ -3373,7 +3373,7 @@ _where_self = operators.where_self.calls
 _where_self_out = operators.where_self.out_calls
 
 
-def where(
+def where__self(
     condition: Tensor, input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None
 ) -> Tensor:
     """where.self(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor

@@ -2994,6 +2994,14 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "bools(2, 0)"}, None),
         ],
     ),
+    "where": (
+        {},
+        {},
+        [
+            ({"condition": "bools(3, 4)"}, None),
+            ({"condition": "randint(0, 2, (5,))"}, None),
+        ],
+    ),
     "argwhere": (
         {},
         {},
