@@ -113,6 +113,30 @@ def test_state_continues_in_the_other_library(name: str, options: dict[str, Any]
         same(continued, reference, 1e-4)
 
 
+@pytest.mark.parametrize("search", [None, "strong_wolfe"])
+@pytest.mark.parametrize("history", [100, 3])
+def test_lbfgs(search: str | None, history: int) -> None:
+    results = []
+    for library in (ours, theirs):
+        point = library.tensor([-1.5, 2.0, 0.5], dtype=library.float64, requires_grad=True)
+        options = {"lr": 1.0 if search else 0.05, "history_size": history}
+        optimizer = library.optim.LBFGS([point], line_search_fn=search, **options)
+
+        def closure(point: Any = point, optimizer: Any = optimizer) -> Any:
+            optimizer.zero_grad()
+            x, y = point[:-1], point[1:]
+            loss = (100 * (y - x**2) ** 2 + (1 - x) ** 2).sum()  # Rosenbrock's valley
+            loss.backward()
+            return loss
+
+        losses = [float(optimizer.step(closure).detach()) for _ in range(3)]
+        counts = [optimizer.state_dict()["state"][0][key] for key in ("n_iter", "func_evals")]
+        results.append((losses, counts, point.detach().numpy()))
+    np.testing.assert_allclose(results[0][0], results[1][0], rtol=1e-6)
+    assert results[0][1] == results[1][1]
+    np.testing.assert_allclose(results[0][2], results[1][2], rtol=1e-6)
+
+
 @pytest.mark.parametrize("library", [ours, theirs], ids=["ours", "theirs"])
 def test_printed_form_and_groups(library: Any) -> None:
     weights = parameters(library)
