@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
+
+# The same examples in every run, none of them against the clock: a loaded machine fails nothing.
+settings.register_profile("suite", deadline=None, derandomize=True)
+settings.load_profile("suite")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -77,17 +76,6 @@ def set_printoptions(
 def get_printoptions() -> dict[str, Any]:
     """Return the options of printing, as `set_printoptions` takes them."""
     return asdict(_options)
-
-
-@contextmanager
-def printoptions(**options: Any) -> Iterator[None]:
-    """Set printing options inside a `with` block."""
-    saved = get_printoptions()
-    set_printoptions(**options)
-    try:
-        yield
-    finally:
-        set_printoptions(**saved)
 
 
 # Numbers.

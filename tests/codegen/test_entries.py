@@ -300,7 +300,7 @@ def test_the_json_schema_accepts_good_files_and_refuses_bad_ones():
 
 
 def test_six_hundred_operators_are_read_in_time(tmp_path):
-    """The budget of a whole regeneration is 0.5 s; a loaded machine gets some slack."""
+    """The budget of a whole regeneration is 0.5 s, of this process: others may use the machine."""
     functions = FUNCTIONS.replace("  operators: __mul__, __rmul__, __imul__\n", "")
     functions = functions.replace("  aliases: multiply\n", "").replace(").mul(", ").n0_mul(")
     functions = functions.replace(".sum()", ".n0_sum()")
@@ -316,6 +316,6 @@ def test_six_hundred_operators_are_read_in_time(tmp_path):
 
 
 def _seconds(folder) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(read_pair(folder).operators) == 600
-    return time.perf_counter() - start
+    return time.process_time() - start

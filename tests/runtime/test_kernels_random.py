@@ -186,9 +186,11 @@ def test_the_seed_decides() -> None:
 def test_threads_change_nothing(fill: Any) -> None:
     draws = []
     before = threads.get_num_threads()
-    for count in (1, 3):
-        threads.set_num_threads(count)
-        draws.append(np.empty(COUNT, np.float32))
-        fill(draws[-1], 0.0, 1.0, Generator().manual_seed(5))
-    threads.set_num_threads(before)
+    try:
+        for count in (1, 3):
+            threads.set_num_threads(count)
+            draws.append(np.empty(COUNT, np.float32))
+            fill(draws[-1], 0.0, 1.0, Generator().manual_seed(5))
+    finally:
+        threads.set_num_threads(before)
     np.testing.assert_array_equal(*draws)
