@@ -1,0 +1,33 @@
+"""The builders of exceptions: all are shown by `runtime.errors`, and each sentence stands once."""
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from runtime import errors
+
+MODULES = [path for path in Path(errors.__file__).parent.glob("*.py") if path.stem != "__init__"]
+
+
+def builders() -> Iterator[ast.FunctionDef]:
+    for path in MODULES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                yield node
+
+
+def test_every_builder_is_shown():
+    assert [node.name for node in builders() if not hasattr(errors, node.name)] == []
+
+
+def test_every_sentence_stands_once():
+    words = Counter(
+        "".join(part.value for part in ast.walk(node.body[-1]) if _is_text(part))
+        for node in builders()
+    )
+    assert [text for text, count in words.items() if count > 1 and text.strip(" ():,")] == []
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
