@@ -142,7 +142,9 @@ class LBFGS(Optimizer):
             direction += (weights.pop() - change.dot(direction) * factor) * step
         return direction
 
-    def _search(self, closure: Any, start: Point, rate: float, direction: Any) -> tuple[Point, int]:
+    def _search(
+        self, closure: Any, start: Point, rate: float, direction: Any, most: int
+    ) -> tuple[Point, int]:
         kept = [parameter.clone() for parameter in self._params]
 
         def evaluate(step: float) -> Point:
