@@ -1,13 +1,8 @@
 """The primitives for truth values: false is 0, true is 1."""
 
-import math
-
 import numpy as np
 
 T = np.bool_
-pi = math.pi
-inf = math.inf
-nan = math.nan
 
 
 def pow(x, y):

@@ -6,9 +6,6 @@ import numpy as np
 
 T = np.complex128
 R = np.float64 if T(0).itemsize == 16 else np.float32
-pi = math.pi
-inf = math.inf
-nan = math.nan
 eps = R(np.finfo(R).eps)
 
 

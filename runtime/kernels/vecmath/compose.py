@@ -7,9 +7,22 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-_MODULES = {
-    "float32": "float32",
-    "float64": "float64",
+_SHARED = ("constants", "half")
+"""Modules whose definitions every type may use."""
+
+_FAMILIES = ("arithmetic", "exponential", "trigonometric", "special")
+_PARTS = {
+    "real32": ("real", *(f"float32/{family}" for family in _FAMILIES)),
+    "real64": ("real", *(f"float64/{family}" for family in _FAMILIES)),
+    "complex": ("complex",),
+    "boolean": ("boolean",),
+    "integer": ("integer",),
+}
+"""The modules that define the primitives of one kind of type."""
+
+_KINDS = {
+    "float32": "real32",
+    "float64": "real64",
     "complex64": "complex",
     "complex128": "complex",
     "bool": "boolean",
@@ -19,10 +32,7 @@ _MODULES = {
     "int32": "integer",
     "int64": "integer",
 }
-"""Which module serves a compute type."""
-
-_ALWAYS = "half"
-"""The module whose functions every type may use."""
+"""Which kind a compute type is of."""
 
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _DEFINITION = re.compile(r"(?:def )?([A-Za-z_]\w*)")
@@ -48,7 +58,7 @@ def compose(text: str, type_name: str) -> str:
     The functions stand in dependency order, undecorated, without docstrings.
     Raises: KeyError for a type that no module serves.
     """
-    index = definitions(_MODULES[type_name])
+    index = definitions(_KINDS[type_name])
     order: dict[str, str] = {}
 
     def visit(name: str) -> None:
@@ -67,11 +77,11 @@ def compose(text: str, type_name: str) -> str:
 
 
 @cache
-def definitions(module: str) -> dict[str, Definition]:
-    """Return everything that a module (and the conversions of half types) defines, by name."""
+def definitions(kind: str) -> dict[str, Definition]:
+    """Return everything that the modules of a kind define, by name."""
     found: dict[str, Definition] = {}
-    for part in (_ALWAYS, module):
-        source = Path(__file__).with_name(f"{part}.py").read_text(encoding="utf-8")
+    for part in (*_SHARED, *_PARTS[kind]):
+        source = Path(__file__).parent.joinpath(f"{part}.py").read_text(encoding="utf-8")
         for chunk in _chunks(_DOCSTRING.sub("", source)):
             match = _DEFINITION.match(chunk.lstrip())
             assert match is not None

@@ -1,0 +1,74 @@
+"""Roots and remainders of float32."""
+
+import math
+
+import numpy as np
+
+from runtime.kernels.vecmath.constants import inf, nan
+
+T = np.float32
+eps = T(1.1920928955078125e-07)
+
+
+def sqrt(x):
+    """The processor's: correctly rounded."""
+    return np.sqrt(x)
+
+
+def rsqrt(x):
+    """Two roundings. Error 1.5 ulp."""
+    return T(1) / np.sqrt(x)
+
+
+def fmod(x, y):
+    """In double: five quotients of 28 bits, whose products with y are exact, take |x| below |y|.
+    Exact for ratios below 2^140; 0 beyond. NaN for y = 0."""
+    a = np.float64(math.fabs(x))
+    b = np.float64(math.fabs(y))
+    r = exact_rest(a, b)
+    r = a if b == inf else r
+    return T(math.copysign(r, x)) if (a < inf) & (b > 0.0) else T(nan)
+
+
+def exact_rest(a, b):
+    """a - b floor(a / b) in double, for floats a >= 0 and b > 0. Serves fmod and remainder."""
+    inverse = 1.0 / b
+    r = a
+    q = np.trunc(r * inverse)
+    r = r - np.int64(np.float64(q).view(np.int64) & -33554432).view(np.float64) * b
+    q = np.trunc(r * inverse)
+    r = r - np.int64(np.float64(q).view(np.int64) & -33554432).view(np.float64) * b
+    q = np.trunc(r * inverse)
+    r = r - np.int64(np.float64(q).view(np.int64) & -33554432).view(np.float64) * b
+    q = np.trunc(r * inverse)
+    r = r - np.int64(np.float64(q).view(np.int64) & -33554432).view(np.float64) * b
+    r = r - np.trunc(r * inverse) * b
+    r = r + b if r < 0.0 else r
+    r = r - b if r >= b else r
+    return 0.0 if math.fabs(r) >= b else r
+
+
+def remainder(x, y):
+    """x - floor(x / y) y, exact but for one rounding; it has the sign of y."""
+    a = np.float64(math.fabs(x))
+    b = np.float64(math.fabs(y))
+    r = exact_rest(a, b)
+    r = a if b == inf else r
+    opposite = (x < T(0)) != (y < T(0))
+    r = b - r if opposite & (r != 0.0) else r
+    r = T(math.copysign(r, y)) if r != 0.0 else T(math.copysign(r, x))
+    return r if (a < inf) & (b > 0.0) else T(nan)
+
+
+def floor_divide(x, y):
+    """floor(x / y) by way of the exact remainder, so that it agrees with `remainder`."""
+    if y == T(0):
+        return x / y
+    r = fmod(x, y)
+    quotient = (x - r) / y
+    if (r != T(0)) & ((r < T(0)) != (y < T(0))):
+        quotient -= T(1)
+    if quotient == T(0):
+        return T(math.copysign(T(0), x / y))
+    down = np.floor(quotient)
+    return down + T(1) if quotient - down > T(0.5) else down

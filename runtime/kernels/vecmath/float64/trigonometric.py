@@ -1,0 +1,190 @@
+"""Trigonometric functions and their inverses of float64."""
+
+import math
+
+import numpy as np
+
+from runtime.kernels.vecmath.constants import inf, nan
+
+T = np.float64
+
+
+def quarters(x):
+    """x = n pi/2 + r: r in two parts, and a float that carries n in its low bits. n is split and
+    pi/2 is in pieces of 26 bits, so that products and differences are exact for |x| < 2^46.
+    DEVIATION: NaN beyond, where floats are 1/128 and more apart."""
+    k = x * 0.6366197723675814 + 6755399441055744.0
+    n = k - 6755399441055744.0
+    high = np.int64(np.float64(n).view(np.int64) & -134217728).view(np.float64)
+    low = n - high
+    r = x - high * 1.5707963109016418 - low * 1.5707963109016418
+    r = r - high * 1.5893254712295857e-08 - low * 1.5893254712295857e-08
+    t = high * 6.123233601181349e-17
+    first = r - t
+    lost = (r - first) - t
+    lost = lost - low * 6.123233601181349e-17 - n * 3.9455541665632055e-24
+    r = first + lost
+    lost = (first - r) + lost
+    return (r if math.fabs(x) < 70368744177664.0 else nan), lost, k
+
+
+def sin_cos(r, lost):
+    """sin(r + lost) and cos(r + lost), |r| <= pi/4, by polynomials of degree 13 and 14."""
+    z = r * r
+    z2 = z * z
+    p = -0.00019841269827728883 + z2 * -2.505064362771673e-08
+    p = -0.1666666666666662 + z2 * p
+    odd = 2.7557312965202245e-06 + z2 * 1.5890126800970469e-10
+    odd = 0.00833333333331984 + z2 * odd
+    p = p + z * odd
+    q = 2.480158728757455e-05 + z2 * 2.0875644966471747e-09
+    q = 0.04166666666666658 + z2 * q
+    odd = -2.7557313787752007e-07 + z2 * -1.1355524094798164e-11
+    odd = -0.0013888888888871158 + z2 * odd
+    q = q + z * odd
+    s = r + (z * r * p + lost)
+    half = 0.5 * z
+    c = 1.0 - half
+    c = c + (((1.0 - c) - half) + (z2 * q - r * lost))
+    return s, c
+
+
+def sin(x):
+    """Quarter turns n and a rest r, then sin r or cos r. Error 0.9 ulp."""
+    r, lost, k = quarters(x)
+    s, c = sin_cos(r, lost)
+    n = np.float64(k).view(np.int64)
+    result = c if n & 1 else s
+    result = -result if n & 2 else result
+    return x if math.fabs(x) < 1e-8 else result
+
+
+def cos(x):
+    """As sin. Error 0.9 ulp."""
+    r, lost, k = quarters(x)
+    s, c = sin_cos(r, lost)
+    n = np.float64(k).view(np.int64)
+    result = s if n & 1 else c
+    return -result if (n + 1) & 2 else result
+
+
+def tan(x):
+    """As sin: tan r by an odd polynomial of degree 31; -1 / tan r in odd quarters, where the
+    quotient is corrected by its own remainder. Error 1.2 ulp."""
+    r, lost, k = quarters(x)
+    z = r * r
+    z2 = z * z
+    p = 5.662345949167185e-05 + z2 * 1.066031543551109e-05
+    p = 0.000245449654484218 + z2 * (7.4955841022848e-05 + z2 * p)
+    p = 0.008863239275121558 + z2 * (0.0014561433883344772 + z2 * p)
+    p = 0.3333333333333342 + z2 * (0.05396825397603689 + z2 * p)
+    odd = -3.53079438108672e-05 + z2 * -2.8187020845691817e-05
+    odd = 0.0005883823534293467 + z2 * (7.926363035349811e-05 + z2 * odd)
+    odd = 0.02186948831462915 + z2 * (0.003592086934710383 + z2 * odd)
+    odd = 0.13333333333319503 + z2 * odd
+    p = p + z * odd
+    t = z * r * p
+    t = t + lost * (1.0 + z)
+    w = r + t
+    t = t - (w - r)
+    high = np.int64(np.float64(w).view(np.int64) & -134217728).view(np.float64)
+    q = -1.0 / w
+    cut = np.int64(np.float64(q).view(np.int64) & -134217728).view(np.float64)
+    q = cut + q * ((1.0 + cut * high) + cut * ((w - high) + t))
+    result = q if np.float64(k).view(np.int64) & 1 else w
+    return x if math.fabs(x) < 1e-8 else result
+
+
+def arcsine(z):
+    """(asin s - s) / s for z = s^2 <= 1/4, by degree 12 in z. Serves asin and acos."""
+    z2 = z * z
+    p = 0.00652751085409603 + z2 * -0.016226372028094082
+    p = 0.02237175795832981 + z2 * (0.013885220283094083 + z2 * p)
+    p = 0.16666666666665408 + z2 * (0.0446428568282482 + z2 * p)
+    odd = 0.01952957695610693 + z2 * 0.031913762399417435
+    odd = 0.017359706231167994 + z2 * (0.012169315342595192 + z2 * odd)
+    odd = 0.07500000000337101 + z2 * (0.030381959140558697 + z2 * odd)
+    p = p + z * odd
+    return z * p
+
+
+def asin(x):
+    """Below 1/2 s + s P(s^2); above, pi/2 - 2 asin(sqrt((1 - |x|) / 2)), the root in two parts.
+    Error 0.9 ulp."""
+    a = math.fabs(x)
+    big = a > 0.5
+    z = 0.5 - 0.5 * a if big else a * a
+    s = np.sqrt(z) if big else a
+    p = arcsine(z)
+    high = np.int64(np.float64(s).view(np.int64) & -134217728).view(np.float64)
+    low = (z - high * high) / (s + high)
+    rest = 6.123233995736766e-17 - 2.0 * low - 2.0 * s * p
+    far = 0.7853981633974483 + ((0.7853981633974483 - 2.0 * high) + rest)
+    far = 1.5707963267948966 if a == 1.0 else far
+    return math.copysign(far if big else a + a * p, x)
+
+
+def acos(x):
+    """Around 0 pi/2 - asin x; beyond 1/2, 2 asin(sqrt((1 - |x|) / 2)) or pi less that. Error 0.9
+    ulp."""
+    a = math.fabs(x)
+    big = a > 0.5
+    z = 0.5 - 0.5 * a if big else a * a
+    s = np.sqrt(z) if big else x
+    p = arcsine(z)
+    middle = 1.5707963267948966 - (x - (6.123233995736766e-17 - x * p))
+    high = np.int64(np.float64(s).view(np.int64) & -134217728).view(np.float64)
+    low = (z - high * high) / (s + high)
+    low = 0.0 if a == 1.0 else low
+    right = 2.0 * (high + (s * p + low))
+    left = 3.141592653589793 - 2.0 * (s + (s * p - 6.123233995736766e-17))
+    return (right if x > 0.0 else left) if big else middle
+
+
+def arctangent(small, large):
+    """atan(small / large), 0 <= small <= large. Above tan(pi/8), pi/4 is taken away first, by
+    (small - large) / (small + large); then an odd polynomial of degree 23."""
+    steep = small > 0.4142135623730951 * large
+    t = (small - large if steep else small) / (small + large if steep else large)
+    z = t * t
+    z2 = z * z
+    p = -0.050390852700280174 + z2 * -0.017902000406591866
+    p = -0.09090897710892956 + z2 * (-0.0666309613772472 + z2 * p)
+    p = -0.333333333333332 + z2 * (-0.1428571428015719 + z2 * p)
+    odd = 0.058478364320235475 + z2 * 0.03805941493059067
+    odd = 0.11111110781670962 + z2 * (0.07692059454610144 + z2 * odd)
+    odd = 0.19999999999953158 + z2 * odd
+    p = p + z * odd
+    p = t * z * p
+    return 0.7853981633974483 + (t + (p + 3.061616997868383e-17)) if steep else t + p
+
+
+def atan(x):
+    """Beyond 1, pi/2 - atan(1 / |x|). Error 1.8 ulp."""
+    a = math.fabs(x)
+    big = a > 1.0
+    b = 1e300 if a > 1e300 else a
+    p = arctangent(1.0 if big else b, b if big else 1.0)
+    p = 1.5707963267948966 - (p - 6.123233995736766e-17) if big else p
+    return math.copysign(p, x) if x == x else x
+
+
+def atan2(y, x):
+    """The angle of the smaller by the larger coordinate, then by octants. Zeros and infinities as
+    IEEE 754: atan2(+-0, -0) is +-pi, atan2(inf, inf) is pi/4. Error 1.8 ulp."""
+    a = math.fabs(y)
+    b = math.fabs(x)
+    steep = a > b
+    small = b if steep else a
+    large = a if steep else b
+    scale = 2.0**-600 if large > 1e300 else (2.0**600 if large < 1e-290 else 1.0)
+    small = small * scale
+    large = large * scale
+    same = small == large
+    small = 1.0 if same else (0.0 if large == inf else small)
+    large = 1.0 if same | (large == inf) else large
+    small = 0.0 if (a == 0.0) & (b == 0.0) else small
+    p = arctangent(small, large)
+    p = 1.5707963267948966 - (p - 6.123233995736766e-17) if steep else p
+    p = 3.141592653589793 - (p - 1.2246467991473532e-16) if np.signbit(x) else p
+    return math.copysign(p, y) if (x == x) & (y == y) else x + y
