@@ -161,3 +161,18 @@ def _own_copy(leaf: Tensor, grad: Tensor) -> Tensor:
     )
     copy.copy_(grad)
     return copy
+
+
+def clear(tensor: Any, set_to_none: bool) -> None:
+    """Drop what has accumulated in a tensor, or set it to zero, outside of the graph."""
+    grad = tensor.grad
+    if grad is None:
+        return
+    if set_to_none:
+        tensor.grad = None
+        return
+    if grad.grad_fn is not None:
+        grad.detach_()
+    else:
+        grad.requires_grad_(False)
+    grad.zero_()

@@ -84,50 +84,6 @@ def attach(result: Tensor, node: Node) -> None:
         result._edge = (node, 0, result._sizes, key, None)
 
 
-def attach_one(result: Tensor, node: Node, self: Tensor) -> None:
-    """`attach`, with the edge of the one input that needs grad: one call instead of two."""
-    edge = self._edge
-    if edge is None and self._base is None:
-        edge = (self, LEAF, self._sizes, self._key, None)
-    elif edge is None or edge[4] is not None:
-        edge = gradient_edge(self)
-    node.edges = (edge,)
-    node.sequence_nr = next_sequence_nr()
-    node.extras = None
-    if anomaly.is_on:
-        anomaly.remember(node)
-    key = result._key
-    if _DIFFERENTIABLE[key & 31]:
-        result._key = key | _GRAD
-        result._edge = (node, 0, result._sizes, key, None)
-
-
-def attach_two(result: Tensor, node: Node, self: Tensor | None, other: Tensor | None) -> None:
-    """`attach`, with the edges of two inputs, None for one that needs no grad."""
-    first = second = None
-    if self is not None:
-        first = self._edge
-        if first is None and self._base is None:
-            first = (self, LEAF, self._sizes, self._key, None)
-        elif first is None or first[4] is not None:
-            first = gradient_edge(self)
-    if other is not None:
-        second = other._edge
-        if second is None and other._base is None:
-            second = (other, LEAF, other._sizes, other._key, None)
-        elif second is None or second[4] is not None:
-            second = gradient_edge(other)
-    node.edges = (first, second)
-    node.sequence_nr = next_sequence_nr()
-    node.extras = None
-    if anomaly.is_on:
-        anomaly.remember(node)
-    key = result._key
-    if _DIFFERENTIABLE[key & 31]:
-        result._key = key | _GRAD
-        result._edge = (node, 0, result._sizes, key, None)
-
-
 def attach_outputs(
     results: Sequence[Tensor | None],
     node: MultiOutputNode,

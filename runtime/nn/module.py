@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import torchgen_out as torch
+from runtime.autograd import accumulate
 from runtime.nn.module_conversion import Conversion
 from runtime.nn.module_hooks import Hooks
 from runtime.nn.module_state import StateDict
@@ -224,16 +225,7 @@ class Module(Hooks, StateDict, Conversion, Tree):
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of all parameters, or set them to zero."""
         for parameter in self.parameters():
-            if parameter.grad is None:
-                continue
-            if set_to_none:
-                parameter.grad = None
-                continue
-            if parameter.grad.grad_fn is not None:
-                parameter.grad.detach_()
-            else:
-                parameter.grad.requires_grad_(False)
-            parameter.grad.zero_()
+            accumulate.clear(parameter, set_to_none)
 
     def apply(self: T, fn: Callable[[Module], None]) -> T:
         """Call `fn` on every submodule, children first, and on this module."""

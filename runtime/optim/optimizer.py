@@ -9,6 +9,7 @@ from copy import deepcopy
 from typing import Any, TypeAlias
 
 import torchgen_out as torch
+from runtime.autograd import accumulate
 from runtime.autograd.hooks import RemovableHandle
 
 Closure: TypeAlias = Callable[[], Any] | None
@@ -100,16 +101,7 @@ class Optimizer:
         """Drop the gradients of all parameters, or set them to zero."""
         for group in self.param_groups:
             for parameter in group["params"]:
-                if parameter.grad is None:
-                    continue
-                if set_to_none:
-                    parameter.grad = None
-                    continue
-                if parameter.grad.grad_fn is not None:
-                    parameter.grad.detach_()
-                else:
-                    parameter.grad.requires_grad_(False)
-                parameter.grad.zero_()
+                accumulate.clear(parameter, set_to_none)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add parameters with options of their own.
