@@ -42,6 +42,8 @@ EXPRESSIONS = [
     [np.array([[2], [0]]), np.array([1, 3])],
     [None, np.array([1, 1, 0]), np.array([0, -5, 2])],
     [np.array([0, 1]), None, np.array([4, 4])],
+    [None, None, np.array([[4, 0], [-1, 2]])],
+    [None, np.array([[3, 0], [-1, 2]])],
     [X > 30],
     [None, X[0] > 7],
     [np.array(2)],

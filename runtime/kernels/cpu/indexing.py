@@ -118,8 +118,9 @@ def take_slices(out: Array, self: Array, dim: int, index: Array) -> None:
     if not self.flags.c_contiguous and 4 * index.size < self.shape[dim]:
         out[...] = self[(slice(None),) * (dim % self.ndim) + (index,)]
     elif self.ndim > 1 and is_last(self, dim) and out.flags.c_contiguous:
-        columns = rows_of(as_bits(out)), rows_of(as_bits(self))
-        run_rows(_take_columns, columns, as_int64(index))
+        source = rows_of(as_bits(self))
+        target = as_bits(out).reshape(len(source), index.size)
+        run_rows(_take_columns, (target, source), as_int64(index).reshape(-1))
     elif index.ndim == 1 and out.flags.c_contiguous and dim % self.ndim == 0:
         run_rows(_take_rows, (out, index), self)
     else:
