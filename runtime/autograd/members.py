@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from runtime import errors
-from runtime.autograd import api, graph, hooks, saved
+from runtime.autograd import api, graph, hooks
 from runtime.autograd.node import LEAF, Node
 from runtime.autograd.twin import TwinStorage
 from runtime.core import key as keys
@@ -211,19 +211,6 @@ def _name(self: Tensor) -> str | None:
     return None if self._meta is None else self._meta.name
 
 
-def _saved_value(self: Node, name: str) -> Any:
-    """What a node saved for its formula under a name: `grad_fn._saved_result`."""
-    slot = name.removeprefix("_")
-    if slot.startswith("saved_") and hasattr(type(self), slot):
-        value = getattr(self, slot, None)
-        if value.__class__ is list:
-            return saved.unpack_all(value, self)
-        is_plain = value.__class__ is tuple and not (value and isinstance(value[0], Tensor))
-        return value if is_plain else saved.unpack(value, self)
-    raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
-
-Node.__getattr__ = _saved_value
 Tensor.requires_grad = property(_requires_grad, _set_requires_grad)
 Tensor.requires_grad_ = requires_grad_
 Tensor.grad_fn = property(_grad_fn)

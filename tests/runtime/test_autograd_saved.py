@@ -44,19 +44,6 @@ def test_packing(torch):
     assert x.grad.tolist() == pytest.approx(expected)
 
 
-def test_looking_at_saved_values(torch):
-    x = leaf(torch, [1.0, 2.0])
-    y = x.exp()
-    z = y * x
-    assert y.grad_fn._saved_result.tolist() == y.tolist()
-    assert z.grad_fn._saved_self is y and z.grad_fn._saved_other is x
-    with pytest.raises(AttributeError):
-        z.grad_fn._saved_nothing  # noqa: B018
-    z.sum().backward()
-    with pytest.raises(RuntimeError, match="after they have already been freed"):
-        z.grad_fn._saved_self  # noqa: B018
-
-
 def test_packing_and_second_derivatives(torch):
     x = leaf(torch, [1.0, 2.0])
     with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t):
