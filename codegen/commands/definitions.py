@@ -11,15 +11,27 @@ from codegen.errors import SourceLocation
 from codegen.model.operator import FunctionReference
 
 
+_DEFINITION = re.compile(r"^(?:(?:def|class) (\w+)|([\w.]+)(?:: [^=\n]+)? = )", re.MULTILINE)
+
+
 def line_of(path: Path, name: str) -> int | None:
-    """The line on which a file defines `name` (`def`, `class` or assignment), from 1."""
-    pattern = re.compile(rf"(?:(?:def|class) {re.escape(name)}\b|{re.escape(name)} = )")
-    return next((i for i, line in enumerate(_lines(path), 1) if pattern.match(line)), None)
+    """The line on which a module defines `name` (`def`, `class` or assignment), from 1."""
+    return _lines(path).get(name)
 
 
 @cache
-def _lines(path: Path) -> tuple[str, ...]:
-    return tuple(path.read_text(encoding="utf-8").split("\n")) if path.is_file() else ()
+def _lines(path: Path) -> dict[str, int]:
+    """The line of everything that a module defines; of the first definition, if there are more."""
+    if not path.is_file():
+        return {}
+    text = path.read_text(encoding="utf-8")
+    lines: dict[str, int] = {}
+    number, at = 1, 0
+    for match in _DEFINITION.finditer(text):
+        number += text.count("\n", at, match.start())
+        at = match.start()
+        lines.setdefault(match[1] or match[2], number)
+    return lines
 
 
 def place(path: Path, name: str) -> str | None:

@@ -1,0 +1,115 @@
+"""The tools behind `python -m codegen verify` and `warm`."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from codegen.commands import lookup
+from codegen.commands.records import record_of as json_of
+from runtime.tools import checks, verify, warm
+from runtime.tools.records import Record, record_of
+from tests import harness
+
+
+def record(name: str) -> Record:
+    """The record of one of the library's operators."""
+    program = harness.program()
+    (operator,) = lookup.find(program, name)
+    return record_of(json.loads(json.dumps(json_of(program, operator))))
+
+
+def status(check: str, record: Record) -> str:
+    return checks.run(checks.CHECKS[check], record).status
+
+
+@pytest.mark.parametrize("name", ["softplus", "mul.Tensor", "clamp", "amax", "mm", "transpose"])
+def test_good_operators_pass(name: str) -> None:
+    found = {title: checks.run(check, record(name)) for title, check in checks.CHECKS.items()}
+    assert {t: o.detail for t, o in found.items() if o.status == checks.FAILED} == {}
+
+
+def test_a_wrong_value_is_told() -> None:
+    wrong = replace(record("softplus"), formula="self + beta + threshold")
+    outcome = checks.run(checks.check_values, wrong)
+    assert outcome.status == checks.FAILED
+    assert outcome.detail.startswith("usual: ") and "expected" in outcome.detail
+
+
+def test_a_wrong_reduction_is_told() -> None:
+    good = record("sum.dim_IntList")
+    wrong = replace(good, reference=None, parts={**good.parts, "reduce": "acc + 2 * self"})
+    assert status("values", replace(good, reference=None)) == checks.PASSED
+    assert status("values", wrong) == checks.FAILED
+
+
+def test_a_missing_error_is_told() -> None:
+    good = record("mm")
+    calls = tuple(replace(call, raises="ValueError") for call in good.calls)
+    outcome = checks.run(checks.check_errors, replace(good, calls=calls))
+    assert outcome.status == checks.FAILED
+
+
+def test_a_wrong_dtype_is_told() -> None:
+    assert status("dtypes", replace(record("softplus"), promotion="always_bool")) == checks.FAILED
+
+
+@pytest.fixture
+def wrong_package() -> Iterator[str]:
+    """A package whose function has half of its gradient."""
+    module: Any = ModuleType("wrong_ops")
+    module.square = lambda x: x.detach() * x
+    module.square_ = lambda x: x.mul_(3)
+    sys.modules["wrong_ops"] = module
+    yield "wrong_ops"
+    del sys.modules["wrong_ops"]
+
+
+def test_a_wrong_gradient_is_told(wrong_package: str) -> None:
+    wrong = replace(record("square"), package=wrong_package)
+    assert status("values", wrong) == checks.PASSED
+    outcome = checks.run(checks.check_gradient, wrong)
+    assert outcome.status == checks.FAILED
+    assert "numerical" in outcome.detail
+    assert status("in place", wrong) == checks.FAILED
+
+
+def test_the_table(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], wrong_package: str
+) -> None:
+    program = harness.program()
+    (operator,) = lookup.find(program, "square")
+    sent = [json_of(program, operator), {**json_of(program, operator), "package": wrong_package}]
+    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(sent)))
+    assert verify.main() == 1
+    good, bad = capsys.readouterr().out.split("square (wrong_ops.square)")
+    assert "✓ gradient" in good and "✗" not in good
+    assert "✗ gradient" in bad and "✓ values" in bad
+
+
+def test_warm_knows_an_operator_and_its_gradients() -> None:
+    tasks = list(warm.tasks_of("torchgen_out", ["float32", "int64"], ["softplus"]))
+    names = {name for _, name, _ in tasks}
+    assert names == {"softplus", "softplus_backward_self"}
+    assert {dtype for _, name, dtype in tasks if name == "softplus"} == {"float32"}
+
+
+@pytest.mark.parametrize("name", ["softplus", "softplus_backward_self", "amax"])
+def test_warm_calls(name: str) -> None:
+    assert warm.compile_calls(("torchgen_out", name, "float32")) is None
+
+
+def test_warm_tells_what_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("no such instruction")
+
+    monkeypatch.setattr(warm, "_call_pointwise", fail)
+    told = warm.compile_calls(("torchgen_out", "softplus", "float32"))
+    assert told == "softplus float32: RuntimeError: no such instruction"
