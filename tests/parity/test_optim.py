@@ -168,7 +168,10 @@ SCHEDULERS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "args", "options"), SCHEDULERS, ids=str)
+@pytest.mark.parametrize(
+    ("name", "args", "options"),
+    [pytest.param(*case, id=f"{case[0]}-{i}") for i, case in enumerate(SCHEDULERS)],
+)
 @pytest.mark.parametrize("kind", ["SGD", "Adam"])
 def test_schedules(name: str, args: Any, options: Any, kind: str) -> None:
     results = []
