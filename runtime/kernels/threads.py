@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 from runtime import config
@@ -88,5 +89,26 @@ def run_ranges(kernel: Any, count: int, work: int, *args: Any, numbered: bool = 
     ]
     futures = [pool().submit(kernel, *call) for call in calls[1:]]
     kernel(*calls[0])
+    for future in futures:
+        future.result()
+
+
+def run_rows(kernel: Any, arrays: tuple[Any, ...], *args: Any, work: int = 1) -> None:
+    """kernel(*arrays, *args) over arrays of equally many rows, split among the threads.
+
+    work: how much more an element costs than in element-wise work.
+    """
+    rows = arrays[0].shape[0]
+    parts = min(_threads, rows, arrays[0].size * work // GRAIN)
+    if parts <= 1:
+        kernel(*arrays, *args)
+        return
+    edges = [rows * part // parts for part in range(parts + 1)]
+    pieces = [
+        [array[start:stop] for array in arrays]
+        for start, stop in pairwise(edges)
+    ]
+    futures = [pool().submit(kernel, *piece, *args) for piece in pieces[1:]]
+    kernel(*pieces[0], *args)
     for future in futures:
         future.result()

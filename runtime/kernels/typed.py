@@ -1,7 +1,8 @@
 """Kernels written once and compiled per element type, with the vector mathematics at hand.
 
-A typed kernel may use `T`, the constructor of its element type, and the primitives of
-`runtime.kernels.vecmath` (exp, log, sqrt ...) by name, besides what every kernel may use.
+A typed kernel may use `T`, the constructor of its element type, `BITS`, that of the signed integers
+of its size, `SIGN`, the place of their sign bit, and the primitives of `runtime.kernels.vecmath`
+(exp, log, sqrt ...) by name, besides what every kernel may use.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import re
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
+
+import numpy as np
 
 from runtime.kernels import build
 from runtime.kernels.vecmath import compose
@@ -66,9 +69,10 @@ def typed_text(function: FunctionType, type_name: str, reassociate: bool) -> str
         if reassociate
         else ""
     )
+    bits = 8 * min(np.dtype(type_name).itemsize, 8)
     parts = [
         header,
-        f"T = np.{type_name}\n",
+        f"T = np.{type_name}\nBITS = np.int{bits}\nSIGN = {bits - 1}\n",
         library,
         options,
         *helpers.values(),

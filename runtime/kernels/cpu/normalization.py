@@ -16,6 +16,7 @@ from runtime.kernels.cpu.statistics import row_mean, squared_distances
 from runtime.kernels.typed import typed_sum
 
 Array = Any
+ROWS_SUMMED, ELEMENTS_SUMMED = 64, 4096  # in the element type, before float64 takes over
 quiet = np.errstate(all="ignore")  # inf and NaN are values here, not worth a warning
 
 
@@ -170,6 +171,11 @@ def channel_sums(grad, x, mean, total, product):
     """Per channel the sums of grad and of grad * (x - mean)."""
     total[:] = 0.0
     product[:] = 0.0
+    if x.shape[2] == 1:
+        channel_sums_of_rows(
+            grad.reshape(grad.shape[:2]), x.reshape(x.shape[:2]), mean, total, product
+        )
+        return
     for b in range(x.shape[0]):
         for c in range(x.shape[1]):
             row, upstream = x[b, c], grad[b, c]
@@ -183,9 +189,23 @@ def channel_sums(grad, x, mean, total, product):
 
 
 @typed_sum
+def channel_sums_of_rows(grad, x, mean, total, product):
+    """As channel_sums for (batch, channels), whole rows at a time."""
+    for b in range(x.shape[0]):
+        row, upstream = x[b], grad[b]
+        for c in range(row.size):
+            total[c] += upstream[c]
+            product[c] += upstream[c] * (row[c] - mean[c])
+
+
+@typed_sum
 def combine_channels(out, grad, x, scale, slope, shift):
     """out = scale * grad + slope * x + shift, with a number per channel."""
     for b in range(x.shape[0]):
+        if x.shape[2] == 1:
+            for c in range(x.shape[1]):
+                out[b, c, 0] = scale[c] * grad[b, c, 0] + (slope[c] * x[b, c, 0] + shift[c])
+            continue
         for c in range(x.shape[1]):
             row, upstream, result = x[b, c], grad[b, c], out[b, c]
             first, second, third = scale[c], slope[c], shift[c]
@@ -285,29 +305,51 @@ def layer_norm_rows(out, x, weight, bias, mean, rstd, eps):
 
 @typed_sum
 def layer_norm_backward_rows(grad_input, grad, x, weight, mean, rstd, grad_weight, grad_bias):
-    """With h = (x - mean) * rstd and g = grad * weight: rstd * (g - mean(g) - h * mean(g * h))."""
-    n = x.shape[1]
-    scaled = np.empty(n, x.dtype)
-    for r in range(x.shape[0]):
-        row, upstream, result = x[r], grad[r], grad_input[r]
-        inverse = T(rstd[r])
-        offset = T(-mean[r] * rstd[r])
-        total, product = 0.0, 0.0
+    """With h = (x - mean) * rstd and g = grad * weight: rstd * (g - mean(g) - h * mean(g * h)).
+
+    The parameters' gradients are summed in T over blocks of rows, then in float64.
+    """
+    rows, n = x.shape
+    weight_sums, bias_sums = np.empty(n, x.dtype), np.empty(n, x.dtype)
+    scaled = np.empty(n, x.dtype)  # not in place: a loop over arrays that overlap is not vectorised
+    for block in range(0, rows, ROWS_SUMMED):
+        weight_sums[:] = T(0)
+        bias_sums[:] = T(0)
+        for r in range(block, min(block + ROWS_SUMMED, rows)):
+            inverse, offset = T(rstd[r]), T(-mean[r] * rstd[r])
+            result, upstream, row = grad_input[r], grad[r], x[r]
+            add_parameter_gradients(weight_sums, bias_sums, upstream, row, inverse, offset)
+            if weight.size:
+                for i in range(n):
+                    scaled[i] = upstream[i] * weight[i]
+                upstream = scaled
+            spread_gradient(result, upstream, row, inverse, offset)
         for i in range(n):
-            normal = row[i] * inverse + offset
-            g = upstream[i]
-            grad_weight[i] += g * normal
-            grad_bias[i] += g
-        if weight.size:
-            for i in range(n):
-                scaled[i] = upstream[i] * weight[i]
-        else:
-            for i in range(n):
-                scaled[i] = upstream[i]
-        for i in range(n):
-            total += scaled[i]
-            product += scaled[i] * (row[i] * inverse + offset)
-        shift, slope = T(total / n), T(product / n)
-        for i in range(n):
-            normal = row[i] * inverse + offset
-            result[i] = inverse * (scaled[i] - shift - normal * slope)
+            grad_weight[i] += weight_sums[i]
+            grad_bias[i] += bias_sums[i]
+
+
+@typed_sum
+def add_parameter_gradients(weight_sums, bias_sums, grad, row, inverse, offset):
+    """weight_sums += grad * h; bias_sums += grad."""
+    for i in range(row.size):
+        weight_sums[i] += grad[i] * (row[i] * inverse + offset)
+        bias_sums[i] += grad[i]
+
+
+@typed_sum
+def spread_gradient(result, grad, row, inverse, offset):
+    """result = inverse * (grad - mean(grad) - h * mean(grad * h))."""
+    n = row.size
+    total, product = 0.0, 0.0
+    for start in range(0, n, ELEMENTS_SUMMED):
+        part, values = grad[start : start + ELEMENTS_SUMMED], row[start : start + ELEMENTS_SUMMED]
+        first, second = T(0), T(0)
+        for i in range(part.size):
+            first += part[i]
+            second += part[i] * (values[i] * inverse + offset)
+        total += first
+        product += second
+    shift, slope = T(total / n), T(product / n)
+    for i in range(n):
+        result[i] = inverse * (grad[i] - shift - (row[i] * inverse + offset) * slope)

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from runtime.kernels import threads
 from runtime.kernels.build import kernel
+from runtime.kernels.cpu import unrolled_pooling
 
 Array = Any
 Triple = tuple[int, int, int]
@@ -55,7 +57,7 @@ def max_pool2d_with_indices(
     """Write the largest element of each window and where in its plane it stands."""
     size, step, pad = _windows(2, kernel_size, stride, padding)
     spread = triple(dilation, 2, 1)
-    max_windows(planes(out, 2), planes(indices, 2), planes(self, 2), size, step, pad, spread)
+    _max_pool((planes(out, 2), planes(indices, 2), planes(self, 2)), size, step, pad, spread)
 
 
 def max_pool3d_with_indices(
@@ -71,7 +73,19 @@ def max_pool3d_with_indices(
     """Write the largest element of each window and where in its volume it stands."""
     size, step, pad = _windows(3, kernel_size, stride, padding)
     spread = triple(dilation, 3, 1)
-    max_windows(planes(out, 3), planes(indices, 3), planes(self, 3), size, step, pad, spread)
+    _max_pool((planes(out, 3), planes(indices, 3), planes(self, 3)), size, step, pad, spread)
+
+
+def _max_pool(
+    arrays: tuple[Array, ...], size: Triple, step: Triple, pad: Triple, spread: Triple
+) -> None:
+    if not arrays[0].size:
+        return
+    if unrolled_pooling.suits(size):
+        written_out = unrolled_pooling.max_kernel(size, step[2])
+        threads.run_rows(written_out, arrays, step, pad, spread, work=4)
+    else:
+        threads.run_rows(max_windows, arrays, size, step, pad, spread, work=4)
 
 
 def adaptive_max_pool2d(out: Array, indices: Array, self: Array, output_size: Any) -> None:
@@ -92,11 +106,12 @@ def max_pool_backward(
     split = len(sizes) - count
     lead = prod(sizes[:split])
     shape = (lead, prod(grad_output.shape[split:]))
-    scatter_windows(
+    arrays = (
         out.reshape(lead, prod(sizes[split:])),
         np.ascontiguousarray(grad_output).reshape(shape),
         np.ascontiguousarray(indices).reshape(shape),
     )
+    threads.run_rows(scatter_windows, arrays, work=2)
 
 
 @kernel
@@ -112,7 +127,7 @@ def max_windows(out, indices, x, size, step, pad, spread):
                 for ow in range(out.shape[3]):
                     w0 = ow * step[2] - pad[2]
                     place = -1
-                    best = out.dtype.type(0)
+                    best = plane[0, 0, 0]
                     for kd in range(size[0]):
                         d = d0 + kd * spread[0]
                         if d < 0 or d >= depth:
@@ -226,7 +241,12 @@ def _avg_pool(
     if out.dtype.kind == "i":
         _sum_integers(y, x, size, step, pad, count_include_pad, divisor)
     else:
-        mean_windows(y, x, size, step, pad, count_include_pad, divisor)
+        counts = window_sizes(y.shape[1:], x.shape[1:], size, step, pad, count_include_pad)
+        if unrolled_pooling.suits(size):
+            written_out = unrolled_pooling.mean_kernel(size, step[2])
+            threads.run_rows(written_out, (y, x), step, pad, *counts, divisor, work=2)
+        else:
+            threads.run_rows(mean_windows, (y, x), size, step, pad, *counts, divisor, work=2)
 
 
 def avg_pool_backward(
@@ -244,15 +264,11 @@ def avg_pool_backward(
     """Add to every element of a window its part of the window's gradient."""
     size, step, pad = _windows(count, kernel_size, stride, padding)
     out.fill(0)
-    spread_windows(
-        planes(out, count),
-        planes(grad_output, count),
-        size,
-        step,
-        pad,
-        count_include_pad,
-        divisor_override or 0,
-    )
+    arrays = (planes(out, count), planes(grad_output, count))
+    lengths = (arrays[1].shape[1:], arrays[0].shape[1:])
+    counts = window_sizes(*lengths, size, step, pad, count_include_pad)
+    numbers = (size, step, pad, *counts, divisor_override or 0)
+    threads.run_rows(spread_windows, arrays, *numbers, work=2)
 
 
 def adaptive_avg_pool2d(out: Array, self: Array, output_size: Any) -> None:
@@ -271,23 +287,24 @@ def adaptive_avg_pool_backward(out: Array, grad_output: Array, sizes: Any, count
     adaptive_spread_windows(planes(out, count), planes(grad_output, count))
 
 
-@kernel
-def divisor_of(start, size, pad, lengths, include_pad):
-    """What a window's sum is divided by: its places inside the (padded) plane."""
-    count = 1
-    for dim in range(3):
-        end = min(start[dim] + size[dim], lengths[dim] + pad[dim])
-        if include_pad:
-            count *= end - start[dim]
-        else:
-            count *= min(end, lengths[dim]) - max(start[dim], 0)
-    return count
+def window_sizes(
+    places: Any, lengths: Any, size: Triple, step: Triple, pad: Triple, include_pad: bool
+) -> list[Array]:
+    """Per dim, how many places of each window lie inside the (padded) plane."""
+    counts = []
+    for count, length, k, s, p in zip(places, lengths, size, step, pad, strict=True):
+        start = np.arange(count) * s - p
+        end = np.minimum(start + k, length + p)
+        if not include_pad:
+            start, end = np.maximum(start, 0), np.minimum(end, length)
+        counts.append((end - start).astype(np.float64))
+    return counts
 
 
 @kernel
-def mean_windows(out, x, size, step, pad, include_pad, divisor):
+def mean_windows(out, x, size, step, pad, deep, high, wide, divisor):
     """out[p, od, oh, ow] = the sum of its window over `divisor`, or over its size if that is 0."""
-    lengths = (x.shape[1], x.shape[2], x.shape[3])
+    depth, height, width = x.shape[1], x.shape[2], x.shape[3]
     for p in range(out.shape[0]):
         for od in range(out.shape[1]):
             d0 = od * step[0] - pad[0]
@@ -296,49 +313,63 @@ def mean_windows(out, x, size, step, pad, include_pad, divisor):
                 for ow in range(out.shape[3]):
                     w0 = ow * step[2] - pad[2]
                     total = 0.0
-                    for d in range(max(d0, 0), min(d0 + size[0], lengths[0])):
-                        for h in range(max(h0, 0), min(h0 + size[1], lengths[1])):
-                            for w in range(max(w0, 0), min(w0 + size[2], lengths[2])):
+                    for d in range(max(d0, 0), min(d0 + size[0], depth)):
+                        for h in range(max(h0, 0), min(h0 + size[1], height)):
+                            for w in range(max(w0, 0), min(w0 + size[2], width)):
                                 total += x[p, d, h, w]
-                    count = divisor
-                    if count == 0:
-                        count = divisor_of((d0, h0, w0), size, pad, lengths, include_pad)
-                    out[p, od, oh, ow] = total / count
+                    out[p, od, oh, ow] = total / (
+                        divisor if divisor else deep[od] * high[oh] * wide[ow]
+                    )
 
 
 def _sum_integers(
     out: Array, x: Array, size: Triple, step: Triple, pad: Triple, include_pad: bool, divisor: int
 ) -> None:
     """Integers are summed exactly and divided towards zero."""
+    counts = window_sizes(out.shape[1:], x.shape[1:], size, step, pad, include_pad)
     sums = np.empty(out.shape, np.float64)
-    counts = np.empty(out.shape, np.float64)
-    mean_windows(sums, x, size, step, pad, include_pad, 1)
-    ones = np.ones(x.shape, np.float64)
-    mean_windows(counts, ones, size, step, pad, include_pad, divisor)
-    inside = np.empty(out.shape, np.float64)
-    mean_windows(inside, ones, size, step, pad, include_pad, 1)
-    out[...] = np.trunc(sums * counts / inside)
+    mean_windows(sums, x, size, step, pad, *counts, 1)
+    deep, high, wide = counts
+    size_of_each = deep[:, None, None] * high[:, None] * wide
+    out[...] = np.trunc(sums / (divisor if divisor else size_of_each))
 
 
 @kernel
-def spread_windows(grad_input, grad, size, step, pad, include_pad, divisor):
+def spread_windows(grad_input, grad, size, step, pad, deep, high, wide, divisor):
     """The transpose of mean_windows."""
-    lengths = (grad_input.shape[1], grad_input.shape[2], grad_input.shape[3])
+    depth, height = grad_input.shape[1], grad_input.shape[2]
+    parts = np.empty(grad.shape[3], grad.dtype)
     for p in range(grad.shape[0]):
         for od in range(grad.shape[1]):
-            d0 = od * step[0] - pad[0]
             for oh in range(grad.shape[2]):
-                h0 = oh * step[1] - pad[1]
-                for ow in range(grad.shape[3]):
-                    w0 = ow * step[2] - pad[2]
-                    count = divisor
-                    if count == 0:
-                        count = divisor_of((d0, h0, w0), size, pad, lengths, include_pad)
-                    part = grad.dtype.type(grad[p, od, oh, ow] / count)
-                    for d in range(max(d0, 0), min(d0 + size[0], lengths[0])):
-                        for h in range(max(h0, 0), min(h0 + size[1], lengths[1])):
-                            for w in range(max(w0, 0), min(w0 + size[2], lengths[2])):
-                                grad_input[p, d, h, w] += part
+                count = deep[od] * high[oh]
+                row = grad[p, od, oh]
+                for i in range(parts.size):
+                    parts[i] = row[i] / (divisor if divisor else count * wide[i])
+                d0, h0 = od * step[0] - pad[0], oh * step[1] - pad[1]
+                for d in range(max(d0, 0), min(d0 + size[0], depth)):
+                    for h in range(max(h0, 0), min(h0 + size[1], height)):
+                        scatter_row(grad_input, parts, p, d, h, size[2], step[2], pad[2])
+
+
+@kernel
+def scatter_row(grad_input, parts, p, d, h, size, step, pad):
+    """grad_input[p, d, h, i * step + kw - pad] += parts[i], for what lies inside."""
+    width = grad_input.shape[3]
+    for kw in range(size):
+        offset = kw - pad
+        first = 0 if offset >= 0 else (-offset + step - 1) // step
+        end = min(parts.size, (width - offset - 1) // step + 1) if width > offset else 0
+        if first >= end:
+            continue
+        line = grad_input[p, d, h, first * step + offset :]
+        part = parts[first:end]
+        if step == 1:
+            for i in range(part.size):
+                line[i] += part[i]
+        else:
+            for i in range(part.size):
+                line[i * step] += part[i]
 
 
 @kernel

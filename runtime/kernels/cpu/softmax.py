@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from runtime.kernels import threads
 from runtime.kernels.typed import typed, typed_sum
 
 Array = Any
-LANES = 16
 
 
 def softmax(out: Array, self: Array, dim: int, dtype: Any) -> None:
@@ -73,11 +73,13 @@ def _run(rows_kernel: Any, columns_kernel: Any, dim: int, out: Array, *inputs: A
         return
     if not sizes or dim == -1 or dim == len(sizes) - 1:
         shape = (-1, sizes[-1]) if sizes else (1, 1)
-        rows_kernel(*[np.ascontiguousarray(a).reshape(shape) for a in (out, *inputs)])
+        arrays = [np.ascontiguousarray(a).reshape(shape) for a in (out, *inputs)]
+        threads.run_rows(rows_kernel, tuple(arrays), work=4)
         return
     dim %= len(sizes)
     shape = (-1, sizes[dim], prod(sizes[dim + 1 :]))
-    columns_kernel(*[np.ascontiguousarray(a).reshape(shape) for a in (out, *inputs)])
+    arrays = [np.ascontiguousarray(a).reshape(shape) for a in (out, *inputs)]
+    threads.run_rows(columns_kernel, tuple(arrays), work=4)
 
 
 # Rows.
@@ -85,21 +87,23 @@ def _run(rows_kernel: Any, columns_kernel: Any, dim: int, out: Array, *inputs: A
 
 @typed
 def row_max(row):
-    """The largest element; NaN loses every comparison and shows in the sum of exponentials."""
-    n = row.size
-    top = T(-np.inf)
-    whole = n - n % LANES
-    if whole:
-        lanes = row[:LANES].copy()
-        for start in range(LANES, whole, LANES):
-            block = row[start : start + LANES]
-            for lane in range(LANES):
-                lanes[lane] = block[lane] if block[lane] > lanes[lane] else lanes[lane]
-        for lane in range(LANES):
-            top = lanes[lane] if lanes[lane] > top else top
-    for i in range(whole, n):
-        top = row[i] if row[i] > top else top
-    return top
+    """The largest element, NaN if there is one; -inf of no elements.
+
+    Floats compare as their bits do, as integers, once those below zero are turned round; integers
+    have no NaN, so that the loop vectorises.
+    """
+    bits = row.view(BITS)
+    top = turned(T(-np.inf).view(BITS))
+    for i in range(bits.size):
+        key = turned(bits[i])
+        top = key if key > top else top
+    return BITS(turned(top)).view(T)
+
+
+@typed
+def turned(bits):
+    """Bits of a float as an integer of the same order; the same function undoes it."""
+    return BITS(bits ^ ((bits >> BITS(SIGN)) & BITS((1 << SIGN) - 1)))
 
 
 @typed_sum
@@ -129,7 +133,7 @@ def log_softmax_rows(out, x):
         total = T(0)
         for i in range(n):
             total += exp(row[i] - top)
-        logarithm = log(total)
+        logarithm = T(log(total))
         for i in range(n):
             result[i] = (row[i] - top) - logarithm
 
