@@ -170,7 +170,7 @@ def make_static_call(
 
     def call(*args: Any) -> Any:
         try:
-            seen = tuple([(a._sizes, a._strides) if a.__class__ is Tensor else a for a in args])
+            seen = tuple([a if a.__class__ not in SHAPED else _geometry(a) for a in args])
             outputs = remembered.get(seen)
         except TypeError:  # a list: its members would have to be looked at
             outputs = prepare(args)
@@ -212,6 +212,16 @@ def make_two_tensor_call(kernel: Any, general: Call, remembered: dict[Any, Any])
         return build(output.key, sizes, output.strides, 0, Storage(buffer), buffer)
 
     return call
+
+
+SHAPED = frozenset({Tensor, list, tuple})
+
+
+def _geometry(value: Any) -> Any:
+    """What of an argument a shape function reads: sizes and strides of tensors, also in lists."""
+    if value.__class__ is Tensor:
+        return value._sizes, value._strides
+    return tuple([_geometry(each) if each.__class__ is Tensor else each for each in value])
 
 
 def _is_plain(value: Any) -> bool:

@@ -45,9 +45,10 @@ def make_general_call(kernels: PointwiseKernels) -> Call:
     storage_dtypes = [dtype.numpy for dtype in outputs]
     output_keys = [keys.pack(dtype.index, 0, 0, False) for dtype in outputs]
     geometries: dict[Any, plans.PointwisePlan] = {}
+    only_tensors = set(kernels.arguments) == {"tensor"}
 
     def call(*args: Any) -> Any:
-        tensors, scalars = kernels.split(args)
+        tensors, scalars = (args, ()) if only_tensors else kernels.split(args)
         flat = common_flat(tensors)
         if flat is not None:
             first = tensors[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from runtime.backends import pointwise_signature
@@ -94,7 +95,7 @@ class PointwiseKernels:
         return tensors, scalars
 
 
-def common_flat(tensors: list[Tensor]) -> list[Any] | None:
+def common_flat(tensors: Sequence[Tensor]) -> list[Any] | None:
     """The flat arrays of dense tensors of one shape; None if they are anything else."""
     sizes = tensors[0]._sizes
     arrays = []
@@ -113,8 +114,8 @@ def run(
     plan: plans.PointwisePlan,
     buffers: list[Any],
     out_offsets: tuple[int, ...],
-    tensors: list[Tensor],
-    scalars: list[Any],
+    tensors: Sequence[Tensor],
+    scalars: Sequence[Any],
 ) -> None:
     """Run the loop that the plan calls for."""
     if plan.numel == 0:
