@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from codegen.model.operator import Operator
-from tests.harness import COMPLEX, FLOATING, Case, DtypeName, Input, is_input
+from tests.harness import Case
+from tests.inputs import COMPLEX, FLOATING, DtypeName, Input, is_input
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +73,12 @@ class Session:
 
     def function(self, operator: Operator) -> Callable[..., Any] | None:
         """The operator's public function, or None when the library has none."""
-        if operator.has_tag("internal"):
-            return getattr(self.hidden, operator.base_name, None)
         return self.named(operator, operator.public_name)
 
     def named(self, operator: Operator, name: str) -> Callable[..., Any] | None:
         """A function beside the operator's, or None."""
+        if operator.has_tag("internal"):
+            return getattr(self.hidden, name, None)
         module: Any = self.library
         if operator.python_module not in ("torch", "Tensor"):
             for part in operator.python_module.split("."):

@@ -7,7 +7,6 @@ The quick tier takes float32 everywhere and a few other dtypes of each operator'
 from __future__ import annotations
 
 import warnings
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -20,7 +19,7 @@ torch = pytest.importorskip("torch")
 import torchgen_out  # noqa: E402
 from codegen.model.operator import Operator, Reduction, View  # noqa: E402
 from runtime import dispatch  # noqa: E402
-from tests import calls, harness, op_samples, tolerances  # noqa: E402
+from tests import calls, harness, inputs, op_samples, tolerances  # noqa: E402
 from tests.harness import Case, is_pointwise  # noqa: E402
 
 OURS, THEIRS = calls.Session(torchgen_out, dispatch.ops), calls.Session(torch)
@@ -70,7 +69,8 @@ def is_random(operator: Operator) -> bool:
     return operator.has_tag("nondeterministic")
 
 
-PUBLIC = [operator for operator in OPERATORS if has_counterpart(operator)]
+# In reverse: beside the tests without PyTorch, kernels are not compiled twice.
+PUBLIC = [operator for operator in reversed(OPERATORS) if has_counterpart(operator)]
 CASES = [case for operator in PUBLIC for case in harness.cases(operator)]
 GOOD = [case for case in CASES if case.raises is None]
 FIRST = {case.operator.name: case for case in reversed(GOOD)}
@@ -95,17 +95,19 @@ def dtypes_of(case: Case) -> list[str]:
         return [*first, *(name for name in names if name not in first)]
     if not any(each.kind == "float" for each in case.inputs):
         return ["float32"]
-    return [name for name in names if name in (*harness.FLOATING, *harness.COMPLEX)]
+    return [name for name in names if name in (*inputs.FLOATING, *inputs.COMPLEX)]
 
 
 def quick_dtypes(case: Case) -> list[str]:
-    """The first dtype; for an operator's first case two more, others than its neighbours'."""
+    """float32 and two more for an operator's first case, float64 for the others.
+
+    The kernels of the tests without PyTorch are of these dtypes too, and come from the cache.
+    """
     names = dtypes_of(case)
-    if case is not FIRST[case.operator.name] or len(names) == 1:
-        return names[:1]
-    rest = names[1:]
-    start = zlib.crc32(case.operator.name.encode())
-    return [names[0], *{rest[(start + 3 * i) % len(rest)]: None for i in range(2)}]
+    if case is not FIRST[case.operator.name]:
+        return ["float64"] if "float64" in names else names[:1]
+    rest = [name for name in names[1:] if name != "float64"]
+    return [names[0], *harness.some_dtypes(case.operator, rest)]
 
 
 def parameters(test: str, cases: Iterable[Case], dtypes: Callable[[Case], list[str]]) -> list[Any]:
@@ -187,22 +189,31 @@ def weights(library: Any, like: Any) -> Any:
     return library.from_numpy(np.array(data)).to(like.dtype)
 
 
-def gradients(session: calls.Session, case: Case, dtype: str) -> tuple[list[Any], list[Any]]:
-    """First and second gradients of all leaves; None where there is none."""
+def gradients(
+    session: calls.Session, case: Case, dtype: str, twice: bool = True
+) -> tuple[list[Any], list[Any]]:
+    """First and, if `twice`, second gradients of all leaves; None where there is none."""
     call = session.arguments(case, dtype, requires_grad=True)
     leaves = [leaf for leaf in call.leaves if leaf.requires_grad]
     first = _gradients(session.library, calls.results(call()), leaves)
-    second = _gradients(session.library, [each for each in first if each is not None], leaves)
+    if not twice:
+        return first, []
+    recorded = _gradients(session.library, calls.results(call()), leaves, create_graph=True)
+    second = _gradients(session.library, [each for each in recorded if each is not None], leaves)
     return first, second
 
 
-def _gradients(library: Any, outputs: list[Any], leaves: list[Any]) -> list[Any]:
+def _gradients(
+    library: Any, outputs: list[Any], leaves: list[Any], create_graph: bool = False
+) -> list[Any]:
     outputs = [each for each in outputs if getattr(each, "requires_grad", False)]
     if not outputs or not leaves:
         return []
     incoming = [weights(library, each) for each in outputs]
     return list(
-        library.autograd.grad(outputs, leaves, incoming, create_graph=True, allow_unused=True)
+        library.autograd.grad(
+            outputs, leaves, incoming, create_graph=create_graph, allow_unused=True
+        )
     )
 
 
@@ -250,7 +261,10 @@ def may_differentiate(case: Case) -> bool:
 SMOOTH = [case for case in GOOD if may_differentiate(case)]
 
 
-@pytest.mark.parametrize(("case", "dtype"), parameters("test_gradient", SMOOTH, double))
+QUICK = [case for case in SMOOTH if harness.is_quick(case)]
+
+
+@pytest.mark.parametrize(("case", "dtype"), parameters("test_gradient", QUICK, double))
 def test_gradient(case: Case, dtype: str) -> None:
     check_gradient(case, dtype)
 
@@ -258,7 +272,7 @@ def test_gradient(case: Case, dtype: str) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize(
     ("case", "dtype"),
-    parameters("test_every_gradient", SMOOTH, lambda _: ["float32", "complex128"]),
+    parameters("test_every_gradient", SMOOTH, lambda _: ["float64", "float32", "complex128"]),
 )
 def test_every_gradient(case: Case, dtype: str) -> None:
     check_gradient(case, dtype)
@@ -276,10 +290,11 @@ KINKED = [
 def test_gradient_at_kinks(case: Case, dtype: str) -> None:
     try:
         with quiet():
-            first, _ = gradients(THEIRS, case, dtype)
+            first, _ = gradients(THEIRS, case, dtype, twice=False)
     except RuntimeError:
         pytest.skip("PyTorch has no gradient here")
-    compare_gradients(case, gradients(OURS, case, dtype)[0], first, "gradient")
+    ours, _ = gradients(OURS, case, dtype, twice=False)
+    compare_gradients(case, ours, first, "gradient")
 
 
 # ----------------------------------------------------------------------------------------------

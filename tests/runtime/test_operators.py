@@ -7,9 +7,6 @@ precision. tests/parity compares with PyTorch.
 from __future__ import annotations
 
 import builtins
-import importlib
-import warnings
-import zlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -20,9 +17,9 @@ import torchgen_out
 from codegen.model.derivative import GradientKind
 from codegen.model.operator import Operator, Reduction
 from runtime import dispatch
-from tests import calls, harness, op_samples, tolerances
-from tests.harness import Case, is_input, is_pointwise
-from tests.numpy_formula import evaluate_formula
+from tests import calls, harness, inputs, op_samples, tolerances
+from tests.harness import Case, is_pointwise
+from tests.references import expected_values
 from torchgen_out.autograd import gradcheck, gradgradcheck
 
 OURS = calls.Session(torchgen_out, dispatch.ops)
@@ -76,60 +73,6 @@ def is_random(operator: Operator) -> bool:
 @pytest.mark.parametrize("operator", parameters("test_has_samples", OPERATORS))
 def test_has_samples(operator: Operator) -> None:
     assert harness.cases(operator), f"{operator.name} has no samples"
-
-
-def expected_values(case: Case, dtype: str) -> np.ndarray | None:
-    """What NumPy says of a case, or None where there is no independent reference."""
-    plain = {
-        name: value.data if is_input(value) else value for name, value in case.arguments.items()
-    }
-    if isinstance(case.operator.kind, Reduction):
-        return reduced(case, plain)
-    plain = {name: in_dtype(value, dtype) for name, value in plain.items()}
-    if case.operator.reference and all(is_input(value) for value in case.arguments.values()):
-        with np.errstate(all="ignore"):
-            return np.asarray(named(case.operator.reference)(*plain.values()))
-    if not is_pointwise(case.operator):
-        return None
-    return evaluate_formula(case.operator, {**defaults(case.operator), **plain}, COMPUTE[dtype])
-
-
-COMPUTE: dict[str, Any] = {
-    **dict.fromkeys(("float32", "float64"), np.float64),
-    "complex128": np.complex128,
-    "int64": np.int64,
-    "bool": np.bool_,
-}
-
-
-def in_dtype(value: Any, dtype: str) -> Any:
-    """Convert data to the dtype under test; conditions and numbers stay."""
-    is_data = isinstance(value, np.ndarray) and value.dtype.kind == "f"
-    return calls.cast(value, dtype) if is_data else value
-
-
-def defaults(operator: Operator) -> dict[str, Any]:
-    """The default values of an operator's arguments."""
-    return {a.name: a.default.value for a in operator.arguments if a.default is not None}
-
-
-def named(dotted: str) -> Callable[..., Any]:
-    """Import the function of a dotted name."""
-    module, _, name = dotted.rpartition(".")
-    return getattr(importlib.import_module(module), name)
-
-
-def reduced(case: Case, plain: dict[str, Any]) -> np.ndarray | None:
-    """The NumPy reduction of a case."""
-    if case.operator.reference is None or "dtype" in plain:
-        return None
-    dim = plain.get("dim")
-    axis = (tuple(dim) or None) if isinstance(dim, list | tuple) else dim
-    keywords = {"keepdims": True} if plain.get("keepdim") else {}
-    data = plain[case.operator.tensor_arguments[0].name]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy warns of the mean of nothing
-        return np.asarray(named(case.operator.reference)(data, axis=axis, **keywords))
 
 
 GOOD = all_cases(lambda case: case.raises is None)
@@ -242,14 +185,27 @@ def is_smooth(case: Case) -> bool:
     return is_differentiable(case.operator) and finite and not case.is_empty and not is_extra(case)
 
 
-DIFFERENTIABLE = [case for case in GOOD if is_smooth(case)]
-
-
-@pytest.mark.parametrize("case", parameters("test_gradient", DIFFERENTIABLE))
-def test_gradient(case: Case) -> None:
+def check_gradient(case: Case) -> None:
+    """Compare gradients with finite differences."""
     made = gradient_function(case)
     if made is not None:
         assert gradcheck(*made)
+
+
+DIFFERENTIABLE = [case for case in GOOD if is_smooth(case)]
+QUICK = [case for case in DIFFERENTIABLE if harness.is_quick(case)]
+SLOW = [case for case in DIFFERENTIABLE if not harness.is_quick(case)]
+
+
+@pytest.mark.parametrize("case", parameters("test_gradient", QUICK))
+def test_gradient(case: Case) -> None:
+    check_gradient(case)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("case", parameters("test_every_gradient", SLOW))
+def test_every_gradient(case: Case) -> None:
+    check_gradient(case)
 
 
 TWICE = [case for op in OPERATORS if (case := first_case(op)) and is_smooth(case)]
@@ -306,14 +262,14 @@ def test_in_place(case: Case) -> None:
 
 def promised(operator: Operator, dtype: str) -> str:
     """The result's dtype, by the entry's promotion rule."""
-    is_integer = dtype in harness.INTEGRAL or dtype == "bool"
+    is_integer = dtype in inputs.INTEGRAL or dtype == "bool"
     match operator.promotion.rule:
         case "always_bool":
             # DEVIATION: all and any of uint8 are uint8, as they were before there was bool.
             return dtype if dtype == "uint8" and not is_pointwise(operator) else "bool"
         case "int_to_float" if is_integer:
             return "float32"
-        case "complex_to_float" if dtype in harness.COMPLEX:
+        case "complex_to_float" if dtype in inputs.COMPLEX:
             return "float32" if dtype == "complex64" else "float64"
         case "bool_to_long" if dtype == "bool" or (
             is_integer and isinstance(operator.kind, Reduction)
@@ -326,20 +282,13 @@ def accepted(operator: Operator) -> list[str]:
     """The dtypes of inputs that an element-wise operator declares; integers may become float32."""
     names = list(operator.dtype_names)
     if operator.promotion.rule == "int_to_float":
-        names += [name for name in ("bool", *harness.INTEGRAL) if name not in names]
+        names += [name for name in ("bool", *inputs.INTEGRAL) if name not in names]
     return names
 
 
-def some_dtypes(operator: Operator, count: int = 2) -> list[str]:
-    """A few of an operator's dtypes, others for every operator: a kernel takes time to compile."""
-    names = [name for name in accepted(operator) if name not in ("float32", "float64")]
-    start = zlib.crc32(operator.name.encode())
-    return [names[(start + i * 3) % len(names)] for i in range(min(count, len(names)))]
-
-
-def element_wise(operator: Operator) -> bool:
-    """Whether the promotion rule tells the result's dtype."""
-    return is_pointwise(operator) or isinstance(operator.kind, Reduction)
+def rarer(operator: Operator) -> list[str]:
+    """The accepted dtypes which no other test runs in."""
+    return [name for name in accepted(operator) if name not in ("float32", "float64")]
 
 
 def check_dtype(operator: Operator, dtype: str) -> None:
@@ -349,15 +298,15 @@ def check_dtype(operator: Operator, dtype: str) -> None:
     case = harness.at_dtype(case, dtype)
     result = OURS.arguments(case, dtype)()
     assert calls.name_of(result.dtype) == promised(operator, dtype)
-    if dtype in harness.FLOATING and result.dtype.is_floating_point:
+    if dtype in inputs.FLOATING and result.dtype.is_floating_point:
         wide = calls.values(OURS.arguments(case, "float64")())
         allowed = tolerances.tolerance(tolerances.VALUE, operator.name, dtype)
         tolerances.assert_close(calls.values(result), wide, allowed, f"{case} {dtype}")
 
 
-ELEMENT_WISE = [op for op in OPERATORS if element_wise(op) and op.tensor_arguments]
-SOME = [(op, dtype) for op in ELEMENT_WISE for dtype in some_dtypes(op)]
+ELEMENT_WISE = [op for op in OPERATORS if harness.is_element_wise(op) and op.tensor_arguments]
 ALL = [(op, dtype) for op in ELEMENT_WISE for dtype in accepted(op)]
+SOME = [(op, dtype) for op in ELEMENT_WISE for dtype in harness.some_dtypes(op, rarer(op))]
 
 
 def dtype_parameters(pairs: Iterable[tuple[Operator, str]]) -> list[Any]:

@@ -1,11 +1,13 @@
-"""Reads a scalar formula with NumPy: what a pointwise operator should compute, in double precision.
+"""What NumPy and SciPy say of a case; where no function is named, its formula read by NumPy.
 
 The kernels' vector mathematics is not used, so that the two can be compared.
 """
 
 from __future__ import annotations
 
+import importlib
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,7 +18,10 @@ from codegen.formula.parse import parse_formula
 from codegen.formula.python import python_function
 from codegen.formula.specialize import specialize
 from codegen.model.formula import Argument, Formula
-from codegen.model.operator import Operator, Pointwise
+from codegen.model.operator import Operator, Pointwise, Reduction
+from tests import calls
+from tests.harness import Case, is_pointwise
+from tests.inputs import is_input
 
 _KINDS = {"Scalar": "scalar", "float": "scalar", "int": "int", "bool": "bool"}
 
@@ -81,3 +86,57 @@ def evaluate_formula(operator: Operator, values: Mapping[str, Any], dtype: type)
 
 def _operand(value: Any, argument: Argument, dtype: type) -> np.ndarray:
     return np.asarray(value, bool if argument.kind == "bool" else dtype)
+
+
+def expected_values(case: Case, dtype: str) -> np.ndarray | None:
+    """What NumPy says of a case, or None where there is no independent reference."""
+    plain = {
+        name: value.data if is_input(value) else value for name, value in case.arguments.items()
+    }
+    if isinstance(case.operator.kind, Reduction):
+        return reduced(case, plain)
+    plain = {name: in_dtype(value, dtype) for name, value in plain.items()}
+    if case.operator.reference and all(is_input(value) for value in case.arguments.values()):
+        with np.errstate(all="ignore"):
+            return np.asarray(named(case.operator.reference)(*plain.values()))
+    if not is_pointwise(case.operator):
+        return None
+    return evaluate_formula(case.operator, {**defaults(case.operator), **plain}, COMPUTE[dtype])
+
+
+COMPUTE: dict[str, Any] = {
+    **dict.fromkeys(("float32", "float64"), np.float64),
+    "complex128": np.complex128,
+    "int64": np.int64,
+    "bool": np.bool_,
+}
+
+
+def in_dtype(value: Any, dtype: str) -> Any:
+    """Convert data to the dtype under test; conditions and numbers stay."""
+    is_data = isinstance(value, np.ndarray) and value.dtype.kind == "f"
+    return calls.cast(value, dtype) if is_data else value
+
+
+def defaults(operator: Operator) -> dict[str, Any]:
+    """The default values of an operator's arguments."""
+    return {a.name: a.default.value for a in operator.arguments if a.default is not None}
+
+
+def named(dotted: str) -> Callable[..., Any]:
+    """Import the function of a dotted name."""
+    module, _, name = dotted.rpartition(".")
+    return getattr(importlib.import_module(module), name)
+
+
+def reduced(case: Case, plain: dict[str, Any]) -> np.ndarray | None:
+    """The NumPy reduction of a case."""
+    if case.operator.reference is None or "dtype" in plain:
+        return None
+    dim = plain.get("dim")
+    axis = (tuple(dim) or None) if isinstance(dim, list | tuple) else dim
+    keywords = {"keepdims": True} if plain.get("keepdim") else {}
+    data = plain[case.operator.tensor_arguments[0].name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy warns of the mean of nothing
+        return np.asarray(named(case.operator.reference)(data, axis=axis, **keywords))
