@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib
+import os
 import sys
 import time
 
@@ -92,4 +93,9 @@ def _summary(operators: int, written: int, unchanged: int, deleted: int, start: 
 
 if __name__ == "__main__":
     gc.disable()  # nothing that a run makes is garbage before it ends
-    sys.exit(main())
+    try:
+        status = main()
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os._exit(0)
+    sys.exit(status)

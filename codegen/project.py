@@ -68,7 +68,8 @@ class Project:
         folder = self.implementations
         own = Implementations(folder, _dotted_name(folder)) if folder else None
         formulas = FORMULAS / "formulas.py"
-        program = read_program(self.functions, self.derivatives, formulas, base, own)
+        roots = (*self.import_folders(), ROOT)
+        program = read_program(self.functions, self.derivatives, formulas, base, own, roots)
         if self.base is None:
             return program
         return replace(

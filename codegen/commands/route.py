@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 
 from codegen.commands import definitions
 from codegen.commands.text import columns
 from codegen.emit import automatic, namespaces, naming
-from codegen.model.operator import Composite, Dispatch, Operator, Pointwise, Reduction, View
+from codegen.model.operator import (
+    Composite,
+    Dispatch,
+    NamedFunction,
+    Operator,
+    Pointwise,
+    Reduction,
+    View,
+)
 from codegen.model.program import Program
 from codegen.project import ROOT, Project
 
@@ -19,21 +26,26 @@ def steps(program: Program, operator: Operator, chosen: Project) -> list[str]:
     """One line per stage: binding, autograd, shapes, kernels."""
     rows = [("binding", _binding(program, operator))]
     kind = operator.kind
+    named = {function.what: _named(function, chosen) for function in operator.functions}
     if isinstance(kind, Composite):
-        return columns([*rows, *_composite(kind, chosen)])
+        return columns([*rows, *_composite(kind, named)])
     rows.append(("look-up", "one table, by the keys of the operands (backend, dtype, autograd)"))
     rows.append(("autograd", _autograd(program, operator)))
     match kind:
         case Dispatch():
-            rows += _dispatch(kind, chosen)
-        case View(function):
-            place = definitions.place_of_function(function, "views", _roots(chosen))
-            rows.append(("every backend", f"sizes, strides and offset from {function}: {place}"))
+            rows += _dispatch(kind, named)
+        case View():
+            rows.append(("every backend", f"sizes, strides and offset from {named['views']}"))
         case Pointwise():
             rows += _loops("the formula", "flat loop, or strided after collapsing dims")
         case Reduction():
             rows += _loops("identity, reduce, combine, project", "loop over inner or outer dims")
     return columns(rows)
+
+
+def _named(function: NamedFunction, chosen: Project) -> str:
+    place = definitions.place_of_function(function, [*chosen.import_folders(), ROOT])
+    return f"{function.reference}: {place}"
 
 
 def _binding(program: Program, operator: Operator) -> str:
@@ -57,39 +69,21 @@ def _loops(what: str, cpu: str) -> Iterator[tuple[str, str]]:
     yield "CUDA", f"{what}, compiled by Numba into the CUDA loop of the same name"
 
 
-def _dispatch(kind: Dispatch, chosen: Project) -> Iterator[tuple[str, str]]:
-    roots = _roots(chosen)
-    if kind.meta is None:
-        yield "shapes", "depend on the data: the kernel allocates"
-    else:
-        place = definitions.place_of_function(kind.meta, "shapes", roots)
-        yield "shapes", f"{kind.meta}: {place}"
-    for backend, kernel in kind.backends:
-        place = definitions.place_of_function(kernel, backend, roots)
-        yield backend, f"{kernel}: {place}"
-    named = [backend for backend, _ in kind.backends]
-    for backend in _STANDARD_BACKENDS:
-        if backend not in named:
-            yield backend, "no kernel; add one to the entry's dispatch"
-    if kind.half_is_raw:
-        yield "16-bit floats", "as they are stored"
-    else:
-        yield "16-bit floats", "through float32"
+def _dispatch(kind: Dispatch, named: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    yield "shapes", named.get("shapes", "depend on the data: the kernel allocates")
+    backends = [backend for backend, _ in kind.backends]
+    for backend in dict.fromkeys((*backends, *_STANDARD_BACKENDS)):
+        yield backend, named.get(backend, "no kernel; add one to the entry's dispatch")
+    yield "16-bit floats", "as they are stored" if kind.half_is_raw else "through float32"
 
 
-def _composite(kind: Composite, chosen: Project) -> Iterator[tuple[str, str]]:
-    if kind.function is not None:
-        place = definitions.place_of_function(kind.function, "bodies", _roots(chosen))
-        yield "body", f"{kind.function}: {place}"
-    if kind.body is not None:
+def _composite(kind: Composite, named: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    if kind.body is None:
+        yield "body", named["bodies"]
+    else:
         yield "body", " ".join(kind.body.text.split())
         yield "calls", ", ".join(dict.fromkeys(call.name for call in kind.body.calls)) or "nothing"
     yield "autograd", "by the operators that the body calls"
-
-
-def _roots(chosen: Project) -> list[Path]:
-    own = chosen.implementations
-    return [*([own.resolve().parent] if own else []), ROOT]
 
 
 def generated(program: Program, operator: Operator, chosen: Project) -> list[str]:

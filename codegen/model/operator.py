@@ -10,7 +10,12 @@ from codegen.model.expression import Expression
 from codegen.model.formula import Formula
 from codegen.model.schema import TENSOR, Argument, Schema
 from codegen.model.variants import inplace_schema, out_schema
-from codegen.model.vocabulary import DTYPE_SETS, SCHEMA_PREFIXES, in_place_dunder
+from codegen.model.vocabulary import (
+    DTYPE_SETS,
+    FUNCTION_FOLDERS,
+    SCHEMA_PREFIXES,
+    in_place_dunder,
+)
 
 FUNCTION, METHOD, INPLACE, OUT = "function", "method", "inplace", "out"
 
@@ -51,10 +56,28 @@ class FunctionReference:
     name: str
     is_absolute: bool = False
 
+    def full_module(self, what: str) -> str:
+        """The module's full name; what: a key of vocabulary.FUNCTION_FOLDERS."""
+        if self.is_absolute:
+            return self.module
+        folder = FUNCTION_FOLDERS.get(what, "runtime")
+        return f"{folder}.{self.module}" if self.module else folder
+
     def __str__(self) -> str:
         if self.is_absolute:
             return f"{self.module}:{self.name}"
         return f"{self.module}.{self.name}" if self.module else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFunction:
+    """A hand-written function as an entry names it."""
+
+    what: str
+    """What it is: a key of vocabulary.FUNCTION_FOLDERS, or another backend."""
+    reference: FunctionReference
+    keys: tuple[str, ...]
+    """The keys of the entry under which it stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +337,22 @@ class Operator:
         """Whether every result is a tensor or a list of tensors."""
         returns = self.schema.returns
         return bool(returns) and all(r.type.base == TENSOR for r in returns)
+
+    @property
+    def functions(self) -> tuple[NamedFunction, ...]:
+        """The hand-written functions that it names."""
+        match self.kind:
+            case Composite(function=FunctionReference() as function):
+                return (NamedFunction("bodies", function, ("composite",)),)
+            case View(function=function):
+                return (NamedFunction("views", function, ("view",)),)
+            case Dispatch(backends=backends, meta=meta):
+                shapes = (NamedFunction("shapes", meta, ("meta",)),) if meta else ()
+                return shapes + tuple(
+                    NamedFunction(backend, kernel, ("dispatch", backend))
+                    for backend, kernel in backends
+                )
+        return ()
 
     @property
     def inplace_dunders(self) -> tuple[str, ...]:

@@ -79,6 +79,15 @@ def in_place_dunder(name: str) -> bool:
     return name in _IN_PLACE_DUNDERS
 
 
+FUNCTION_FOLDERS: dict[str, str] = {
+    "bodies": "runtime.ops.composite",
+    "shapes": "runtime.ops.shapes",
+    "views": "runtime.ops.views",
+    "CPU": "runtime.kernels.cpu",
+    "CUDA": "runtime.kernels.cuda",
+}
+"""Where a hand-written function named without a package is: by what it is, or by backend."""
+
 SAMPLE_CONSTRUCTORS: dict[str, str] = {
     "randn": "randn(*shape)",
     "rand": "rand(*shape)",

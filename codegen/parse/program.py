@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from codegen.check import check
 from codegen.errors import SourceLocation
 from codegen.model.program import Program
+from codegen.parse.definitions import check_functions
 from codegen.parse.derivatives import read_derivatives
 from codegen.parse.entries import read_operators
 from codegen.parse.functions import read_functions
@@ -27,18 +29,22 @@ def read_program(
     formulas_path: PathLike | None = None,
     base: Program | None = None,
     implementations: Implementations | None = None,
+    roots: Sequence[Path] = (),
 ) -> Program:
     """Read and check both files.
 
     `formulas_path` is the Python file whose functions derivative formulas may call; it is read,
     not imported. `base` is the program whose operators a package outside the tree may call, and
-    `implementations` are its own hand-written functions.
+    `implementations` are its own hand-written functions. `roots` are folders that hold packages:
+    functions that entries name must be defined there; without any this is not checked.
     Raises: CodegenError with every mistake of both files.
     """
     with warnings.catch_warnings():
         # What Python only warns of in an expression (`1or 2`) is a mistake here.
         warnings.simplefilter("error", SyntaxWarning)
-        return _read_program(functions_path, derivatives_path, formulas_path, base, implementations)
+        return _read_program(
+            functions_path, derivatives_path, formulas_path, base, implementations, roots
+        )
 
 
 def _read_program(
@@ -47,6 +53,7 @@ def _read_program(
     formulas_path: PathLike | None,
     base: Program | None,
     implementations: Implementations | None,
+    roots: Sequence[Path],
 ) -> Program:
     report = Report()
     nodes = _read(functions_path, report)
@@ -68,6 +75,7 @@ def _read_program(
     derivatives, unread = read_derivatives(derivative_nodes, program, functions, broken, report)
     program = replace(program, derivatives=derivatives)
     report.extend(check(program, functions, broken, unread))
+    check_functions(program.operators, roots, report)
     report.raise_if_any()
     return program
 

@@ -1,0 +1,77 @@
+"""What Python files define, by name: read as text, never imported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from codegen.errors import did_you_mean
+from codegen.model.operator import NamedFunction, Operator
+from codegen.parse.report import Report
+
+_DEFINITION = re.compile(r"^(?:(?:def|class) (\w+)|([\w.]+)(?:: [^=\n]+)? = )", re.MULTILINE)
+_IMPORT = re.compile(r"^from [\w.]+ import (?:\(([^)]*)\)|([^(\n]*))", re.MULTILINE)
+
+
+@cache
+def definitions(path: Path) -> dict[str, int]:
+    """The line, from 1, of everything that a module defines by `def`, `class` or assignment."""
+    if not path.is_file():
+        return {}
+    text = path.read_text(encoding="utf-8")
+    lines: dict[str, int] = {}
+    number, at = 1, 0
+    for match in _DEFINITION.finditer(text):
+        number += text.count("\n", at, match.start())
+        at = match.start()
+        lines.setdefault(match[1] or match[2], number)
+    return lines
+
+
+@cache
+def _imported(path: Path) -> frozenset[str]:
+    """What a module imports by name, and so offers as well."""
+    lists = (match[1] or match[2] for match in _IMPORT.finditer(path.read_text(encoding="utf-8")))
+    parts = (part.strip() for names in lists for part in names.split(","))
+    return frozenset(part.rpartition(" as ")[2] for part in parts if part)
+
+
+def files_of(module: str, roots: Sequence[Path]) -> list[Path] | None:
+    """The files of a module, several for a package; None if its package is nowhere below roots."""
+    parts = module.split(".")
+    for root in roots:
+        if (root / parts[0]).exists() or (root / f"{parts[0]}.py").exists():
+            path = root.joinpath(*parts)
+            files = [path.with_suffix(".py"), *sorted(path.glob("*.py"))]
+            return [file for file in files if file.is_file()]
+    return None
+
+
+def check_functions(operators: Sequence[Operator], roots: Sequence[Path], report: Report) -> None:
+    """Report every hand-written function that an entry names and no file below `roots` defines."""
+    for operator in operators:
+        for function in operator.functions:
+            _check(operator, function, roots, report)
+
+
+def _check(
+    operator: Operator, function: NamedFunction, roots: Sequence[Path], report: Report
+) -> None:
+    name = function.reference.name
+    module = function.reference.full_module(function.what)
+    files = files_of(module, roots)
+    if files is None or any(name in definitions(file) for file in files):
+        return
+    if any(name in _imported(file) for file in files):
+        return
+    where = operator.places.value(*function.keys)
+    width = len(str(function.reference))
+    if not files:
+        message = f"{operator.name}: there is no module {module}"
+        report.add("E324", where, message, width=width)
+        return
+    message = f"{operator.name}: {module} has no function '{name}'"
+    hint = did_you_mean(name, [known for file in files for known in definitions(file)])
+    report.add("E324", where, message, hint=hint or f"define it in {files[0].name}", width=width)
