@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 
-NAMES = ("overhead", "start", "author_loop", "regenerate")
+NAMES = ("overhead", "autograd", "indexing", "moving", "start", "author_loop", "regenerate")
 
 
 def main() -> None:

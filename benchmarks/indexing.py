@@ -38,7 +38,7 @@ def measure(statement: str, torch: Any) -> list[float]:
     return [run / NUMBER * 1e6 for run in runs]
 
 
-def main() -> None:
+def run() -> None:
     """Print the table."""
     import torch as theirs
 
@@ -53,4 +53,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run()
