@@ -18,6 +18,7 @@ from runtime.autograd.layer_formulas import (  # noqa: F401 - shown to derivativ
     convolution_grad_bias,
     convolution_like,
     gather_pooled,
+    group_norm_backward,
     layer_norm_backward,
     logsumexp_backward,
     nll_loss_double_backward,

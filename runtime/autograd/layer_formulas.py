@@ -215,6 +215,33 @@ def layer_norm_backward(
     return _wanted((grad_input, grad_weight, grad_bias), mask)
 
 
+def group_norm_backward(
+    grad: Tensor,
+    input: Tensor,
+    mean: Tensor,
+    rstd: Tensor,
+    weight: Tensor | None,
+    numbers: Sequence[int],
+    eps: float,
+    mask: Sequence[bool],
+) -> Any:
+    """The gradients of input, weight and bias; numbers: N, C, HxW and the number of groups."""
+    if not _is_recorded(grad, input, weight):
+        gradients = ops.native_group_norm_backward(grad, input, mean, rstd, weight, *numbers, mask)
+        return _wanted(gradients, mask)
+    count, channels, places, groups = numbers
+    rows = input.reshape((count, groups, -1))
+    center = rows.mean(-1, True)
+    inverse = ((rows - center).square().mean(-1, True) + eps).rsqrt()
+    normal = ((rows - center) * inverse).reshape((count, channels, places))
+    upstream = grad.reshape((count, channels, places))
+    inner = upstream if weight is None else upstream * weight.view((channels, 1))
+    inner, normal_rows = inner.reshape(rows.shape), normal.reshape(rows.shape)
+    shift, slope = inner.mean(-1, True), (inner * normal_rows).mean(-1, True)
+    grad_input = ((inner - shift - normal_rows * slope) * inverse).reshape(input._sizes)
+    return _wanted((grad_input, (upstream * normal).sum((0, 2)), upstream.sum((0, 2))), mask)
+
+
 def opposite(numbers: Sequence[int]) -> list[int]:
     """The numbers negated: the padding that undoes a padding."""
     return [-number for number in numbers]

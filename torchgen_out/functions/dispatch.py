@@ -3344,6 +3344,64 @@ def native_layer_norm_backward(
     return call(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask)
 
 
+_native_group_norm = operators.native_group_norm.calls
+
+
+def native_group_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int N, int C, int HxW, int
+    group, float eps) -> (Tensor, Tensor, Tensor)
+
+    Group normalisation, and the mean and inverse standard deviation of each sample's groups.
+    """
+    try:
+        call = _native_group_norm[
+            input._key, None if weight is None else weight._key, None if bias is None else bias._key
+        ]
+    except AttributeError:
+        raise _native_group_norm.wrong_arguments(input, weight, bias) from None
+    return call(input, weight, bias, N, C, HxW, group, eps)
+
+
+_native_group_norm_backward = operators.native_group_norm_backward.calls
+
+
+def native_group_norm_backward(
+    grad_out: Tensor,
+    input: Tensor,
+    mean: Tensor,
+    rstd: Tensor,
+    weight: Tensor | None,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor, Tensor, Tensor]:
+    """native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor?
+    weight, int N, int C, int HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+
+    The gradients of `native_group_norm` with respect to input, weight and bias.
+    """
+    try:
+        call = _native_group_norm_backward[
+            grad_out._key, input._key, mean._key, rstd._key, None if weight is None else weight._key
+        ]
+    except AttributeError:
+        raise _native_group_norm_backward.wrong_arguments(
+            grad_out, input, mean, rstd, weight
+        ) from None
+    return call(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask)
+
+
 _constant_pad_nd = operators.constant_pad_nd.calls
 
 

@@ -327,6 +327,7 @@ __all__ = [
     "narrow_copy",
     "native_batch_norm",
     "native_dropout",
+    "native_group_norm",
     "native_layer_norm",
     "ne",
     "ne_",
@@ -944,6 +945,7 @@ var_mean = overloads.var_mean
 std_mean = overloads.std_mean
 native_batch_norm = dispatch.native_batch_norm
 native_layer_norm = dispatch.native_layer_norm
+native_group_norm = dispatch.native_group_norm
 cosine_similarity = composite.cosine_similarity
 pairwise_distance = composite.pairwise_distance
 constant_pad_nd = dispatch.constant_pad_nd

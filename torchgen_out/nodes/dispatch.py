@@ -5882,6 +5882,124 @@ def recording_native_layer_norm_backward(
     return call
 
 
+class NativeGroupNormBackward0(MultiOutputNode):
+    """native_group_norm
+    input, weight, bias: group_norm_backward(grad, input, result1, result2, weight, [N, C, HxW,
+        group], eps, grad_input_mask)
+    """
+
+    __slots__ = (
+        "saved_C",
+        "saved_HxW",
+        "saved_N",
+        "saved_eps",
+        "saved_group",
+        "saved_input",
+        "saved_result1",
+        "saved_result2",
+        "saved_weight",
+    )
+
+    def apply(node, *grads):
+        grad = grads[0]
+        edges = node.edges
+        grad_input: Any = None
+        grad_weight: Any = None
+        grad_bias: Any = None
+        input = unpack(node.saved_input, node)
+        weight = unpack(node.saved_weight, node)
+        N = node.saved_N
+        C = node.saved_C
+        HxW = node.saved_HxW
+        group = node.saved_group
+        eps = node.saved_eps
+        result1 = unpack(node.saved_result1, node)
+        result2 = unpack(node.saved_result2, node)
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        grad_input, grad_weight, grad_bias = formulas.group_norm_backward(
+            grad, input, result1, result2, weight, [N, C, HxW, group], eps, grad_input_mask
+        )
+        return grad_input, grad_weight, grad_bias
+
+    def release(node):
+        node.saved_input = None
+        node.saved_weight = None
+        node.saved_result1 = None
+        node.saved_result2 = None
+
+
+def recording_native_group_norm(below, needs_input, needs_weight, needs_bias):
+    """Records NativeGroupNormBackward0 around `below`."""
+
+    def call(input, weight, bias, N, C, HxW, group, eps):
+        result = below(input, weight, bias, N, C, HxW, group, eps)
+        if not grad_mode.state.enabled:
+            return result
+        node = NativeGroupNormBackward0()
+        node.edges = (
+            gradient_edge(input) if needs_input else None,
+            gradient_edge(weight) if needs_weight else None,
+            gradient_edge(bias) if needs_bias else None,
+        )
+        node.saved_input = save(input)
+        node.saved_weight = save(weight)
+        node.saved_N = N
+        node.saved_C = C
+        node.saved_HxW = HxW
+        node.saved_group = group
+        node.saved_eps = eps
+        node.saved_result1 = save_result(result[1], 1)
+        node.saved_result2 = save_result(result[2], 2)
+        attach_outputs(result, node, (True, False, False))
+        return result
+
+    return call
+
+
+class NativeGroupNormBackwardBackward0(MultiOutputNode):
+    """native_group_norm_backward
+    grad_out: not_implemented
+    input: not_implemented
+    mean: non_differentiable
+    rstd: non_differentiable
+    weight: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_grad_out: Any = None
+        grad_input: Any = None
+        grad_weight: Any = None
+        if edges[0] is not None:
+            grad_grad_out = errors.raise_not_differentiable("native_group_norm_backward")
+        if edges[1] is not None:
+            grad_input = errors.raise_not_differentiable("native_group_norm_backward")
+        if edges[2] is not None:
+            grad_weight = errors.raise_not_differentiable("native_group_norm_backward")
+        return grad_grad_out, grad_input, grad_weight
+
+
+def recording_native_group_norm_backward(below, needs_grad_out, needs_input, needs_weight):
+    """Records NativeGroupNormBackwardBackward0 around `below`."""
+
+    def call(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask):
+        result = below(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask)
+        if not grad_mode.state.enabled:
+            return result
+        node = NativeGroupNormBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_out) if needs_grad_out else None,
+            gradient_edge(input) if needs_input else None,
+            gradient_edge(weight) if needs_weight else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
 class ConstantPadNdBackward0(Node):
     """constant_pad_nd
     self: constant_pad_nd(grad, opposite(pad), 0)

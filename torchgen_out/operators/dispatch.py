@@ -2392,6 +2392,65 @@ native_layer_norm_backward = Dispatch(
     record=nodes.recording_native_layer_norm_backward,
 )
 
+native_group_norm = Dispatch(
+    "native_group_norm",
+    "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int N, int C, int HxW, int"
+    " group, float eps) -> (Tensor, Tensor, Tensor)",
+    {"input": "tensor", "weight": "tensor?", "bias": "tensor?"},
+    arguments={
+        "input": "operand",
+        "weight": "operand",
+        "bias": "operand",
+        "N": "raw",
+        "C": "raw",
+        "HxW": "raw",
+        "group": "raw",
+        "eps": "scalar",
+    },
+    promotion="none",
+    promoted=("input", "weight", "bias"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "normalization.native_group_norm"},
+    meta=normalization_shapes.native_group_norm,
+    outputs=3,
+    differentiable=("input", "weight", "bias"),
+    record=nodes.recording_native_group_norm,
+)
+
+native_group_norm_backward = Dispatch(
+    "native_group_norm_backward",
+    "native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, "
+    "Tensor? weight, int N, int C, int HxW, int group, bool[3] output_mask) -> (Tensor, "
+    "Tensor, Tensor)",
+    {
+        "grad_out": "tensor",
+        "input": "tensor",
+        "mean": "tensor",
+        "rstd": "tensor",
+        "weight": "tensor?",
+    },
+    arguments={
+        "grad_out": "operand",
+        "input": "operand",
+        "mean": "operand",
+        "rstd": "operand",
+        "weight": "operand",
+        "N": "raw",
+        "C": "raw",
+        "HxW": "raw",
+        "group": "raw",
+        "output_mask": "raw",
+    },
+    promotion="none",
+    promoted=("grad_out", "input", "mean", "rstd", "weight"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "normalization.native_group_norm_backward"},
+    meta=normalization_shapes.native_group_norm_backward,
+    outputs=3,
+    differentiable=("grad_out", "input", "weight"),
+    record=nodes.recording_native_group_norm_backward,
+)
+
 constant_pad_nd = Dispatch(
     "constant_pad_nd",
     "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",

@@ -6251,6 +6251,59 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"input": "randn(3, 4)", "normalized_shape": "[3]"}, "RuntimeError"),
         ],
     ),
+    "native_group_norm": (
+        {},
+        {},
+        [
+            (
+                {
+                    "input": "randn(2, 4, 3)",
+                    "weight": "rand(4)",
+                    "bias": "randn(4)",
+                    "N": "2",
+                    "C": "4",
+                    "HxW": "3",
+                    "group": "2",
+                    "eps": "1e-3",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(2, 6, 2, 2)",
+                    "weight": "None",
+                    "bias": "None",
+                    "N": "2",
+                    "C": "6",
+                    "HxW": "4",
+                    "group": "3",
+                    "eps": "1e-3",
+                },
+                None,
+            ),
+        ],
+    ),
+    "native_group_norm_backward": (
+        {},
+        {},
+        [
+            (
+                {
+                    "grad_out": "randn(2, 4, 3)",
+                    "input": "randn(2, 4, 3)",
+                    "mean": "randn(2, 2)",
+                    "rstd": "rand(2, 2)",
+                    "weight": "rand(4)",
+                    "N": "2",
+                    "C": "4",
+                    "HxW": "3",
+                    "group": "2",
+                    "output_mask": "[True, True, True]",
+                },
+                None,
+            ),
+        ],
+    ),
     "group_norm": (
         {},
         {},

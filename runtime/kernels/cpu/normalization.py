@@ -213,6 +213,86 @@ def combine_channels(out, grad, x, scale, slope, shift):
                 result[i] = first * upstream[i] + (second * row[i] + third)
 
 
+# Group normalisation: each channel of each sample is a channel of one sample.
+
+
+@quiet
+def native_group_norm(
+    out: Array,
+    mean: Array,
+    rstd: Array,
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    eps: float,
+) -> None:
+    """Write the input normalised over each group's channels, and the groups' statistics."""
+    if not input.size:
+        mean.fill(0)
+        rstd.fill(np.nan)
+        return
+    x = np.ascontiguousarray(input).reshape(1, N * C, HxW)
+    groups = x.reshape(1, N * group, C // group * HxW)
+    center, variance = np.empty(N * group, np.float64), np.empty(N * group, np.float64)
+    channel_moments(groups, center, variance)
+    inverse = 1 / np.sqrt(variance + eps)
+    mean[...], rstd[...] = center.reshape(mean.shape), inverse.reshape(rstd.shape)
+    scale = _per_channel(inverse, N, C, group)
+    if weight is not None:
+        scale = scale * weight
+    shift = -_per_channel(center, N, C, group) * scale
+    if bias is not None:
+        shift = shift + bias
+    parts = (scale.reshape(-1).astype(x.dtype), shift.reshape(-1).astype(x.dtype))
+    scale_and_shift(out.reshape(x.shape), x, *parts)
+
+
+def _per_channel(groups: Array, N: int, C: int, group: int) -> Array:
+    """A number per sample and group as one per sample and channel."""
+    return np.repeat(groups.reshape(N, group), C // group, axis=1)
+
+
+@quiet
+def native_group_norm_backward(
+    grad_input: Array,
+    grad_weight: Array,
+    grad_bias: Array,
+    grad_out: Array,
+    input: Array,
+    mean: Array,
+    rstd: Array,
+    weight: Array | None,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    output_mask: Any,
+) -> None:
+    """Write the gradients of the input, the weight and the bias."""
+    x = np.ascontiguousarray(input).reshape(1, N * C, HxW)
+    grad = np.ascontiguousarray(grad_out).reshape(x.shape)
+    center = _per_channel(mean.astype(np.float64), N, C, group)
+    inverse = _per_channel(rstd.astype(np.float64), N, C, group)
+    total, product = np.empty(N * C, np.float64), np.empty(N * C, np.float64)
+    channel_sums(grad, x, center.reshape(-1), total, product)
+    total, product = total.reshape(N, C), product.reshape(N, C) * inverse
+    grad_weight[...], grad_bias[...] = product.sum(axis=0), total.sum(axis=0)
+    if weight is not None:
+        total, product = total * weight, product * weight
+    count = C // group * HxW
+    total = _per_channel(total.reshape(N, group, -1).sum(axis=2) / count, N, C, group)
+    product = _per_channel(product.reshape(N, group, -1).sum(axis=2) / count, N, C, group)
+    scale = inverse if weight is None else inverse * weight
+    slope = -inverse * inverse * product
+    shift = -inverse * total - slope * center
+    parts = [part.reshape(-1).astype(x.dtype) for part in (scale, slope, shift)]
+    combine_channels(grad_input.reshape(x.shape), grad, x, *parts)
+
+
 # Layer normalisation.
 
 

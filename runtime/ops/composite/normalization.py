@@ -74,34 +74,9 @@ def group_norm(
     sizes = input.shape
     if prod((sizes[0] * sizes[1] // num_groups, *sizes[2:])) == 1:
         raise errors.one_value_per_channel(list(sizes))
-    _check_groups(input, num_groups, weight, bias)
-    length = prod(sizes[1:]) // num_groups
-    rows = input.reshape((sizes[0] * num_groups, length))
-    normal = ops.native_layer_norm(rows, (length,), None, None, eps)[0].view(sizes)
-    along = (1, sizes[1], *(1,) * (len(sizes) - 2))
-    if weight is not None and bias is not None:
-        return ops.addcmul(bias.view(along), normal, weight.view(along))
-    if weight is not None:
-        return normal * weight.view(along)
-    return normal if bias is None else normal + bias.view(along)
-
-
-def _check_groups(input: Any, num_groups: int, weight: Any, bias: Any) -> None:
-    channels = input.shape[1]
-    if num_groups <= 0:
-        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
-    if channels % num_groups:
-        raise RuntimeError(
-            "Expected number of channels in input to be divisible by num_groups, but got input of "
-            f"shape {list(input.shape)} and num_groups={num_groups}"
-        )
-    for name, parameter in (("weight", weight), ("bias", bias)):
-        if parameter is not None and tuple(parameter.shape) != (channels,):
-            raise RuntimeError(
-                f"Expected {name} to be a vector of size equal to the number of channels in "
-                f"input, but got {name} of shape {list(parameter.shape)} and input of shape "
-                f"{list(input.shape)}"
-            )
+    return ops.native_group_norm(
+        input, weight, bias, sizes[0], sizes[1], prod(sizes[2:]), num_groups, eps
+    )[0]
 
 
 def instance_norm(

@@ -129,3 +129,45 @@ def native_layer_norm_backward(
     dtype = input.dtype if weight is None else weight.dtype
     parameter = (tuple(normalized_shape), dtype)
     return (input.shape, input.dtype), parameter, parameter
+
+
+def native_group_norm(
+    input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float
+) -> tuple[Any, Any, Any]:
+    """Shape: the input's (N, C, ...); then statistics of each sample's groups, (N, group)."""
+    channels = input.shape[1]
+    if group <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {group}")
+    if channels % group:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of "
+            f"shape {list(input.shape)} and num_groups={group}"
+        )
+    parameters = [p for p in (weight, bias) if p is not None]
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and tuple(parameter.shape) != (channels,):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in "
+                f"input, but got {name} of shape {list(parameter.shape)} and input of shape "
+                f"{list(input.shape)}"
+            )
+    check_parameter_dtypes(input, parameters)
+    statistics = ((N, group), statistics_dtype(input, parameters))
+    return (input.shape, input.dtype), statistics, statistics
+
+
+def native_group_norm_backward(
+    grad_out: Any,
+    input: Any,
+    mean: Any,
+    rstd: Any,
+    weight: Any,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    output_mask: Sequence[bool],
+) -> tuple[Any, Any, Any]:
+    """Shape: the input's, and twice (C)."""
+    parameter = ((C,), input.dtype if weight is None else weight.dtype)
+    return (input.shape, input.dtype), parameter, parameter
