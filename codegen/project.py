@@ -69,7 +69,9 @@ class Project:
         own = Implementations(folder, _dotted_name(folder)) if folder else None
         formulas = FORMULAS / "formulas.py"
         roots = (*self.import_folders(), ROOT)
-        program = read_program(self.functions, self.derivatives, formulas, base, own, roots)
+        derivatives = self.derivatives and seen_from_here(self.derivatives)
+        functions = seen_from_here(self.functions)
+        program = read_program(functions, derivatives, formulas, base, own, roots)
         if self.base is None:
             return program
         return replace(
@@ -88,6 +90,12 @@ class Project:
         )
 
 
+def seen_from_here(path: Path) -> Path:
+    """A path as people write it in the working folder."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
 def _dotted_name(folder: Path) -> str:
     """The name under which a folder is imported: every parent with an `__init__.py` counts."""
     folder = folder.resolve()
@@ -100,7 +108,12 @@ def _dotted_name(folder: Path) -> str:
 
 _OPTIONS = ("functions", "derivatives", "out", "implementations")
 
-LIBRARY = Project(ROOT / "native_functions.yaml", ROOT / "derivatives.yaml", ROOT / "torchgen_out")
+# Links in this folder, so that an installed generator has the library's operators with it.
+LIBRARY = Project(
+    (HERE / "native_functions.yaml").resolve(),
+    (HERE / "derivatives.yaml").resolve(),
+    ROOT / "torchgen_out",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

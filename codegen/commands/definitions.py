@@ -8,23 +8,18 @@ from pathlib import Path
 from codegen.errors import SourceLocation
 from codegen.model.operator import NamedFunction
 from codegen.parse.definitions import definitions, files_of
+from codegen.project import seen_from_here
 
 
 def place(path: Path, name: str) -> str | None:
     """`file:line` of a definition, the file as seen from here; None if there is none."""
     line = definitions(path).get(name)
-    return None if line is None else f"{shown(path)}:{line}"
-
-
-def shown(path: Path) -> str:
-    """A path as seen from the working folder."""
-    here = Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+    return None if line is None else f"{seen_from_here(path)}:{line}"
 
 
 def shown_location(where: SourceLocation) -> str:
-    """A place in a YAML file, as seen from the working folder."""
-    return f"{shown(Path(where.file))}:{where.line}"
+    """A place in a YAML file."""
+    return f"{where.file}:{where.line}"
 
 
 def place_of_function(function: NamedFunction, roots: Sequence[Path]) -> str:

@@ -11,7 +11,7 @@ from codegen import project
 from codegen.commands import definitions, lookup, skeletons
 from codegen.errors import CodegenError, SourceLocation
 from codegen.model.program import Program
-from codegen.project import Project
+from codegen.project import Project, seen_from_here
 
 _NAME = re.compile(r"[a-z_][a-z0-9_]*(\.[A-Za-z]\w*)?")
 
@@ -112,7 +112,7 @@ def _insert(file: Path, text: str, place: SourceLocation | None) -> str:
     below = [""] if at < len(lines) and lines[at].strip() else []
     lines[at:at] = [*above, *text.rstrip("\n").split("\n"), *below]
     file.write_text("\n".join(lines).rstrip("\n") + "\n", encoding="utf-8")
-    return f"{definitions.shown(file)}:{at + len(above) + 1}"
+    return f"{seen_from_here(file)}:{at + len(above) + 1}"
 
 
 def _end_of_entry(lines: list[str], start: int | None) -> int:
