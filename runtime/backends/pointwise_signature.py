@@ -79,7 +79,10 @@ def _to_int(value: Any) -> int:
         raise RuntimeError(
             "For integral input tensors, a Scalar argument must not be a floating point number."
         )
-    return int(value)
+    value = int(value)
+    if not -(2**63) <= value < 2**63:
+        raise OverflowError("Overflow when unpacking long long")
+    return value
 
 
 def _to_float(value: Any) -> float:
