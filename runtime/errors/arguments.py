@@ -9,6 +9,12 @@ def wrong_argument_type(
     operator: str, argument: str, position: int, kind: str, value: object
 ) -> TypeError:
     """An argument is not of the type that the schema gives."""
+    if kind == "tensors" and isinstance(value, (list, tuple)):
+        at, member = next((i, v) for i, v in enumerate(value) if not hasattr(v, "_key"))
+        return TypeError(
+            f"{operator}(): expected Tensor as element {at} in argument {position}, "
+            f"but got {type(member).__name__}"
+        )
     expected = {"tensor": "Tensor", "tensors": "tuple of Tensors", "number": "Tensor or Number"}
     wanted = expected.get(kind.rstrip("?"), kind)
     return TypeError(
