@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -28,11 +29,23 @@ def einsum(equation: str, tensors: Sequence[Any], path: Sequence[int] | None = N
         tensors = [tensors]
     if not tensors:
         raise _error("must provide at least one operand")
+    shapes = tuple([tensor._sizes for tensor in tensors])
+    stack = list(tensors)
+    for step in plan(equation, shapes, None if path is None else tuple(path)):
+        step(stack)
+    return stack[0]
+
+
+@lru_cache(maxsize=1024)
+def plan(
+    equation: str, shapes: tuple[tuple[int, ...], ...], path: tuple[int, ...] | None
+) -> list[Step]:
+    """What to do with a list of operands of these shapes, step by step, until one is left."""
     parsed = parse(equation)
-    _check_operand_count(parsed, tensors)
+    _check_operand_count(parsed, shapes)
     covered = [
-        _ellipsis_dims(labels, tensor, index)
-        for index, (labels, tensor) in enumerate(zip(parsed.inputs, tensors, strict=True))
+        _ellipsis_dims(labels, shape, index)
+        for index, (labels, shape) in enumerate(zip(parsed.inputs, shapes, strict=True))
     ]
     broadcast = [f"...{i}" for i in range(max(covered))]
     inputs = [
@@ -40,9 +53,15 @@ def einsum(equation: str, tensors: Sequence[Any], path: Sequence[int] | None = N
         for labels, count in zip(parsed.inputs, covered, strict=True)
     ]
     output = _output_labels(parsed, inputs, broadcast)
-    sizes = _sizes_by_label(inputs, tensors)
-    terms = [_take_diagonals(*term) for term in zip(inputs, tensors, strict=True)]
-    return _contract_all(terms, output, sizes, path)
+    sizes = _sizes_by_label(inputs, shapes)
+    steps: list[Step] = []
+    terms = [
+        _take_diagonals(steps, i, Term(list(labels), list(shape)))
+        for i, (labels, shape) in enumerate(zip(inputs, shapes, strict=True))
+    ]
+    last = _contract_all(steps, terms, output, path)
+    _finish(steps, last, output, sizes)
+    return steps
 
 
 # Reading the equation.
@@ -85,16 +104,16 @@ def _labels(text: str, owner: str, position: int) -> list[str]:
     return labels
 
 
-def _check_operand_count(parsed: Equation, tensors: Sequence[Any]) -> None:
-    if len(parsed.inputs) != len(tensors):
-        word = "fewer" if len(tensors) < len(parsed.inputs) else "more"
+def _check_operand_count(parsed: Equation, shapes: Sequence[Any]) -> None:
+    if len(parsed.inputs) != len(shapes):
+        word = "fewer" if len(shapes) < len(parsed.inputs) else "more"
         raise _error(f"{word} operands were provided than specified in the equation")
 
 
-def _ellipsis_dims(labels: list[str], tensor: Any, index: int) -> int:
+def _ellipsis_dims(labels: list[str], shape: Sequence[int], index: int) -> int:
     """How many dims of an operand its ellipsis covers."""
     named = len(labels) - (ELLIPSIS in labels)
-    ndim = tensor.ndim
+    ndim = len(shape)
     if ELLIPSIS not in labels:
         if named != ndim:
             raise _error(
@@ -135,12 +154,12 @@ def _output_labels(parsed: Equation, inputs: list[list[str]], broadcast: list[st
     return output
 
 
-def _sizes_by_label(inputs: list[list[str]], tensors: Sequence[Any]) -> dict[str, int]:
+def _sizes_by_label(inputs: list[list[str]], shapes: Sequence[Any]) -> dict[str, int]:
     """The size of each label; sizes of 1 broadcast."""
     sizes: dict[str, int] = {}
-    for index, (labels, tensor) in enumerate(zip(inputs, tensors, strict=True)):
+    for index, (labels, shape) in enumerate(zip(inputs, shapes, strict=True)):
         own: dict[str, int] = {}
-        for label, size in zip(labels, tensor.shape, strict=True):
+        for label, size in zip(labels, shape, strict=True):
             if own.setdefault(label, size) != size:
                 raise _error(
                     f"subscript {label} is repeated for operand {index} but the sizes don't "
@@ -161,107 +180,143 @@ def _error(message: str) -> RuntimeError:
     return RuntimeError(f"einsum(): {message}")
 
 
-# Contracting.
+# Contracting. The steps are worked out on labels and sizes, and run on tensors.
 
-Term = tuple[list[str], Any]
+Step = Callable[[list[Any]], None]
 
 
-def _take_diagonals(labels: list[str], tensor: Any) -> Term:
+class Term(NamedTuple):
+    """An operand on its way: the label and the size of each dim."""
+
+    labels: list[str]
+    sizes: list[int]
+
+    def size(self, label: str) -> int:
+        """The size of a label's dim."""
+        return self.sizes[self.labels.index(label)]
+
+
+def _on(steps: list[Step], i: int, change: Callable[[Any], Any]) -> None:
+    """Add a step that replaces operand i."""
+
+    def step(stack: list[Any]) -> None:
+        stack[i] = change(stack[i])
+
+    steps.append(step)
+
+
+def _take_diagonals(steps: list[Step], i: int, term: Term) -> Term:
     """A label that one operand repeats selects the diagonal."""
-    labels = list(labels)
-    for label in dict.fromkeys(labels):
+    labels, sizes = list(term.labels), list(term.sizes)
+    for label in dict.fromkeys(term.labels):
         while labels.count(label) > 1:
             first = labels.index(label)
             second = labels.index(label, first + 1)
-            tensor = tensor.diagonal(0, first, second)
-            labels = [x for i, x in enumerate(labels) if i not in (first, second)] + [label]
-    return labels, tensor
+            _on(steps, i, lambda x, a=first, b=second: x.diagonal(0, a, b))
+            kept = [k for k in range(len(labels)) if k not in (first, second)]
+            size = sizes[first]
+            labels, sizes = [labels[k] for k in kept], [sizes[k] for k in kept]
+            labels.append(label)
+            sizes.append(size)
+    return Term(labels, sizes)
 
 
 def _contract_all(
-    terms: list[Term], output: list[str], sizes: dict[str, int], path: Sequence[int] | None
-) -> Any:
+    steps: list[Step], terms: list[Term], output: list[str], path: Sequence[int] | None
+) -> Term:
     pairs = iter(zip(path[::2], path[1::2], strict=True)) if path else None
     while len(terms) > 1:
         i, j = sorted(next(pairs)) if pairs else (0, 1)
-        second, first = terms.pop(j), terms.pop(i)
-        needed = set(output).union(*(labels for labels, _ in terms))
-        merged = _contract_pair(first, second, needed)
-        if pairs:
-            terms.append(merged)
-        else:
-            terms.insert(0, merged)
-    return _finish(terms[0], output, sizes)
+        others = (term.labels for k, term in enumerate(terms) if k not in (i, j))
+        place = len(terms) - 2 if pairs else 0
+        merged = _contract_pair(steps, i, j, terms, place, set(output).union(*others))
+        del terms[j], terms[i]
+        terms.insert(place, merged)
+    return terms[0]
 
 
-def _contract_pair(first: Term, second: Term, needed: set[str]) -> Term:
-    """One bmm: labels of both that are needed are the batch, the others of both are summed."""
-    labels_a, a = _sum_unneeded(first, needed.union(second[0]))
-    labels_b, b = _sum_unneeded(second, needed.union(labels_a))
-    batch = [x for x in labels_a if x in labels_b and x in needed]
-    summed = [x for x in labels_a if x in labels_b and x not in needed]
-    only_a = [x for x in labels_a if x not in labels_b]
-    only_b = [x for x in labels_b if x not in labels_a]
-    a, b, summed = _sum_broadcast(labels_a, a, labels_b, b, summed)
-    sizes = _joint_sizes(labels_a, a, labels_b, b)
-    left = _matrices(labels_a, a, batch, only_a, summed, sizes)
-    right = _matrices(labels_b, b, batch, summed, only_b, sizes)
-    labels = batch + only_a + only_b
-    return labels, left.bmm(right).reshape([sizes[x] for x in labels])
+def _contract_pair(
+    steps: list[Step], i: int, j: int, terms: list[Term], place: int, needed: set[str]
+) -> Term:
+    """One product: labels of both that are needed are the batch, the others of both are summed."""
+    a = _sum_over(steps, i, terms[i], needed.union(terms[j].labels))
+    b = _sum_over(steps, j, terms[j], needed.union(a.labels))
+    batch = [x for x in a.labels if x in b.labels and x in needed]
+    summed = [x for x in a.labels if x in b.labels and x not in needed]
+    a = _sum_broadcast(steps, i, a, [x for x in summed if b.size(x) == 1])
+    b = _sum_broadcast(steps, j, b, [x for x in summed if a.size(x) == 1])
+    rows = [x for x in a.labels if x not in b.labels]
+    columns = [x for x in b.labels if x not in a.labels]
+    sizes = {x: max(a.size(x), b.size(x)) if 0 not in (a.size(x), b.size(x)) else 0 for x in batch}
+    sizes |= {x: a.size(x) for x in rows + summed} | {x: b.size(x) for x in columns}
+    _as_matrices(steps, i, a, batch, rows, summed, sizes)
+    _as_matrices(steps, j, b, batch, summed, columns, sizes)
+    labels = batch + rows + columns
+    shape = [sizes[x] for x in labels]
+
+    def multiply(stack: list[Any]) -> None:
+        right, left = stack.pop(j), stack.pop(i)
+        product = left.bmm(right) if batch else left.mm(right)
+        stack.insert(place, product if list(product._sizes) == shape else product.reshape(shape))
+
+    steps.append(multiply)
+    return Term(labels, shape)
 
 
-def _sum_unneeded(term: Term, needed: set[str]) -> Term:
+def _sum_over(steps: list[Step], i: int, term: Term, needed: set[str]) -> Term:
     """Sum over the labels that nobody else mentions."""
-    labels, tensor = term
-    dims = [i for i, label in enumerate(labels) if label not in needed]
+    dims = [k for k, label in enumerate(term.labels) if label not in needed]
     if not dims:
         return term
-    return [label for label in labels if label in needed], tensor.sum(dims)
+    _on(steps, i, lambda x: x.sum(dims))
+    kept = [k for k in range(len(term.labels)) if k not in dims]
+    return Term([term.labels[k] for k in kept], [term.sizes[k] for k in kept])
 
 
-def _sum_broadcast(
-    labels_a: list[str], a: Any, labels_b: list[str], b: Any, summed: list[str]
-) -> tuple[Any, Any, list[str]]:
-    """Where one side of a summed label has size 1, sum the other side over it."""
-    for label in summed:
-        dim_a, dim_b = labels_a.index(label), labels_b.index(label)
-        if a.shape[dim_a] == 1 and b.shape[dim_b] != 1:
-            b = b.sum(dim_b, keepdim=True)
-        elif b.shape[dim_b] == 1 and a.shape[dim_a] != 1:
-            a = a.sum(dim_a, keepdim=True)
-    return a, b, summed
+def _sum_broadcast(steps: list[Step], i: int, term: Term, labels: list[str]) -> Term:
+    """Sum over dims whose partner has size 1, keeping them."""
+    dims = [term.labels.index(label) for label in labels if term.size(label) != 1]
+    if not dims:
+        return term
+    _on(steps, i, lambda x: x.sum(dims, keepdim=True))
+    return Term(term.labels, [1 if k in dims else size for k, size in enumerate(term.sizes)])
 
 
-def _joint_sizes(labels_a: list[str], a: Any, labels_b: list[str], b: Any) -> dict[str, int]:
-    sizes = dict(zip(labels_a, a.shape, strict=True))
-    for label, size in zip(labels_b, b.shape, strict=True):
-        if sizes.get(label, 1) == 1:
-            sizes[label] = size
-    return sizes
-
-
-def _matrices(
-    labels: list[str],
-    tensor: Any,
+def _as_matrices(
+    steps: list[Step],
+    i: int,
+    term: Term,
     batch: list[str],
     rows: list[str],
     columns: list[str],
     sizes: dict[str, int],
-) -> Any:
-    """The operand as (batch, rows, columns), each a product of labels."""
-    order = batch + rows + columns
-    tensor = tensor.permute([labels.index(label) for label in order])
-    tensor = tensor.expand([sizes[x] for x in batch] + list(tensor.shape[len(batch) :]))
-    return tensor.reshape([prod(sizes[x] for x in part) for part in (batch, rows, columns)])
+) -> None:
+    """The operand as (batch, rows, columns), each a product of labels; without an empty batch."""
+    order = [term.labels.index(label) for label in batch + rows + columns]
+    if order != list(range(len(order))):
+        _on(steps, i, lambda x: x.permute(order))
+    shape = [term.sizes[k] for k in order]
+    expanded = [sizes[label] for label in batch] + shape[len(batch) :]
+    if expanded != shape:
+        _on(steps, i, lambda x: x.expand(expanded))
+    groups = [rows, columns] if not batch else [batch, rows, columns]
+    matrix = [prod(sizes[label] for label in group) for group in groups]
+    if matrix != expanded:
+        _on(steps, i, lambda x: x.reshape(matrix))
 
 
-def _finish(term: Term, output: list[str], sizes: dict[str, int]) -> Any:
+def _finish(steps: list[Step], term: Term, output: list[str], sizes: dict[str, int]) -> None:
     """Sum what the output does not name, and order the rest."""
-    labels, tensor = _sum_unneeded(term, set(output))
-    missing = [label for label in output if label not in labels]
-    for label in missing:
-        labels, tensor = [*labels, label], tensor.unsqueeze(-1)
-    if labels != output:
-        tensor = tensor.permute([labels.index(label) for label in output])
+    term = _sum_over(steps, 0, term, set(output))
+    labels, own = list(term.labels), list(term.sizes)
+    for label in output:
+        if label not in labels:
+            _on(steps, 0, lambda x: x.unsqueeze(-1))
+            labels.append(label)
+            own.append(1)
+    order = [labels.index(label) for label in output]
+    if order != list(range(len(order))):
+        _on(steps, 0, lambda x: x.permute(order))
     wanted = [sizes.get(label, 1) for label in output]
-    return tensor if list(tensor.shape) == wanted else tensor.expand(wanted)
+    if wanted != [own[k] for k in order]:
+        _on(steps, 0, lambda x: x.expand(wanted))
