@@ -22,7 +22,7 @@ def record_of(program: Program, operator: Operator) -> Json:
         "base_name": operator.base_name,
         "path": f"ops.{operator.base_name}" if operator.is_internal else operator.public_path,
         "kind": type(kind).__name__.lower(),
-        "arguments": [_argument(operator, argument) for argument in operator.arguments],
+        "arguments": [_argument(program, operator, a) for a in operator.arguments],
         "calls": [
             {
                 "arguments": {name: source.text for name, source in call.arguments},
@@ -43,7 +43,8 @@ def record_of(program: Program, operator: Operator) -> Json:
     }
 
 
-def _argument(operator: Operator, argument: Argument) -> Json:
+def _argument(program: Program, operator: Operator, argument: Argument) -> Json:
+    derivative = program.derivative(operator)
     samples = operator.samples
     domains = samples.domains if samples else ()
     choices = samples.choices if samples else ()
@@ -60,6 +61,7 @@ def _argument(operator: Operator, argument: Argument) -> Json:
         ),
         "choices": next((c.values for c in choices if c.argument == argument.name), ()),
         "promoted": promoted is None or argument.name in promoted,
+        "differentiable": derivative and argument.name in derivative.differentiable_inputs,
         "default": None if isinstance(default, Symbol) else default,
     }
 

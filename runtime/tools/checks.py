@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+import torchgen_out
+from runtime.autograd.api import grad
 from runtime.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
 from runtime.core import dtype as dtypes
 from runtime.core.tensor import Tensor, from_array
@@ -194,8 +196,11 @@ def differentiable(record: Record) -> Iterator[tuple[Case, Callable[..., Any], t
 def gradient_function(
     record: Record, case: Case
 ) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
-    """The call as a function of the leaves that require grad; None if no result depends on one."""
+    """The call as a function of the leaves that may receive a gradient; None without any."""
     values = arguments_of(case, "float64", requires_grad=True)
+    for argument in record.arguments:
+        if argument.differentiable is False and argument.name in values:
+            values[argument.name] = _detached(values[argument.name])
     leaves = [leaf for value in values.values() for leaf in flat(value)]
     wanted = [leaf for leaf in leaves if isinstance(leaf, Tensor) and leaf.requires_grad]
 
@@ -211,7 +216,23 @@ def gradient_function(
         return tuple(each for each in found if isinstance(each, Tensor) and each.requires_grad)
 
     with told_as(case.label):
-        return (function, tuple(wanted)) if wanted and function(*wanted) else None
+        results = function(*wanted) if wanted else ()
+        if not results:
+            return None
+        # Of a composite, only the graph tells which inputs have a gradient.
+        found = grad(
+            results, wanted, [torchgen_out.ones_like(r) for r in results], allow_unused=True
+        )
+        for leaf, gradient in zip(list(wanted), found, strict=True):
+            if gradient is None and record.kind == "composite":
+                wanted.remove(leaf)
+    return function, tuple(wanted)
+
+
+def _detached(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_detached(each) for each in value]
+    return value.detach() if isinstance(value, Tensor) else value  # type: ignore[attr-defined]
 
 
 def check_gradient(record: Record, twice: bool = False) -> str | None:
@@ -317,8 +338,8 @@ def check_dtypes(record: Record) -> str | None:
 def promised(record: Record, dtype: str) -> str:
     """The result's dtype by the promotion rule."""
     kind = dtypes.by_name(dtype).kind
-    if record.promotion == "always_bool":
-        return "bool"
+    if record.promotion == "always_bool":  # `any` and `all` keep uint8, as they always did
+        return dtype if (record.kind, dtype) == ("reduction", "uint8") else "bool"
     if record.promotion == "int_to_float" and kind in "bi":
         return dtypes.default_dtype().name
     if record.promotion == "complex_to_float" and kind == "c":

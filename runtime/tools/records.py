@@ -16,7 +16,8 @@ class Argument:
     """One argument of a schema.
 
     kind: 'tensor', 'number' (a tensor or a number), 'tensors' (a list) or 'value'. domain: bounds
-    of a tensor's values. choices: Python expressions of a value.
+    of a tensor's values. choices: Python expressions of a value. differentiable: whether it may
+    receive a gradient; None if only a call tells.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Argument:
     domain: tuple[float, float]
     choices: tuple[str, ...]
     promoted: bool
+    differentiable: bool | None
     default: Any = None
 
     @property
