@@ -232,7 +232,7 @@ def gradient_function(
 def _detached(value: Any) -> Any:
     if isinstance(value, list):
         return [_detached(each) for each in value]
-    return value.detach() if isinstance(value, Tensor) else value  # type: ignore[attr-defined]
+    return value.detach() if isinstance(value, Tensor) else value
 
 
 def check_gradient(record: Record, twice: bool = False) -> str | None:

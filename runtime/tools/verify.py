@@ -15,6 +15,9 @@ from runtime.tools.records import Record, record_of
 
 MARKS = {checks.PASSED: "✓", checks.FAILED: "✗", checks.NOT_APPLICABLE: "–"}
 
+MOST_LINES = 8
+"""Of what a failed check says; Jacobians can be long."""
+
 
 def main() -> int:
     """Check every operator sent; the exit status is 1 if a check failed."""
@@ -36,7 +39,7 @@ def verify(record: Record) -> bool:
             continue
         lines = outcome.detail.strip().split("\n")
         print(f"  {MARKS[outcome.status]} {title:18} {lines[0]}  [{seconds:.1f} s]", flush=True)
-        for line in lines[1:]:
+        for line in lines[1:MOST_LINES]:
             print(f"      {line}")
     return good
 
