@@ -1137,6 +1137,15 @@ class TensorMethods:
         out: Tensor | None = ...,
     ) -> Tensor: ...
     @overload
+    def var(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = ...,
+        *,
+        correction: Number | None = ...,
+        keepdim: builtins.bool = ...,
+        out: Tensor | None = ...,
+    ) -> Tensor: ...
+    @overload
     def var(self, unbiased: builtins.bool) -> Tensor: ...
     @overload
     def var(
@@ -1146,7 +1155,7 @@ class TensorMethods:
         keepdim: builtins.bool = ...,
     ) -> Tensor: ...
     @overload
-    def var(
+    def std(
         self,
         dim: builtins.int | Sequence[builtins.int] | None = ...,
         *,
@@ -1162,15 +1171,6 @@ class TensorMethods:
         dim: builtins.int | Sequence[builtins.int] | None,
         unbiased: builtins.bool,
         keepdim: builtins.bool = ...,
-    ) -> Tensor: ...
-    @overload
-    def std(
-        self,
-        dim: builtins.int | Sequence[builtins.int] | None = ...,
-        *,
-        correction: Number | None = ...,
-        keepdim: builtins.bool = ...,
-        out: Tensor | None = ...,
     ) -> Tensor: ...
     def _decayed_add_(self, other: Tensor, decay: Number, weight: Number) -> Tensor: ...
     def _decayed_square_(self, other: Tensor, decay: Number, weight: Number) -> Tensor: ...

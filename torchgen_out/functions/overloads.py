@@ -1635,6 +1635,13 @@ def conv3d(
     raise no_overload("conv3d", schemas, (input, weight, bias, stride, padding, dilation, groups))
 
 
+_var__correction_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("dim", is_int_or_ints, None, False, True),
+    ("correction", is_number, None, True, True),
+    ("keepdim", is_bool, False, True, False),
+)
+
 _var__default_parameters = (
     ("input", is_tensor, MISSING, False, False),
     ("unbiased", is_bool, MISSING, False, False),
@@ -1647,13 +1654,6 @@ _var__dim_parameters = (
     ("keepdim", is_bool, False, False, False),
 )
 
-_var__correction_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("dim", is_int_or_ints, None, False, True),
-    ("correction", is_number, None, True, True),
-    ("keepdim", is_bool, False, True, False),
-)
-
 
 def var(
     *args: Any,
@@ -1664,10 +1664,10 @@ def var(
     correction: Any = MISSING,
     out: Any = None,
 ) -> Any:
-    """var(Tensor self, bool unbiased) -> Tensor
-    var.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor
-    var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) ->
-        Tensor"""
+    """var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)
+    -> Tensor
+    var(Tensor self, bool unbiased) -> Tensor
+    var.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor"""
     keywords = {
         "input": input,
         "dim": dim,
@@ -1675,20 +1675,27 @@ def var(
         "keepdim": keepdim,
         "correction": correction,
     }
+    if (values := bind(args, keywords, _var__correction_parameters)) is not None:
+        return var__correction(*values[:2], correction=values[2], keepdim=values[3], out=out)
     if (values := bind(args, keywords, _var__default_parameters)) is not None:
         return var__default(*values)
     if (values := bind(args, keywords, _var__dim_parameters)) is not None:
         return var__dim(*values)
-    if (values := bind(args, keywords, _var__correction_parameters)) is not None:
-        return var__correction(*values[:2], correction=values[2], keepdim=values[3], out=out)
     schemas = (
-        "var(Tensor self, bool unbiased) -> Tensor",
-        "var.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor",
         "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
         "keepdim=False) -> Tensor",
+        "var(Tensor self, bool unbiased) -> Tensor",
+        "var.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor",
     )
     raise no_overload("var", schemas, (*args, *keywords.values()))
 
+
+_std__correction_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("dim", is_int_or_ints, None, False, True),
+    ("correction", is_number, None, True, True),
+    ("keepdim", is_bool, False, True, False),
+)
 
 _std__default_parameters = (
     ("input", is_tensor, MISSING, False, False),
@@ -1702,13 +1709,6 @@ _std__dim_parameters = (
     ("keepdim", is_bool, False, False, False),
 )
 
-_std__correction_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("dim", is_int_or_ints, None, False, True),
-    ("correction", is_number, None, True, True),
-    ("keepdim", is_bool, False, True, False),
-)
-
 
 def std(
     *args: Any,
@@ -1719,10 +1719,10 @@ def std(
     correction: Any = MISSING,
     out: Any = None,
 ) -> Any:
-    """std(Tensor self, bool unbiased) -> Tensor
-    std.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor
-    std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) ->
-        Tensor"""
+    """std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)
+    -> Tensor
+    std(Tensor self, bool unbiased) -> Tensor
+    std.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor"""
     keywords = {
         "input": input,
         "dim": dim,
@@ -1730,20 +1730,27 @@ def std(
         "keepdim": keepdim,
         "correction": correction,
     }
+    if (values := bind(args, keywords, _std__correction_parameters)) is not None:
+        return std__correction(*values[:2], correction=values[2], keepdim=values[3], out=out)
     if (values := bind(args, keywords, _std__default_parameters)) is not None:
         return std__default(*values)
     if (values := bind(args, keywords, _std__dim_parameters)) is not None:
         return std__dim(*values)
-    if (values := bind(args, keywords, _std__correction_parameters)) is not None:
-        return std__correction(*values[:2], correction=values[2], keepdim=values[3], out=out)
     schemas = (
-        "std(Tensor self, bool unbiased) -> Tensor",
-        "std.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor",
         "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
         "keepdim=False) -> Tensor",
+        "std(Tensor self, bool unbiased) -> Tensor",
+        "std.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor",
     )
     raise no_overload("std", schemas, (*args, *keywords.values()))
 
+
+_var_mean__correction_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("dim", is_int_or_ints, None, False, True),
+    ("correction", is_number, None, True, True),
+    ("keepdim", is_bool, False, True, False),
+)
 
 _var_mean__default_parameters = (
     ("input", is_tensor, MISSING, False, False),
@@ -1757,13 +1764,6 @@ _var_mean__dim_parameters = (
     ("keepdim", is_bool, False, False, False),
 )
 
-_var_mean__correction_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("dim", is_int_or_ints, None, False, True),
-    ("correction", is_number, None, True, True),
-    ("keepdim", is_bool, False, True, False),
-)
-
 
 def var_mean(
     *args: Any,
@@ -1773,10 +1773,10 @@ def var_mean(
     keepdim: Any = MISSING,
     correction: Any = MISSING,
 ) -> Any:
-    """var_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)
-    var_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)
-    var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool
-        keepdim=False) -> (Tensor, Tensor)"""
+    """var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool
+    keepdim=False) -> (Tensor, Tensor)
+    var_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)
+    var_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)"""
     keywords = {
         "input": input,
         "dim": dim,
@@ -1784,21 +1784,28 @@ def var_mean(
         "keepdim": keepdim,
         "correction": correction,
     }
+    if (values := bind(args, keywords, _var_mean__correction_parameters)) is not None:
+        return var_mean__correction(*values[:2], correction=values[2], keepdim=values[3])
     if (values := bind(args, keywords, _var_mean__default_parameters)) is not None:
         return var_mean__default(*values)
     if (values := bind(args, keywords, _var_mean__dim_parameters)) is not None:
         return var_mean__dim(*values)
-    if (values := bind(args, keywords, _var_mean__correction_parameters)) is not None:
-        return var_mean__correction(*values[:2], correction=values[2], keepdim=values[3])
     schemas = (
+        "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+        "keepdim=False) -> (Tensor, Tensor)",
         "var_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)",
         "var_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> "
         "(Tensor, Tensor)",
-        "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
-        "keepdim=False) -> (Tensor, Tensor)",
     )
     raise no_overload("var_mean", schemas, (*args, *keywords.values()))
 
+
+_std_mean__correction_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("dim", is_int_or_ints, None, False, True),
+    ("correction", is_number, None, True, True),
+    ("keepdim", is_bool, False, True, False),
+)
 
 _std_mean__default_parameters = (
     ("input", is_tensor, MISSING, False, False),
@@ -1812,13 +1819,6 @@ _std_mean__dim_parameters = (
     ("keepdim", is_bool, False, False, False),
 )
 
-_std_mean__correction_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("dim", is_int_or_ints, None, False, True),
-    ("correction", is_number, None, True, True),
-    ("keepdim", is_bool, False, True, False),
-)
-
 
 def std_mean(
     *args: Any,
@@ -1828,10 +1828,10 @@ def std_mean(
     keepdim: Any = MISSING,
     correction: Any = MISSING,
 ) -> Any:
-    """std_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)
-    std_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)
-    std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool
-        keepdim=False) -> (Tensor, Tensor)"""
+    """std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool
+    keepdim=False) -> (Tensor, Tensor)
+    std_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)
+    std_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)"""
     keywords = {
         "input": input,
         "dim": dim,
@@ -1839,17 +1839,17 @@ def std_mean(
         "keepdim": keepdim,
         "correction": correction,
     }
+    if (values := bind(args, keywords, _std_mean__correction_parameters)) is not None:
+        return std_mean__correction(*values[:2], correction=values[2], keepdim=values[3])
     if (values := bind(args, keywords, _std_mean__default_parameters)) is not None:
         return std_mean__default(*values)
     if (values := bind(args, keywords, _std_mean__dim_parameters)) is not None:
         return std_mean__dim(*values)
-    if (values := bind(args, keywords, _std_mean__correction_parameters)) is not None:
-        return std_mean__correction(*values[:2], correction=values[2], keepdim=values[3])
     schemas = (
+        "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+        "keepdim=False) -> (Tensor, Tensor)",
         "std_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)",
         "std_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> "
         "(Tensor, Tensor)",
-        "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
-        "keepdim=False) -> (Tensor, Tensor)",
     )
     raise no_overload("std_mean", schemas, (*args, *keywords.values()))

@@ -579,6 +579,15 @@ def conv3d(
     groups: builtins.int = ...,
 ) -> Tensor: ...
 @overload
+def var(
+    input: Tensor,
+    dim: builtins.int | Sequence[builtins.int] | None = ...,
+    *,
+    correction: Number | None = ...,
+    keepdim: builtins.bool = ...,
+    out: Tensor | None = ...,
+) -> Tensor: ...
+@overload
 def var(input: Tensor, unbiased: builtins.bool) -> Tensor: ...
 @overload
 def var(
@@ -588,7 +597,7 @@ def var(
     keepdim: builtins.bool = ...,
 ) -> Tensor: ...
 @overload
-def var(
+def std(
     input: Tensor,
     dim: builtins.int | Sequence[builtins.int] | None = ...,
     *,
@@ -606,14 +615,13 @@ def std(
     keepdim: builtins.bool = ...,
 ) -> Tensor: ...
 @overload
-def std(
+def var_mean(
     input: Tensor,
     dim: builtins.int | Sequence[builtins.int] | None = ...,
     *,
     correction: Number | None = ...,
     keepdim: builtins.bool = ...,
-    out: Tensor | None = ...,
-) -> Tensor: ...
+) -> builtins.tuple[Tensor, Tensor]: ...
 @overload
 def var_mean(input: Tensor, unbiased: builtins.bool) -> builtins.tuple[Tensor, Tensor]: ...
 @overload
@@ -624,7 +632,7 @@ def var_mean(
     keepdim: builtins.bool = ...,
 ) -> builtins.tuple[Tensor, Tensor]: ...
 @overload
-def var_mean(
+def std_mean(
     input: Tensor,
     dim: builtins.int | Sequence[builtins.int] | None = ...,
     *,
@@ -638,13 +646,5 @@ def std_mean(
     input: Tensor,
     dim: builtins.int | Sequence[builtins.int] | None,
     unbiased: builtins.bool,
-    keepdim: builtins.bool = ...,
-) -> builtins.tuple[Tensor, Tensor]: ...
-@overload
-def std_mean(
-    input: Tensor,
-    dim: builtins.int | Sequence[builtins.int] | None = ...,
-    *,
-    correction: Number | None = ...,
     keepdim: builtins.bool = ...,
 ) -> builtins.tuple[Tensor, Tensor]: ...

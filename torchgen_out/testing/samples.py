@@ -5962,6 +5962,19 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"grad_output": "randn(1, 2, 2, 3)", "sizes": "(1, 2, 5, 4)", "count": "2"}, None),
         ],
     ),
+    "var.correction": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)"}, None),
+            ({"self": "randn(3, 4)", "dim": "1"}, None),
+            ({"self": "randn(3, 4)", "dim": "0", "correction": "0", "keepdim": "True"}, None),
+            ({"self": "randn(2, 3, 4)", "dim": "[0, 2]", "correction": "2"}, None),
+            ({"self": "permuted(randn(3, 4), (1, 0))", "dim": "-1"}, None),
+            ({"self": "randn(3, 4)", "dim": "2"}, "IndexError"),
+            ({"self": "arange(3)"}, "RuntimeError"),
+        ],
+    ),
     "var": (
         {},
         {},
@@ -5981,7 +5994,7 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ),
         ],
     ),
-    "var.correction": (
+    "std.correction": (
         {},
         {},
         [
@@ -5989,8 +6002,6 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(3, 4)", "dim": "1"}, None),
             ({"self": "randn(3, 4)", "dim": "0", "correction": "0", "keepdim": "True"}, None),
             ({"self": "randn(2, 3, 4)", "dim": "[0, 2]", "correction": "2"}, None),
-            ({"self": "permuted(randn(3, 4), (1, 0))", "dim": "-1"}, None),
-            ({"self": "randn(3, 4)", "dim": "2"}, "IndexError"),
             ({"self": "arange(3)"}, "RuntimeError"),
         ],
     ),
@@ -6008,14 +6019,12 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(3, 4)", "dim": "[1]", "unbiased": "True"}, None),
         ],
     ),
-    "std.correction": (
+    "var_mean.correction": (
         {},
         {},
         [
             ({"self": "randn(3, 4)"}, None),
-            ({"self": "randn(3, 4)", "dim": "1"}, None),
             ({"self": "randn(3, 4)", "dim": "0", "correction": "0", "keepdim": "True"}, None),
-            ({"self": "randn(2, 3, 4)", "dim": "[0, 2]", "correction": "2"}, None),
             ({"self": "arange(3)"}, "RuntimeError"),
         ],
     ),
@@ -6033,7 +6042,7 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(3, 4)", "dim": "[1]", "unbiased": "True"}, None),
         ],
     ),
-    "var_mean.correction": (
+    "std_mean.correction": (
         {},
         {},
         [
@@ -6054,15 +6063,6 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
         {},
         [
             ({"self": "randn(3, 4)", "dim": "[1]", "unbiased": "True"}, None),
-        ],
-    ),
-    "std_mean.correction": (
-        {},
-        {},
-        [
-            ({"self": "randn(3, 4)"}, None),
-            ({"self": "randn(3, 4)", "dim": "0", "correction": "0", "keepdim": "True"}, None),
-            ({"self": "arange(3)"}, "RuntimeError"),
         ],
     ),
     "native_batch_norm": (

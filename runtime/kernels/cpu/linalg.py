@@ -1,7 +1,7 @@
-"""Matrix products on the CPU: one BLAS call each, through NumPy, into the given output.
+"""Matrix products on the CPU: one BLAS call each, into the given output; and vector norms.
 
-Transposes arrive as strided arrays and reach BLAS as flags. Integer products are right but slow:
-BLAS has none. Shapes and dtypes were checked by `runtime.ops.shapes.linalg`.
+Transposes arrive as strided arrays and reach BLAS as flags. Shapes and dtypes were checked by
+`runtime.ops.shapes.linalg`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from runtime.kernels.cpu import blas
+from runtime.kernels.cpu.reduced_dims import fold
 from runtime.kernels.typed import typed_sum
 
 Array = Any
@@ -20,65 +22,88 @@ quiet = np.errstate(all="ignore")  # inf and NaN are values here, not worth a wa
 
 def mm(out: Array, self: Array, mat2: Array) -> None:
     """Write self @ mat2."""
-    product(out, self, mat2)
+    blas.product(out, self, mat2)
 
 
-def product(out: Array, self: Array, mat2: Array) -> None:
-    """out = self @ mat2. `np.dot` costs half of `np.matmul` on a small matrix."""
-    np.dot(self, mat2, out)
+def mv(out: Array, self: Array, vec: Array) -> None:
+    """Write self @ vec."""
+    blas.product(out.reshape(-1, 1), self, vec.reshape(-1, 1))
 
 
-mv = mm
-
-
-@quiet
 def dot(out: Array, self: Array, tensor: Array) -> None:
     """Write the sum of self * tensor."""
-    out[...] = np.dot(self, tensor)
+    if out.dtype.kind == "f":
+        sum_of_products(self, tensor, out.reshape(1))
+    else:
+        vdot(out, self.conj(), tensor)
+
+
+@typed_sum
+def sum_of_products(a, b, out):
+    """out[0] = the sum of a * b, in float64."""
+    total = 0.0
+    for i in range(a.size):
+        total += np.float64(a[i]) * np.float64(b[i])
+    out[0] = total
+
+
+def vdot(out: Array, self: Array, other: Array) -> None:
+    """Write the sum of conj(self) * other."""
+    if out.dtype.kind == "f":
+        sum_of_products(self, other, out.reshape(1))
+    else:
+        _vdot_by_numpy(out, self, other)
 
 
 @quiet
-def vdot(out: Array, self: Array, other: Array) -> None:
-    """Write the sum of conj(self) * other."""
+def _vdot_by_numpy(out: Array, self: Array, other: Array) -> None:
     out[...] = np.vdot(self, other)
 
 
-@quiet
 def bmm(out: Array, self: Array, mat2: Array) -> None:
     """Write self[b] @ mat2[b] for each b."""
-    np.matmul(self, mat2, out=out)
+    blas.batched(out, self, mat2)
 
 
-@quiet
 def addmm(out: Array, self: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any) -> None:
     """Write beta * self + alpha * (mat1 @ mat2)."""
-    product(out, mat1, mat2)
-    _add_scaled(out, self, beta, alpha)
+    beta, alpha = _start(out, self, beta, alpha)
+    blas.product(out, mat1, mat2, alpha, beta)
 
 
-@quiet
 def addmv(out: Array, self: Array, mat: Array, vec: Array, beta: Any, alpha: Any) -> None:
     """Write beta * self + alpha * (mat @ vec)."""
-    product(out, mat, vec)
-    _add_scaled(out, self, beta, alpha)
+    beta, alpha = _start(out, self, beta, alpha)
+    blas.product(out.reshape(-1, 1), mat, vec.reshape(-1, 1), alpha, beta)
 
 
-@quiet
 def baddbmm(out: Array, self: Array, batch1: Array, batch2: Array, beta: Any, alpha: Any) -> None:
     """Write beta * self + alpha * (batch1[b] @ batch2[b]) for each b."""
-    np.matmul(batch1, batch2, out=out)
-    _add_scaled(out, self, beta, alpha)
+    beta, alpha = _start(out, self, beta, alpha)
+    blas.batched(out, batch1, batch2, alpha, beta)
 
 
-@quiet
 def addbmm(out: Array, self: Array, batch1: Array, batch2: Array, beta: Any, alpha: Any) -> None:
     """Write beta * self + alpha * sum over b of batch1[b] @ batch2[b].
 
     The sum over b is the inner dim of one product of (n, b * m) and (b * m, p).
     """
     b, n, m = batch1.shape
-    product(out, batch1.transpose(1, 0, 2).reshape(n, b * m), batch2.reshape(b * m, -1))
-    _add_scaled(out, self, beta, alpha)
+    beta, alpha = _start(out, self, beta, alpha)
+    wide = batch1.transpose(1, 0, 2).reshape(n, b * m)
+    blas.product(out, wide, batch2.reshape(b * m, -1), alpha, beta)
+
+
+def _start(out: Array, self: Array, beta: Any, alpha: Any) -> tuple[Any, Any]:
+    """Copy what the product is added to; with beta 0 it is not read: it may hold NaN.
+
+    Integers are scaled by integers, as in PyTorch.
+    """
+    if out.dtype.kind in "iu":
+        beta, alpha = int(beta), int(alpha)
+    if beta != 0:
+        out[...] = self
+    return beta, alpha
 
 
 @quiet
@@ -91,75 +116,61 @@ def addr(out: Array, self: Array, vec1: Array, vec2: Array, beta: Any, alpha: An
         if beta:
             np.logical_or(out, self, out=out)
         return
-    _add_scaled(out, self, beta, alpha)
-
-
-def _add_scaled(out: Array, self: Array, beta: Any, alpha: Any) -> None:
-    """out = beta * self + alpha * out; with beta 0, self is not read: it may hold NaN."""
-    if out.dtype.kind in "iu":
-        alpha, beta = int(alpha), int(beta)
     if alpha != 1:
         np.multiply(out, out.dtype.type(alpha), out=out)
-    if beta == 1:
-        np.add(out, self, out=out)
-    elif beta != 0:
-        np.add(out, self * out.dtype.type(beta), out=out)
+    if beta != 0:
+        np.add(out, self if beta == 1 else self * out.dtype.type(beta), out=out)
 
 
-@quiet
 def linear(out: Array, input: Array, weight: Array, bias: Array | None) -> None:
     """Write input @ weight.T + bias, all rows of input in one product."""
     if weight.ndim == 1:
-        np.matmul(input, weight, out=out)
+        rows = input.reshape(prod(input.shape[:-1]), input.shape[-1])
+        blas.product(out.reshape(-1, 1), rows, weight.reshape(-1, 1))
         return
     if input.ndim == 2:
         rows, rows_out = input, out
     else:
-        rows, rows_out = input.reshape(-1, input.shape[-1]), out.reshape(-1, out.shape[-1])
-    product(rows_out, rows, weight.T)
-    if bias is not None:
-        np.add(rows_out, bias, out=rows_out)
+        count = prod(input.shape[:-1])
+        rows, rows_out = input.reshape(count, input.shape[-1]), out.reshape(count, out.shape[-1])
+    if bias is None:
+        blas.product(rows_out, rows, weight.T)
+    elif bias.ndim == 1 and bias.size == weight.shape[0]:
+        blas.affine(rows_out, rows, weight.T, bias)
+    else:
+        rows_out[...] = bias if bias.ndim < 3 else bias.reshape(rows_out.shape)
+        blas.product(rows_out, rows, weight.T, 1, 1)
 
 
 # Vector norms.
 
 
-@quiet
 def linalg_vector_norm(
     out: Array, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: Any
 ) -> None:
     """Write the `ord`-norm over `dim`; accumulates in float64."""
-    magnitudes = np.abs(self) if self.dtype.kind == "c" else self
-    rows = _rows_last(magnitudes, dim)
+    if self.dtype.kind == "c":
+        self = np.abs(self)
+    rows, plan = fold(self, dim, with_columns=False)
     flat = out.reshape(-1)
-    if rows.shape[1] == 0:
+    if plan.count == 0:
         flat.fill(inf if ord < 0 else 0)
-    elif ord == 2:
-        _norm_2(rows, flat)
-    elif ord == 1:
-        _norm_1(rows, flat)
-    elif ord == 0:
-        _norm_0(rows, flat)
-    elif ord == inf:
-        np.max(np.abs(rows), axis=1, out=flat)
+    elif ord in SUMMED_NORMS:
+        SUMMED_NORMS[ord](rows, flat)
+    else:
+        _other_norm(flat, rows, ord)
+
+
+@quiet
+def _other_norm(out: Array, rows: Array, ord: Any) -> None:
+    """The largest or the smallest magnitude, or a root of a sum of powers."""
+    if ord == inf:
+        np.max(np.abs(rows), axis=1, out=out)
     elif ord == -inf:
-        np.min(np.abs(rows), axis=1, out=flat)
+        np.min(np.abs(rows), axis=1, out=out)
     else:
         powers = np.abs(rows).astype(np.float64) ** ord
-        flat[...] = powers.sum(axis=1) ** (1.0 / ord)
-
-
-def _rows_last(array: Array, dim: Any) -> Array:
-    """The array as contiguous rows (kept, reduced)."""
-    ndim = array.ndim
-    if dim is None or dim == () or dim == []:
-        reduced = tuple(range(ndim))
-    else:
-        dims = (dim,) if isinstance(dim, int) else dim
-        reduced = tuple(sorted(d % max(ndim, 1) for d in dims)) if ndim else ()
-    kept = tuple(d for d in range(ndim) if d not in reduced)
-    shape = (prod(array.shape[d] for d in kept), prod(array.shape[d] for d in reduced))
-    return np.ascontiguousarray(array.transpose(kept + reduced)).reshape(shape)
+        out[...] = powers.sum(axis=1) ** (1.0 / ord)
 
 
 @typed_sum
@@ -195,3 +206,6 @@ def _norm_0(rows, out):
             if row[i] != 0:
                 count += 1
         out[r] = count
+
+
+SUMMED_NORMS = {0: _norm_0, 1: _norm_1, 2: _norm_2}

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels import threads
+from runtime.kernels.cpu.reduced_dims import fold
 from runtime.kernels.typed import typed, typed_sum
 
 Array = Any
@@ -45,14 +46,7 @@ def log_softmax_backward_data(
 
 def logsumexp(out: Array, self: Array, dim: Any, keepdim: bool) -> None:
     """Write log(sum of exp(x)) over the dims of `dim`."""
-    dims = (dim,) if isinstance(dim, int) else tuple(dim)
-    ndim = self.ndim
-    reduced = tuple(sorted(d % ndim for d in dims)) if ndim else ()
-    if not dims:
-        reduced = tuple(range(ndim))
-    kept = tuple(d for d in range(ndim) if d not in reduced)
-    length = prod(self.shape[d] for d in reduced)
-    rows = np.ascontiguousarray(self.transpose(kept + reduced)).reshape(out.size, length)
+    rows, _ = fold(self, dim, with_columns=False)
     if self.dtype.kind == "c":
         _logsumexp_complex(out.reshape(-1), rows)
     else:

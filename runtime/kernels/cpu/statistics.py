@@ -6,11 +6,11 @@ the difference of two large sums is not.
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 import numpy as np
 
+from runtime.kernels.cpu.reduced_dims import fold
 from runtime.kernels.typed import typed_sum
 
 Array = Any
@@ -42,10 +42,10 @@ def std_mean(
     square_root(out0)
 
 
+@np.errstate(invalid="ignore")
 def square_root(x: Array) -> None:
     """x = sqrt(x); NaN stays, silently."""
-    with np.errstate(invalid="ignore"):
-        np.sqrt(x, out=x)
+    np.sqrt(x, out=x)
 
 
 def moments(variance: Array, mean: Array, x: Array, dim: Any, correction: Any) -> None:
@@ -60,26 +60,10 @@ def moments(variance: Array, mean: Array, x: Array, dim: Any, correction: Any) -
         return
     if not mean.size:
         return
-    reduced = _reduced_dims(x.ndim, dim)
-    freedom = max(prod(x.shape[d] for d in reduced) - (1 if correction is None else correction), 0)
-    flat_variance, flat_mean = variance.reshape(-1), mean.reshape(-1)
-    inner = prod(x.shape[reduced[-1] + 1 :]) if reduced else 1
-    if inner > 1 and reduced == tuple(range(reduced[0], reduced[-1] + 1)):
-        block = np.ascontiguousarray(x).reshape(prod(x.shape[: reduced[0]]), -1, inner)
-        column_moments(block, flat_variance, flat_mean, float(freedom))
-        return
-    kept = tuple(d for d in range(x.ndim) if d not in reduced)
-    length = prod(x.shape[d] for d in reduced)
-    rows = np.ascontiguousarray(x.transpose(kept + reduced)).reshape(mean.size, length)
-    row_moments(rows, flat_variance, flat_mean, float(freedom))
-
-
-def _reduced_dims(ndim: int, dim: Any) -> tuple[int, ...]:
-    """The dims reduced, in order; all of them if `dim` names none."""
-    if dim is None or (not isinstance(dim, int) and not len(dim)):
-        return tuple(range(ndim))
-    dims = (dim,) if isinstance(dim, int) else dim
-    return tuple(sorted(d % ndim for d in dims)) if ndim else ()
+    block, plan = fold(x, dim)
+    freedom = float(max(plan.count - (1 if correction is None else correction), 0))
+    kernel = row_moments if plan.inner == 1 else column_moments
+    kernel(block, variance.reshape(-1), mean.reshape(-1), freedom)
 
 
 @typed_sum

@@ -52,7 +52,7 @@ def _moment(
     sizes = [size for d, size in enumerate(self.shape) if keepdim or d not in dims]
     if keepdim:
         sizes = [1 if d in dims else size for d, size in enumerate(sizes)]
-    if count <= (1 if correction is None else correction) and prod(sizes):
+    if not prod(sizes) or count <= (1 if correction is None else correction):
         warnings.warn(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
             "reduction factor (input numel divided by output numel).",

@@ -1,0 +1,186 @@
+"""Matrix products by NumPy's own OpenBLAS, called from compiled code.
+
+`np.dot` costs three times as much on a small matrix, and warns of inf and NaN unless told not to.
+A product is compiled once per dtype, for arrays of any strides: a transposed matrix is a flag, what
+BLAS cannot read is copied. Where NumPy brings no OpenBLAS, or for other dtypes, NumPy multiplies.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from runtime.kernels import build
+
+Array = Any
+quiet = np.errstate(all="ignore")
+
+LETTERS = {"float32": "s", "float64": "d"}
+
+DECLARATIONS = '''\
+from numba import types
+
+T, N = types.{type}, types.int64
+GEMM = types.void(types.int32, types.int32, types.int32, N, N, N, T, N, N, N, N, T, N, N)
+gemm = types.ExternalFunction("{symbol}", GEMM)
+vector, matrix, batch = (types.Array(T, ndim, "A") for ndim in (1, 2, 3))
+ROW_MAJOR, PLAIN, TRANSPOSED = 101, 111, 112
+
+
+@inner
+def leading(rows, columns, row_stride, column_stride):
+    """(flag, leading dimension) of a matrix in BLAS's words; strides in elements, 0 if none."""
+    if (column_stride == 1 or columns == 1) and (row_stride >= columns or rows == 1):
+        return PLAIN, max(columns if rows == 1 else row_stride, 1)
+    if (row_stride == 1 or rows == 1) and (column_stride >= rows or columns == 1):
+        return TRANSPOSED, max(rows if columns == 1 else column_stride, 1)
+    return PLAIN, 0
+
+
+@inner
+def multiply(out, a, b, alpha, beta):
+    """out = alpha * a @ b + beta * out; False if BLAS cannot read an operand."""
+    m, k = a.shape
+    n = b.shape[1]
+    size = a.itemsize
+    flag_a, ld_a = leading(m, k, a.strides[0] // size, a.strides[1] // size)
+    flag_b, ld_b = leading(k, n, b.strides[0] // size, b.strides[1] // size)
+    if ld_a == 0 or ld_b == 0:
+        return False
+    if m == 0 or n == 0:
+        return True
+    if k == 0:
+        for i in range(m):
+            for j in range(n):
+                out[i, j] = out[i, j] * beta if beta != 0 else 0
+        return True
+    gemm(
+        types.int32(ROW_MAJOR),
+        types.int32(flag_a),
+        types.int32(flag_b),
+        m,
+        n,
+        k,
+        alpha,
+        a.ctypes.data,
+        ld_a,
+        b.ctypes.data,
+        ld_b,
+        beta,
+        out.ctypes.data,
+        out.strides[0] // size if m > 1 else n,
+    )
+    return True
+'''
+
+PRODUCT = '''\
+@njit(types.boolean(matrix, matrix, matrix, T, T), cache=True, **options)
+def kernel(out, a, b, alpha, beta):
+    """out = alpha * a @ b + beta * out, rows of out being contiguous."""
+    return multiply(out, a, b, alpha, beta)
+'''
+
+BATCHED = '''\
+@njit(types.boolean(batch, batch, batch, T, T), cache=True, **options)
+def kernel(out, a, b, alpha, beta):
+    """out[i] = alpha * a[i] @ b[i] + beta * out[i]."""
+    for i in range(a.shape[0]):
+        if not multiply(out[i], a[i], b[i], alpha, beta):
+            return False
+    return True
+'''
+
+AFFINE = '''\
+@njit(types.boolean(matrix, matrix, matrix, vector), cache=True, **options)
+def kernel(out, a, b, bias):
+    """out = a @ b + bias, the bias added to each row."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = bias[j]
+    return multiply(out, a, b, T(1), T(1))
+'''
+
+
+def product(out: Array, a: Array, b: Array, alpha: Any = 1, beta: Any = 0) -> None:
+    """out = alpha * a @ b + beta * out, for matrices; out is contiguous."""
+    kernel = compiled("product", PRODUCT, out.dtype)
+    if kernel is None:
+        multiply_by_numpy(out, a, b, alpha, beta)
+    elif not kernel(out, a, b, alpha, beta):
+        kernel(out, np.ascontiguousarray(a), np.ascontiguousarray(b), alpha, beta)
+
+
+def batched(out: Array, a: Array, b: Array, alpha: Any = 1, beta: Any = 0) -> None:
+    """out[i] = alpha * a[i] @ b[i] + beta * out[i]; out is contiguous."""
+    kernel = compiled("batched", BATCHED, out.dtype)
+    if kernel is None:
+        multiply_by_numpy(out, a, b, alpha, beta)
+    elif not kernel(out, a, b, alpha, beta):
+        kernel(out, np.ascontiguousarray(a), np.ascontiguousarray(b), alpha, beta)
+
+
+def affine(out: Array, a: Array, b: Array, bias: Array) -> None:
+    """out = a @ b + bias, the bias added to each row; out is contiguous."""
+    kernel = compiled("affine", AFFINE, out.dtype)
+    if kernel is None:
+        multiply_by_numpy(out, a, b, 1, 0)
+        add_quietly(out, bias)
+    elif not kernel(out, a, b, bias):
+        kernel(out, np.ascontiguousarray(a), np.ascontiguousarray(b), bias)
+
+
+@quiet
+def multiply_by_numpy(out: Array, a: Array, b: Array, alpha: Any, beta: Any) -> None:
+    """The same for any dtype, by NumPy. Integer products are exact but slow."""
+    before = out * out.dtype.type(beta) if beta != 0 else None
+    if out.ndim == 2:
+        np.dot(a, b, out)
+    else:
+        np.matmul(a, b, out=out)
+    if alpha != 1:
+        np.multiply(out, out.dtype.type(alpha), out=out)
+    if before is not None:
+        np.add(out, before, out=out)
+
+
+@quiet
+def add_quietly(out: Array, added: Array) -> None:
+    """out += added."""
+    np.add(out, added, out=out)
+
+
+@cache
+def compiled(name: str, text: str, dtype: Any) -> Any:
+    """The compiled product for one dtype; None if BLAS has no such product, or is not found."""
+    letter = LETTERS.get(dtype.name)
+    symbol = None if letter is None else find_symbol(f"cblas_{letter}gemm")
+    if symbol is None:
+        return None
+    title = f"{name}: {dtype.name}."
+    declarations = DECLARATIONS.format(type=dtype.name, symbol=symbol)
+    parts = [build.HEADER.format(title=title), declarations, text]
+    return build.compile_text(f"{name}_{dtype.name}", "\n\n".join(parts))
+
+
+@cache
+def find_symbol(name: str) -> str | None:
+    """Make a function of NumPy's OpenBLAS (with 64-bit integers) known to compiled code."""
+    from llvmlite import binding
+
+    folder = Path(np.__file__).parent
+    for path in sorted([*folder.parent.glob("numpy.libs/*openblas*"), *folder.glob(".dylibs/*")]):
+        try:
+            library = ctypes.CDLL(str(path))
+        except OSError:
+            continue
+        for spelling in (f"scipy_{name}64_", f"{name}64_"):
+            function = getattr(library, spelling, None)
+            if function is not None:
+                symbol = f"torchgen_{name}"
+                binding.add_symbol(symbol, ctypes.cast(function, ctypes.c_void_p).value)
+                return symbol
+    return None
