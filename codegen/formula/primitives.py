@@ -199,6 +199,9 @@ _BITS = (
     ),
 )
 
+BIT_OPERATIONS = frozenset(primitive.name for primitive in _BITS)
+"""They exist for integers and bool only."""
+
 _LOGIC = (
     _comparison("lt", "<", "<"),
     _comparison("le", "<=", r"\le"),

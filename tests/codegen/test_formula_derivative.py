@@ -5,12 +5,12 @@ import random
 
 import mpmath
 import pytest
-from formula_evaluation import EXACT, evaluate
 
 from codegen.errors import CodegenError
 from codegen.formula import backward, is_identically_zero, parse_formula, partial, simplify
 from codegen.formula.primitives import PRIMITIVES
 from codegen.model.formula import Argument, Formula
+from tests.codegen.formula_evaluation import EXACT, evaluate
 
 SELF, OTHER = Argument("self"), Argument("other")
 BETA = Argument("beta", "scalar")

@@ -3,11 +3,11 @@
 import math
 
 import pytest
-from formula_evaluation import evaluate
 
 from codegen.errors import CodegenError, SourceLocation
 from codegen.formula import parse_formula, specialize, with_scalars
 from codegen.model.formula import Argument, Formula
+from tests.codegen.formula_evaluation import evaluate
 
 SELF = Argument("self")
 BETA = Argument("beta", "scalar")

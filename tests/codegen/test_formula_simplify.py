@@ -3,13 +3,13 @@
 import math
 
 import pytest
-from formula_evaluation import EXACT, evaluate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codegen.formula import parse_formula, python_function, simplify
 from codegen.formula.expressions import call, select
 from codegen.model.formula import Argument, Call, Constant, Expression, Formula, walk
+from tests.codegen.formula_evaluation import EXACT, evaluate
 
 X, Y = Argument("x"), Argument("y")
 SPECIAL = [0.0, 1.0, -1.0, 0.5, -2.0, 3.0, math.inf, -math.inf, math.nan]

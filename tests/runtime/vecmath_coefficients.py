@@ -236,10 +236,11 @@ def float32_fits() -> Iterator[Fit]:
     yield odd("atan", mp.atan, "-1 / mp.mpf(3)", 9, mp.mpf(1))
     yield odd("atanh", mp.atanh, "1 / mp.mpf(3)", 7, mp.mpf("0.2501"))
     yield Fit("erf", erf_rest, 6, mp.mpf(0), mp.mpf(1), erf_weight)
+    yield Fit("exp in erf", exp_rest, 4, -h, h, lambda r: r * r / mp.exp(r))
     yield Fit(
         "log erfc",
         lambda x: mp.log(mp.erfc(x)),
-        8,
+        7,
         mp.mpf("0.98"),
         mp.mpf(4),
         lambda x: mp.erfc(x) / mp.erf(x),

@@ -5,14 +5,14 @@ import math
 import numpy as np
 
 from runtime.kernels.vecmath.constants import inf, nan
-from runtime.kernels.vecmath.float32.exponential import exp, exp_double, log, log_double
+from runtime.kernels.vecmath.float32.exponential import exp_double, log, log_double
 
 T = np.float32
 
 
 def erf(x):
-    """Below 1 an odd polynomial of degree 13; above, 1 - e^q with q = log erfc by degree 7. Error
-    1.1 ulp. Error 1.1 ulp."""
+    """Below 1 an odd polynomial of degree 13; above, 1 - e^q with q = log erfc by degree 6, where
+    e^q, at most 0.16, needs a polynomial of degree 5 and one factor only. Error 1.2 ulp."""
     a = T(math.fabs(x))
     z = a * a
     p = T(-0.0008024809067137539) + z * T(7.898660987848416e-05)
@@ -20,12 +20,19 @@ def erf(x):
     p = T(-0.3761262893676758) + z * (T(0.11283617466688156) + z * p)
     near = a + a * (T(0.12837916709551256) + z * p)
     b = T(4) if a > T(4) else a
-    q = T(0.0004414691939018667) + b * T(-2.1697325792047195e-05)
-    q = T(0.025210293009877205) + b * (T(-0.004205267410725355) + b * q)
-    q = T(-0.6332164406776428) + b * (T(-0.10842202603816986) + b * q)
-    q = T(0.00018846004968509078) + b * (T(-1.1295802593231201) + b * q)
-    far = T(1) - exp(q)
-    return T(math.copysign(near if a < T(1) else far, x)) if x == x else x
+    q = T(-0.0029724023770540953) + b * T(0.00018881959840655327)
+    q = T(-0.10332701355218887) + b * (T(0.02194027230143547) + b * q)
+    q = T(-1.1272512674331665) + b * (T(-0.6378834843635559) + b * q)
+    q = T(-0.00030048508779145777) + b * q
+    k = q * T(1.4426950408889634) + T(12582912)
+    n = k - T(12582912)
+    r = q - n * T(0.693145751953125) - n * T(1.4286068203094172e-06)
+    p = T(0.04189056158065796) + r * T(0.008312566205859184)
+    p = T(0.4999922811985016) + r * (T(0.16667115688323975) + r * p)
+    p = T(1) + (r + r * r * p)
+    power = np.int32(np.int32(T(k).view(np.int32) << np.int32(23)) + np.int32(0x3F800000))
+    far = T(1) - p * power.view(np.float32)
+    return T(math.copysign(near if a < T(1) else far, x))
 
 
 def erfc(x):
@@ -43,7 +50,7 @@ def erfc(x):
     p = 0.13699945762456145 + q * (-0.2590680487434254 + q * p)
     p = p * exp_double(-a * a)
     p = 0.0 if a > 10.059 else p
-    return T(2.0 - p if x < T(0) else p) if x == x else x
+    return T(2.0 - p if x < T(0) else p)
 
 
 def erfinv(x):

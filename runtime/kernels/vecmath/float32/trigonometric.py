@@ -64,8 +64,8 @@ def cos(x):
 
 
 def tan(x):
-    """As sin, in double: tan r by an odd polynomial of degree 17; -1 / tan r in odd quarters. Error
-    0.5 ulp. Error 0.5 ulp."""
+    """As sin, in double: tan r by an odd polynomial of degree 17; -1 / tan r in odd quarters.
+    Error 0.5 ulp."""
     high, low = turn(x)
     k = 4.0 * (high + low) + 6755399441055744.0
     r = ((4.0 * high - (k - 6755399441055744.0)) + 4.0 * low) * 1.5707963267948966
@@ -97,8 +97,8 @@ def arcsine(s, z):
 
 
 def acos(x):
-    """In double: pi/2 - asin x around 0; beyond 1/2, 2 asin(sqrt((1-|x|)/2)) or pi less that. Error
-    0.5 ulp. Error 0.5 ulp."""
+    """In double: pi/2 - asin x around 0; beyond 1/2, 2 asin(sqrt((1-|x|)/2)) or pi less that.
+    Error 0.5 ulp."""
     d = np.float64(x)
     a = math.fabs(d)
     big = a > 0.5

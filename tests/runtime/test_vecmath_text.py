@@ -1,0 +1,93 @@
+"""The texts of the vector mathematics: composition, coefficients, and code that vectorises."""
+
+from __future__ import annotations
+
+import platform
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from codegen.formula.primitives import FUNCTIONS
+from runtime.kernels import build
+from runtime.kernels.vecmath import compose, numpy_reference
+from tests.runtime import vecmath_coefficients
+from tests.runtime.test_vecmath import FLOAT32
+from tests.runtime.vecmath_running import kernel_text
+
+
+def test_every_primitive_exists() -> None:
+    for kind in ("real32", "real64"):
+        assert set(FUNCTIONS) <= set(compose.definitions(kind))
+    assert all(hasattr(numpy_reference, name) for name in FUNCTIONS)
+
+
+def test_composition_is_ordered_and_minimal() -> None:
+    text = compose.compose("def f(x):\n    'log sin'\n    return tanh(x) * pi  # cos", "float32")
+    found = re.findall(r"^(?:def )?(\w+)", text, flags=re.MULTILINE)
+    assert found == ["exp", "tanh", "pi"]
+    assert compose.compose("f(x)", "int64") == ""
+
+
+def test_coefficients_are_those_of_the_fits() -> None:
+    """A sample: one of each kind of fit is computed again and found in the source."""
+    fits = {
+        "float32/exponential": next(vecmath_coefficients.float32_fits()),
+        "float32/trigonometric": list(vecmath_coefficients.double_fits())[3],
+        "float64/exponential": list(vecmath_coefficients.float64_fits())[3],
+    }
+    _check_fits(fits.items())
+
+
+@pytest.mark.slow
+def test_all_coefficients_are_those_of_the_fits() -> None:
+    everywhere32 = " ".join(
+        f"float32/{name}" for name in ("exponential", "trigonometric", "special")
+    )
+    everywhere64 = everywhere32.replace("32", "64")
+    fits = [*vecmath_coefficients.float32_fits(), *vecmath_coefficients.double_fits()]
+    _check_fits([(everywhere32, fit) for fit in fits])
+    _check_fits([(everywhere64, fit) for fit in vecmath_coefficients.float64_fits()])
+
+
+def _check_fits(fits: Any) -> None:
+    folder = build.Path(compose.__file__).parent
+    for parts, fit in fits:
+        text = "".join(folder.joinpath(f"{part}.py").read_text() for part in parts.split())
+        numbers = {float(match) for match in re.findall(r"\d+\.?\d*(?:e[-+]?\d+)?", text)}
+        for value in map(abs, fit.solve()[0]):
+            assert value in numbers or float(np.float32(value)) in numbers, (fit.name, value)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="reads x86 assembly")
+@pytest.mark.parametrize(
+    ("name", "type_name"),
+    [("exp", "float32"), ("sin", "float32"), ("erf", "float32"), ("tanh", "float64")],
+)
+def test_loop_vectorises(name: str, type_name: str) -> None:
+    assert_vectorises(name, type_name)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="reads x86 assembly")
+@pytest.mark.parametrize("type_name", ["float32", "float64"])
+@pytest.mark.parametrize("name", [*sorted(set(FLOAT32) - {"lgamma"}), "pow"])
+def test_every_loop_vectorises(name: str, type_name: str) -> None:
+    assert_vectorises(name, type_name)
+
+
+def assert_vectorises(name: str, type_name: str) -> None:
+    """The longest stretch without a jump is packed arithmetic and calls nothing."""
+    arity = 2 if name == "pow" else 1
+    text = kernel_text(name, type_name, arity).replace("cache=True, ", "")
+    space: dict[str, Any] = {}
+    exec(compile(text, f"<{name}>", "exec"), space)
+    x = np.ones(8, type_name)
+    space["kernel"](x, *([x] * arity))
+    (assembly,) = space["kernel"].inspect_asm().values()
+    blocks = re.split(r"\n(?=\.LBB)", assembly)
+    packed = re.compile(r"\sv?(?:mul|add|sub|div|sqrt|fn?m(?:add|sub)\w*)p[sd]\s")
+    longest = max(blocks, key=lambda block: len(packed.findall(block)))
+    assert len(packed.findall(longest)) >= 2
+    assert "call" not in longest

@@ -1,0 +1,132 @@
+"""Primitives that are exact, and those of integer, complex and half types."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from runtime.kernels.vecmath import numpy_reference
+from tests.runtime.vecmath_running import Function, float32_line, pairs, run
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+
+@pytest.mark.parametrize("type_name", ["float32"])
+@pytest.mark.parametrize(
+    ("name", "reference"),
+    [
+        ("sign", numpy_reference.sign),
+        ("floor", np.floor),
+        ("ceil", np.ceil),
+        ("round", np.rint),
+        ("trunc", np.trunc),
+        ("abs", np.abs),
+        ("isnan", np.isnan),
+        ("isinf", np.isinf),
+        ("isfinite", np.isfinite),
+        ("signbit", np.signbit),
+        ("sqrt", np.sqrt),
+        ("min", np.minimum),
+        ("max", np.maximum),
+        ("fmin", np.fmin),
+        ("fmax", np.fmax),
+        ("copysign", np.copysign),
+        ("nextafter", np.nextafter),
+    ],
+)
+def test_exact(type_name: str, name: str, reference: Function) -> None:
+    x, y = pairs(type_name, 50)
+    inputs = (x, y) if reference.__class__ is np.ufunc and reference.nin == 2 else (x,)
+    assert np.array_equal(run(name, type_name, *inputs), reference(*inputs), equal_nan=True)
+
+
+@pytest.mark.parametrize("type_name", ["int64", "int8", "uint8"])
+@pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod", "pow"])
+def test_integers(type_name: str, name: str) -> None:
+    values = [0, 1, 2, 3, 5, 7, 100] if type_name == "uint8" else [-7, -3, -2, -1, 0, 1, 2, 3, 7]
+    x, y = (
+        np.array(column, type_name)
+        for column in zip(*itertools.product(values, [v for v in values if v]), strict=True)
+    )
+    expected = [_on_integers(name, a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+    wrapped = np.array([value % 2**64 for value in expected], np.uint64).astype(type_name)
+    assert np.array_equal(run(name, type_name, x, y), wrapped)
+
+
+def _on_integers(name: str, a: int, b: int) -> int:
+    if name == "pow":
+        if b >= 0:
+            return int(a**b)
+        return (a if b % 2 else 1) if a in (1, -1) else 0
+    rules: dict[str, Callable[[int, int], int]] = {
+        "floor_divide": lambda a, b: a // b,
+        "remainder": lambda a, b: a % b,
+        "fmod": lambda a, b: int(math.fmod(a, b)),
+    }
+    return rules[name](a, b)
+
+
+@pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod"])
+def test_integer_division_by_zero_is_an_error(name: str) -> None:
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        run(name, "int64", np.array([1]), np.array([0]))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("exp", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan"),
+        *("asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sigmoid"),
+        *("sign", "square", "reciprocal", "conj", "abs", "real", "imag"),
+    ],
+)
+def test_complex(name: str) -> None:
+    check_complex("complex128", name)
+
+
+@pytest.mark.parametrize("name", ["exp", "sqrt", "abs", "sign"])
+def test_complex64(name: str) -> None:
+    check_complex("complex64", name)
+
+
+def check_complex(type_name: str, name: str) -> None:
+    """Compare with NumPy's complex128."""
+    source = np.random.default_rng(2)
+    x = (source.normal(0, 2, 100) + 1j * source.normal(0, 2, 100)).astype(type_name)
+    reference = getattr(numpy_reference, name)(x.astype(np.complex128))
+    real_type = np.finfo(type_name).dtype.name
+    out_type = real_type if name in ("abs", "real", "imag") else type_name
+    found = run(name, type_name, x, out_type=out_type)
+    assert np.allclose(found, reference, rtol=200 * np.finfo(type_name).eps, atol=0)
+
+
+@pytest.mark.parametrize("type_name", ["complex64", "complex128"])
+def test_complex_pow(type_name: str) -> None:
+    x = np.array([0, 0, 1 + 2j, -3, 2], type_name)
+    y = np.array([0, 2, 0.5, 1 + 1j, -3], type_name)
+    expected = np.power(x.astype(np.complex128), y.astype(np.complex128))
+    assert np.allclose(run("pow", type_name, x, y), expected, rtol=1e-5)
+
+
+def test_half_conversions_are_exact() -> None:
+    bits = np.arange(2**16, dtype=np.uint16)
+    wide = run("float16_to_float32", "float32", bits, out_type="float32")
+    expected = bits.view(np.float16).astype(np.float32)
+    assert np.array_equal(wide, expected, equal_nan=True)
+    wide = run("bfloat16_to_float32", "float32", bits, out_type="float32")
+    assert np.array_equal(wide.view(np.uint32), bits.astype(np.uint32) << 16)
+
+
+def test_half_rounding_is_to_nearest_even() -> None:
+    values = np.concatenate([float32_line(499979), np.float32([65504, 65519.99, 65520, 2**-25])])
+    found = run("float32_to_float16", "float32", values, out_type="uint16").view(np.float16)
+    assert np.array_equal(found, values.astype(np.float16), equal_nan=True)
+    found = run("float32_to_bfloat16", "float32", values, out_type="uint16")
+    wide = (found.astype(np.uint32) << 16).view(np.float32)
+    assert np.array_equal(np.isnan(wide), np.isnan(values))
+    usual = np.isfinite(values) & (np.abs(values) < 3.3e38) & (np.abs(values) > 1e-37)
+    assert np.all(np.abs(wide[usual] / values[usual].astype(float) - 1) <= 2.0**-8)
