@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from codegen.check.rules import Context, Problem, operator_rule
 from codegen.check.schemas import place_of
 from codegen.errors import did_you_mean
-from codegen.model.formula import Formula
+from codegen.formula.primitives import BIT_OPERATIONS
+from codegen.model.formula import Call, Formula, walk
 from codegen.model.operator import INPLACE, OUT, Dispatch, Operator, Pointwise, Reduction, View
+
+_WITH_BITS = ("integral", "integral_and_bool", "boolean")
 
 
 @operator_rule("E311")
@@ -98,6 +101,22 @@ def pointwise_returns_a_tensor(operator: Operator, context: Context) -> Iterator
     if not operator.tensor_arguments:
         message = f"{operator.name}: a pointwise operator needs a tensor argument"
         yield Problem(operator.where, message, width=len(operator.name))
+
+
+@operator_rule("E325")
+def bits_belong_to_integers(operator: Operator, context: Context) -> Iterator[Problem]:
+    """A formula for floats has no bit operations: `^` is no power."""
+    kind = operator.kind
+    if not isinstance(kind, Pointwise) or operator.dtypes in _WITH_BITS:
+        return
+    for node in walk(kind.formula.outputs):
+        if isinstance(node, Call) and node.primitive.name in BIT_OPERATIONS:
+            where = operator.places.value("pointwise")
+            message = f"{operator.name}: bit operations need integers, dtypes is {operator.dtypes}"
+            is_power = node.primitive.name == "bitwise_xor"
+            hint = "a power is x ** y" if is_power else "dtypes: integral"
+            yield Problem(where, message, hint)
+            return
 
 
 @operator_rule("E321")

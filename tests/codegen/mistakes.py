@@ -244,6 +244,13 @@ MISTAKES = [
         "E318",
         "exact",
     ),
+    wrong(
+        "bits of a float",
+        "pointwise: self * other",
+        "pointwise: ‸self ^ other",
+        "E325",
+        "integers",
+    ),
     wrong("reduction without combine", "    combine: acc + other\n", "", "E108", "combine"),
     wrong("reduction that reads nothing", "reduce: acc + self", "reduce: ‸acc + 1", "E321", "self"),
     wrong(
