@@ -79,13 +79,19 @@ def _to_int(value: Any) -> int:
         raise RuntimeError(
             "For integral input tensors, a Scalar argument must not be a floating point number."
         )
-    value = int(value)
-    if not -(2**63) <= value < 2**63:
+    if isinstance(value, str):
+        raise TypeError("a Scalar argument must be Number, not str")
+    number = int(value)
+    if not -(2**63) <= number < 2**63:
         raise OverflowError("Overflow when unpacking long long")
-    return value
+    return number
 
 
 def _to_float(value: Any) -> float:
+    if value.__class__ is float:
+        return value
     if isinstance(value, complex):
         raise RuntimeError("For real input tensors, a Scalar argument must not be complex.")
+    if isinstance(value, str):
+        raise TypeError("a Scalar argument must be Number, not str")
     return float(value)

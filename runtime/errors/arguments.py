@@ -8,7 +8,8 @@ from runtime.errors.dtype_names import c_name
 def wrong_argument_type(
     operator: str, argument: str, position: int, kind: str, value: object
 ) -> TypeError:
-    """An argument is not of the type that the schema gives."""
+    """An argument is not of the type that the schema gives. Users know `self` as `input`."""
+    argument = "input" if argument == "self" else argument
     if kind == "tensors" and isinstance(value, (list, tuple)):
         at, member = next((i, v) for i, v in enumerate(value) if not hasattr(v, "_key"))
         return TypeError(

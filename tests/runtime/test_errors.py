@@ -5,6 +5,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+import torchgen_out as torch
 from runtime import errors
 
 MODULES = [path for path in Path(errors.__file__).parent.glob("*.py") if path.stem != "__init__"]
@@ -31,3 +34,23 @@ def test_every_sentence_stands_once():
 
 def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: torch.add(x, 1, alpha="1"),
+        lambda x: torch.add(x.long(), 1, alpha="1"),
+        lambda x: torch.full((2,), "a"),
+        lambda x: torch.full((2,), None),
+        lambda x: torch.sin(x, out=[1]),
+    ],
+)
+def test_what_is_no_number_or_tensor_is_a_type_error(call):
+    with pytest.raises(TypeError, match="must be (Number|Tensor), not"):
+        call(torch.ones(3))
+
+
+def test_messages_call_self_input():
+    with pytest.raises(TypeError, match=r"argument 'input' \(position 1\) must be Tensor"):
+        torch.sin([1.0])
