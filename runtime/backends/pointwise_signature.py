@@ -80,7 +80,7 @@ def _to_int(value: Any) -> int:
             "For integral input tensors, a Scalar argument must not be a floating point number."
         )
     if isinstance(value, str):
-        raise TypeError("a Scalar argument must be Number, not str")
+        raise errors.number_expected("a Scalar argument", value)
     number = int(value)
     if not -(2**63) <= number < 2**63:
         raise OverflowError("Overflow when unpacking long long")
@@ -93,5 +93,5 @@ def _to_float(value: Any) -> float:
     if isinstance(value, complex):
         raise RuntimeError("For real input tensors, a Scalar argument must not be complex.")
     if isinstance(value, str):
-        raise TypeError("a Scalar argument must be Number, not str")
+        raise errors.number_expected("a Scalar argument", value)
     return float(value)

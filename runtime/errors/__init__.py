@@ -13,6 +13,8 @@ from runtime.errors.arguments import (
     fill_value_not_scalar,
     layout_not_strided,
     negative_deviation,
+    number_expected,
+    out_expected,
     range_not_finite,
     size_not_int,
     wrong_argument_type,

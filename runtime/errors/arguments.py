@@ -24,6 +24,16 @@ def wrong_argument_type(
     )
 
 
+def number_expected(argument: str, got: object) -> TypeError:
+    """A Scalar argument is no number."""
+    return TypeError(f"{argument} must be Number, not {type(got).__name__}")
+
+
+def out_expected(operator: str, got: object) -> TypeError:
+    """What was given as out= is no tensor."""
+    return TypeError(f"{operator}(): argument 'out' must be Tensor, not {type(got).__name__}")
+
+
 def dtype_expected(got: object) -> TypeError:
     """The dtype= of a factory is no dtype."""
     return TypeError(f"argument 'dtype' must be torch.dtype, not {type(got).__name__}")

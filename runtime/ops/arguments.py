@@ -185,7 +185,7 @@ def refuse_grad(name: str, out: Any, signature: tuple[Any, ...]) -> None:
     outs = out if isinstance(out, (tuple, list)) else (out,)
     for each in outs:
         if not isinstance(each, Tensor):
-            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(each).__name__}")
+            raise errors.out_expected(name, each)
     given = [*signatures.tensor_keys(signature), *(each._key for each in outs)]
     if any(key & keys.GRAD for key in given):
         raise errors.out_with_grad(name)

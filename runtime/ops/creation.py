@@ -173,8 +173,7 @@ def full(
     """A tensor of one value, whose type tells the dtype unless it is given."""
     value = number_of(fill_value)
     if value is None or isinstance(value, str):
-        got = type(value).__name__
-        raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {got}")
+        raise errors.number_expected("full(): argument 'fill_value' (position 2)", value)
     chosen = dtype_or(dtype, promotion.number_dtype(value))
     number.check_fits(value, chosen)
     return fill_new(empty(size, chosen, *options), value)

@@ -47,7 +47,7 @@ def _is_text(node: ast.AST) -> bool:
     ],
 )
 def test_what_is_no_number_or_tensor_is_a_type_error(call):
-    with pytest.raises(TypeError, match="must be (Number|Tensor), not"):
+    with pytest.raises(TypeError, match=r"must be (Number|Tensor), not"):
         call(torch.ones(3))
 
 
