@@ -1,4 +1,9 @@
-"""Puts together the sources of the primitives that a kernel's text uses."""
+"""Puts together the sources of the primitives that a kernel's text uses.
+
+Whoever compiles the text must inline every function (`forceinline`), or loops over the longer ones
+do not vectorise; and must not allow reassociation in them (`fastmath` at most `contract`): rounding
+to an integer by adding and taking away 1.5 * 2^52 would be simplified to nothing.
+"""
 
 from __future__ import annotations
 
