@@ -218,7 +218,7 @@ def atanh(x):
 
 def sigmoid(x):
     """1 / (1 + e^-x), the power as in exp but in one factor: below -88.4, where the result would be
-    subnormal, e^-x is inf and the result 0, as PyTorch's below -88.7. Error 2.3 ulp."""
+    subnormal, e^-x is inf and the result 0, as PyTorch's below -88.7. Error 2.4 ulp."""
     y = T(-87) if -x < T(-87) else -x
     y = T(89) if y > T(89) else y
     k = y * T(1.4426950408889634) + T(12582912)
