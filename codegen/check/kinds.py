@@ -113,7 +113,7 @@ def bits_belong_to_integers(operator: Operator, context: Context) -> Iterator[Pr
         if isinstance(node, Call) and node.primitive.name in BIT_OPERATIONS:
             where = operator.places.value("pointwise")
             message = f"{operator.name}: bit operations need integers, dtypes is {operator.dtypes}"
-            is_power = node.primitive.name == "bitwise_xor"
+            is_power = node.primitive.symbol == "^"
             hint = "a power is x ** y" if is_power else "dtypes: integral"
             yield Problem(where, message, hint)
             return

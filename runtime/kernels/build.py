@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 options = {{"nogil": True, "error_model": "numpy", "fastmath": {{"contract"}}}}
-inner = njit(**options)
+inner = njit(forceinline=True, **options)
 entry = njit(cache=True, **options)
 '''
 

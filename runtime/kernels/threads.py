@@ -104,10 +104,7 @@ def run_rows(kernel: Any, arrays: tuple[Any, ...], *args: Any, work: int = 1) ->
         kernel(*arrays, *args)
         return
     edges = [rows * part // parts for part in range(parts + 1)]
-    pieces = [
-        [array[start:stop] for array in arrays]
-        for start, stop in pairwise(edges)
-    ]
+    pieces = [[array[start:stop] for array in arrays] for start, stop in pairwise(edges)]
     futures = [pool().submit(kernel, *piece, *args) for piece in pieces[1:]]
     kernel(*pieces[0], *args)
     for future in futures:

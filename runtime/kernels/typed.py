@@ -65,7 +65,7 @@ def typed_text(function: FunctionType, type_name: str, reassociate: bool) -> str
     header = build.HEADER.format(title=f"{function.__name__}: {type_name}.")
     options = (
         f"options = {{**options, {REASSOCIATED}}}\n"
-        "entry = njit(cache=True, **options)\ninner = njit(**options)\n"
+        "entry = njit(cache=True, **options)\ninner = njit(forceinline=True, **options)\n"
         if reassociate
         else ""
     )

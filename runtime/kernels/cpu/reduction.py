@@ -16,7 +16,12 @@ from runtime.kernels import build
 from runtime.kernels.cpu.pointwise import load, store
 from runtime.kernels.vecmath import compose
 
-FASTMATH = '"fastmath": {{"reassoc", "nsz", "contract"}}'
+REASSOCIATED = """\
+options["fastmath"] = {"reassoc", "nsz", "contract"}
+inner = njit(forceinline=True, **options)
+entry = njit(cache=True, **options)
+"""
+"""For the parts and loops only: vector mathematics rounds by adding and subtracting."""
 
 FOLD_WITH_IDENTITY = '''\
 BLOCK = 512
@@ -181,8 +186,17 @@ def _preamble(spec: ReductionSpec, loop: str) -> str:
     halves = {t.name for t in (spec.input, spec.output)} & {"float16", "bfloat16"}
     needed = parts + "".join(f"\n{half}_to_float32, float32_to_{half}" for half in sorted(halves))
     library = compose.compose(needed, spec.compute.name)
-    text = re.sub(r"^def ", "@inner\ndef ", library + "\n\n" + parts, flags=re.MULTILINE)
     title = f"{spec.name}: {spec.input.name} -> {spec.output.name}, {loop}."
-    header = build.HEADER.replace('"fastmath": {{"contract"}}', FASTMATH)
     compute = "bool_" if spec.compute.name == "bool" else spec.compute.name
-    return header.format(title=title) + f"T = np.{compute}\n" + text + "\n\n"
+    return "\n\n".join(
+        [
+            build.HEADER.format(title=title) + f"T = np.{compute}",
+            _inlined(library),
+            REASSOCIATED,
+            _inlined(parts) + "\n\n",
+        ]
+    )
+
+
+def _inlined(functions: str) -> str:
+    return re.sub(r"^def ", "@inner\ndef ", functions, flags=re.MULTILINE)
