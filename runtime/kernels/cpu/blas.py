@@ -27,7 +27,9 @@ from numba import types
 T, N = types.{type}, types.int64
 GEMM = types.void(types.int32, types.int32, types.int32, N, N, N, T, N, N, N, N, T, N, N)
 gemm = types.ExternalFunction("{symbol}", GEMM)
-vector, matrix, batch = (types.Array(T, ndim, "A") for ndim in (1, 2, 3))
+matrix, batch = types.Array(T, 2, "A"), types.Array(T, 3, "A")
+# What is only read may also be an array that forbids writing.
+vector_in, matrix_in, batch_in = (types.Array(T, ndim, "A", readonly=True) for ndim in (1, 2, 3))
 ROW_MAJOR, PLAIN, TRANSPOSED = 101, 111, 112
 
 
@@ -46,11 +48,6 @@ def multiply(out, a, b, alpha, beta):
     """out = alpha * a @ b + beta * out; False if BLAS cannot read an operand."""
     m, k = a.shape
     n = b.shape[1]
-    size = a.itemsize
-    flag_a, ld_a = leading(m, k, a.strides[0] // size, a.strides[1] // size)
-    flag_b, ld_b = leading(k, n, b.strides[0] // size, b.strides[1] // size)
-    if ld_a == 0 or ld_b == 0:
-        return False
     if m == 0 or n == 0:
         return True
     if k == 0:
@@ -58,6 +55,11 @@ def multiply(out, a, b, alpha, beta):
             for j in range(n):
                 out[i, j] = out[i, j] * beta if beta != 0 else 0
         return True
+    size = a.itemsize
+    flag_a, ld_a = leading(m, k, a.strides[0] // size, a.strides[1] // size)
+    flag_b, ld_b = leading(k, n, b.strides[0] // size, b.strides[1] // size)
+    if ld_a == 0 or ld_b == 0:
+        return False
     gemm(
         types.int32(ROW_MAJOR),
         types.int32(flag_a),
@@ -78,14 +80,14 @@ def multiply(out, a, b, alpha, beta):
 '''
 
 PRODUCT = '''\
-@njit(types.boolean(matrix, matrix, matrix, T, T), cache=True, **options)
+@njit(types.boolean(matrix, matrix_in, matrix_in, T, T), cache=True, **options)
 def kernel(out, a, b, alpha, beta):
     """out = alpha * a @ b + beta * out, rows of out being contiguous."""
     return multiply(out, a, b, alpha, beta)
 '''
 
 BATCHED = '''\
-@njit(types.boolean(batch, batch, batch, T, T), cache=True, **options)
+@njit(types.boolean(batch, batch_in, batch_in, T, T), cache=True, **options)
 def kernel(out, a, b, alpha, beta):
     """out[i] = alpha * a[i] @ b[i] + beta * out[i]."""
     for i in range(a.shape[0]):
@@ -95,7 +97,7 @@ def kernel(out, a, b, alpha, beta):
 '''
 
 AFFINE = '''\
-@njit(types.boolean(matrix, matrix, matrix, vector), cache=True, **options)
+@njit(types.boolean(matrix, matrix_in, matrix_in, vector_in), cache=True, **options)
 def kernel(out, a, b, bias):
     """out = a @ b + bias, the bias added to each row."""
     for i in range(out.shape[0]):

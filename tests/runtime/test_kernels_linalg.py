@@ -1,0 +1,145 @@
+"""Matrix products and norms against NumPy: layouts, scales, sizes of zero."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from runtime.kernels.cpu import blas, linalg
+
+DTYPES = ["float32", "float64", "complex64", "complex128", "int64"]
+TOLERANCE = {"float32": 1e-5, "complex64": 1e-5}
+
+
+def random(rng: np.random.Generator, *shape: int, dtype: str = "float64") -> np.ndarray:
+    """Numbers around 0; integers from -5 to 5."""
+    if dtype.startswith("int"):
+        return rng.integers(-5, 6, shape).astype(dtype)
+    values = rng.standard_normal(shape)
+    if dtype.startswith("complex"):
+        values = values + 1j * rng.standard_normal(shape)
+    return values.astype(dtype)
+
+
+def layouts(matrix: np.ndarray) -> list[np.ndarray]:
+    """The same matrix contiguous, transposed in memory, with gaps, and reversed in memory."""
+    gaps = np.zeros((2 * matrix.shape[0], 3 * matrix.shape[1]), matrix.dtype)[::2, ::3]
+    gaps[...] = matrix
+    backwards = np.ascontiguousarray(matrix[::-1, ::-1])[::-1, ::-1]
+    return [matrix, np.asfortranarray(matrix), gaps, backwards]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    "n, m, p", [(3, 4, 5), (1, 4, 1), (1, 1, 3), (0, 3, 2), (3, 0, 2), (2, 3, 0)]
+)
+def test_mm_reads_any_layout(n: int, m: int, p: int, dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    a, b = random(rng, n, m, dtype=dtype), random(rng, m, p, dtype=dtype)
+    for left in layouts(a):
+        for right in layouts(b):
+            out = np.full((n, p), 7, dtype)
+            linalg.mm(out, left, right)
+            np.testing.assert_allclose(out, a @ b, rtol=TOLERANCE.get(dtype, 1e-12))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_bmm_with_one_matrix_for_all(dtype: str) -> None:
+    rng = np.random.default_rng(1)
+    a = np.broadcast_to(random(rng, 1, 3, 4, dtype=dtype), (5, 3, 4))
+    b = random(rng, 5, 2, 4, dtype=dtype).transpose(0, 2, 1)
+    out = np.empty((5, 3, 2), dtype)
+    linalg.bmm(out, a, b)
+    np.testing.assert_allclose(out, a @ b, rtol=TOLERANCE.get(dtype, 1e-12))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_vectors(dtype: str) -> None:
+    rng = np.random.default_rng(2)
+    matrix, vector = random(rng, 3, 4, dtype=dtype), random(rng, 8, dtype=dtype)[::2]
+    out = np.empty(3, dtype)
+    linalg.mv(out, matrix, vector)
+    np.testing.assert_allclose(out, matrix @ vector, rtol=TOLERANCE.get(dtype, 1e-12))
+    number = np.empty((), dtype)
+    linalg.dot(number, vector, matrix[0])
+    np.testing.assert_allclose(number, np.dot(vector, matrix[0]), rtol=1e-5)
+    linalg.vdot(number, vector, matrix[0])
+    np.testing.assert_allclose(number, np.vdot(vector, matrix[0]), rtol=1e-5)
+
+
+@pytest.mark.parametrize("beta, alpha", [(1, 1), (0, 1), (2, -1), (0.5, 0), (1, 3)])
+def test_addmm_scales(beta: float, alpha: float) -> None:
+    rng = np.random.default_rng(3)
+    added, a, b = random(rng, 5), random(rng, 3, 4), random(rng, 4, 5)
+    out = np.empty((3, 5))
+    linalg.addmm(out, added, a, b, beta, alpha)
+    np.testing.assert_allclose(out, beta * added + alpha * (a @ b))
+    linalg.baddbmm(out[None], added, a[None], b[None], beta, alpha)
+    np.testing.assert_allclose(out, beta * added + alpha * (a @ b))
+
+
+def test_beta_of_zero_does_not_read() -> None:
+    out = np.empty((2, 2), np.float32)
+    linalg.addmm(out, np.full(2, np.nan, np.float32), *[np.eye(2, dtype=np.float32)] * 2, 0, 1)
+    np.testing.assert_array_equal(out, np.eye(2))
+
+
+def test_infinities_are_silent() -> None:
+    a = np.array([[np.inf, -np.inf], [1, np.nan]], np.float32)
+    out = np.empty((2, 2), np.float32)
+    linalg.mm(out, a, a)
+    assert np.isnan(out).any()
+
+
+def test_integers_are_exact() -> None:
+    a = np.full((2, 2), 2**40)
+    out = np.empty((2, 2), np.int64)
+    linalg.mm(out, a, np.full((2, 2), 3))
+    assert (out == 6 * 2**40).all()
+
+
+@pytest.mark.parametrize("shape", [(4,), (3, 4), (2, 3, 4), (0, 4)])
+def test_linear(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(4)
+    x, weight, bias = random(rng, *shape), random(rng, 5, 4), random(rng, 5)
+    out = np.empty((*shape[:-1], 5))
+    linalg.linear(out, x, weight, bias)
+    np.testing.assert_allclose(out, x @ weight.T + bias)
+    linalg.linear(out, x, weight, None)
+    np.testing.assert_allclose(out, x @ weight.T)
+
+
+def test_numpy_serves_where_blas_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blas, "compiled", lambda *_: None)
+    rng = np.random.default_rng(5)
+    a, b, bias = random(rng, 3, 4), random(rng, 4, 5), random(rng, 5)
+    out = np.empty((3, 5))
+    linalg.addmm(out, bias, a, b, 2, 3)
+    np.testing.assert_allclose(out, 2 * bias + 3 * (a @ b))
+    linalg.linear(out, a, b.T, bias)
+    np.testing.assert_allclose(out, a @ b + bias)
+    linalg.bmm(out[None], a[None], b[None])
+    np.testing.assert_allclose(out, a @ b)
+
+
+@pytest.mark.parametrize("ord", [0, 0.5, 1, 2, 3, math.inf, -math.inf, -1])
+@pytest.mark.parametrize("dim", [None, 0, (1,), (0, 2), -1])
+def test_vector_norm(ord: float, dim: object) -> None:
+    rng = np.random.default_rng(6)
+    x = random(rng, 3, 4, 5)
+    axes = tuple(range(3)) if dim is None else (dim,) if isinstance(dim, int) else dim
+    kept = [d for d in range(3) if d not in {a % 3 for a in axes}]
+    rows = x.transpose(*kept, *[a % 3 for a in axes]).reshape(*[x.shape[d] for d in kept], -1)
+    expected = np.linalg.norm(rows, ord, axis=-1)
+    out = np.empty(expected.shape)
+    linalg.linalg_vector_norm(out, x, ord, dim, False, None)
+    np.testing.assert_allclose(out, expected)
+
+
+def test_long_norm_is_accurate() -> None:
+    x = np.full(1_000_000, 0.1, np.float32)
+    out = np.empty((), np.float32)
+    linalg.linalg_vector_norm(out, x, 1, None, False, None)
+    assert abs(float(out) - 100000.0) < 0.02

@@ -1,0 +1,55 @@
+"""The negative log likelihood against its definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from runtime.kernels.cpu import losses
+
+NONE, MEAN, SUM = 0, 1, 2
+
+
+def reference(scores: np.ndarray, target: np.ndarray, weight: np.ndarray, ignored: int):
+    """Losses and weights per place, 0 where the target is ignored."""
+    kept = np.where(target == ignored, 0, target)
+    weights = weight[kept] * (target != ignored)
+    chosen = np.take_along_axis(scores, np.expand_dims(kept, 1), 1).squeeze(1)
+    return -weights * chosen, weights
+
+
+@pytest.mark.parametrize("places", [(), (2,), (2, 3)])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("ignored", [-100, 1])
+def test_losses_and_gradients(places: tuple[int, ...], weighted: bool, ignored: int) -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.standard_normal((5, 4, *places))
+    target = rng.integers(0, 4, (5, *places))
+    weight = rng.random(4) if weighted else np.ones(4)
+    each, weights = reference(scores, target, weight, ignored)
+    given = weight if weighted else None
+    expected = {NONE: each, MEAN: each.sum() / weights.sum(), SUM: each.sum()}
+    for reduction, value in expected.items():
+        out, total = np.empty(np.shape(value)), np.empty(())
+        losses.nll_loss_forward(out, total, scores, target, given, reduction, ignored)
+        np.testing.assert_allclose(out, value)
+        np.testing.assert_allclose(total, weights.sum())
+        grad, upstream = np.empty_like(scores), np.asarray(rng.standard_normal(out.shape))
+        losses.nll_loss_backward(
+            grad, upstream, target, given, total, scores.shape, reduction, ignored
+        )
+        scale = upstream / weights.sum() if reduction == MEAN else upstream
+        one_hot = np.moveaxis(np.eye(4)[target], -1, 1)
+        np.testing.assert_allclose(grad, np.expand_dims(-weights * scale, 1) * one_hot)
+
+
+def test_target_that_is_no_class() -> None:
+    arguments = (np.zeros((2, 3)), np.array([0, 3]), None, MEAN, -100)
+    with pytest.raises(IndexError, match="Target 3 is out of bounds"):
+        losses.nll_loss_forward(np.empty(()), np.empty(()), *arguments)
+
+
+def test_nothing_to_average() -> None:
+    out, total = np.empty(()), np.empty(())
+    losses.nll_loss_forward(out, total, np.zeros((2, 3)), np.array([-100, -100]), None, MEAN, -100)
+    assert np.isnan(out) and total == 0

@@ -1,0 +1,132 @@
+"""Pooling against a loop over windows."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runtime.kernels.cpu import pooling, unrolled_pooling
+
+SIZES = [((2, 2), (2, 2), (0, 0)), ((3, 2), (2, 1), (1, 1)), ((5, 5), (3, 2), (2, 2))]
+
+
+def windows(x: np.ndarray, size: Any, step: Any, pad: Any, spread: Any = (1, 1)) -> Any:
+    """For each place of the result, the places of its window inside x (rows, columns)."""
+    counts = [
+        (n + 2 * p - d * (k - 1) - 1) // s + 1
+        for n, k, s, p, d in zip(x.shape[-2:], size, step, pad, spread, strict=True)
+    ]
+    for place in np.ndindex(*counts):
+        seen = [
+            [i for i in (o * s - p + k * d for k in range(n)) if 0 <= i < length]
+            for o, s, p, n, d, length in zip(
+                place, step, pad, size, spread, x.shape[-2:], strict=True
+            )
+        ]
+        yield counts, place, list(product(*seen))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+@pytest.mark.parametrize("size, step, pad", SIZES)
+@pytest.mark.parametrize("spread", [(1, 1), (1, 2)])
+def test_maximum(size: Any, step: Any, pad: Any, spread: Any, dtype: str) -> None:
+    x = np.random.default_rng(0).permutation(2 * 3 * 11 * 12).reshape(2, 3, 11, 12).astype(dtype)
+    found = list(windows(x, size, step, pad, spread))
+    out = np.empty((2, 3, *found[0][0]), dtype)
+    indices = np.empty(out.shape, np.int64)
+    pooling.max_pool2d_with_indices(out, indices, x, size, step, pad, spread, False)
+    for _, (i, j), places in found:
+        values = np.stack([x[:, :, h, w] for h, w in places], axis=-1)
+        np.testing.assert_array_equal(out[:, :, i, j], values.max(axis=-1))
+        flat = np.array([h * 12 + w for h, w in places])
+        np.testing.assert_array_equal(indices[:, :, i, j], flat[values.argmax(axis=-1)])
+    if dtype != "int64":
+        grad = np.empty_like(x)
+        pooling.max_pool_backward(grad, out, indices, x.shape, 2)
+        np.testing.assert_allclose(grad.sum(), out.sum(), rtol=1e-6)
+
+
+def test_nan_wins() -> None:
+    x = np.zeros((1, 1, 4, 40))
+    x[0, 0, 1, 3] = np.nan
+    out, indices = np.empty((1, 1, 2, 20)), np.empty((1, 1, 2, 20), np.int64)
+    pooling.max_pool2d_with_indices(out, indices, x, (2, 2), (), 0, 1, False)
+    assert np.isnan(out[0, 0, 0, 1]) and indices[0, 0, 0, 1] == 43
+    assert np.isnan(out).sum() == 1
+
+
+def test_windows_of_minus_infinity_have_a_place() -> None:
+    x = np.full((1, 1, 2, 2), -np.inf)
+    out, indices = np.empty((1, 1, 1, 1)), np.empty((1, 1, 1, 1), np.int64)
+    pooling.max_pool2d_with_indices(out, indices, x, (2, 2), (), 0, 1, False)
+    assert out == -np.inf and indices == 0
+
+
+@pytest.mark.parametrize("size, step, pad", SIZES)
+@pytest.mark.parametrize("include_pad", [True, False])
+@pytest.mark.parametrize("divisor", [None, 3])
+def test_mean(size: Any, step: Any, pad: Any, include_pad: bool, divisor: int | None) -> None:
+    x = np.random.default_rng(1).standard_normal((2, 3, 11, 12))
+    found = list(windows(x, size, step, pad))
+    out = np.empty((2, 3, *found[0][0]))
+    pooling.avg_pool2d(out, x, size, step, pad, False, include_pad, divisor)
+    for _, (i, j), places in found:
+        count = len(places)
+        if include_pad:
+            count = np.prod(
+                [
+                    min(o * s - p + k, n + p) - (o * s - p)
+                    for o, s, p, k, n in zip((i, j), step, pad, size, (11, 12), strict=True)
+                ]
+            )
+        total = sum(x[:, :, h, w] for h, w in places)
+        np.testing.assert_allclose(out[:, :, i, j], total / (divisor or count))
+    grad = np.empty_like(x)
+    pooling.avg_pool_backward(grad, out, x.shape, size, step, pad, False, include_pad, divisor, 2)
+    np.testing.assert_allclose((grad * x).sum(), (out * out).sum())
+
+
+def test_written_out_windows_agree_with_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.random.default_rng(2).standard_normal((2, 3, 6, 7, 8))
+    numbers = ((2, 3, 3), (2, 1, 2), (1, 1, 1))
+    results = []
+    for most in (100, 0):
+        monkeypatch.setattr(unrolled_pooling, "MOST_PLACES", most)
+        out, indices = np.empty((2, 3, 4, 7, 4)), np.empty((2, 3, 4, 7, 4), np.int64)
+        pooling.max_pool3d_with_indices(out, indices, x, *numbers, 1, False)
+        mean = np.empty_like(out)
+        pooling.avg_pool3d(mean, x, *numbers, False, True, None)
+        results.append((out, indices, mean))
+    for written_out, looped in zip(*results, strict=True):
+        np.testing.assert_allclose(written_out, looped)
+
+
+def test_integers_are_divided_towards_zero() -> None:
+    x = np.array([[[[-3, 0], [0, 0]]]])
+    out = np.empty((1, 1, 1, 1), np.int64)
+    pooling.avg_pool2d(out, x, (2, 2), None, 0, False, True, 2)
+    assert out == -1
+
+
+@pytest.mark.parametrize("size", [(3, 2), (1, 1), (7, 9), (11, 12)])
+def test_adaptive(size: tuple[int, int]) -> None:
+    x = np.random.default_rng(3).standard_normal((2, 3, 11, 12))
+    mean, top = np.empty((2, 3, *size)), np.empty((2, 3, *size))
+    indices = np.empty((2, 3, *size), np.int64)
+    pooling.adaptive_avg_pool2d(mean, x, size)
+    pooling.adaptive_max_pool2d(top, indices, x, size)
+    for i, j in np.ndindex(*size):
+        rows = slice(i * 11 // size[0], -(-(i + 1) * 11 // size[0]))
+        columns = slice(j * 12 // size[1], -(-(j + 1) * 12 // size[1]))
+        window = x[:, :, rows, columns]
+        np.testing.assert_allclose(mean[:, :, i, j], window.mean(axis=(2, 3)))
+        np.testing.assert_array_equal(top[:, :, i, j], window.max(axis=(2, 3)))
+    np.testing.assert_array_equal(
+        np.take_along_axis(x.reshape(2, 3, -1), indices.reshape(2, 3, -1), 2), top.reshape(2, 3, -1)
+    )
+    grad = np.empty_like(x)
+    pooling.adaptive_avg_pool_backward(grad, mean, x.shape, 2)
+    np.testing.assert_allclose((grad * x).sum(), (mean * mean).sum())

@@ -1,0 +1,82 @@
+"""softmax, log_softmax and logsumexp against SciPy: dims, special values, both loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.special
+
+from runtime.kernels.cpu import softmax
+
+SHAPES = [((3, 4), 1), ((3, 4), 0), ((2, 3, 5), 1), ((2, 70), -1), ((), 0), ((0, 3), 1)]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape, dim", SHAPES)
+def test_values(shape: tuple[int, ...], dim: int, dtype: str) -> None:
+    x = np.asarray(10 * np.random.default_rng(0).standard_normal(shape)).astype(dtype)
+    axis = dim if shape else None
+    tolerance = 1e-5 if dtype == "float32" else 1e-13
+    out = np.empty_like(x)
+    softmax.softmax(out, x, dim, None)
+    np.testing.assert_allclose(out, scipy.special.softmax(x, axis), rtol=tolerance)
+    softmax.log_softmax(out, x, dim, None)
+    expected = scipy.special.log_softmax(x, axis) if shape else np.zeros(())
+    np.testing.assert_allclose(out, expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_special_values(dim: int) -> None:
+    rows = np.array(
+        [[1, np.nan, 2], [-np.nan, 0, 1], [np.inf, 1, 2], [-np.inf] * 3, [-np.inf, 0, 1]]
+    )
+    x = rows if dim == 1 else np.ascontiguousarray(rows.T)
+    out = np.empty_like(x)
+    softmax.softmax(out, x, dim, None)
+    result = out if dim == 1 else out.T
+    assert np.isnan(result[:4]).all()
+    np.testing.assert_allclose(result[4], scipy.special.softmax(rows[4]))
+
+
+def test_large_values_do_not_overflow() -> None:
+    x = np.array([[1e30, 0, -1e30], [-1e30, -2e30, -3e30]], np.float32)
+    out = np.empty_like(x)
+    softmax.softmax(out, x, 1, None)
+    np.testing.assert_array_equal(out, [[1, 0, 0], [1, 0, 0]])
+
+
+def test_dtype_converts_first() -> None:
+    out = np.empty((2, 3))
+    softmax.softmax(out, np.arange(6, dtype=np.int64).reshape(2, 3), 1, None)
+    np.testing.assert_allclose(out.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_gradients(dim: int) -> None:
+    rng = np.random.default_rng(1)
+    x, grad = rng.standard_normal((2, 5, 6))
+    y = scipy.special.softmax(x, dim)
+    out = np.empty_like(x)
+    softmax.softmax_backward_data(out, grad, y, dim, None)
+    np.testing.assert_allclose(out, y * (grad - (grad * y).sum(dim, keepdims=True)))
+    softmax.log_softmax_backward_data(out, grad, np.log(y), dim, None)
+    np.testing.assert_allclose(out, grad - y * grad.sum(dim, keepdims=True))
+
+
+@pytest.mark.parametrize("dim", [0, (1,), (0, 2), ()])
+def test_logsumexp(dim: object) -> None:
+    x = np.random.default_rng(2).standard_normal((3, 4, 5))
+    axis = dim if dim != () else None
+    expected = scipy.special.logsumexp(x, axis)
+    out = np.empty(np.shape(expected))
+    softmax.logsumexp(out, x, dim, False)
+    np.testing.assert_allclose(out, expected)
+
+
+def test_logsumexp_of_infinities() -> None:
+    x = np.array([[-np.inf, -np.inf], [np.inf, 1], [1, -np.inf]])
+    out = np.empty(3)
+    softmax.logsumexp(out, x, 1, False)
+    np.testing.assert_array_equal(out, [-np.inf, np.inf, 1])
+    softmax.logsumexp(out, np.empty((3, 0)), 1, False)
+    np.testing.assert_array_equal(out, [-np.inf] * 3)
