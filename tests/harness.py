@@ -21,7 +21,7 @@ from codegen.model.program import Program
 from codegen.model.schema import Argument
 from codegen.parse import read_program
 from tests import op_samples
-from tests.inputs import COMPLEX, Input, constructors, is_input, rounded
+from tests.inputs import COMPLEX, INTEGRAL, Input, constructors, is_input, rounded
 
 ROOT = Path(__file__).resolve().parent.parent
 EMPTY: Mapping[str, Any] = MappingProxyType({})
@@ -264,14 +264,23 @@ def is_quick(case: Case) -> bool:
     return case.label == "usual" or case.label.startswith("extra")
 
 
-def some_dtypes(operator: Operator, names: Sequence[str], count: int = 2) -> list[str]:
-    """A few of `names`, others for every operator: a kernel takes time to compile."""
+def accepted(operator: Operator) -> list[str]:
+    """The dtypes of inputs that an element-wise operator declares; integers may become float32."""
+    names = list(operator.dtype_names)
+    if operator.promotion.rule == "int_to_float":
+        names += [name for name in ("bool", *INTEGRAL) if name not in names]
+    return names
+
+
+def rarer(operator: Operator) -> list[str]:
+    """Two accepted dtypes that other tests do not run in, others for every operator.
+
+    A kernel takes time to compile: all of them are the full tier's.
+    """
+    names = [name for name in accepted(operator) if name not in ("float32", "float64")]
     start = zlib.crc32(operator.name.encode())
-    return (
-        list(dict.fromkeys(names[(start + i * 3) % len(names)] for i in range(count)))
-        if names
-        else []
-    )
+    picked = [names[(start + 3 * i) % len(names)] for i in range(2 if names else 0)]
+    return list(dict.fromkeys(picked))
 
 
 def at_dtype(case: Case, dtype: str) -> Case:

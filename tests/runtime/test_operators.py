@@ -278,19 +278,6 @@ def promised(operator: Operator, dtype: str) -> str:
     return dtype
 
 
-def accepted(operator: Operator) -> list[str]:
-    """The dtypes of inputs that an element-wise operator declares; integers may become float32."""
-    names = list(operator.dtype_names)
-    if operator.promotion.rule == "int_to_float":
-        names += [name for name in ("bool", *inputs.INTEGRAL) if name not in names]
-    return names
-
-
-def rarer(operator: Operator) -> list[str]:
-    """The accepted dtypes which no other test runs in."""
-    return [name for name in accepted(operator) if name not in ("float32", "float64")]
-
-
 def check_dtype(operator: Operator, dtype: str) -> None:
     """Run the usual case in a dtype; its result has the promised one and comes close."""
     case = first_case(operator)
@@ -305,8 +292,8 @@ def check_dtype(operator: Operator, dtype: str) -> None:
 
 
 ELEMENT_WISE = [op for op in OPERATORS if harness.is_element_wise(op) and op.tensor_arguments]
-ALL = [(op, dtype) for op in ELEMENT_WISE for dtype in accepted(op)]
-SOME = [(op, dtype) for op in ELEMENT_WISE for dtype in harness.some_dtypes(op, rarer(op))]
+ALL = [(op, dtype) for op in ELEMENT_WISE for dtype in harness.accepted(op)]
+SOME = [(op, dtype) for op in ELEMENT_WISE for dtype in harness.rarer(op)]
 
 
 def dtype_parameters(pairs: Iterable[tuple[Operator, str]]) -> list[Any]:
