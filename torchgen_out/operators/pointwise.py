@@ -942,7 +942,7 @@ square = Pointwise(
     "square(Tensor self) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand"},
-    promotion="default",
+    promotion="bool_to_long",
     promoted=("self",),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.square_},
