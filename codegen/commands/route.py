@@ -66,7 +66,7 @@ def _autograd(program: Program, operator: Operator) -> str:
 
 def _loops(what: str, cpu: str) -> Iterator[tuple[str, str]]:
     yield "CPU", f"{what}, compiled by Numba into a {cpu}; parallel when large"
-    yield "CUDA", f"{what}, compiled by Numba into the CUDA loop of the same name"
+    yield "CUDA", "no backend yet"
 
 
 def _dispatch(kind: Dispatch, named: Mapping[str, str]) -> Iterator[tuple[str, str]]:
