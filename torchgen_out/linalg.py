@@ -6,13 +6,17 @@
 from torchgen_out.functions import composite, dispatch, overloads
 
 __all__ = [
+    "matmul",
     "matrix_norm",
     "multi_dot",
     "norm",
+    "vecdot",
     "vector_norm",
 ]
 
+matmul = composite.matmul
 multi_dot = composite.linalg_multi_dot
+vecdot = composite.linalg_vecdot
 vector_norm = dispatch.linalg_vector_norm
 matrix_norm = overloads.linalg_matrix_norm
 norm = overloads.linalg_norm

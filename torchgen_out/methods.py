@@ -370,6 +370,8 @@ Tensor.__matmul__ = composite.__matmul__
 Tensor.__rmatmul__ = composite.__rmatmul__
 Tensor.inner = composite.inner
 Tensor.kron = composite.kron
+Tensor.cov = composite.cov
+Tensor.corrcoef = composite.corrcoef
 
 Tensor.clone = dispatch.clone
 Tensor.copy_ = dispatch.copy_

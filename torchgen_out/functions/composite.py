@@ -26,6 +26,7 @@ from runtime.ops.composite import broadcasting as broadcasting_bodies
 from runtime.ops.composite import class_losses as class_losses_bodies
 from runtime.ops.composite import complex_parts as complex_parts_bodies
 from runtime.ops.composite import convolutions as convolutions_bodies
+from runtime.ops.composite import distances as distances_bodies
 from runtime.ops.composite import einstein as einstein_bodies
 from runtime.ops.composite import elementwise as elementwise_bodies
 from runtime.ops.composite import indexing as indexing_bodies
@@ -2194,6 +2195,16 @@ def einsum(
     return einstein_bodies.einsum(equation, tensors, path)
 
 
+def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
+    """linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor
+
+    Returns the dot products of vectors along `dim`, those of `x` conjugated; batches broadcast.
+    """
+    if out is not None:
+        return store_out("linalg_vecdot", out, linalg_bodies.vecdot(x, y, dim))
+    return linalg_bodies.vecdot(x, y, dim)
+
+
 def linalg_matrix_norm__default(
     input: Tensor,
     ord: Number,
@@ -2955,6 +2966,54 @@ def adaptive_max_pool1d(
     return pooling_bodies.adaptive_max_pool1d(input, output_size, return_indices)
 
 
+def max_unpool1d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:
+    """max_unpool1d(Tensor input, Tensor indices, int[1] kernel_size, int[1]? stride=None, int[1]
+    padding=0, int[]? output_size=None) -> Tensor
+
+    Puts each maximum back in its place, with zeros elsewhere: a partial inverse of `max_pool1d`.
+    """
+    return pooling_bodies.max_unpool1d(input, indices, kernel_size, stride, padding, output_size)
+
+
+def max_unpool2d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:
+    """max_unpool2d(Tensor input, Tensor indices, int[2] kernel_size, int[2]? stride=None, int[2]
+    padding=0, int[]? output_size=None) -> Tensor
+
+    Puts each maximum back in its place, with zeros elsewhere: a partial inverse of `max_pool2d`.
+    """
+    return pooling_bodies.max_unpool2d(input, indices, kernel_size, stride, padding, output_size)
+
+
+def max_unpool3d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:
+    """max_unpool3d(Tensor input, Tensor indices, int[3] kernel_size, int[3]? stride=None, int[3]
+    padding=0, int[]? output_size=None) -> Tensor
+
+    Puts each maximum back in its place, with zeros elsewhere: a partial inverse of `max_pool3d`.
+    """
+    return pooling_bodies.max_unpool3d(input, indices, kernel_size, stride, padding, output_size)
+
+
 def var__default(input: Tensor, unbiased: bool) -> Tensor:
     """var(Tensor self, bool unbiased) -> Tensor
 
@@ -3025,6 +3084,30 @@ def std_mean__dim(
     Returns the standard deviation and the mean over `dim`.
     """
     return statistics_bodies.std_mean_over(input, dim, unbiased, keepdim)
+
+
+def cov(
+    input: Tensor,
+    *,
+    correction: int = 1,
+    fweights: Tensor | None = None,
+    aweights: Tensor | None = None,
+) -> Tensor:
+    """cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor
+
+    Returns the covariances of variables held in rows, from the observations in columns.
+
+    `fweights` counts each observation so many times; `aweights` weighs them.
+    """
+    return statistics_bodies.cov(input, correction, fweights, aweights)
+
+
+def corrcoef(input: Tensor) -> Tensor:
+    """corrcoef(Tensor self) -> Tensor
+
+    Returns Pearson's correlation coefficients of variables held in rows.
+    """
+    return statistics_bodies.corrcoef(input)
 
 
 def batch_norm(
@@ -3147,6 +3230,22 @@ def pairwise_distance(
     Returns the `p`-norm of `x1 - x2 + eps` over the last dimension.
     """
     return nn_bodies.pairwise_distance(x1, x2, p, eps, keepdim)
+
+
+def cdist(x1: Tensor, x2: Tensor, p: float = 2, compute_mode: int | None = None) -> Tensor:
+    """cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor
+
+    Returns the `p`-norm distances between all rows of `x1` and all rows of `x2`.
+    """
+    return distances_bodies.cdist(x1, x2, p, compute_mode)
+
+
+def pdist(input: Tensor, p: float = 2) -> Tensor:
+    """pdist(Tensor self, float p=2) -> Tensor
+
+    Returns the `p`-norm distances between all pairs of rows, those above the diagonal in order.
+    """
+    return distances_bodies.pdist(input, p)
 
 
 def pad(

@@ -14,6 +14,7 @@ __all__ = [
     "acos_",
     "acosh",
     "acosh_",
+    "adaptive_avg_pool1d",
     "add",
     "add_",
     "addbmm",
@@ -71,9 +72,11 @@ __all__ = [
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
+    "avg_pool1d",
     "baddbmm",
     "baddbmm_",
     "bernoulli",
+    "bilinear",
     "bincount",
     "bitwise_and",
     "bitwise_and_",
@@ -92,6 +95,7 @@ __all__ = [
     "broadcast_to",
     "bucketize",
     "cat",
+    "cdist",
     "ceil",
     "ceil_",
     "celu",
@@ -124,12 +128,14 @@ __all__ = [
     "convolution",
     "copysign",
     "copysign_",
+    "corrcoef",
     "cos",
     "cos_",
     "cosh",
     "cosh_",
     "cosine_similarity",
     "count_nonzero",
+    "cov",
     "cummax",
     "cummin",
     "cumprod",
@@ -207,6 +213,7 @@ __all__ = [
     "greater_",
     "greater_equal",
     "greater_equal_",
+    "group_norm",
     "gt",
     "gt_",
     "hardshrink",
@@ -249,6 +256,7 @@ __all__ = [
     "isposinf",
     "kron",
     "kthvalue",
+    "layer_norm",
     "lcm",
     "lcm_",
     "ldexp",
@@ -297,7 +305,10 @@ __all__ = [
     "masked_select",
     "matmul",
     "max",
+    "max_pool1d",
+    "max_pool2d",
     "max_pool2d_with_indices",
+    "max_pool3d",
     "max_pool3d_with_indices",
     "maximum",
     "mean",
@@ -347,6 +358,7 @@ __all__ = [
     "ones_like",
     "outer",
     "pairwise_distance",
+    "pdist",
     "permute",
     "pixel_shuffle",
     "pixel_unshuffle",
@@ -381,6 +393,7 @@ __all__ = [
     "reshape",
     "resolve_conj",
     "resolve_neg",
+    "rms_norm",
     "roll",
     "rot90",
     "round",
@@ -921,6 +934,7 @@ addr_ = dispatch.addr_
 outer = composite.outer
 ger = composite.outer
 matmul = composite.matmul
+bilinear = composite.bilinear
 inner = composite.inner
 tensordot = overloads.tensordot
 kron = composite.kron
@@ -939,15 +953,27 @@ conv_transpose2d = composite.conv_transpose2d
 conv_transpose3d = composite.conv_transpose3d
 max_pool2d_with_indices = dispatch.max_pool2d_with_indices
 max_pool3d_with_indices = dispatch.max_pool3d_with_indices
+max_pool1d = composite.max_pool1d
+max_pool2d = composite.max_pool2d
+max_pool3d = composite.max_pool3d
+avg_pool1d = composite.avg_pool1d
+adaptive_avg_pool1d = composite.adaptive_avg_pool1d
 var = overloads.var
 std = overloads.std
 var_mean = overloads.var_mean
 std_mean = overloads.std_mean
+cov = composite.cov
+corrcoef = composite.corrcoef
 native_batch_norm = dispatch.native_batch_norm
 native_layer_norm = dispatch.native_layer_norm
+layer_norm = composite.layer_norm
 native_group_norm = dispatch.native_group_norm
+group_norm = composite.group_norm
+rms_norm = composite.rms_norm
 cosine_similarity = composite.cosine_similarity
 pairwise_distance = composite.pairwise_distance
+cdist = composite.cdist
+pdist = composite.pdist
 constant_pad_nd = dispatch.constant_pad_nd
 pixel_shuffle = composite.pixel_shuffle
 pixel_unshuffle = composite.pixel_unshuffle

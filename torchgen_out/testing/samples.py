@@ -4556,6 +4556,15 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"equation": "'ijk'", "tensors": "[randn(2, 3)]"}, "RuntimeError"),
         ],
     ),
+    "linalg_vecdot": (
+        {},
+        {},
+        [
+            ({"x": "randn(3, 4)", "y": "randn(3, 4)"}, None),
+            ({"x": "randn(3, 4)", "y": "randn(3, 1)", "dim": "0"}, None),
+            ({"x": "randn(3, 4)", "y": "randn(3, 3)"}, "RuntimeError"),
+        ],
+    ),
     "linalg_vector_norm": (
         {},
         {},
@@ -5962,6 +5971,41 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"grad_output": "randn(1, 2, 2, 3)", "sizes": "(1, 2, 5, 4)", "count": "2"}, None),
         ],
     ),
+    "max_unpool1d": (
+        {},
+        {},
+        [
+            ({"input": "randn(1, 3)", "indices": "ints([[0, 3, 4]])", "kernel_size": "2"}, None),
+        ],
+    ),
+    "max_unpool2d": (
+        {},
+        {},
+        [
+            (
+                {
+                    "input": "randn(1, 3, 2)",
+                    "indices": "ints([[[0, 7], [13, 10], [16, 23]]])",
+                    "kernel_size": "2",
+                },
+                None,
+            ),
+        ],
+    ),
+    "max_unpool3d": (
+        {},
+        {},
+        [
+            (
+                {
+                    "input": "randn(1, 2, 2, 2)",
+                    "indices": "ints([[[[0, 23], [29, 10]], [[53, 34], [40, 63]]]])",
+                    "kernel_size": "2",
+                },
+                None,
+            ),
+        ],
+    ),
     "var.correction": (
         {},
         {},
@@ -6063,6 +6107,33 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
         {},
         [
             ({"self": "randn(3, 4)", "dim": "[1]", "unbiased": "True"}, None),
+        ],
+    ),
+    "cov": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 5)"}, None),
+            ({"self": "randn(5)", "correction": "0"}, None),
+            (
+                {
+                    "self": "randn(3, 4)",
+                    "fweights": "ints([1, 2, 0, 3])",
+                    "aweights": "floats([0.5, 1, 2, 1])",
+                },
+                None,
+            ),
+            ({"self": "randn(2, 3, 4)"}, "RuntimeError"),
+            ({"self": "randn(3, 4)", "fweights": "ints([1, 2])"}, "RuntimeError"),
+        ],
+    ),
+    "corrcoef": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 5)"}, None),
+            ({"self": "randn(5)"}, None),
+            ({"self": "randn(2, 3, 4)"}, "RuntimeError"),
         ],
     ),
     "native_batch_norm": (
@@ -6370,6 +6441,25 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
         [
             ({"x1": "randn(3, 4)", "x2": "randn(3, 4)"}, None),
             ({"x1": "randn(3, 4)", "x2": "randn(4)", "p": "1.0", "keepdim": "True"}, None),
+        ],
+    ),
+    "cdist": (
+        {},
+        {},
+        [
+            ({"x1": "randn(3, 4)", "x2": "randn(5, 4)"}, None),
+            ({"x1": "randn(2, 3, 4)", "x2": "randn(5, 4)", "p": "1.0"}, None),
+            ({"x1": "randn(3, 4)", "x2": "randn(5, 3)"}, "RuntimeError"),
+            ({"x1": "randn(4)", "x2": "randn(5, 4)"}, "RuntimeError"),
+        ],
+    ),
+    "pdist": (
+        {},
+        {},
+        [
+            ({"self": "randn(4, 3)"}, None),
+            ({"self": "randn(4, 3)", "p": "1.0"}, None),
+            ({"self": "randn(4)"}, "RuntimeError"),
         ],
     ),
     "constant_pad_nd": (

@@ -222,3 +222,8 @@ def _check_bilinear(input1: Any, input2: Any, weight: Any, bias: Any) -> None:
             f"bilinear(): bias size does not match weight size: got {bias.shape[0]} "
             f"but expected {weight.shape[0]}"
         )
+
+
+def vecdot(x: Any, y: Any, dim: int = -1) -> Any:
+    """The sum of conj(x) * y over `dim`; the other dims broadcast."""
+    return (x.conj() * y).sum(dim)

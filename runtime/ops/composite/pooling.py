@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from runtime.dispatch import ops
-from runtime.ops.shapes.pooling import window_count
+from runtime.ops.shapes.pooling import numbers, window_count
 
 
 def max_pool1d(
@@ -167,3 +168,82 @@ def filled(output_size: Any, input: Any, count: int) -> Any:
     return tuple(
         [size if wanted is None else wanted for wanted, size in zip(output_size, own, strict=True)]
     )
+
+
+# Undoing a maximum.
+
+
+def max_unpool1d(
+    input: Any,
+    indices: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    output_size: Any = None,
+) -> Any:
+    """Each maximum back in its place, zeros elsewhere."""
+    return _max_unpool(1, input, indices, kernel_size, stride, padding, output_size)
+
+
+def max_unpool2d(
+    input: Any,
+    indices: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    output_size: Any = None,
+) -> Any:
+    """Each maximum back in its place, zeros elsewhere."""
+    return _max_unpool(2, input, indices, kernel_size, stride, padding, output_size)
+
+
+def max_unpool3d(
+    input: Any,
+    indices: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    output_size: Any = None,
+) -> Any:
+    """Each maximum back in its place, zeros elsewhere."""
+    return _max_unpool(3, input, indices, kernel_size, stride, padding, output_size)
+
+
+def _max_unpool(
+    count: int,
+    input: Any,
+    indices: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    output_size: Any,
+) -> Any:
+    if input.shape != indices.shape:
+        raise RuntimeError(
+            "Expected shape of indices to be same as that of the input tensor "
+            f"({list(input.shape)}) but got indices tensor with shape: {list(indices.shape)}"
+        )
+    name = f"max_unpool{count}d"
+    size = numbers(name, "kernel_size", kernel_size, count)
+    step = size if _is_absent(stride) else numbers(name, "stride", stride, count)
+    pad = numbers(name, "padding", padding, count)
+    lead, pooled = input.shape[:-count], input.shape[-count:]
+    default = [(n - 1) * s + k - 2 * p for n, s, k, p in zip(pooled, step, size, pad, strict=True)]
+    sizes = _unpooled_sizes(default, step, output_size, count)
+    places = input.flatten(len(lead)), indices.flatten(len(lead))
+    zeros = input.new_zeros((*lead, prod(sizes)))
+    return zeros.scatter(-1, places[1], places[0]).view((*lead, *sizes))
+
+
+def _unpooled_sizes(default: list[int], step: Any, output_size: Any, count: int) -> list[int]:
+    """The sizes asked for, which must lie within a stride of the usual ones."""
+    if output_size is None:
+        return default
+    wanted = list(output_size)[-count:]
+    for dim, (size, usual, s) in enumerate(zip(wanted, default, step, strict=True)):
+        if not usual - s < size < usual + s:
+            raise ValueError(
+                f'invalid output_size "{wanted}" (dim {dim} must be between {usual - s} and '
+                f"{usual + s})"
+            )
+    return wanted

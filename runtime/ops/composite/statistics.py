@@ -45,3 +45,75 @@ def std_mean_of_all(self: Any, unbiased: bool) -> Any:
 def std_mean_over(self: Any, dim: Any, unbiased: bool, keepdim: bool = False) -> Any:
     """The standard deviation and the mean over `dim`."""
     return ops.std_mean(self, dim, correction=int(unbiased), keepdim=keepdim)
+
+
+# Several variables.
+
+
+def cov(self: Any, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+    """Covariances of the rows; columns are observations, repeated fweights, weighted aweights."""
+    if self.ndim > 2:
+        raise RuntimeError(
+            "cov(): expected input to have two or fewer dimensions but got an input with "
+            f"{self.ndim} dimensions"
+        )
+    if self.dtype.kind == "b":
+        raise RuntimeError("cov(): bool dtype is not supported for input")
+    rows = self.reshape((1, -1)) if self.ndim < 2 else self
+    count = rows.shape[1]
+    weights = _weights_of(fweights, aweights, count)
+    if weights is None:
+        center, norm = rows.mean(1, True) if count else rows.sum(1, True), count - correction
+    else:
+        total = weights.sum()
+        center = (rows * weights).sum(1, True) / total
+        norm = total - correction
+        if aweights is not None and correction:
+            norm = total - correction * (weights * aweights).sum() / total
+    rows = rows - center
+    weighted = rows if weights is None else rows * weights
+    product = weighted.mm(rows.t().conj())
+    if isinstance(norm, int):
+        result = product / norm if norm > 0 else product * float("nan")
+    else:
+        result = product / norm.clamp(min=0)
+    return result.squeeze()
+
+
+def _weights_of(fweights: Any, aweights: Any, count: int) -> Any:
+    """The product of both kinds of weights, checked."""
+    for name, weights in (("fweights", fweights), ("aweights", aweights)):
+        if weights is None:
+            continue
+        if weights.ndim > 1:
+            raise RuntimeError(
+                f"cov(): expected {name} to have one or fewer dimensions but got {name} with "
+                f"{weights.ndim} dimensions"
+            )
+        if weights.numel() != count:
+            raise RuntimeError(
+                f"cov(): expected {name} to have the same numel as there are observations in the "
+                f"input but got {weights.numel()} != {count}"
+            )
+        if (weights < 0).any():
+            raise RuntimeError(f"cov(): {name} cannot be negative")
+    if fweights is None or aweights is None:
+        return fweights if aweights is None else aweights
+    return fweights * aweights
+
+
+def corrcoef(self: Any) -> Any:
+    """Correlation coefficients of the rows."""
+    if self.ndim > 2:
+        raise RuntimeError(
+            "corrcoef(): expected input to have two or fewer dimensions but got an input with "
+            f"{self.ndim} dimensions"
+        )
+    covariances = cov(self)
+    if covariances.ndim == 0:
+        return covariances / covariances
+    deviations = covariances.diagonal().sqrt()
+    if deviations.dtype.is_complex:
+        deviations = deviations.real
+    scaled = covariances / deviations.unsqueeze(1) / deviations.unsqueeze(0)
+    return scaled if scaled.dtype.is_complex else scaled.clamp(-1, 1)

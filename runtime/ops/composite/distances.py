@@ -1,0 +1,34 @@
+"""Distances between all pairs of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime.dispatch import ops
+
+
+def cdist(x1: Any, x2: Any, p: float = 2, compute_mode: int | None = None) -> Any:
+    """Shape: (*B, n, m), (*B, k, m) -> (*B, n, k), the p-norm of each difference of rows."""
+    if x1.ndim < 2 or x2.ndim < 2:
+        which = "X1" if x1.ndim < 2 else "X2"
+        ndim = x1.ndim if x1.ndim < 2 else x2.ndim
+        raise RuntimeError(f"cdist only supports at least 2D tensors, {which} got: {ndim}D")
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
+        )
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    return ops.linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
+
+
+def pdist(self: Any, p: float = 2) -> Any:
+    """Shape: (n, m) -> (n * (n - 1) / 2), the distances above the diagonal, row by row."""
+    if self.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {self.ndim}D")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    n = self.shape[0]
+    rows, columns = ops.triu_indices(n, n, 1, device=self.device).unbind(0)
+    difference = self.index_select(0, rows) - self.index_select(0, columns)
+    return ops.linalg_vector_norm(difference, p, -1)
