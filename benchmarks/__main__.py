@@ -5,7 +5,16 @@ from __future__ import annotations
 import argparse
 import importlib
 
-NAMES = ("overhead", "autograd", "indexing", "moving", "start", "author_loop", "regenerate")
+NAMES = (
+    "overhead",
+    "autograd",
+    "indexing",
+    "moving",
+    "layers",
+    "start",
+    "author_loop",
+    "regenerate",
+)
 
 
 def main() -> None:
