@@ -41,6 +41,7 @@ WIDER: dict[str, tuple[float, str]] = {
     "polygamma": (1e4, "PyTorch's trigamma is good to 1e-10"),
     "*gamma": (100.0, "PyTorch's trigamma is good to 1e-10"),
     "logit": (2.0, "PyTorch rounds 1 - x to 16 bits"),
+    "special_ndtr": (3.0, "PyTorch rounds the error function to 16 bits"),
     "special_i*": (3.0, "PyTorch evaluates the series in bfloat16"),
     "conv*": (10.0, "sums of products, taken in another order"),
     "*_conv*": (10.0, "sums of products, taken in another order"),
