@@ -1,8 +1,9 @@
 """Convolution without columns: tiles of taps are added up in registers, run by run.
 
-A tile adds up to nine taps of a plane to two results: 18 multiply-adds per 11 loads, which keeps
-the arithmetic busy at some 80 % of OpenBLAS's peak, without its copies (`benchmarks/`). The tiles'
-texts are generated, since LLVM keeps weights in registers only if they are separate variables.
+A tile adds up to nine taps of a plane to two results (fewer taps to more results): 18 multiply-adds
+per 11 loads, which keeps the arithmetic busy at some 80 % of OpenBLAS's peak, without its copies
+(`benchmarks/layers.py`). The tiles' texts are generated, since LLVM keeps weights in registers only
+if they are separate variables.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from runtime.kernels import build, threads
 from runtime.kernels.cpu.planes import Planes, fill_planes, put_results, take_results
 
 Array = Any
-MOST_TAPS = 9  # with 2 results: 18 weights in registers beside the planes' values
+MOST_TAPS = 9
+MOST_PRODUCTS, MOST_RESULTS = 18, 6  # of a tile: its weights stay in registers
 CACHED_ELEMENTS = 1 << 17  # of the planes' part that is read again for each pair of results
 SHORT_RUN, LONG_RUN = 512, 2048  # below the one, images are joined up to the other
 
@@ -72,11 +74,10 @@ def kernel(first, last, y, x, w, bias, base, numbers, numel, length, images, blo
             sums[:] = 0
             for start in range(0, total, block):
                 stop = min(start + block, total)
-                for o in range(0, outputs - 1, 2):
+                for o in range(0, outputs - outputs % {results}, {results}):
                     for c in range(channels):
-{pairs}
-                if outputs % 2:
-                    o = outputs - 1
+{several}
+                for o in range(outputs - outputs % {results}, outputs):
                     for c in range(channels):
 {singles}
             for i in range(here):
@@ -103,11 +104,10 @@ def kernel(part, first, last, parts, y, x, base, numbers, numel, length, images,
         for start in range(0, total, block):
             stop = min(start + block, total)
             for g in range(groups):
-                for o in range(0, outputs - 1, 2):
+                for o in range(0, outputs - outputs % {results}, {results}):
                     for c in range(channels):
-{pairs}
-                if outputs % 2:
-                    o = outputs - 1
+{several}
+                for o in range(outputs - outputs % {results}, outputs):
                     for c in range(channels):
 {singles}
 '''
@@ -145,14 +145,16 @@ def correlate_text(taps: int) -> str:
 
 def _text(name: str, taps: int, tile: Any, driver: str, call: str) -> str:
     pieces = chunks(taps)
+    sizes = sorted({n for _, n in pieces})
+    results = min(MOST_RESULTS, MOST_PRODUCTS // sizes[-1])
     header = build.HEADER.format(title=f"{name}: {taps} taps.") + OPTIONS
     helpers = "\n\n".join("@inner\n" + build.plain_source(f.function) for f in HELPERS)
-    tiles = [tile(size, results) for size in sorted({n for _, n in pieces}) for results in (1, 2)]
-    calls = [
-        "\n".join(f"{INDENT}tile_{n}_{results}({call}, {first})" for first, n in pieces)
-        for results in (1, 2)
-    ]
-    body = driver.format(singles=calls[0], pairs=calls[1])
+    tiles = [tile(size, count) for size in sizes for count in sorted({1, results})]
+    singles, several = (
+        "\n".join(f"{INDENT}tile_{n}_{count}({call}, {first})" for first, n in pieces)
+        for count in (1, results)
+    )
+    body = driver.format(singles=singles, several=several, results=results)
     return "\n\n".join([header, helpers, *tiles, body])
 
 
