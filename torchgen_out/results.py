@@ -99,6 +99,14 @@ class nll_loss_forward_result(NamedTuple):
     total_weight: Tensor
 
 
+class _cross_entropy_rows_result(NamedTuple):
+    """What `_cross_entropy_rows` returns."""
+
+    output: Tensor
+    log_probabilities: Tensor
+    total_weight: Tensor
+
+
 class _attention_result(NamedTuple):
     """What `_attention` returns."""
 

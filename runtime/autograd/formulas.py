@@ -17,6 +17,7 @@ from runtime.autograd.layer_formulas import (  # noqa: F401 - shown to derivativ
     batch_norm_backward,
     convolution_grad_bias,
     convolution_like,
+    cross_entropy_rows_backward,
     gather_pooled,
     group_norm_backward,
     layer_norm_backward,

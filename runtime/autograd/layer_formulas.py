@@ -53,6 +53,27 @@ def nll_loss_double_backward(
     return total / total_weight
 
 
+def cross_entropy_rows_backward(
+    grad: Tensor,
+    logarithms: Tensor,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    total_weight: Tensor,
+    reduction: int,
+    ignore_index: int,
+) -> Any:
+    """The gradient of the scores, fused; under create_graph that of its two halves in turn."""
+    if not _is_recorded(grad, input):
+        return ops._cross_entropy_rows_backward(
+            grad, logarithms, target, weight, total_weight, reduction, ignore_index
+        )
+    arguments = (target, weight, total_weight, input._sizes, reduction, ignore_index)
+    of_logarithms = ops._nll_loss_backward(grad, *arguments)
+    recorded = input.log_softmax(1)
+    return ops._log_softmax_backward_data(of_logarithms, recorded, 1, input.dtype)
+
+
 # -- convolution -------------------------------------------------------------------------------
 
 

@@ -53,3 +53,25 @@ def test_nothing_to_average() -> None:
     out, total = np.empty(()), np.empty(())
     losses.nll_loss_forward(out, total, np.zeros((2, 3)), np.array([-100, -100]), None, MEAN, -100)
     assert np.isnan(out) and total == 0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("reduction", [NONE, MEAN, SUM])
+def test_cross_entropy_of_rows(weighted: bool, reduction: int) -> None:
+    rng = np.random.default_rng(1)
+    scores, target = rng.standard_normal((5, 4)), np.array([0, 3, 1, 2, 3])
+    weight = rng.random(4) if weighted else None
+    logarithms = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+    shape = (5,) if reduction == NONE else ()
+    expected, out, total = np.empty(shape), np.empty(shape), np.empty(())
+    losses.nll_loss_forward(expected, total, logarithms, target, weight, reduction, 1)
+    saved = np.empty_like(scores)
+    losses.cross_entropy_rows(out, saved, total, scores, target, weight, reduction, 1)
+    np.testing.assert_allclose(out, expected)
+    np.testing.assert_allclose(saved, logarithms)
+    grad, halves = np.empty_like(scores), np.empty_like(scores)
+    upstream = np.asarray(rng.standard_normal(shape))
+    losses.cross_entropy_rows_backward(grad, upstream, saved, target, weight, total, reduction, 1)
+    losses.nll_loss_backward(halves, upstream, target, weight, total, (5, 4), reduction, 1)
+    unfused = halves - np.exp(logarithms) * halves.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(grad, unfused, atol=1e-14)

@@ -20,6 +20,7 @@ from torchgen_out.operators import dispatch as operators
 from torchgen_out.results import (
     _attention_backward_result,
     _attention_result,
+    _cross_entropy_rows_result,
     _gru_layer_backward_result,
     _gru_layer_result,
     _lstm_layer_backward_result,
@@ -2722,6 +2723,60 @@ def nll_loss_forward(
     except AttributeError:
         raise _nll_loss_forward.wrong_arguments(input, target, weight) from None
     return call(input, target, weight, reduction, ignore_index)
+
+
+__cross_entropy_rows = operators._cross_entropy_rows.calls
+
+
+def _cross_entropy_rows(
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
+) -> _cross_entropy_rows_result:
+    """_cross_entropy_rows(Tensor self, Tensor target, Tensor? weight, int reduction, int
+    ignore_index) -> (Tensor output, Tensor log_probabilities, Tensor total_weight)
+
+    `cross_entropy` of rows of scores, the logarithms of their softmax, and the sum of the weights.
+    """
+    try:
+        call = __cross_entropy_rows[
+            input._key, target._key, None if weight is None else weight._key
+        ]
+    except AttributeError:
+        raise __cross_entropy_rows.wrong_arguments(input, target, weight) from None
+    return call(input, target, weight, reduction, ignore_index)
+
+
+__cross_entropy_rows_backward = operators._cross_entropy_rows_backward.calls
+
+
+def _cross_entropy_rows_backward(
+    grad_output: Tensor,
+    log_probabilities: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    total_weight: Tensor,
+    reduction: int,
+    ignore_index: int,
+) -> Tensor:
+    """_cross_entropy_rows_backward(Tensor grad_output, Tensor log_probabilities, Tensor target,
+    Tensor? weight, Tensor total_weight, int reduction, int ignore_index) -> Tensor
+
+    The gradient of `_cross_entropy_rows` with respect to the scores.
+    """
+    try:
+        call = __cross_entropy_rows_backward[
+            grad_output._key,
+            log_probabilities._key,
+            target._key,
+            None if weight is None else weight._key,
+            total_weight._key,
+        ]
+    except AttributeError:
+        raise __cross_entropy_rows_backward.wrong_arguments(
+            grad_output, log_probabilities, target, weight, total_weight
+        ) from None
+    return call(
+        grad_output, log_probabilities, target, weight, total_weight, reduction, ignore_index
+    )
 
 
 __nll_loss_backward = operators._nll_loss_backward.calls

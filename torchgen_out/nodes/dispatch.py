@@ -4557,6 +4557,110 @@ def recording_nll_loss_forward(below, needs_self):
     return call
 
 
+class CrossEntropyRowsBackward0(MultiOutputNode):
+    """_cross_entropy_rows
+    self: cross_entropy_rows_backward(grad, log_probabilities, self, target, weight, total_weight,
+        reduction, ignore_index)
+    target: non_differentiable
+    weight: non_differentiable
+    """
+
+    __slots__ = (
+        "saved_ignore_index",
+        "saved_log_probabilities",
+        "saved_reduction",
+        "saved_self",
+        "saved_target",
+        "saved_total_weight",
+        "saved_weight",
+    )
+
+    def apply(node, *grads):
+        grad = grads[0]
+        self = unpack(node.saved_self, node)
+        target = unpack(node.saved_target, node)
+        weight = unpack(node.saved_weight, node)
+        reduction = node.saved_reduction
+        ignore_index = node.saved_ignore_index
+        log_probabilities = unpack(node.saved_log_probabilities, node)
+        total_weight = unpack(node.saved_total_weight, node)
+        grad_self = formulas.cross_entropy_rows_backward(
+            grad, log_probabilities, self, target, weight, total_weight, reduction, ignore_index
+        )
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = None
+        node.saved_target = None
+        node.saved_weight = None
+        node.saved_log_probabilities = None
+        node.saved_total_weight = None
+
+
+def recording__cross_entropy_rows(below, needs_self):
+    """Records CrossEntropyRowsBackward0 around `below`."""
+
+    def call(self, target, weight, reduction, ignore_index):
+        result = below(self, target, weight, reduction, ignore_index)
+        if not grad_mode.state.enabled:
+            return result
+        node = CrossEntropyRowsBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self = save(self)
+        node.saved_target = save(target)
+        node.saved_weight = save(weight)
+        node.saved_reduction = reduction
+        node.saved_ignore_index = ignore_index
+        node.saved_log_probabilities = save_result(result[1], 1)
+        node.saved_total_weight = save_result(result[2], 2)
+        attach_outputs(result, node, (True, False, False))
+        return result
+
+    return call
+
+
+class CrossEntropyRowsBackwardBackward0(Node):
+    """_cross_entropy_rows_backward
+    grad_output: not_implemented
+    log_probabilities: not_implemented
+    target: non_differentiable
+    weight: non_differentiable
+    total_weight: non_differentiable
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_grad_output: Any = None
+        grad_log_probabilities: Any = None
+        if edges[0] is not None:
+            grad_grad_output = errors.raise_not_differentiable("_cross_entropy_rows_backward")
+        if edges[1] is not None:
+            grad_log_probabilities = errors.raise_not_differentiable("_cross_entropy_rows_backward")
+        return grad_grad_output, grad_log_probabilities
+
+
+def recording__cross_entropy_rows_backward(below, needs_grad_output, needs_log_probabilities):
+    """Records CrossEntropyRowsBackwardBackward0 around `below`."""
+
+    def call(grad_output, log_probabilities, target, weight, total_weight, reduction, ignore_index):
+        result = below(
+            grad_output, log_probabilities, target, weight, total_weight, reduction, ignore_index
+        )
+        if not grad_mode.state.enabled:
+            return result
+        node = CrossEntropyRowsBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(log_probabilities) if needs_log_probabilities else None,
+        )
+        attach(result, node)
+        return result
+
+    return call
+
+
 class NllLossBackwardBackward0(Node):
     """_nll_loss_backward
     grad_output: nll_loss_double_backward(grad, target, weight, total_weight, reduction,

@@ -1856,6 +1856,58 @@ nll_loss_forward = Dispatch(
     record=nodes.recording_nll_loss_forward,
 )
 
+_cross_entropy_rows = Dispatch(
+    "_cross_entropy_rows",
+    "_cross_entropy_rows(Tensor self, Tensor target, Tensor? weight, int reduction, int "
+    "ignore_index) -> (Tensor output, Tensor log_probabilities, Tensor total_weight)",
+    {"self": "tensor", "target": "tensor", "weight": "tensor?"},
+    arguments={
+        "self": "operand",
+        "target": "operand",
+        "weight": "operand",
+        "reduction": "raw",
+        "ignore_index": "raw",
+    },
+    promotion="none",
+    promoted=("self", "target", "weight"),
+    dtypes=dtype_sets.ALL,
+    kernel_names={"CPU": "losses.cross_entropy_rows"},
+    meta=losses_shapes.cross_entropy_rows,
+    outputs=3,
+    wrap=results._cross_entropy_rows_result,
+    differentiable=("self",),
+    record=nodes.recording__cross_entropy_rows,
+)
+
+_cross_entropy_rows_backward = Dispatch(
+    "_cross_entropy_rows_backward",
+    "_cross_entropy_rows_backward(Tensor grad_output, Tensor log_probabilities, Tensor "
+    "target, Tensor? weight, Tensor total_weight, int reduction, int ignore_index) -> Tensor",
+    {
+        "grad_output": "tensor",
+        "log_probabilities": "tensor",
+        "target": "tensor",
+        "weight": "tensor?",
+        "total_weight": "tensor",
+    },
+    arguments={
+        "grad_output": "operand",
+        "log_probabilities": "operand",
+        "target": "operand",
+        "weight": "operand",
+        "total_weight": "operand",
+        "reduction": "raw",
+        "ignore_index": "raw",
+    },
+    promotion="none",
+    promoted=("grad_output", "log_probabilities", "target", "weight", "total_weight"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "losses.cross_entropy_rows_backward"},
+    meta=losses_shapes.cross_entropy_rows_backward,
+    differentiable=("grad_output", "log_probabilities"),
+    record=nodes.recording__cross_entropy_rows_backward,
+)
+
 _nll_loss_backward = Dispatch(
     "_nll_loss_backward",
     "_nll_loss_backward(Tensor grad_output, Tensor target, Tensor? weight, Tensor "

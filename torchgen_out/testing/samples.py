@@ -4819,6 +4819,60 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ),
         ],
     ),
+    "_cross_entropy_rows": (
+        {},
+        {},
+        [
+            (
+                {
+                    "self": "randn(3, 4)",
+                    "target": "ints([0, 3, 1])",
+                    "weight": "None",
+                    "reduction": "1",
+                    "ignore_index": "-100",
+                },
+                None,
+            ),
+            (
+                {
+                    "self": "randn(3, 4)",
+                    "target": "ints([0, 3, 1])",
+                    "weight": "None",
+                    "reduction": "0",
+                    "ignore_index": "3",
+                },
+                None,
+            ),
+            (
+                {
+                    "self": "randn(3, 4)",
+                    "target": "ints([0, 4, 1])",
+                    "weight": "None",
+                    "reduction": "1",
+                    "ignore_index": "-100",
+                },
+                "IndexError",
+            ),
+        ],
+    ),
+    "_cross_entropy_rows_backward": (
+        {},
+        {},
+        [
+            (
+                {
+                    "grad_output": "randn(3)",
+                    "log_probabilities": "randn(3, 4)",
+                    "target": "ints([0, 3, 1])",
+                    "weight": "None",
+                    "total_weight": "rand()",
+                    "reduction": "0",
+                    "ignore_index": "3",
+                },
+                None,
+            ),
+        ],
+    ),
     "_nll_loss_backward": (
         {},
         {},

@@ -1,9 +1,9 @@
-"""The negative log likelihood loss over (batch, classes, places) arrays, and its gradient.
+"""Losses over classes: negative log likelihood, and the cross entropy of rows of scores.
 
 `reduction` is 0 for none, 1 for the weighted mean, 2 for the sum. Sums accumulate in float64.
 """
 
-# ruff: noqa: F821 - T is a name of the compiled text.
+# ruff: noqa: F821 - T and exp are names of the compiled text.
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.kernels.cpu.softmax import log_softmax_rows
 from runtime.kernels.typed import typed
 
 Array = Any
@@ -109,3 +110,63 @@ def nll_backward(grad_input, grad, labels, weights, ignore_index, scale):
                 weight = weights[label] if weights.size else T(1)
                 upstream = grad[b, p] if grad.size == labels.size else grad[0, 0]
                 grad_input[b, label, p] = -weight * upstream * T(scale)
+
+
+# Cross entropy of rows of scores: log_softmax and nll_loss at once.
+
+
+def cross_entropy_rows(
+    output: Array,
+    log_probabilities: Array,
+    total_weight: Array,
+    self: Array,
+    target: Array,
+    weight: Array | None,
+    reduction: int,
+    ignore_index: int,
+) -> None:
+    """Write the losses (or their sum or weighted mean) and the logarithms they come from.
+
+    Raises: IndexError if a target that is not `ignore_index` is no class.
+    """
+    log_softmax_rows(log_probabilities, np.ascontiguousarray(self))
+    arguments = (log_probabilities, target, weight, reduction, ignore_index)
+    nll_loss_forward(output, total_weight, *arguments)
+
+
+def cross_entropy_rows_backward(
+    out: Array,
+    grad_output: Array,
+    log_probabilities: Array,
+    target: Array,
+    weight: Array | None,
+    total_weight: Array,
+    reduction: int,
+    ignore_index: int,
+) -> None:
+    """Write weight[t] * grad * (probabilities - 1 at the target) row by row."""
+    scores, labels, weights = _arguments(log_probabilities, target, weight)
+    upstream = np.ascontiguousarray(grad_output).reshape(-1)
+    scale = 1.0
+    if reduction == MEAN:
+        divisor = float(total_weight)
+        scale = 1 / divisor if divisor else 0.0
+    rows = scores.reshape(scores.shape[:2])
+    softmax_less_target(out, rows, labels.reshape(-1), weights, upstream, ignore_index, scale)
+
+
+@typed
+def softmax_less_target(grad_input, logarithms, labels, weights, grad, ignore_index, scale):
+    """The gradient of each row; `grad` may be one number for all."""
+    for r in range(labels.size):
+        row, result = logarithms[r], grad_input[r]
+        label = labels[r]
+        if label == ignore_index:
+            result[:] = T(0)
+            continue
+        factor = (grad[r] if grad.size == labels.size else grad[0]) * T(scale)
+        if weights.size:
+            factor *= weights[label]
+        for i in range(row.size):
+            result[i] = exp(row[i]) * factor
+        result[label] -= factor

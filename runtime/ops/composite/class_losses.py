@@ -42,8 +42,10 @@ def cross_entropy(
         return _with_probabilities(
             input, target, weight, ignore_index, reduction, label_smoothing, class_dim
         )
-    log_probabilities = input.log_softmax(class_dim)
     code = REDUCTION_CODES[reduction]
+    if label_smoothing == 0.0 and input.ndim == 2:
+        return ops._cross_entropy_rows(input, target, weight, code, ignore_index)[0]
+    log_probabilities = input.log_softmax(class_dim)
     loss = ops.nll_loss_forward(log_probabilities, target, weight, code, ignore_index)[0]
     if label_smoothing == 0.0:
         return loss

@@ -80,3 +80,26 @@ def nll_loss_backward(
 ) -> tuple[Any, Any]:
     """Shape: the scores'."""
     return tuple(sizes), grad_output.dtype
+
+
+def cross_entropy_rows(
+    self: Any, target: Any, weight: Any, reduction: int, ignore_index: int
+) -> tuple[Any, Any, Any]:
+    """Shape: (N, C) with targets (N) -> the losses, (N, C) logarithms, and ()."""
+    if not self.dtype.is_floating_point:
+        raise errors.dtype_not_supported("log_softmax", self.dtype, "floating-point dtypes")
+    loss, total = nll_loss_forward(self, target, weight, reduction, ignore_index)
+    return loss, (self.shape, self.dtype), total
+
+
+def cross_entropy_rows_backward(
+    grad_output: Any,
+    log_probabilities: Any,
+    target: Any,
+    weight: Any,
+    total_weight: Any,
+    reduction: int,
+    ignore_index: int,
+) -> tuple[Any, Any]:
+    """Shape: the scores'."""
+    return log_probabilities.shape, log_probabilities.dtype
