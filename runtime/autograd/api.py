@@ -11,7 +11,6 @@ from runtime import errors
 from runtime.autograd import engine, graph
 from runtime.autograd.node import LEAF, AccumulateGrad, Edge, MultiOutputNode, Node, accumulator
 from runtime.core import key as keys
-from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch import ops
 
@@ -202,7 +201,7 @@ def _implicit_gradient(output: Any) -> Tensor:
     if one is None:
         return _first_one(output, key)
     buffer = one.copy()
-    return build(key, sizes, (1,) * len(sizes), 0, Storage(buffer), buffer)
+    return build(key, sizes, (1,) * len(sizes), 0, None, buffer)
 
 
 def _first_one(output: Tensor, key: int) -> Tensor:

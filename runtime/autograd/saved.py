@@ -15,6 +15,7 @@ from runtime import errors
 from runtime.autograd import grad_mode, graph
 from runtime.autograd.node import Edge, Node
 from runtime.core import key as keys
+from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, alias
 from runtime.dispatch import ops
 
@@ -53,13 +54,15 @@ def save(tensor: Tensor | None) -> Any:
         return _ABSENT
     if _any_hooks and _hooks.pairs:
         return _pack(tensor, graph.gradient_edge(tensor))
-    return (tensor, tensor._storage.version)
+    storage = tensor._shared
+    return (tensor, 0 if storage is None else storage.version)
 
 
 def save_operand(value: Tensor | Any) -> Any:
     """Keep an argument that may be a number."""
     if value.__class__ is Tensor and not _any_hooks:
-        return (value, value._storage.version)
+        storage = value._shared
+        return (value, 0 if storage is None else storage.version)
     return save(value) if value is None or isinstance(value, Tensor) else value
 
 
@@ -82,12 +85,15 @@ def save_result(tensor: Tensor | None, nr: int = 0) -> Any:
     detached._sizes = tensor._sizes
     detached._strides = tensor._strides
     detached._offset = tensor._offset
-    detached._storage = tensor._storage
+    storage = tensor._shared
+    if storage is None:  # no other thread knows the result yet
+        storage = tensor._shared = Storage(tensor._flat)
+    detached._shared = storage
     detached._flat = tensor._flat
     detached._base = detached._edge = detached._meta = None
     if _any_hooks and _hooks.pairs:
         return _pack(detached, nr)
-    return (detached, tensor._storage.version, nr)
+    return (detached, storage.version, nr)
 
 
 def unpack(saved: Any, node: Node) -> Any:
@@ -97,7 +103,8 @@ def unpack(saved: Any, node: Node) -> Any:
     """
     if saved.__class__ is tuple:
         tensor = saved[0]
-        if tensor._storage.version != saved[1]:
+        storage = tensor._shared
+        if storage is not None and storage.version != saved[1]:
             raise _modified(tensor, node, saved)
         if len(saved) == 3 and grad_mode.state.enabled:
             return _with_history(tensor, node, saved[2])

@@ -9,7 +9,7 @@ class Storage:
     """A flat buffer. Views of one tensor share their storage, and with it the version counter.
 
     `buffer` is a one-dimensional array of the dtype that allocated it (None on the meta device);
-    `version` counts the in-place writes.
+    `version` counts the in-place writes. No storage is false, not even an empty one.
     """
 
     __slots__ = ("__weakref__", "buffer", "version")

@@ -7,6 +7,7 @@ The record knows neither operators nor gradients. Generated code puts the operat
 from __future__ import annotations
 
 import builtins
+import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +76,8 @@ class Tensor(_Methods):
     `_key` chooses the code (`runtime.core.key`). `_sizes`, `_strides` and `_offset` (in elements)
     place the elements in `_storage`. `_flat` is the one-dimensional array of just these elements
     once it is known that they lie densely in row-major order; None says unknown or not.
+    `_shared` is the storage, or None as long as nobody asked for it: a result is alone with its
+    `_flat`, and most are never viewed or written to (a tenth of a small operator's time).
     `_edge` is None or an edge of the graph; `_meta` is None or an `AutogradMeta`. `_base` is, for
     a view that autograd follows, the tensor whose memory it looks into.
     """
@@ -88,8 +91,8 @@ class Tensor(_Methods):
         "_key",
         "_meta",
         "_offset",
+        "_shared",
         "_sizes",
-        "_storage",
         "_strides",
     )
 
@@ -99,8 +102,8 @@ class Tensor(_Methods):
     _key: int
     _meta: AutogradMeta | None
     _offset: int
+    _shared: Storage | None
     _sizes: Size
-    _storage: Storage
     _strides: tuple[int, ...]
 
     # -- what it is -------------------------------------------------------------------------
@@ -223,6 +226,21 @@ class Tensor(_Methods):
 
     # -- memory -----------------------------------------------------------------------------
 
+    @property
+    def _storage(self) -> Storage:
+        """The memory shared by this tensor and its views."""
+        storage = self._shared
+        if storage is None:
+            with _sharing:  # of two threads that ask at once, both get the same
+                if self._shared is None:
+                    self._shared = Storage(self._flat)
+            storage = self._shared
+        return storage
+
+    @_storage.setter
+    def _storage(self, storage: Storage) -> None:
+        self._shared = storage
+
     def untyped_storage(self) -> Storage:
         """The memory shared by this tensor and its views."""
         return self._storage
@@ -269,6 +287,7 @@ class Tensor(_Methods):
 Tensor.__module__ = "torchgen_out"
 
 _new = object.__new__
+_sharing = threading.Lock()
 
 
 def build(
@@ -276,16 +295,19 @@ def build(
     sizes: Size,
     strides: tuple[int, ...],
     offset: int,
-    storage: Storage,
+    storage: Storage | None,
     flat: Any = None,
 ) -> Tensor:
-    """A tensor from its parts, outside autograd unless `key` says otherwise."""
+    """A tensor from its parts, outside autograd unless `key` says otherwise.
+
+    storage: None for a new one that holds just `flat`.
+    """
     self = _new(Tensor)
     self._key = key
     self._sizes = sizes
     self._strides = strides
     self._offset = offset
-    self._storage = storage
+    self._shared = storage
     self._flat = flat
     self._base = None
     self._edge = None
@@ -304,7 +326,7 @@ def make_tensor(
     index = devices.CPU if device is None else device.type_index
     key = keys.pack(dtype.index, index, 0, not sizes)
     strides = shapes.contiguous_strides(sizes)
-    return build(key, sizes, strides, 0, Storage(buffer), buffer)
+    return build(key, sizes, strides, 0, None if buffer is not None else Storage(None), buffer)
 
 
 def from_array(array: Any, dtype: dtypes.dtype | None = None) -> Tensor:

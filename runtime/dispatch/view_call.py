@@ -26,7 +26,7 @@ def make_view_call(function: Any, key: int, several: bool, tracked: bool) -> Any
         result._sizes = sizes if sizes.__class__ is Size else Size(sizes)
         result._strides = geometry[1]
         result._offset = geometry[2]
-        result._storage = self._storage
+        result._shared = self._shared or self._storage
         result._flat = None
         result._base = (self if self._base is None else self._base) if tracked else None
         result._edge = None
@@ -43,7 +43,7 @@ def make_view_call(function: Any, key: int, several: bool, tracked: bool) -> Any
             result._sizes = Size(sizes)
             result._strides = strides
             result._offset = offset
-            result._storage = self._storage
+            result._shared = self._shared or self._storage
             result._flat = None
             result._base = (self if self._base is None else self._base) if tracked else None
             result._edge = None

@@ -22,7 +22,6 @@ from runtime.core import key as keys
 from runtime.core.finfo import finfo, iinfo
 from runtime.core.shape import contiguous_strides
 from runtime.core.size import Size
-from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build
 
 _slice = builtins.slice
@@ -67,7 +66,7 @@ def make_row(key: int) -> Callable[[Tensor, int], Tensor] | None:
         result._sizes = rest
         result._strides = strides[1:]
         result._offset = self._offset + place * strides[0]
-        result._storage = self._storage
+        result._shared = self._shared or self._storage
         result._flat = None
         result._base = self if base is None else base
         result._edge = None
@@ -98,7 +97,7 @@ def make_cut(key: int) -> Callable[[Tensor, _slice], Tensor | None] | None:
         result._sizes = _new_tuple(Size, (length, *_at(sizes, _TAIL)))
         result._strides = (strides[0] * step, *strides[1:])
         result._offset = self._offset + start * strides[0]
-        result._storage = self._storage
+        result._shared = self._shared or self._storage
         result._flat = None
         result._base = self if base is None else base
         result._edge = None
@@ -203,7 +202,7 @@ def _adopt(found: np.ndarray, key: int) -> Tensor:
     """A tensor over a new contiguous array."""
     flat = found.reshape(-1)
     sizes = _new_tuple(Size, found.shape)
-    return build(key, sizes, contiguous_strides(sizes), 0, Storage(flat), flat)
+    return build(key, sizes, contiguous_strides(sizes), 0, None, flat)
 
 
 takers = Ways(make_taker)

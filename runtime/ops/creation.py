@@ -25,7 +25,6 @@ from runtime.core.dtype import dtype
 from runtime.core.layout import layout
 from runtime.core.memory_format import memory_format
 from runtime.core.size import Size, make_size
-from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build, make_tensor
 from runtime.dispatch.operator import backend_of
 from runtime.kernels.cpu import half
@@ -94,7 +93,7 @@ def allocate(
         place = dense_layout(sizes)
         buffer = make_array(place.numel, dtype.numpy)
         key = dtype.index | place.zero_dim
-        return build(key, place.sizes, place.strides, 0, Storage(buffer), buffer)
+        return build(key, place.sizes, place.strides, 0, None, buffer)
     if on.type_index == devices.META:
         return make_tensor(None, sizes, dtype, devices.meta)
     return backend_of(on.type_index).empty(sizes, dtype, on)  # type: ignore[no-any-return]

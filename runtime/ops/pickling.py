@@ -53,6 +53,7 @@ def as_class(cls: type[Tensor], tensor: Tensor) -> Tensor:
     for name in Tensor.__slots__:
         if not name.startswith("__"):
             setattr(made, name, getattr(tensor, name))
+    made._storage = tensor._storage
     return made
 
 

@@ -209,7 +209,7 @@ def make_two_tensor_call(kernel: Any, general: Call, remembered: dict[Any, Any])
         buffer = np.empty(output.numel, output.numpy)
         sizes = output.sizes
         kernel(buffer.reshape(sizes), a.reshape(self._sizes), b.reshape(other._sizes))
-        return build(output.key, sizes, output.strides, 0, Storage(buffer), buffer)
+        return build(output.key, sizes, output.strides, 0, None, buffer)
 
     return call
 
@@ -257,8 +257,9 @@ class Output:
     def allocate(self) -> Tensor:
         """A tensor of undefined values."""
         buffer = np.empty(self.numel, self.numpy)
-        flat = buffer if self.is_contiguous else None
-        return build(self.key, self.sizes, self.strides, 0, Storage(buffer), flat)
+        if self.is_contiguous:
+            return build(self.key, self.sizes, self.strides, 0, None, buffer)
+        return build(self.key, self.sizes, self.strides, 0, Storage(buffer))
 
     def run(self, kernel: Any, arguments: list[Any]) -> Tensor:
         """Allocate and compute the only result."""

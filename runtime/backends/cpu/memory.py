@@ -12,7 +12,6 @@ from runtime.core import key as keys
 from runtime.core import shape as shapes
 from runtime.core.dense import dense_layout
 from runtime.core.size import Size
-from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build
 
 
@@ -20,9 +19,8 @@ def empty(sizes: Sequence[int], dtype: dtypes.dtype) -> Tensor:
     """A contiguous tensor of undefined values."""
     layout = dense_layout(tuple(sizes))
     buffer = np.empty(layout.numel, dtype.numpy)
-    return build(
-        dtype.index | layout.zero_dim, layout.sizes, layout.strides, 0, Storage(buffer), buffer
-    )
+    key = dtype.index | layout.zero_dim
+    return build(key, layout.sizes, layout.strides, 0, None, buffer)
 
 
 def resize(tensor: Tensor, sizes: Sequence[int]) -> None:

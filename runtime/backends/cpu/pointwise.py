@@ -74,7 +74,7 @@ def make_general_call(kernels: PointwiseKernels) -> Call:
                     sizes,
                     strides,
                     0,
-                    Storage(buffer),
+                    None if contiguous else Storage(buffer),
                     buffer if contiguous else None,
                 )
                 for key, buffer in zip(output_keys, buffers, strict=True)

@@ -50,25 +50,30 @@ def make_inplace_call(special: PointwiseSignature) -> Call:
 
 def make_inplace_binary_call(kernels: PointwiseKernels, general: Call) -> Call:
     """f(self, other, *scalars) written to self, over dense tensors of one shape."""
-    simple = kernels.flat_kernel_at_defaults()
     defaults = kernels.defaults
     convert = kernels.convert
 
+    def simple(*arrays: Any) -> None:
+        nonlocal simple
+        simple = kernels.flat_kernel_at_defaults()
+        simple(*arrays)
+
     def call(self: Tensor, other: Tensor, *scalars: Any) -> Tensor:
         a, b = self._flat, other._flat
+        storage = self._shared
         if (
             a is None
             or b is None
             or self._sizes != other._sizes
-            or self._storage is other._storage
+            or (storage is not None and storage is other._shared)
             or a.size >= GRAIN
         ):
             return general(self, other, *scalars)  # type: ignore[no-any-return]
-        if simple is not None and scalars == defaults:
+        if scalars == defaults:
             simple(a, a, b)
         else:
             kernels.flat_kernel()(a, a, b, *map(convert, scalars))
-        self._storage.version += 1
+        (storage or self._storage).version += 1
         return self
 
     return call

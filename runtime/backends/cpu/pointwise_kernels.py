@@ -35,7 +35,7 @@ class PointwiseKernels:
     def _simpler(self, special: PointwiseSignature) -> tuple[tuple[Any, ...], Any]:
         """The default values of the scalars, and the spec of the formula with these put in.
 
-        (None, None) where the formula gains nothing from it.
+        ((), None) where the formula gains nothing from it.
         """
         operator = special.operator
         if special.formula is not operator.formulas.get(()) or operator.at_defaults is None:
@@ -54,21 +54,15 @@ class PointwiseKernels:
         )
         return tuple(operator.defaults.values()), spec
 
-    def contiguous(self, *args: Any) -> None:
-        """Run the flat loop; compile or load it first."""
-        if self._contiguous is None:
-            self._contiguous = contiguous_kernel(self.spec)
-        self._contiguous(*args)
-
     def flat_kernel(self) -> Any:
-        """The flat loop itself."""
+        """The flat loop, compiled or loaded now."""
         if self._contiguous is None:
             self._contiguous = contiguous_kernel(self.spec)
         return self._contiguous
 
     def flat_kernel_at_defaults(self) -> Any:
-        """The flat loop without the scalars, for their defaults; None where it is no simpler."""
-        return contiguous_kernel(self.at_defaults) if self.at_defaults else None
+        """The flat loop without the scalars where it is simpler for their defaults."""
+        return contiguous_kernel(self.at_defaults) if self.at_defaults else self.flat_kernel()
 
     def strided_kernel(self, form: tuple[int, ...], at_defaults: bool = False) -> Any:
         """The loop over any geometry, for inner strides of some form."""
@@ -131,7 +125,7 @@ def run(
         return
     form = plan.form if len(buffers) == 1 else plan.form[:1] * (len(buffers) - 1) + plan.form
     kernel = kernels.strided_kernel(form)
-    kernel(plan.loop_for(len(buffers)), offsets, *buffers, *inputs, *scalars)
+    kernel(plan.loop_for(len(buffers)), *offsets, *buffers, *inputs, *scalars)
 
 
 def typed_buffer(tensor: Tensor) -> Any:

@@ -1,6 +1,7 @@
 """Short paths of the usual pointwise calls: one or two dense tensors of one shape.
 
-A result's fields are set one by one here, because a constructor call costs as much as all of them.
+A kernel is compiled or loaded by the first call that runs it, which puts it in its own place. A
+result's fields are set one by one here, because a constructor call costs as much as all of them.
 """
 
 from __future__ import annotations
@@ -28,7 +29,11 @@ PLANS_KEPT = 1024
 def make_unary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
     """f(self) over a dense tensor."""
     dtype = kernels.storage_dtype
-    kernel = kernels.flat_kernel()
+
+    def kernel(*arrays: Any) -> None:
+        nonlocal kernel
+        kernel = kernels.flat_kernel()
+        kernel(*arrays)
 
     def call(self: Tensor) -> Tensor:
         flat = self._flat
@@ -40,15 +45,12 @@ def make_unary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
             kernel(buffer, flat)
         else:
             threads.run_flat(kernel, (buffer, flat))
-        storage = _new(Storage)
-        storage.buffer = buffer
-        storage.version = 0
         result = _new(Tensor)
         result._key = key
         result._sizes = self._sizes
         result._strides = self._strides
         result._offset = 0
-        result._storage = storage
+        result._shared = None
         result._flat = buffer
         result._base = None
         result._edge = None
@@ -61,8 +63,12 @@ def make_unary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
 def make_unary_scalars_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
     """f(self, *scalars) over a dense tensor."""
     dtype = kernels.storage_dtype
-    kernel = kernels.flat_kernel()
     convert = kernels.convert
+
+    def kernel(*args: Any) -> None:
+        nonlocal kernel
+        kernel = kernels.flat_kernel()
+        kernel(*args)
 
     def call(self: Tensor, *scalars: Any) -> Tensor:
         flat = self._flat
@@ -74,15 +80,12 @@ def make_unary_scalars_call(kernels: PointwiseKernels, general: Call, key: int) 
             kernel(buffer, flat, *map(convert, scalars))
         else:
             threads.run_flat(kernel, (buffer, flat), tuple(map(convert, scalars)))
-        storage = _new(Storage)
-        storage.buffer = buffer
-        storage.version = 0
         result = _new(Tensor)
         result._key = key
         result._sizes = self._sizes
         result._strides = self._strides
         result._offset = 0
-        result._storage = storage
+        result._shared = None
         result._flat = buffer
         result._base = None
         result._edge = None
@@ -96,10 +99,13 @@ def make_binary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call
     """f(self, other, *scalars) over dense tensors of one shape."""
     dtype = kernels.storage_dtype
     strided = make_binary_strided_call(kernels, general)
-    simple = kernels.flat_kernel_at_defaults()
-    kernel = simple or kernels.flat_kernel()
     defaults = kernels.defaults
     convert = kernels.convert
+
+    def kernel(*arrays: Any) -> None:
+        nonlocal kernel
+        kernel = kernels.flat_kernel_at_defaults()
+        kernel(*arrays)
 
     def call(self: Tensor, other: Tensor, *scalars: Any) -> Tensor:
         if scalars == defaults:
@@ -109,7 +115,7 @@ def make_binary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call
             return strided(self, other, scalars)
         buffer = _empty(a.size, dtype)
         threads.run_flat(kernels.flat_kernel(), (buffer, a, b), tuple(map(convert, scalars)))
-        return build(key, self._sizes, self._strides, 0, Storage(buffer), buffer)
+        return build(key, self._sizes, self._strides, 0, None, buffer)
 
     def plain(self: Tensor, other: Tensor, _: Any = None) -> Tensor:
         a, b = self._flat, other._flat
@@ -121,15 +127,12 @@ def make_binary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call
             kernel(buffer, a, b)
         else:
             threads.run_flat(kernel, (buffer, a, b))
-        storage = _new(Storage)
-        storage.buffer = buffer
-        storage.version = 0
         result = _new(Tensor)
         result._key = key
         result._sizes = self._sizes
         result._strides = self._strides
         result._offset = 0
-        result._storage = storage
+        result._shared = None
         result._flat = buffer
         result._base = None
         result._edge = None
@@ -169,19 +172,20 @@ def make_binary_strided_call(
         if plan.dense or not plan.numel or a.dtype != own_dtype or b.dtype != other_dtype:
             return general(self, other, *scalars)  # type: ignore[no-any-return]
         buffer = _empty(plan.numel, dtype)
-        offsets = (0, self._offset, other._offset)
         if scalars == defaults:
-            kernels.strided_kernel(plan.form, True)(plan.loop, offsets, buffer, a, b)
+            kernel = kernels.strided_kernel(plan.form, True)
+            kernel(plan.loop, 0, self._offset, other._offset, buffer, a, b)
         else:
             kernel = kernels.strided_kernel(plan.form)
-            kernel(plan.loop, offsets, buffer, a, b, *map(convert, scalars))
+            places = (0, self._offset, other._offset)
+            kernel(plan.loop, *places, buffer, a, b, *map(convert, scalars))
         sizes = plan.sizes
         return build(
             base_key if sizes else base_key | keys.ZERO_DIM,
             sizes,
             plan.strides,
             0,
-            Storage(buffer),
+            None if plan.contiguous else Storage(buffer),
             buffer if plan.contiguous else None,
         )
 

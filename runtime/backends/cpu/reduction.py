@@ -15,15 +15,17 @@ from runtime.core import key as keys
 from runtime.core import promotion
 from runtime.core import shape as shapes
 from runtime.core.size import Size
-from runtime.core.storage import Storage
-from runtime.core.tensor import Tensor, build
+from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
 from runtime.dispatch import signature as signatures
 from runtime.dispatch.operator import OUT, Call, Reduction
 from runtime.kernels import threads
-from runtime.kernels.cpu.reduction import ReductionSpec, columns_kernel, rows_module
+from runtime.kernels.cpu.reduction import ReductionSpec, columns_kernel, rows_kernel, rows_module
 
 NO_SIZES = Size(())
+USUAL_ARGUMENTS = ("self", "dim", "keepdim", "dtype")
+_new = object.__new__
+_empty = np.empty
 PARALLEL_GRAIN = 4 * threads.GRAIN
 
 
@@ -45,15 +47,22 @@ def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> 
     scalar_at = [i for i, name in enumerate(names) if operator.arguments[name] == "scalar"]
     usual = fold_for(None, len(scalar_at)) if _accepts(operator, own) else None
 
-    def call(*args: Any) -> Tensor:
-        self = args[0]
+    def call_any(*args: Any) -> Tensor:
         dtype = None if dtype_at is None else args[dtype_at]
         fold = usual if dtype is None and usual else fold_for(dtype, len(scalar_at))
         dim = None if dim_at is None else args[dim_at]
         keepdim = keep_at is not None and args[keep_at]
-        if dim is None and not keepdim and not scalar_at:
+        return fold.run(args[0], dim, keepdim, [args[i] for i in scalar_at])
+
+    def call_usual(
+        self: Tensor, dim: Any = None, keepdim: bool = False, dtype: Any = None
+    ) -> Tensor:
+        fold = usual if dtype is None and usual else fold_for(dtype, 0)
+        if dim is None and not keepdim:
             return fold.run_all(self)
-        return fold.run(self, dim, keepdim, [args[i] for i in scalar_at])
+        return fold.run(self, dim, keepdim, ())
+
+    call = call_usual if names == USUAL_ARGUMENTS[: len(names)] else call_any
 
     def call_out(out: Tensor, *args: Any) -> Tensor:
         result = call(*args)
@@ -92,20 +101,35 @@ class Fold:
         )
         self.result = result
         self.rows = rows_module(self.spec)
-        self.kernel = self.rows.kernel
+        self.kernel: Any = self._load_kernel if not scalars else self.rows.kernel
         self.storage_dtype = result.numpy
         self.plans: dict[Any, DimPlan] = {}
         self.key = keys.pack(result.index, 0, 0, False)
         self.scalar_key = keys.pack(result.index, 0, 0, True)
 
+    def _load_kernel(self, *args: Any) -> None:
+        """`kernel` until its first call."""
+        self.kernel = rows_kernel(self.spec)
+        self.kernel(*args)
+
     def run_all(self, x: Tensor) -> Tensor:
         """Fold all elements of x into a zero-dimensional result."""
         flat = x._flat
-        if flat is None or flat.size >= PARALLEL_GRAIN or not flat.size:
+        if flat is None or not 0 < (size := flat.size) < PARALLEL_GRAIN:
             return self.run(x, None, False, ())
-        buffer = np.empty(1, self.storage_dtype)
-        self.kernel(buffer, flat, flat.size)
-        return build(self.scalar_key, NO_SIZES, (), 0, Storage(buffer), buffer)
+        buffer = _empty(1, self.storage_dtype)
+        self.kernel(buffer, flat, size)
+        result = _new(Tensor)
+        result._key = self.scalar_key
+        result._sizes = NO_SIZES
+        result._strides = ()
+        result._offset = 0
+        result._shared = None
+        result._flat = buffer
+        result._base = None
+        result._edge = None
+        result._meta = None
+        return result
 
     def run(self, x: Tensor, dim: Any, keepdim: bool, scalars: Sequence[Any]) -> Tensor:
         """Fold `dim` (None: all dims) of x."""
@@ -115,14 +139,23 @@ class Fold:
             plan = self.plans[geometry] = plan_dims(*geometry)
         if not self.has_identity:
             plan.check_not_empty(self.name, dim)
-        buffer = np.empty(plan.numel, self.storage_dtype)
+        buffer = _empty(plan.numel, self.storage_dtype)
         flat = x._flat
         if flat is not None and plan.width == 1 and 0 < plan.work < PARALLEL_GRAIN:
             self.kernel(buffer, flat, plan.count, *scalars)
         elif plan.numel:
             self._fold(buffer, x, plan, scalars)
-        key = self.scalar_key if plan.is_scalar else self.key
-        return build(key, plan.sizes, plan.strides, 0, Storage(buffer), buffer)
+        result = _new(Tensor)
+        result._key = self.scalar_key if plan.is_scalar else self.key
+        result._sizes = plan.sizes
+        result._strides = plan.strides
+        result._offset = 0
+        result._shared = None
+        result._flat = buffer
+        result._base = None
+        result._edge = None
+        result._meta = None
+        return result
 
     def _fold(self, buffer: Any, x: Tensor, plan: DimPlan, scalars: Sequence[Any]) -> None:
         flat = x._flat if x._flat is not None else x._dense()
@@ -134,7 +167,7 @@ class Fold:
         if plan.numel == 1 and plan.count >= PARALLEL_GRAIN and threads.get_num_threads() > 1:
             self._fold_parallel(buffer, flat, scalars)
         else:
-            self.rows.kernel(buffer, flat, plan.count, *scalars)
+            self.kernel(buffer, flat, plan.count, *scalars)
 
     def _fold_parallel(self, buffer: Any, flat: Any, scalars: Sequence[Any]) -> None:
         """Each thread folds its part; the parts are combined at the end."""

@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from runtime.core import dtype as dtypes
 from runtime.kernels import build
 from runtime.kernels.vecmath import compose
 
 INPUT_NAMES = "abcdefgh"
+SCALAR_TYPES = {"b": bool, "i": int, "f": float, "c": complex}
 ANY = 2
 """An inner stride that is neither 1 nor 0."""
 
@@ -41,18 +44,33 @@ class PointwiseSpec:
         """The formula's name."""
         return str(self.formula.__name__)
 
+    @property
+    def scalar_type(self) -> type:
+        """The Python type that a 'scalar' has in the call of a kernel."""
+        return SCALAR_TYPES[self.compute.kind]
+
 
 def contiguous_kernel(spec: PointwiseSpec) -> Any:
     """kernel(*outputs, *inputs, *scalars): one loop over flat arrays of equal length."""
-    return build.compile_text(spec.name, contiguous_text(spec))
+    return _compile(spec, spec.name, contiguous_text(spec), ())
 
 
 def strided_kernel(spec: PointwiseSpec, form: tuple[int, ...]) -> Any:
-    """kernel(geometry, offsets, *outputs, *inputs, *scalars) over any geometry.
+    """kernel(geometry, *offsets, *outputs, *inputs, *scalars) over any geometry.
 
     form: the inner stride of each operand as far as the loop is compiled for it: 1, 0, or ANY.
     """
-    return build.compile_text(f"{spec.name}_strided", strided_text(spec, form))
+    places = (np.dtype(np.int64), *[int] * (len(spec.outputs) + len(spec.inputs)))
+    return _compile(spec, f"{spec.name}_strided", strided_text(spec, form), places)
+
+
+def _compile(spec: PointwiseSpec, name: str, text: str, first: tuple[Any, ...]) -> Any:
+    """The kernel for the types that the spec tells; for raw arguments it tells none."""
+    if "raw" in spec.arguments:
+        return build.compile_text(name, text)
+    scalars = [spec.scalar_type] * spec.arguments.count("scalar")
+    arrays = [dtype.numpy for dtype in (*spec.outputs, *spec.inputs)]
+    return build.entry_point(name, text, (*first, *arrays, *scalars))
 
 
 @cache
@@ -74,16 +92,17 @@ def contiguous_text(spec: PointwiseSpec) -> str:
 def strided_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
     """The text of the strided loop: an odometer over the outer dims, one loop for the inner run.
 
-    `geometry` holds the number of dims, the sizes, and a row of strides per operand. The inner run
-    is compiled for operands that are dense (stride 1) or constant (stride 0) along it, because
-    such runs vectorise.
+    `geometry` holds the number of dims, the sizes, and a row of strides per operand; `p_a` is where
+    the operand `a` begins in its array. The inner run is compiled for operands that are dense
+    (stride 1) or constant (stride 0) along it, because such runs vectorise.
     """
     outputs, inputs, scalars = _operand_names(spec)
     operands = outputs + inputs
+    parameters = ["geometry", *[f"p_{name}" for name in operands], *operands, *scalars]
     advance = [f"p_{name} += geometry[r_{name}" for name in operands]
     lines = [
         "@entry",
-        f"def kernel(geometry, offsets, {', '.join(operands + scalars)}):",
+        f"def kernel({', '.join(parameters)}):",
         *_scalar_conversions(spec),
         "    last = geometry[0] - 1",
         "    n = geometry[1 + last]",
@@ -95,7 +114,6 @@ def strided_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
     for row, name in enumerate(operands):
         lines += [
             f"    r_{name} = 1 + {row + 1} * (last + 1)",
-            f"    p_{name} = offsets[{row}]",
             f"    s_{name} = geometry[r_{name} + last]",
         ]
     lines.append("    for _ in range(runs):")

@@ -130,6 +130,12 @@ def rows_module(spec: ReductionSpec) -> Any:
     return build.load_text(f"{spec.name}_rows", rows_text(spec))
 
 
+def rows_kernel(spec: ReductionSpec) -> Any:
+    """The same kernel(out, x, n), for a spec without scalars, by its entry point."""
+    arguments = (spec.output.numpy, spec.input.numpy, int)
+    return build.entry_point(f"{spec.name}_rows", rows_text(spec), arguments)
+
+
 def columns_kernel(spec: ReductionSpec) -> Any:
     """kernel(out, x, n, width): folds the middle dim of a dense (outer, n, width)."""
     return build.compile_text(f"{spec.name}_columns", columns_text(spec))
