@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import torchgen_out as torch
 from runtime.kernels.cpu import blas, linalg
 
 DTYPES = ["float32", "float64", "complex64", "complex128", "int64"]
@@ -143,3 +144,59 @@ def test_long_norm_is_accurate() -> None:
     out = np.empty((), np.float32)
     linalg.linalg_vector_norm(out, x, 1, None, False, None)
     assert abs(float(out) - 100000.0) < 0.02
+
+
+# Planned products: the first call of a geometry plans, the second runs the plan.
+
+
+def operands(*shapes: tuple[int, ...]) -> list[torch.Tensor]:
+    torch.manual_seed(0)
+    return [torch.randn(*shape, dtype=torch.float64) for shape in shapes]
+
+
+PLANNED = {
+    "plain": lambda a, b: (a, b),
+    "transposed": lambda a, b: (a.t().contiguous().t(), b.t().contiguous().t()),
+    "rows of a wider matrix": lambda a, b: (torch.cat([a, a], 1)[:, 5:], torch.cat([b, b])[5:]),
+    "every other column, which BLAS cannot read": lambda a, b: (
+        torch.stack([a, a], 2)[:, :, 1],
+        torch.stack([b, b], 2)[:, :, 0],
+    ),
+    "expanded": lambda a, b: (a[:1].expand(4, 5), b),
+    "a row and a column": lambda a, b: (a[:1], b[:, :1]),
+    "nothing to sum": lambda a, b: (a[:, :0], b[:0]),
+    "no rows": lambda a, b: (a[:0], b),
+}
+
+
+@pytest.mark.parametrize("name", PLANNED)
+def test_planned_product(name: str) -> None:
+    a, b = PLANNED[name](*operands((4, 5), (5, 3)))
+    expected = a.numpy() @ b.numpy()
+    for _ in range(2):
+        np.testing.assert_allclose(torch.mm(a, b).numpy(), expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["plain", "transposed", "expanded batch", "offset"])
+def test_planned_batches(name: str) -> None:
+    a, b = operands((3, 4, 5), (3, 5, 2))
+    if name == "transposed":
+        a, b = a.transpose(1, 2).contiguous().transpose(1, 2), b.transpose(0, 2).contiguous()
+        b = b.transpose(0, 2)
+    elif name == "expanded batch":
+        b = b[1:2].expand(3, 5, 2)
+    elif name == "offset":
+        a, b = a[1:], b[1:]
+    for _ in range(2):
+        np.testing.assert_allclose(torch.bmm(a, b).numpy(), a.numpy() @ b.numpy(), atol=1e-14)
+
+
+@pytest.mark.parametrize("leading", [(), (4,), (2, 3)])
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_planned_linear(leading: tuple[int, ...], with_bias: bool) -> None:
+    input, weight, bias = operands((*leading, 5), (3, 5), (6,))
+    bias = bias[3:] if with_bias else None
+    expected = input.numpy() @ weight.numpy().T + (bias.numpy() if bias is not None else 0)
+    for _ in range(2):
+        result = torch.nn.functional.linear(input, weight, bias)
+        np.testing.assert_allclose(result.numpy(), expected, atol=1e-14)

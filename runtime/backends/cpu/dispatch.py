@@ -13,6 +13,7 @@ import numpy as np
 
 from runtime import errors
 from runtime.backends.cpu import memory
+from runtime.backends.cpu.dispatch_short import make_planned_call, make_two_tensor_call
 from runtime.core import dtype as dtypes
 from runtime.core import generator as generators
 from runtime.core import promotion
@@ -25,6 +26,7 @@ from runtime.dispatch import ops
 from runtime.dispatch import signature as signatures
 from runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
 from runtime.kernels.cpu import half
+from runtime.kernels.cpu.planned import Planned
 
 CPU = 0
 GEOMETRIES_KEPT = 1024
@@ -189,28 +191,13 @@ def make_static_call(
         run_rounded(kernel, results, arguments, raw)
         return wrap(*results) if wrap else tuple(results)
 
-    takes_two_arrays = converters == [Tensor._array] * 2
-    if takes_two_arrays and set(operator.arguments.values()) == {"operand"} and not several:
+    if several or set(operator.arguments.values()) != {"operand"}:
+        return call
+    present = [convert for convert in converters if convert is not None]
+    if isinstance(kernel, Planned) and present in ([Tensor._array] * 2, [Tensor._array] * 3):
+        return make_planned_call(kernel, call, lambda args: prepare(args)[0], len(present))
+    if converters == [Tensor._array] * 2:
         return make_two_tensor_call(kernel, call, remembered)
-    return call
-
-
-def make_two_tensor_call(kernel: Any, general: Call, remembered: dict[Any, Any]) -> Call:
-    """kernel(out, self, other) of two tensors and nothing else, for shapes seen before."""
-
-    def call(self: Tensor, other: Tensor) -> Any:
-        a, b = self._flat, other._flat
-        outputs = remembered.get(((self._sizes, self._strides), (other._sizes, other._strides)))
-        if outputs is None or a is None or b is None:
-            return general(self, other)
-        (output,) = outputs
-        if output.is_rounded or not output.is_contiguous:
-            return general(self, other)
-        buffer = np.empty(output.numel, output.numpy)
-        sizes = output.sizes
-        kernel(buffer.reshape(sizes), a.reshape(self._sizes), b.reshape(other._sizes))
-        return build(output.key, sizes, output.strides, 0, None, buffer)
-
     return call
 
 

@@ -21,16 +21,19 @@ quiet = np.errstate(all="ignore")
 
 LETTERS = {"float32": "s", "float64": "d"}
 
-DECLARATIONS = '''\
+GEMM = """\
 from numba import types
 
 T, N = types.{type}, types.int64
 GEMM = types.void(types.int32, types.int32, types.int32, N, N, N, T, N, N, N, N, T, N, N)
 gemm = types.ExternalFunction("{symbol}", GEMM)
+ROW_MAJOR, PLAIN, TRANSPOSED = 101, 111, 112
+"""
+
+MULTIPLY = '''\
 matrix, batch = types.Array(T, 2, "A"), types.Array(T, 3, "A")
 # What is only read may also be an array that forbids writing.
 vector_in, matrix_in, batch_in = (types.Array(T, ndim, "A", readonly=True) for ndim in (1, 2, 3))
-ROW_MAJOR, PLAIN, TRANSPOSED = 101, 111, 112
 
 
 @inner
@@ -158,14 +161,19 @@ def add_quietly(out: Array, added: Array) -> None:
 @cache
 def compiled(name: str, text: str, dtype: Any) -> Any:
     """The compiled product for one dtype; None if BLAS has no such product, or is not found."""
-    letter = LETTERS.get(dtype.name)
-    symbol = None if letter is None else find_symbol(f"cblas_{letter}gemm")
-    if symbol is None:
+    gemm = gemm_text(dtype)
+    if gemm is None:
         return None
     title = f"{name}: {dtype.name}."
-    declarations = DECLARATIONS.format(type=dtype.name, symbol=symbol)
-    parts = [build.HEADER.format(title=title), declarations, text]
+    parts = [build.HEADER.format(title=title), gemm, MULTIPLY.format(type=dtype.name), text]
     return build.compile_text(f"{name}_{dtype.name}", "\n\n".join(parts))
+
+
+def gemm_text(dtype: Any) -> str | None:
+    """The declaration of the product of one dtype; None if BLAS has none, or is not found."""
+    letter = LETTERS.get(dtype.name)
+    symbol = None if letter is None else find_symbol(f"cblas_{letter}gemm")
+    return None if symbol is None else GEMM.format(type=dtype.name, symbol=symbol)
 
 
 @cache

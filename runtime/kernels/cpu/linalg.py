@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels.cpu import blas
+from runtime.kernels.cpu import blas, matrix_plans
+from runtime.kernels.cpu.planned import planned
 from runtime.kernels.cpu.reduced_dims import fold
 from runtime.kernels.typed import typed_sum
 
@@ -20,6 +21,7 @@ Array = Any
 quiet = np.errstate(all="ignore")  # inf and NaN are values here, not worth a warning
 
 
+@planned(matrix_plans.plan_product)
 def mm(out: Array, self: Array, mat2: Array) -> None:
     """Write self @ mat2."""
     blas.product(out, self, mat2)
@@ -60,6 +62,7 @@ def _vdot_by_numpy(out: Array, self: Array, other: Array) -> None:
     out[...] = np.vdot(self, other)
 
 
+@planned(matrix_plans.plan_product)
 def bmm(out: Array, self: Array, mat2: Array) -> None:
     """Write self[b] @ mat2[b] for each b."""
     blas.batched(out, self, mat2)
@@ -122,6 +125,7 @@ def addr(out: Array, self: Array, vec1: Array, vec2: Array, beta: Any, alpha: An
         np.add(out, self if beta == 1 else self * out.dtype.type(beta), out=out)
 
 
+@planned(matrix_plans.plan_linear)
 def linear(out: Array, input: Array, weight: Array, bias: Array | None) -> None:
     """Write input @ weight.T + bias, all rows of input in one product."""
     if weight.ndim == 1:

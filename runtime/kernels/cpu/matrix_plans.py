@@ -1,0 +1,145 @@
+"""Planned products of matrices: shapes, flags and leading dimensions found once per geometry.
+
+What BLAS cannot read without a copy, empty matrices, and dtypes other than float32 and float64 get
+no plan: they are left to `runtime.kernels.cpu.blas`.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from runtime.kernels import build
+from runtime.kernels.cpu import blas
+from runtime.kernels.cpu.planned import Geometry, Plan
+
+PLAIN, TRANSPOSED = 111, 112
+
+PRODUCTS = '''\
+@entry
+def kernel(out, a, b, at_a, at_b, plan):
+    """out[i] = a[i] @ b[i] for each matrix of a batch."""
+    m, n, k = plan[0], plan[1], plan[2]
+    flag_a, ld_a, flag_b, ld_b = plan[3], plan[4], plan[5], plan[6]
+    size = out.itemsize
+    for i in range(plan[7]):
+        gemm(
+            types.int32(ROW_MAJOR),
+            types.int32(flag_a),
+            types.int32(flag_b),
+            m,
+            n,
+            k,
+            T(1),
+            a.ctypes.data + (at_a + i * plan[8]) * size,
+            ld_a,
+            b.ctypes.data + (at_b + i * plan[9]) * size,
+            ld_b,
+            T(0),
+            out.ctypes.data + i * m * n * size,
+            n,
+        )
+'''
+
+AFFINE = '''\
+@entry
+def kernel(out, a, b, bias, at_a, at_b, at_bias, plan):
+    """out = a @ b + bias, the bias added to each row."""
+    m, n, k = plan[0], plan[1], plan[2]
+    flag_a, ld_a, flag_b, ld_b = plan[3], plan[4], plan[5], plan[6]
+    size = out.itemsize
+    row = bias[at_bias : at_bias + n]
+    for i in range(m):
+        out[i * n : (i + 1) * n] = row
+    gemm(
+        types.int32(ROW_MAJOR),
+        types.int32(flag_a),
+        types.int32(flag_b),
+        m,
+        n,
+        k,
+        T(1),
+        a.ctypes.data + at_a * size,
+        ld_a,
+        b.ctypes.data + at_b * size,
+        ld_b,
+        T(1),
+        out.ctypes.data,
+        n,
+    )
+'''
+
+
+def plan_product(dtype: Any, a: Geometry, b: Geometry) -> Plan | None:
+    """Plan (m, k) @ (k, n), or the same for each of a batch."""
+    (sizes_a, strides_a), (sizes_b, strides_b) = a, b
+    batch, step_a, step_b = 1, 0, 0
+    if len(sizes_a) == 3:
+        batch, step_a, step_b = sizes_a[0], strides_a[0], strides_b[0]
+    numbers = _numbers(
+        batch, (sizes_a[-2:], strides_a[-2:]), step_a, (sizes_b[-2:], strides_b[-2:]), step_b
+    )
+    return None if numbers is None else _plan("products", PRODUCTS, dtype, 2, numbers)
+
+
+def plan_linear(
+    dtype: Any, input: Geometry, weight: Geometry, bias: Geometry | None
+) -> Plan | None:
+    """Plan input @ weight.T + bias, all rows of the input in one product."""
+    rows = _as_rows(input)
+    if rows is None or len(weight[0]) != 2:
+        return None
+    columns = (weight[0][::-1], weight[1][::-1])
+    numbers = _numbers(1, rows, 0, columns, 0)
+    if numbers is None:
+        return None
+    if bias is None:
+        return _plan("products", PRODUCTS, dtype, 2, numbers)
+    if bias != ((weight[0][0],), (1,)):
+        return None
+    return _plan("affine_rows", AFFINE, dtype, 3, numbers)
+
+
+def _as_rows(geometry: Geometry) -> Geometry | None:
+    """The matrix of all rows, if their distances are all the same."""
+    sizes, strides = geometry
+    if len(sizes) < 2:
+        return None
+    for outer, inner in pairwise(range(len(sizes) - 1)):
+        if strides[outer] != sizes[inner] * strides[inner]:
+            return None
+    count = 1
+    for size in sizes[:-1]:
+        count *= size
+    return (count, sizes[-1]), (strides[-2], strides[-1])
+
+
+def _numbers(batch: int, a: Geometry, step_a: int, b: Geometry, step_b: int) -> Any:
+    """What the kernels read, in one array; None if BLAS cannot do it."""
+    (m, k), (_, n) = a[0], b[0]
+    leading_a, leading_b = _leading(a), _leading(b)
+    if leading_a is None or leading_b is None or not batch * m * n * k:
+        return None
+    return np.array([m, n, k, *leading_a, *leading_b, batch, step_a, step_b], np.int64)
+
+
+def _leading(matrix: Geometry) -> tuple[int, int] | None:
+    """The flag and the leading dimension of a matrix in BLAS's words."""
+    (rows, columns), (row_stride, column_stride) = matrix
+    if (column_stride == 1 or columns == 1) and (row_stride >= columns or rows == 1):
+        return PLAIN, max(columns if rows == 1 else row_stride, 1)
+    if (row_stride == 1 or rows == 1) and (column_stride >= rows or columns == 1):
+        return TRANSPOSED, max(rows if columns == 1 else column_stride, 1)
+    return None
+
+
+def _plan(name: str, text: str, dtype: Any, operands: int, numbers: Any) -> Plan | None:
+    gemm = blas.gemm_text(dtype)
+    if gemm is None:
+        return None
+    title = f"{name}: {dtype.name}."
+    text = "\n\n".join([build.HEADER.format(title=title), gemm, text])
+    arguments = (*[dtype] * (1 + operands), *[int] * operands, np.dtype(np.int64))
+    return Plan(build.entry_point(f"{name}_{dtype.name}", text, arguments), numbers)
