@@ -10,6 +10,8 @@ first kernel that runs.
 from __future__ import annotations
 
 import ast
+import contextlib
+import gc
 import hashlib
 import importlib.util
 import inspect
@@ -17,7 +19,7 @@ import os
 import sys
 import tempfile
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -25,7 +27,14 @@ from typing import Any
 
 from runtime import config
 
-HEADER = '''\
+DECORATORS = """\
+inner = njit(forceinline=True, no_cpython_wrapper=True, **options)
+entry = njit(cache=True, **options)
+"""
+"""For what kernels call, and for kernels. Repeated in a text after a change of `options`."""
+
+HEADER = (
+    '''\
 """{title}"""
 import math
 
@@ -33,9 +42,10 @@ import numpy as np
 from numba import njit
 
 options = {{"nogil": True, "error_model": "numpy", "fastmath": {{"contract"}}}}
-inner = njit(forceinline=True, **options)
-entry = njit(cache=True, **options)
+options["no_cfunc_wrapper"] = True
 '''
+    + DECORATORS
+)
 
 _modules: list[ModuleType] = []
 
@@ -80,13 +90,27 @@ def entry_point(name: str, text: str, arguments: tuple[Any, ...]) -> Any:
         [numbers.get(each) or types.Array(from_dtype(each), 1, "C") for each in arguments]
     )
     dispatcher = compile_text(name, text)
-    dispatcher.compile(signature)
+    with _without_collections():
+        dispatcher.compile(signature)
     return dispatcher.overloads[signature].entry_point
+
+
+@contextlib.contextmanager
+def _without_collections() -> Iterator[None]:
+    """Pause the garbage collector: a compilation makes enough objects for it to walk over all."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 @cache
 def load_text(name: str, text: str) -> ModuleType:
     """Import `text` from the file in the cache folder that is named by its hash."""
+    import_numba()
     digest = hashlib.sha256(text.encode()).hexdigest()[:24]
     path = config.cache_folder() / "kernels" / f"{name}_{digest}.py"
     if not path.exists() or path.read_text() != text:
@@ -98,6 +122,22 @@ def load_text(name: str, text: str) -> ModuleType:
     spec.loader.exec_module(module)
     _modules.append(module)
     return module
+
+
+@cache
+def import_numba() -> None:
+    """Import Numba's arrays without SciPy's linear algebra, which they look for: 0.1 s.
+
+    That it can be found is enough here; whoever uses it in a kernel of theirs imports it then.
+    """
+    import numba.np.linalg as linalg
+
+    look = linalg.ensure_blas
+    linalg.ensure_blas = lambda: None if importlib.util.find_spec("scipy") else look()
+    try:
+        import numba.np.arraymath  # noqa: F401
+    finally:
+        linalg.ensure_blas = look
 
 
 def _write_once(path: Path, text: str) -> None:

@@ -24,16 +24,16 @@ class PointwisePlan:
     """How to walk the operands of an element-wise operator together.
 
     sizes, strides: the result's geometry; a new result keeps the inputs' order of dims.
-    dense: whether all operands and the result are dense in the same order, so that one flat loop
-    over their memory will do. loop_sizes, loop_strides: the collapsed loop, a row of strides for
-    the output first and then for each input.
+    flat: whether the result is dense and every input is dense in the same order or one element
+    repeated, so that one flat loop over their memory will do. loop_sizes, loop_strides: the
+    collapsed loop, a row of strides for the output first and then for each input.
     """
 
     sizes: Size
     strides: tuple[int, ...]
     numel: int
     contiguous: bool
-    dense: bool
+    flat: bool
     loop_sizes: npt.NDArray[np.int64]
     loop_strides: npt.NDArray[np.int64]
     loop: npt.NDArray[np.int64]
@@ -46,6 +46,16 @@ class PointwisePlan:
     One other stride makes all of them 2: such a run does not vectorise anyway, and fewer kernels
     are compiled.
     """
+    flat_form: tuple[int, ...]
+    """The stride of each input of a flat loop; empty if all are 1."""
+    runs: int
+    """How often the inner loop runs."""
+    outer_dims: int
+    """How many dims a kernel has to count; 0 for two dims, the outer of which needs no counting."""
+
+    def counter(self) -> npt.NDArray[np.int64]:
+        """Where a kernel counts the outer dims."""
+        return np.zeros(self.outer_dims, np.int64) if self.outer_dims else self.loop
 
     def loop_for(self, outputs: int) -> npt.NDArray[np.int64]:
         """`loop` with the output's row once for each of several outputs."""
@@ -86,7 +96,7 @@ def plan_pointwise(inputs: tuple[Geometry, ...], out: Geometry | None = None) ->
     rows.insert(0, out_strides)
     numel = shapes.numel(sizes)
     loop_sizes, loop_rows = collapse(sizes, rows, order)
-    dense = len(loop_sizes) == 1 and all(row == [1] for row in loop_rows)
+    form = inner_form([row[-1] for row in loop_rows])
     sizes_array, strides_array = np.array(loop_sizes, np.int64), np.array(loop_rows, np.int64)
     loop = pack_loop(sizes_array, strides_array)
     return PointwisePlan(
@@ -94,12 +104,15 @@ def plan_pointwise(inputs: tuple[Geometry, ...], out: Geometry | None = None) ->
         out_strides,
         numel,
         shapes.is_contiguous(sizes, out_strides),
-        dense,
+        len(loop_sizes) == 1 and form[0] == 1,
         sizes_array,
         strides_array,
         loop,
         {1: loop},
-        inner_form([row[-1] for row in loop_rows]),
+        form,
+        form[1:] if 0 in form else (),
+        shapes.numel(loop_sizes[:-1]),
+        len(loop_sizes) - 1 if len(loop_sizes) > 2 else 0,
     )
 
 

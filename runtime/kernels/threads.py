@@ -47,7 +47,10 @@ os.register_at_fork(after_in_child=_forget_pool)
 
 
 def run_flat(kernel: Any, arrays: tuple[Any, ...], scalars: tuple[Any, ...] = ()) -> None:
-    """kernel(*arrays, *scalars) over arrays of one length, split among the threads."""
+    """kernel(*arrays, *scalars) over arrays of one length, split among the threads.
+
+    The first is an output. An array of one element is one that is used for all.
+    """
     numel = arrays[0].size
     parts = min(_threads, numel // GRAIN)
     if parts <= 1:
@@ -55,13 +58,12 @@ def run_flat(kernel: Any, arrays: tuple[Any, ...], scalars: tuple[Any, ...] = ()
         return
     # Whole cache lines per thread, whatever the element size.
     step = (numel // parts + 64) // 64 * 64
-    bounds = [(start, min(start + step, numel)) for start in range(0, numel, step)]
-    futures = [
-        pool().submit(kernel, *(array[start:stop] for array in arrays), *scalars)
-        for start, stop in bounds[1:]
-    ]
-    start, stop = bounds[0]
-    kernel(*(array[start:stop] for array in arrays), *scalars)
+    first, *rest = (
+        [array[start : min(start + step, numel)] if array.size > 1 else array for array in arrays]
+        for start in range(0, numel, step)
+    )
+    futures = [pool().submit(kernel, *part, *scalars) for part in rest]
+    kernel(*first, *scalars)
     for future in futures:
         future.result()
 

@@ -63,12 +63,7 @@ def typed_text(function: FunctionType, type_name: str, reassociate: bool) -> str
     library = compose.compose("\n".join(helpers.values()) + body, type_name)
     library = re.sub(r"^def ", "@inner\ndef ", library, flags=re.MULTILINE)
     header = build.HEADER.format(title=f"{function.__name__}: {type_name}.")
-    options = (
-        f"options = {{**options, {REASSOCIATED}}}\n"
-        "entry = njit(cache=True, **options)\ninner = njit(forceinline=True, **options)\n"
-        if reassociate
-        else ""
-    )
+    options = f"options = {{**options, {REASSOCIATED}}}\n" + build.DECORATORS if reassociate else ""
     bits = 8 * min(np.dtype(type_name).itemsize, 8)
     parts = [
         header,

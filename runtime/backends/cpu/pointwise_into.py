@@ -55,7 +55,7 @@ def make_inplace_binary_call(kernels: PointwiseKernels, general: Call) -> Call:
 
     def simple(*arrays: Any) -> None:
         nonlocal simple
-        simple = kernels.flat_kernel_at_defaults()
+        simple = kernels.flat_kernel(at_defaults=True)
         simple(*arrays)
 
     def call(self: Tensor, other: Tensor, *scalars: Any) -> Tensor:

@@ -29,7 +29,7 @@ class PointwiseKernels:
         )
         self.storage_dtype = outputs[0].numpy
         self.defaults, self.at_defaults = self._simpler(special)
-        self._contiguous: Any = None
+        self._contiguous: dict[Any, Any] = {}
         self._strided: dict[Any, Any] = {}
 
     def _simpler(self, special: PointwiseSignature) -> tuple[tuple[Any, ...], Any]:
@@ -54,15 +54,16 @@ class PointwiseKernels:
         )
         return tuple(operator.defaults.values()), spec
 
-    def flat_kernel(self) -> Any:
-        """The flat loop, compiled or loaded now."""
-        if self._contiguous is None:
-            self._contiguous = contiguous_kernel(self.spec)
-        return self._contiguous
+    def flat_kernel(self, form: tuple[int, ...] = (), at_defaults: bool = False) -> Any:
+        """The flat loop, compiled or loaded now. form: the inputs' strides, unless all are 1.
 
-    def flat_kernel_at_defaults(self) -> Any:
-        """The flat loop without the scalars where it is simpler for their defaults."""
-        return contiguous_kernel(self.at_defaults) if self.at_defaults else self.flat_kernel()
+        at_defaults: without the scalars, where that is simpler for their defaults.
+        """
+        found = self._contiguous.get((form, at_defaults))
+        if found is None:
+            spec = self.at_defaults if at_defaults and self.at_defaults else self.spec
+            found = self._contiguous[form, at_defaults] = contiguous_kernel(spec, form)
+        return found
 
     def strided_kernel(self, form: tuple[int, ...], at_defaults: bool = False) -> Any:
         """The loop over any geometry, for inner strides of some form."""
@@ -114,22 +115,36 @@ def run(
     """Run the loop that the plan calls for."""
     if plan.numel == 0:
         return
+    if plan.flat:
+        outputs = [
+            buffer[offset : offset + plan.numel]
+            for buffer, offset in zip(buffers, out_offsets, strict=True)
+        ]
+        arrays = (*outputs, *flat_inputs(plan, tensors))
+        threads.run_flat(kernels.flat_kernel(plan.flat_form), arrays, tuple(scalars))
+        return
     inputs = [typed_buffer(t) for t in tensors]
     offsets = (*out_offsets, *[t._offset for t in tensors])
-    if plan.dense:
-        flat = [
-            buffer[offset : offset + plan.numel]
-            for buffer, offset in zip(buffers + inputs, offsets, strict=True)
-        ]
-        threads.run_flat(kernels.flat_kernel(), tuple(flat), tuple(scalars))
-        return
     form = plan.form if len(buffers) == 1 else plan.form[:1] * (len(buffers) - 1) + plan.form
     kernel = kernels.strided_kernel(form)
-    kernel(plan.loop_for(len(buffers)), *offsets, *buffers, *inputs, *scalars)
+    loop = plan.loop_for(len(buffers))
+    kernel(loop, plan.counter(), plan.runs, *offsets, *buffers, *inputs, *scalars)
+
+
+def flat_inputs(plan: plans.PointwisePlan, tensors: Sequence[Tensor]) -> list[Any]:
+    """The elements of each tensor in the order of memory, or the one that it repeats."""
+    arrays = []
+    for tensor, stride in zip(tensors, plan.form[1:], strict=True):
+        flat = tensor._flat
+        if flat is None:
+            start = tensor._offset
+            flat = typed_buffer(tensor)[start : start + (plan.numel if stride else 1)]
+        arrays.append(flat)
+    return arrays
 
 
 def typed_buffer(tensor: Tensor) -> Any:
     """The storage's buffer seen as the tensor's dtype."""
     buffer = tensor._storage.buffer
     dtype = dtypes.BY_INDEX[tensor._key & keys.DTYPE_MASK].numpy
-    return buffer if buffer.dtype == dtype else buffer.view(dtype)
+    return buffer if buffer.dtype is dtype else buffer.view(dtype)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.backends.cpu.pointwise_kernels import PointwiseKernels
+from runtime.backends.cpu.pointwise_kernels import PointwiseKernels, typed_buffer
 from runtime.core import key as keys
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build
@@ -104,7 +104,7 @@ def make_binary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call
 
     def kernel(*arrays: Any) -> None:
         nonlocal kernel
-        kernel = kernels.flat_kernel_at_defaults()
+        kernel = kernels.flat_kernel(at_defaults=True)
         kernel(*arrays)
 
     def call(self: Tensor, other: Tensor, *scalars: Any) -> Tensor:
@@ -156,9 +156,7 @@ def make_binary_strided_call(
     """f(self, other, *scalars) over two tensors that need a plan."""
     geometries: dict[Any, plans.PointwisePlan] = {}
     dtype = kernels.storage_dtype
-    own_dtype, other_dtype = (each.numpy for each in kernels.spec.inputs)
     base_key = kernels.result_key(False)
-    convert = kernels.convert
     defaults = kernels.defaults
 
     def call(self: Tensor, other: Tensor, scalars: tuple[Any, ...]) -> Tensor:
@@ -168,17 +166,23 @@ def make_binary_strided_call(
             plan = plans.plan_pointwise((geometry[:2], geometry[2:]))
             if len(geometries) < PLANS_KEPT:
                 geometries[geometry] = plan
-        a, b = self._storage.buffer, other._storage.buffer
-        if plan.dense or not plan.numel or a.dtype != own_dtype or b.dtype != other_dtype:
+        numel = plan.numel
+        if not numel or numel >= GRAIN or scalars != defaults:
             return general(self, other, *scalars)  # type: ignore[no-any-return]
-        buffer = _empty(plan.numel, dtype)
-        if scalars == defaults:
-            kernel = kernels.strided_kernel(plan.form, True)
-            kernel(plan.loop, 0, self._offset, other._offset, buffer, a, b)
+        a, b = self._flat, other._flat
+        at_a = at_b = 0
+        if a is None:
+            a, at_a = typed_buffer(self), self._offset
+        if b is None:
+            b, at_b = typed_buffer(other), other._offset
+        buffer = _empty(numel, dtype)
+        if plan.flat:
+            kernel = kernels.flat_kernel(plan.flat_form, True)
+            kernel(buffer, a[at_a:] if at_a else a, b[at_b:] if at_b else b)
         else:
-            kernel = kernels.strided_kernel(plan.form)
-            places = (0, self._offset, other._offset)
-            kernel(plan.loop, *places, buffer, a, b, *map(convert, scalars))
+            kernel = kernels.strided_kernel(plan.form, True)
+            counter = plan.counter() if plan.outer_dims else plan.loop
+            kernel(plan.loop, counter, plan.runs, 0, at_a, at_b, buffer, a, b)
         sizes = plan.sizes
         return build(
             base_key if sizes else base_key | keys.ZERO_DIM,

@@ -50,17 +50,21 @@ class PointwiseSpec:
         return SCALAR_TYPES[self.compute.kind]
 
 
-def contiguous_kernel(spec: PointwiseSpec) -> Any:
-    """kernel(*outputs, *inputs, *scalars): one loop over flat arrays of equal length."""
-    return _compile(spec, spec.name, contiguous_text(spec), ())
+def contiguous_kernel(spec: PointwiseSpec, form: tuple[int, ...] = ()) -> Any:
+    """kernel(*outputs, *inputs, *scalars): one loop over flat arrays of equal length.
+
+    form: the stride of each input, 1 or 0; of an input with stride 0 the first element is used.
+    """
+    return _compile(spec, spec.name, contiguous_text(spec, form), ())
 
 
 def strided_kernel(spec: PointwiseSpec, form: tuple[int, ...]) -> Any:
-    """kernel(geometry, *offsets, *outputs, *inputs, *scalars) over any geometry.
+    """kernel(geometry, counter, runs, *offsets, *outputs, *inputs, *scalars) over any geometry.
 
     form: the inner stride of each operand as far as the loop is compiled for it: 1, 0, or ANY.
     """
-    places = (np.dtype(np.int64), *[int] * (len(spec.outputs) + len(spec.inputs)))
+    integers = np.dtype(np.int64)
+    places = (integers, integers, *[int] * (1 + len(spec.outputs) + len(spec.inputs)))
     return _compile(spec, f"{spec.name}_strided", strided_text(spec, form), places)
 
 
@@ -74,14 +78,17 @@ def _compile(spec: PointwiseSpec, name: str, text: str, first: tuple[Any, ...]) 
 
 
 @cache
-def contiguous_text(spec: PointwiseSpec) -> str:
+def contiguous_text(spec: PointwiseSpec, form: tuple[int, ...] = ()) -> str:
     """The text of the contiguous loop."""
     outputs, inputs, scalars = _operand_names(spec)
-    body = _element("    ", spec, {name: f"{name}[i]" for name in outputs + inputs})
+    repeated = [name for name, stride in zip(inputs, form, strict=False) if stride == 0]
+    places = {name: f"{name}[i]" for name in outputs + inputs}
+    body = _element("    ", spec, places | {name: f"{name}_0" for name in repeated})
     loop = [
         "@entry",
         f"def kernel({', '.join(outputs + inputs + scalars)}):",
         *_scalar_conversions(spec),
+        *(f"    {name}_0 = {name}[0]" for name in repeated),
         f"    for i in range({outputs[0]}.size):",
         *("    " + line for line in body),
     ]
@@ -92,13 +99,21 @@ def contiguous_text(spec: PointwiseSpec) -> str:
 def strided_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
     """The text of the strided loop: an odometer over the outer dims, one loop for the inner run.
 
-    `geometry` holds the number of dims, the sizes, and a row of strides per operand; `p_a` is where
-    the operand `a` begins in its array. The inner run is compiled for operands that are dense
-    (stride 1) or constant (stride 0) along it, because such runs vectorise.
+    `geometry` holds the number of dims, the sizes, and a row of strides per operand; `counter` the
+    place in the outer dims from which the loop starts, `p_a` the place of that element in the array
+    of the operand `a`; `runs` says how often the inner loop runs. That loop is compiled for
+    operands that are dense (stride 1) or constant (stride 0) along it, because it then vectorises.
     """
     outputs, inputs, scalars = _operand_names(spec)
     operands = outputs + inputs
-    parameters = ["geometry", *[f"p_{name}" for name in operands], *operands, *scalars]
+    parameters = [
+        "geometry",
+        "counter",
+        "runs",
+        *[f"p_{name}" for name in operands],
+        *operands,
+        *scalars,
+    ]
     advance = [f"p_{name} += geometry[r_{name}" for name in operands]
     lines = [
         "@entry",
@@ -106,10 +121,6 @@ def strided_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
         *_scalar_conversions(spec),
         "    last = geometry[0] - 1",
         "    n = geometry[1 + last]",
-        "    runs = 1",
-        "    for dim in range(last):",
-        "        runs *= geometry[1 + dim]",
-        "    counter = np.zeros(last, np.int64) if last > 1 else geometry",
     ]
     for row, name in enumerate(operands):
         lines += [

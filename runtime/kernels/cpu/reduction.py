@@ -16,11 +16,7 @@ from runtime.kernels import build
 from runtime.kernels.cpu.pointwise import load, store
 from runtime.kernels.vecmath import compose
 
-REASSOCIATED = """\
-options["fastmath"] = {"reassoc", "nsz", "contract"}
-inner = njit(forceinline=True, **options)
-entry = njit(cache=True, **options)
-"""
+REASSOCIATED = 'options["fastmath"] = {"reassoc", "nsz", "contract"}\n' + build.DECORATORS
 """For the parts and loops only: vector mathematics rounds by adding and subtracting."""
 
 FOLD_WITH_IDENTITY = '''\
