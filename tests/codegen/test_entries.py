@@ -3,7 +3,9 @@
 import json
 import time
 
+import jsonschema
 import pytest
+import yaml
 from small_program import DERIVATIVES, FORMULAS, FUNCTIONS, read_pair, write_pair
 
 from codegen.errors import CodegenError, SourceLocation
@@ -281,8 +283,6 @@ def test_the_json_schema_says_what_the_parser_says():
 
 
 def test_the_json_schema_accepts_good_files_and_refuses_bad_ones():
-    jsonschema = pytest.importorskip("jsonschema")
-    yaml = pytest.importorskip("yaml")
     files = {name.split(".")[0]: json.loads(text) for name, text in json_schema.files().items()}
     jsonschema.validate(yaml.safe_load(FUNCTIONS), files["native_functions"])
     jsonschema.validate(yaml.safe_load(DERIVATIVES), files["derivatives"])
