@@ -13,7 +13,14 @@ import numpy as np
 
 from runtime import errors
 from runtime.backends.cpu import memory
-from runtime.backends.cpu.dispatch_short import make_planned_call, make_two_tensor_call
+from runtime.backends.cpu.dispatch_short import (
+    MOST_PLANNED,
+    make_dense_call,
+    make_dense_copying_call,
+    make_dense_filling_call,
+    make_planned_call,
+    make_two_tensor_call,
+)
 from runtime.core import dtype as dtypes
 from runtime.core import generator as generators
 from runtime.core import promotion
@@ -26,7 +33,7 @@ from runtime.dispatch import ops
 from runtime.dispatch import signature as signatures
 from runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
 from runtime.kernels.cpu import half
-from runtime.kernels.cpu.planned import Planned
+from runtime.kernels.cpu.planned import Elementwise, Planned
 
 CPU = 0
 GEOMETRIES_KEPT = 1024
@@ -191,12 +198,14 @@ def make_static_call(
         run_rounded(kernel, results, arguments, raw)
         return wrap(*results) if wrap else tuple(results)
 
-    if several or set(operator.arguments.values()) != {"operand"}:
-        return call
     present = [convert for convert in converters if convert is not None]
-    if isinstance(kernel, Planned) and present in ([Tensor._array] * 2, [Tensor._array] * 3):
+    if several or present != converters[: len(present)] or set(present) != {Tensor._array}:
+        return call
+    if isinstance(kernel, Planned) and len(present) <= MOST_PLANNED:
         return make_planned_call(kernel, call, lambda args: prepare(args)[0], len(present))
-    if converters == [Tensor._array] * 2:
+    if isinstance(kernel, Elementwise) and len(present) == 1:
+        return make_dense_call(kernel, call, lambda args: prepare(args)[0])
+    if len(present) == 2 == len(converters):
         return make_two_tensor_call(kernel, call, remembered)
     return call
 
@@ -327,6 +336,10 @@ def make_mutating_call(
         self._storage.version += 1
         return self
 
+    if isinstance(kernel, Elementwise) and converters[0] is Tensor._array:
+        if converters[1:2] == [Tensor._array]:
+            return make_dense_copying_call(kernel, call)
+        return make_dense_filling_call(kernel, call, meta)
     return call
 
 

@@ -1,7 +1,4 @@
-"""Short paths of hand-written kernels: two or three tensors and nothing else, shapes seen before.
-
-As in `pointwise_short`, a result's fields are set one by one.
-"""
+"""Short paths of hand-written kernels, for one to three tensors of shapes seen before."""
 
 from __future__ import annotations
 
@@ -13,12 +10,15 @@ import numpy as np
 from runtime.backends.cpu.pointwise_kernels import typed_buffer
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch.operator import Call
-from runtime.kernels.cpu.planned import Planned
+from runtime.kernels.cpu.planned import Elementwise, Operand, Planned
 
-_new = object.__new__
 _empty = np.empty
 PLANS_KEPT = 1024
 """Geometries that a call remembers; others take the general way."""
+
+
+MOST_PLANNED = 3
+"""How many tensors a planned kernel may take."""
 
 
 def make_two_tensor_call(kernel: Any, general: Call, remembered: dict[Any, Any]) -> Call:
@@ -43,30 +43,48 @@ def make_two_tensor_call(kernel: Any, general: Call, remembered: dict[Any, Any])
 def make_planned_call(
     kernel: Planned, general: Call, prepare: Callable[[Any], Any], operands: int
 ) -> Call:
-    """A planned kernel over two or three tensors of any strides; absent operands come last.
+    """A planned kernel over one to three tensors of any strides, followed by other arguments.
 
     prepare: says what the result is for these arguments, or raises.
     """
     plans: dict[Any, Any] = {}
 
-    def first_call(geometry: Any, *args: Any) -> Any:
-        output = prepare(args)
+    def first_call(geometry: Any, tensors: tuple[Tensor, ...], plain: tuple[Any, ...]) -> Any:
+        output = prepare((*tensors, *plain))
         plan = None
         if output.is_contiguous and not output.is_rounded:
-            geometries = [None if each is None else (each._sizes, each._strides) for each in args]
-            plan = kernel.planner(output.numpy, *geometries)
-        if plan is None:
-            return general(*args)
-        if len(plans) < PLANS_KEPT:
+            shaped = [Operand(t.dtype.numpy, t._sizes, t._strides) for t in tensors]
+            out = Operand(output.numpy, output.sizes, output.strides)
+            plan = kernel.planner(out, *shaped, *plain)
+        if plan is not None and len(plans) < PLANS_KEPT:
             plans[geometry] = output, *plan
-        return general(*args)
+        return general(*tensors, *plain)
 
-    def call_two(self: Tensor, other: Tensor, *absent: None) -> Any:
-        geometry = (self._sizes, self._strides, other._sizes, other._strides)
-        plan = plans.get(geometry)
+    def call_one(self: Tensor, *plain: Any) -> Any:
+        geometry = (self._sizes, self._strides, plain)
+        try:
+            plan = plans.get(geometry)
+        except TypeError:  # a list
+            return general(self, *plain)
         if plan is None:
-            return first_call(geometry, self, other, *absent)
-        output, run, numbers = plan
+            return first_call(geometry, (self,), plain)
+        output, run, number = plan
+        a, at_a = self._flat, 0
+        if a is None:
+            a, at_a = typed_buffer(self), self._offset
+        buffer = _empty(output.numel, output.numpy)
+        run(buffer, a, at_a, number)
+        return build(output.key, output.sizes, output.strides, 0, None, buffer)
+
+    def call_two(self: Tensor, other: Tensor, *plain: Any) -> Any:
+        geometry = (self._sizes, self._strides, other._sizes, other._strides, plain)
+        try:
+            plan = plans.get(geometry)
+        except TypeError:
+            return general(self, other, *plain)
+        if plan is None:
+            return first_call(geometry, (self, other), plain)
+        output, run, number = plan
         a, b = self._flat, other._flat
         at_a = at_b = 0
         if a is None:
@@ -74,30 +92,76 @@ def make_planned_call(
         if b is None:
             b, at_b = typed_buffer(other), other._offset
         buffer = _empty(output.numel, output.numpy)
-        run(buffer, a, b, at_a, at_b, numbers)
-        result = _new(Tensor)
-        result._key = output.key
-        result._sizes = output.sizes
-        result._strides = output.strides
-        result._offset = 0
-        result._shared = None
-        result._flat = buffer
-        result._base = None
-        result._edge = None
-        result._meta = None
-        return result
+        run(buffer, a, b, at_a, at_b, number)
+        return build(output.key, output.sizes, output.strides, 0, None, buffer)
 
-    def call_three(self: Tensor, other: Tensor, third: Tensor) -> Any:
+    def call_three(self: Tensor, other: Tensor, third: Tensor, *plain: Any) -> Any:
         tensors = (self, other, third)
-        geometry = tuple([each for t in tensors for each in (t._sizes, t._strides)])
-        plan = plans.get(geometry)
+        geometry = (tuple([each for t in tensors for each in (t._sizes, t._strides)]), plain)
+        try:
+            plan = plans.get(geometry)
+        except TypeError:
+            return general(*tensors, *plain)
         if plan is None:
-            return first_call(geometry, *tensors)
-        output, run, numbers = plan
+            return first_call(geometry, tensors, plain)
+        output, run, number = plan
         arrays = [typed_buffer(t) if t._flat is None else t._flat for t in tensors]
         places = [t._offset if t._flat is None else 0 for t in tensors]
         buffer = _empty(output.numel, output.numpy)
-        run(buffer, *arrays, *places, numbers)
+        run(buffer, *arrays, *places, number)
         return build(output.key, output.sizes, output.strides, 0, None, buffer)
 
-    return call_two if operands == 2 else call_three
+    return (call_one, call_two, call_three)[operands - 1]
+
+
+def make_dense_call(kernel: Elementwise, general: Call, prepare: Callable[[Any], Any]) -> Call:
+    """kernel(out, self, ...) element by element, over a dense tensor."""
+    outputs: dict[Any, Any] = {}
+
+    def call(self: Tensor, *plain: Any) -> Any:
+        flat = self._flat
+        if flat is None:
+            return general(self, *plain)
+        geometry = (self._sizes, self._strides, plain)
+        output = outputs.get(geometry)
+        if output is None:
+            output = prepare((self, *plain))
+            if not output.is_contiguous or output.is_rounded:
+                return general(self, *plain)
+            if len(outputs) < PLANS_KEPT:
+                outputs[geometry] = output
+        buffer = _empty(output.numel, output.numpy)
+        kernel.kernel(buffer, flat, *plain)
+        return build(output.key, output.sizes, output.strides, 0, None, buffer)
+
+    return call
+
+
+def make_dense_copying_call(kernel: Elementwise, general: Call) -> Call:
+    """kernel(self, other, ...) writes to self element by element, over dense tensors."""
+
+    def call(self: Tensor, other: Tensor, *plain: Any) -> Tensor:
+        a, b = self._flat, other._flat
+        if a is None or b is None or self._sizes != other._sizes:
+            return general(self, other, *plain)  # type: ignore[no-any-return]
+        kernel.kernel(a, b, *plain)
+        (self._shared or self._storage).version += 1
+        return self
+
+    return call
+
+
+def make_dense_filling_call(kernel: Elementwise, general: Call, check: Call | None) -> Call:
+    """kernel(self, ...) writes to self element by element, over a dense tensor."""
+
+    def call(self: Tensor, *plain: Any) -> Tensor:
+        flat = self._flat
+        if flat is None:
+            return general(self, *plain)  # type: ignore[no-any-return]
+        if check is not None:
+            check(self, *plain)
+        kernel.kernel(flat, *plain)
+        (self._shared or self._storage).version += 1
+        return self
+
+    return call

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels import threads
+from runtime.kernels.cpu.planned import Elementwise
 
 Array = np.ndarray
 
@@ -93,6 +94,7 @@ def _real_part(source: Array) -> Array:
     return source.real
 
 
+@Elementwise
 def copy_(self: Array, src: Array, non_blocking: bool = False) -> None:
     """Copy `src`, broadcast to self's sizes."""
     if self.dtype == src.dtype:
@@ -101,16 +103,19 @@ def copy_(self: Array, src: Array, non_blocking: bool = False) -> None:
         cast_into(self, src)
 
 
+@Elementwise
 def clone(out: Array, self: Array, memory_format: Any = None) -> None:
     """Copy all elements."""
     assign(out, self)
 
 
+@Elementwise
 def to_copy(out: Array, self: Array, *options: Any) -> None:
     """Copy all elements, cast to the dtype of `out`."""
     cast_into(out, self)
 
 
+@Elementwise
 def fill_(self: Array, value: Any) -> None:
     """Set all elements to one number or to the element of a 0-d array."""
     if self.dtype.kind in "fc" and value.__class__ is float:
@@ -121,6 +126,7 @@ def fill_(self: Array, value: Any) -> None:
         fill(self, element[()])
 
 
+@Elementwise
 def zero_(self: Array) -> None:
     """Set all elements to zero."""
     fill(self, 0)

@@ -13,7 +13,10 @@ import numpy as np
 
 from runtime.kernels import build
 from runtime.kernels.cpu import blas
-from runtime.kernels.cpu.planned import Geometry, Plan
+from runtime.kernels.cpu.planned import Operand, Plan
+
+Geometry = tuple[tuple[int, ...], tuple[int, ...]]
+"""Sizes and strides of a matrix."""
 
 PLAIN, TRANSPOSED = 111, 112
 
@@ -72,39 +75,39 @@ def kernel(out, a, b, bias, at_a, at_b, at_bias, plan):
 '''
 
 
-def plan_product(dtype: Any, a: Geometry, b: Geometry) -> Plan | None:
+def plan_product(out: Operand, a: Operand, b: Operand) -> Plan | None:
     """Plan (m, k) @ (k, n), or the same for each of a batch."""
-    (sizes_a, strides_a), (sizes_b, strides_b) = a, b
+    (_, sizes_a, strides_a), (_, sizes_b, strides_b) = a, b
     batch, step_a, step_b = 1, 0, 0
     if len(sizes_a) == 3:
         batch, step_a, step_b = sizes_a[0], strides_a[0], strides_b[0]
     numbers = _numbers(
         batch, (sizes_a[-2:], strides_a[-2:]), step_a, (sizes_b[-2:], strides_b[-2:]), step_b
     )
-    return None if numbers is None else _plan("products", PRODUCTS, dtype, 2, numbers)
+    return None if numbers is None else _plan("products", PRODUCTS, out.dtype, 2, numbers)
 
 
 def plan_linear(
-    dtype: Any, input: Geometry, weight: Geometry, bias: Geometry | None
+    out: Operand, input: Operand, weight: Operand, bias: Operand | None = None
 ) -> Plan | None:
     """Plan input @ weight.T + bias, all rows of the input in one product."""
     rows = _as_rows(input)
-    if rows is None or len(weight[0]) != 2:
+    if rows is None or len(weight.sizes) != 2:
         return None
-    columns = (weight[0][::-1], weight[1][::-1])
+    columns = (weight.sizes[::-1], weight.strides[::-1])
     numbers = _numbers(1, rows, 0, columns, 0)
     if numbers is None:
         return None
     if bias is None:
-        return _plan("products", PRODUCTS, dtype, 2, numbers)
-    if bias != ((weight[0][0],), (1,)):
+        return _plan("products", PRODUCTS, out.dtype, 2, numbers)
+    if bias.sizes != weight.sizes[:1] or bias.strides != (1,):
         return None
-    return _plan("affine_rows", AFFINE, dtype, 3, numbers)
+    return _plan("affine_rows", AFFINE, out.dtype, 3, numbers)
 
 
-def _as_rows(geometry: Geometry) -> Geometry | None:
+def _as_rows(operand: Operand) -> Geometry | None:
     """The matrix of all rows, if their distances are all the same."""
-    sizes, strides = geometry
+    _, sizes, strides = operand
     if len(sizes) < 2:
         return None
     for outer, inner in pairwise(range(len(sizes) - 1)):

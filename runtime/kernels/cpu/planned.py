@@ -1,4 +1,4 @@
-"""Kernels that look at shapes once: what depends on the geometry is worked out beforehand.
+"""Kernels that are more than a call with arrays: planned ones, and element by element ones.
 
 A small product of matrices takes 0.2 us; shapes, flags and views of arrays would take ten times
 that. A planned kernel offers both: a call with arrays for any arguments, and a plan for a geometry,
@@ -10,22 +10,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-Geometry = tuple[tuple[int, ...], tuple[int, ...]]
-"""Sizes and strides of one operand."""
+
+class Operand(NamedTuple):
+    """What a plan may depend on; strides in elements."""
+
+    dtype: Any
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
 
 
 class Plan(NamedTuple):
-    """run(out, *arrays, *offsets, numbers): flat arrays, and where each operand begins in its."""
+    """run(out, *arrays, *offsets, number): flat arrays, and where each operand begins in its."""
 
     run: Callable[..., None]
-    numbers: Any
+    number: Any
 
 
 class Planned:
-    """A kernel together with its planner: planner(dtype, *geometries) -> Plan or None.
+    """A kernel together with its planner: planner(out, *operands, *plain) -> Plan or None.
 
-    A geometry is None for an absent operand; the planner returns None for what only the kernel
-    itself can do.
+    The operands are those present, as `Operand`; plain are the other arguments. The planner
+    returns None for what only the kernel itself can do.
     """
 
     def __init__(self, kernel: Callable[..., None], planner: Callable[..., Plan | None]) -> None:
@@ -41,3 +46,15 @@ class Planned:
 def planned(planner: Callable[..., Plan | None]) -> Callable[[Callable[..., None]], Planned]:
     """Give a kernel its planner."""
     return lambda kernel: Planned(kernel, planner)
+
+
+class Elementwise:
+    """A kernel that may be given flat arrays in place of dense ones of one shape."""
+
+    def __init__(self, kernel: Callable[..., None]) -> None:
+        self.kernel = kernel
+        self.__name__ = kernel.__name__
+        self.__doc__ = kernel.__doc__
+
+    def __call__(self, *args: Any) -> None:
+        self.kernel(*args)
