@@ -37,6 +37,12 @@ class TypedKernel:
             compiled = self._compiled[first.dtype] = self.compiled(first.dtype.name)
         return compiled(first, *args)
 
+    def entry_point(self, dtype: Any, arguments: tuple[Any, ...]) -> Any:
+        """The function for elements of one dtype, for arguments as `build.entry_point` has them."""
+        name = f"{self.__name__}_{dtype.name}"
+        text = typed_text(self.function, dtype.name, self.reassociate)
+        return build.entry_point(name, text, arguments)
+
     def compiled(self, type_name: str) -> Any:
         """The compiled function for elements of one NumPy type."""
         name = f"{self.__name__}_{type_name}"

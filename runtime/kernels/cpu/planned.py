@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from runtime.core import shape
+
 
 class Operand(NamedTuple):
     """What a plan may depend on; strides in elements."""
@@ -17,6 +19,11 @@ class Operand(NamedTuple):
     dtype: Any
     sizes: tuple[int, ...]
     strides: tuple[int, ...]
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie densely in row-major order."""
+        return shape.is_contiguous(self.sizes, self.strides)
 
 
 class Plan(NamedTuple):
@@ -26,6 +33,9 @@ class Plan(NamedTuple):
     number: Any
 
 
+Planner = Callable[..., Plan | None]
+
+
 class Planned:
     """A kernel together with its planner: planner(out, *operands, *plain) -> Plan or None.
 
@@ -33,7 +43,7 @@ class Planned:
     returns None for what only the kernel itself can do.
     """
 
-    def __init__(self, kernel: Callable[..., None], planner: Callable[..., Plan | None]) -> None:
+    def __init__(self, kernel: Callable[..., None], planner: Planner) -> None:
         self.kernel = kernel
         self.planner = planner
         self.__name__ = kernel.__name__
@@ -43,7 +53,7 @@ class Planned:
         self.kernel(*args)
 
 
-def planned(planner: Callable[..., Plan | None]) -> Callable[[Callable[..., None]], Planned]:
+def planned(planner: Planner) -> Callable[[Callable[..., None]], Planned]:
     """Give a kernel its planner."""
     return lambda kernel: Planned(kernel, planner)
 

@@ -8,28 +8,52 @@ an (outer, n, inner) array advance together, so that both forms vectorise.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from runtime.kernels import threads
+from runtime.kernels.cpu.planned import Operand, Plan, Planner, planned
 from runtime.kernels.cpu.reduced_dims import fold
-from runtime.kernels.typed import typed, typed_sum
+from runtime.kernels.typed import TypedKernel, typed, typed_sum
 
 Array = Any
+WORK = 4
+"""How much more an element costs than in element-wise work."""
 
 
+def plan_rows(flat_kernel: Callable[[], TypedKernel], operands: int) -> Planner:
+    """The planner of small softmaxes along the last dim: flat_kernel(out, *arrays, *offsets, n)."""
+
+    def plan(out: Operand, *args: Any) -> Plan | None:
+        inputs, dim = args[:operands], args[operands]
+        if not out.sizes or dim not in (-1, len(out.sizes) - 1) or out.dtype.kind != "f":
+            return None
+        if not 0 < prod(out.sizes) * WORK < threads.GRAIN:
+            return None
+        if any(each.dtype != out.dtype or not each.is_contiguous for each in inputs):
+            return None
+        arguments = (*[out.dtype] * (1 + operands), *[int] * (1 + operands))
+        return Plan(flat_kernel().entry_point(out.dtype, arguments), out.sizes[-1])
+
+    return plan
+
+
+@planned(plan_rows(lambda: softmax_flat, 1))
 def softmax(out: Array, self: Array, dim: int, dtype: Any) -> None:
     """Write exp(x - max) / sum of exp(x - max) over `dim`."""
     _run(softmax_rows, softmax_columns, dim, out, self.astype(out.dtype, copy=False))
 
 
+@planned(plan_rows(lambda: log_softmax_flat, 1))
 def log_softmax(out: Array, self: Array, dim: int, dtype: Any) -> None:
     """Write x - max - log(sum of exp(x - max)) over `dim`."""
     _run(log_softmax_rows, log_softmax_columns, dim, out, self.astype(out.dtype, copy=False))
 
 
+@planned(plan_rows(lambda: softmax_backward_flat, 2))
 def softmax_backward_data(
     out: Array, grad_output: Array, output: Array, dim: int, input_dtype: Any
 ) -> None:
@@ -37,6 +61,7 @@ def softmax_backward_data(
     _run(softmax_backward_rows, softmax_backward_columns, dim, out, grad_output, output)
 
 
+@planned(plan_rows(lambda: log_softmax_backward_flat, 2))
 def log_softmax_backward_data(
     out: Array, grad_output: Array, output: Array, dim: int, input_dtype: Any
 ) -> None:
@@ -68,12 +93,12 @@ def _run(rows_kernel: Any, columns_kernel: Any, dim: int, out: Array, *inputs: A
     if not sizes or dim == -1 or dim == len(sizes) - 1:
         shape = (-1, sizes[-1]) if sizes else (1, 1)
         arrays = [np.ascontiguousarray(a).reshape(shape) for a in (out, *inputs)]
-        threads.run_rows(rows_kernel, tuple(arrays), work=4)
+        threads.run_rows(rows_kernel, tuple(arrays), work=WORK)
         return
     dim %= len(sizes)
     shape = (-1, sizes[dim], prod(sizes[dim + 1 :]))
     arrays = [np.ascontiguousarray(a).reshape(shape) for a in (out, *inputs)]
-    threads.run_rows(columns_kernel, tuple(arrays), work=4)
+    threads.run_rows(columns_kernel, tuple(arrays), work=WORK)
 
 
 # Rows.
@@ -171,6 +196,39 @@ def log_softmax_backward_rows(grad_input, grad, y):
             total += g[i]
         for i in range(n):
             result[i] = g[i] - exp(p[i]) * total
+
+
+# Rows of flat arrays, for the plans.
+
+
+@typed_sum
+def softmax_flat(out, x, at, n):
+    """softmax_rows over rows of n elements, the first of which is x[at]."""
+    rows = out.size // n
+    softmax_rows(out.reshape(rows, n), x[at : at + out.size].reshape(rows, n))
+
+
+@typed_sum
+def log_softmax_flat(out, x, at, n):
+    """As softmax_flat."""
+    rows = out.size // n
+    log_softmax_rows(out.reshape(rows, n), x[at : at + out.size].reshape(rows, n))
+
+
+@typed_sum
+def softmax_backward_flat(out, grad, y, at_grad, at_y, n):
+    """As softmax_flat."""
+    rows, size = out.size // n, out.size
+    g, p = grad[at_grad : at_grad + size], y[at_y : at_y + size]
+    softmax_backward_rows(out.reshape(rows, n), g.reshape(rows, n), p.reshape(rows, n))
+
+
+@typed_sum
+def log_softmax_backward_flat(out, grad, y, at_grad, at_y, n):
+    """As softmax_flat."""
+    rows, size = out.size // n, out.size
+    g, p = grad[at_grad : at_grad + size], y[at_y : at_y + size]
+    log_softmax_backward_rows(out.reshape(rows, n), g.reshape(rows, n), p.reshape(rows, n))
 
 
 # Columns.
