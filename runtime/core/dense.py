@@ -26,6 +26,15 @@ class DenseLayout:
 
 
 @lru_cache(maxsize=4096)
+def inferred_layout(sizes: tuple[int, ...], numel: int) -> DenseLayout:
+    """The layout for `numel` elements where one size may be -1.
+
+    Raises: RuntimeError if no size makes that many.
+    """
+    return dense_layout(shapes.infer_size(sizes, numel))
+
+
+@lru_cache(maxsize=4096)
 def dense_layout(sizes: tuple[int, ...]) -> DenseLayout:
     """The layout of a contiguous tensor of these sizes."""
     return DenseLayout(sizes)

@@ -8,6 +8,7 @@ device makes the call itself. The tables are all the state there is.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from runtime import errors
@@ -64,6 +65,7 @@ class Operator:
     """
 
     kind = "operator"
+    arguments: dict[str, str]
 
     def __init__(
         self,
@@ -96,6 +98,12 @@ class Operator:
     def base_name(self) -> str:
         """The name without its overload."""
         return self.name.partition(".")[0]
+
+    @cached_property
+    def operand_places(self) -> tuple[int, ...]:
+        """Where the operands stand among the arguments of the call."""
+        names = tuple(self.arguments)
+        return tuple([names.index(name) for name in self.operands])
 
     def resolve(self, signature: tuple[Any, ...], variant: str) -> Call:
         """The call for one signature.

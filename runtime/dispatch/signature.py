@@ -71,6 +71,13 @@ def tensor_keys(signature: Iterable[Entry]) -> Iterator[int]:
             yield entry
 
 
+def has_grad(entry: Entry) -> builtins.bool:
+    """Whether any tensor of a signature takes part in autograd."""
+    if entry.__class__ is int:
+        return bool(entry & keys.GRAD)
+    return entry.__class__ is tuple and any(map(has_grad, entry))
+
+
 def without_grad(entry: Entry) -> Entry:
     """The entry as seen below autograd."""
     if entry.__class__ is int:

@@ -168,13 +168,13 @@ def call_out(table: CallTable, out: Any, *args: Any) -> Any:
     Raises: RuntimeError if gradients would be lost; TypeError for an argument of a wrong type.
     """
     operator = table.operator
-    names = tuple(operator.arguments)
-    operands = tuple([args[names.index(name)] for name in operator.operands])
+    operands = tuple([args[i] for i in operator.operand_places])
     try:
         signature = operator.signature(operands)
     except AttributeError:
         raise operator.wrong_arguments(operands) from None
-    refuse_grad(operator.base_name, out, signature if operator.arity != 1 else (signature,))
+    if out.__class__ is not Tensor or (out._key & keys.GRAD or signatures.has_grad(signature)):
+        refuse_grad(operator.base_name, out, signature if operator.arity != 1 else (signature,))
     return table[signature](out, *args)
 
 

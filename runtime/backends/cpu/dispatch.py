@@ -6,7 +6,7 @@ A kernel knows arrays, not tensors. 16-bit floats reach it as float32 unless it 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from runtime.backends.cpu.dispatch_short import (
     make_dense_copying_call,
     make_dense_filling_call,
     make_planned_call,
+    make_planned_list_call,
     make_two_tensor_call,
 )
 from runtime.core import dtype as dtypes
@@ -138,9 +139,15 @@ def _generator(value: Any) -> Any:
     return generators.default_generator if value is None else value
 
 
+def _arrays(tensors: Sequence[Tensor]) -> list[Any]:
+    return [tensor._array() for tensor in tensors]
+
+
 def _tensor_converter(entry: Any, cast: dtypes.dtype | None, raw: bool) -> Convert | None:
     if entry.__class__ is tuple:
         members = [_tensor_converter(each, cast, raw) for each in entry]
+        if set(members) == {Tensor._array}:
+            return _arrays
         return lambda values: [
             value if convert is None else convert(value)
             for convert, value in zip(members, values, strict=True)
@@ -198,6 +205,8 @@ def make_static_call(
         run_rounded(kernel, results, arguments, raw)
         return wrap(*results) if wrap else tuple(results)
 
+    if isinstance(kernel, Planned) and converters[0] is _arrays and not any(converters[1:]):
+        return make_planned_list_call(kernel, call, lambda args: prepare(args)[0])
     present = [convert for convert in converters if convert is not None]
     if several or present != converters[: len(present)] or set(present) != {Tensor._array}:
         return call

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -112,6 +112,37 @@ def make_planned_call(
         return build(output.key, output.sizes, output.strides, 0, None, buffer)
 
     return (call_one, call_two, call_three)[operands - 1]
+
+
+def make_planned_list_call(kernel: Planned, general: Call, prepare: Callable[[Any], Any]) -> Call:
+    """A planned kernel over a list of dense tensors: run(out, arrays, number)."""
+    plans: dict[Any, Any] = {}
+
+    def first_call(geometry: Any, tensors: Sequence[Tensor], plain: tuple[Any, ...]) -> Any:
+        output = prepare((tensors, *plain))
+        plan = None
+        if output.is_contiguous and not output.is_rounded:
+            shaped = [Operand(t.dtype.numpy, t._sizes, t._strides) for t in tensors]
+            out = Operand(output.numpy, output.sizes, output.strides)
+            plan = kernel.planner(out, shaped, *plain)
+        if plan is not None and len(plans) < PLANS_KEPT:
+            plans[geometry] = output, *plan
+        return general(tensors, *plain)
+
+    def call(tensors: Sequence[Tensor], *plain: Any) -> Any:
+        arrays = [t._flat for t in tensors]
+        if any(array is None for array in arrays):
+            return general(tensors, *plain)
+        geometry = (tuple([t._sizes for t in tensors]), plain)
+        plan = plans.get(geometry)
+        if plan is None:
+            return first_call(geometry, tensors, plain)
+        output, run, number = plan
+        buffer = _empty(output.numel, output.numpy)
+        run(buffer, arrays, number)
+        return build(output.key, output.sizes, output.strides, 0, None, buffer)
+
+    return call
 
 
 def make_dense_call(kernel: Elementwise, general: Call, prepare: Callable[[Any], Any]) -> Call:

@@ -92,6 +92,11 @@ def make_out_call(special: PointwiseSignature) -> Call:
             promotion.check_out(special.result, dtype)
             kernels = by_dtype[index] = PointwiseKernels(special, (dtype,))
         tensors, scalars = kernels.split(args)
+        flat = None if out._flat is None else common_flat((out, *tensors))
+        if flat is not None and not any(t is not out and _share(t, out) for t in tensors):
+            threads.run_flat(kernels.flat_kernel(), tuple(flat), tuple(scalars))
+            (out._shared or out._storage).version += 1
+            return out
         sizes = shapes.broadcast_shapes(*(t._sizes for t in tensors))
         if tuple(out._sizes) != tuple(sizes):
             memory.resize_out(operator.base_name, out, sizes)
@@ -117,6 +122,11 @@ def write(
         tuple([(t._sizes, t._strides) for t in tensors]), (out._sizes, out._strides)
     )
     run(kernels, plan, [typed_buffer(out)], (out._offset,), tensors, scalars)
+
+
+def _share(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors have one storage; one that nobody asked for is not shared."""
+    return a._shared is not None and a._shared is b._shared
 
 
 def _check_overlap(name: str, out: Tensor, inputs: list[Tensor]) -> None:

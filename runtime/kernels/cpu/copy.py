@@ -80,11 +80,16 @@ def cast_into(out: Array, source: Array) -> None:
     """Write `source`, broadcast, cast as in C: floats lose their fraction, bool is non-zero."""
     if source.dtype.kind == "c" and out.dtype.kind not in "cb":
         source = _real_part(source)
-    if out.dtype.kind in "iufc" and source.dtype.kind in "fc" and out.dtype != source.dtype:
+    own, wanted = source.dtype, out.dtype
+    if own.kind in "fc" and wanted.kind in "iufc" and not _is_widening(own, wanted):
         with np.errstate(invalid="ignore", over="ignore"):
             assign(out, source)
     else:
         assign(out, source)
+
+
+def _is_widening(own: Any, wanted: Any) -> bool:
+    return own.kind == wanted.kind and own.itemsize <= wanted.itemsize  # type: ignore[no-any-return]
 
 
 def _real_part(source: Array) -> Array:

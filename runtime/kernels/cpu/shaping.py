@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,30 @@ from runtime.kernels.cpu.folding import (
     settle,
     start_from,
 )
+from runtime.kernels.cpu.planned import Operand, Plan, planned
 
 Array = Any
 
 
+def plan_join(out: Operand, tensors: Sequence[Operand], dim: int = 0) -> Plan | None:
+    """Plan joining dense arrays: rows of `out` are rows of all arrays, one behind the other."""
+    count = prod(out.sizes)
+    if not 0 < count < threads.GRAIN or not all(prod(each.sizes) for each in tensors):
+        return None
+    outer = prod(out.sizes[: dim % len(out.sizes)])
+    return Plan(_join if outer == 1 else _join_rows, outer)
+
+
+def _join(out: Array, arrays: Sequence[Array], outer: int) -> None:
+    np.concatenate(arrays, out=out)
+
+
+def _join_rows(out: Array, arrays: Sequence[Array], outer: int) -> None:
+    rows = [array.reshape(outer, -1) for array in arrays]
+    np.concatenate(rows, 1, out=out.reshape(outer, -1))
+
+
+@planned(plan_join)
 def cat(out: Array, tensors: Sequence[Array], dim: int = 0) -> None:
     """Write the arrays one behind the other along `dim`; those of shape (0,) are left out."""
     if any(tensor.ndim != out.ndim for tensor in tensors):
@@ -39,6 +60,7 @@ def cat(out: Array, tensors: Sequence[Array], dim: int = 0) -> None:
     copy_parts(*pairs)
 
 
+@planned(plan_join)
 def stack(out: Array, tensors: Sequence[Array], dim: int = 0) -> None:
     """Write the arrays one behind the other along the new dim `dim`."""
     before = (slice(None),) * (dim % out.ndim)

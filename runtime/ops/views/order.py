@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 from runtime import errors
@@ -61,16 +62,17 @@ def permute(self: Tensor, dims: Sequence[int]) -> Geometry:
 
     **Raises** RuntimeError unless `dims` names every dim once, IndexError if one is out of range.
     """
-    sizes, strides = list(self._sizes), self._strides
+    return (*_permuted(self._sizes, self._strides, tuple(dims)), self._offset)
+
+
+@lru_cache(maxsize=4096)
+def _permuted(
+    sizes: Size, strides: tuple[int, ...], dims: tuple[int, ...]
+) -> tuple[Size, tuple[int, ...]]:
     ndim = len(sizes)
-    if len(dims) == ndim:
-        try:
-            new_sizes = make_size([sizes[dim] for dim in dims])
-            new_strides = tuple([strides[dim] for dim in dims])
-        except IndexError:
-            raise _not_a_permutation(dims, ndim) from None
-        if len({dim % ndim for dim in dims}) == ndim:
-            return new_sizes, new_strides, self._offset
+    in_range = len(dims) == ndim and all(-ndim <= dim < ndim for dim in dims)
+    if in_range and len({dim % ndim for dim in dims}) == ndim:
+        return make_size([sizes[dim] for dim in dims]), tuple([strides[dim] for dim in dims])
     raise _not_a_permutation(dims, ndim)
 
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from runtime import errors
 from runtime.core import shape as shapes
-from runtime.core.dense import dense_layout
+from runtime.core.dense import dense_layout, inferred_layout
 from runtime.core.size import Size, make_size
 from runtime.core.tensor import Tensor
 
@@ -22,7 +22,7 @@ def view(self: Tensor, size: Sequence[int]) -> Geometry:
     flat = self._flat
     if flat is not None and size.__class__ is tuple:
         # A view of a dense tensor by its whole size is usual, and so is seeing that size again.
-        dense = dense_layout(size)
+        dense = inferred_layout(size, flat.size) if -1 in size else dense_layout(size)
         if dense.numel == flat.size > 0 and (not self._strides or self._strides[-1] == 1):
             return dense.sizes, dense.strides, self._offset
     sizes = tuple(self._sizes)
