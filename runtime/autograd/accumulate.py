@@ -48,7 +48,10 @@ def _has_memory_alone(grad: Tensor) -> bool:
     A base that only this view of it knows does not count. Beyond its storage, the buffer is known
     to the flat arrays of the tensor and of the base.
     """
-    storage, base = grad._storage, grad._base
+    base = grad._base
+    if grad._shared is None:  # there has been no view
+        return _references(grad._flat) <= _BUFFER
+    storage = grad._storage
     arrays = 0 if grad._flat is None else 1
     if base is None:
         known = _references(storage) <= _STORAGE

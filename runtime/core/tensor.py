@@ -346,7 +346,7 @@ def alias(tensor: Tensor, sizes: Iterable[int], strides: tuple[int, ...], offset
     key = tensor._key & ~(keys.GRAD | keys.ZERO_DIM)
     if not sizes:
         key |= keys.ZERO_DIM
-    return build(key, sizes, strides, offset, tensor._storage)
+    return build(key, sizes, strides, offset, tensor._shared or tensor._storage)
 
 
 def is_tensor(obj: object) -> builtins.bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from runtime.backends import pointwise_signature
 from runtime.backends.cpu.pointwise_into import make_inplace_call, make_out_call
-from runtime.backends.cpu.pointwise_kernels import PointwiseKernels, common_flat, run
+from runtime.backends.cpu.pointwise_kernels import PointwiseKernels, common_flat, flat_inputs, run
 from runtime.backends.cpu.pointwise_short import PLANS_KEPT, SHORT_PATHS
 from runtime.core import key as keys
 from runtime.core.storage import Storage
@@ -65,7 +65,11 @@ def make_general_call(kernels: PointwiseKernels) -> Call:
                     geometries[geometry] = plan
             sizes, strides, contiguous = plan.sizes, plan.strides, plan.contiguous
             buffers = [np.empty(plan.numel, dtype) for dtype in storage_dtypes]
-            run(kernels, plan, buffers, (0,) * len(buffers), tensors, scalars)
+            if plan.flat and 0 < plan.numel < threads.GRAIN:
+                arrays = flat_inputs(plan, tensors)
+                kernels.flat_kernel(plan.flat_form)(*buffers, *arrays, *scalars)
+            else:
+                run(kernels, plan, buffers, (0,) * len(buffers), tensors, scalars)
         zero_dim = 0 if sizes else keys.ZERO_DIM
         results = tuple(
             [
