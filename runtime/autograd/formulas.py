@@ -29,6 +29,8 @@ from runtime.autograd.layer_formulas import (  # noqa: F401 - shown to derivativ
 from runtime.autograd.matrix_formulas import (  # noqa: F401 - shown to derivatives.yaml
     linear_grad_input,
     linear_grad_weight,
+    mm_grad_mat2,
+    mm_grad_self,
     scaled,
     std_backward,
     std_mean_backward,

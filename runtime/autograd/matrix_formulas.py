@@ -22,6 +22,28 @@ def scaled(grad: Tensor, scale: Any) -> Any:
     return grad if scale == 1 else grad * scale
 
 
+def mm_grad_self(grad: Tensor, mat2: Tensor, sizes: Sequence[int], strides: Sequence[int]) -> Any:
+    """grad @ mat2^H, in the layout of the operand that it belongs to."""
+    factor = mat2.conj() if mat2.dtype.is_complex else mat2
+    if _is_transposed(sizes, strides):
+        return factor.mm(grad.t()).t()
+    return grad.mm(factor.t())
+
+
+def mm_grad_mat2(grad: Tensor, self: Tensor, sizes: Sequence[int], strides: Sequence[int]) -> Any:
+    """self^H @ grad, in the layout of the operand that it belongs to."""
+    factor = self.conj() if self.dtype.is_complex else self
+    if _is_transposed(sizes, strides):
+        return grad.t().mm(factor).t()
+    return factor.t().mm(grad)
+
+
+def _is_transposed(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether columns lie one after the other. A leaf keeps such a gradient without a copy."""
+    rows, columns = sizes
+    return tuple(strides) == (1, rows) and rows > 1 and columns > 1
+
+
 def linear_grad_input(grad: Tensor, weight: Tensor) -> Any:
     """grad @ weight, all rows in one product; the weight may be a vector."""
     factor = weight.conj() if weight.dtype.is_complex else weight

@@ -3529,22 +3529,33 @@ def recording_native_dropout(below, needs_input):
 
 class MmBackward0(Node):
     """mm
-    self: grad.mm(mat2.t().conj())
-    mat2: self.t().conj().mm(grad)
+    self: mm_grad_self(grad, mat2, self.shape, self.stride())
+    mat2: mm_grad_mat2(grad, self, mat2.shape, mat2.stride())
     """
 
-    __slots__ = ("saved_mat2", "saved_self")
+    __slots__ = (
+        "saved_mat2",
+        "saved_mat2_sizes",
+        "saved_mat2_strides",
+        "saved_self",
+        "saved_self_sizes",
+        "saved_self_strides",
+    )
 
     def apply(node, grad):
         edges = node.edges
         grad_self: Any = None
         grad_mat2: Any = None
         if edges[0] is not None:
+            self_sizes = node.saved_self_sizes
+            self_strides = node.saved_self_strides
             mat2 = unpack(node.saved_mat2, node)
-            grad_self = grad.mm(formulas.conj(mat2.t()))
+            grad_self = formulas.mm_grad_self(grad, mat2, self_sizes, self_strides)
         if edges[1] is not None:
             self = unpack(node.saved_self, node)
-            grad_mat2 = formulas.conj(self.t()).mm(grad)
+            mat2_sizes = node.saved_mat2_sizes
+            mat2_strides = node.saved_mat2_strides
+            grad_mat2 = formulas.mm_grad_mat2(grad, self, mat2_sizes, mat2_strides)
         return grad_self, grad_mat2
 
     def release(node):
@@ -3565,9 +3576,17 @@ def recording_mm(below, needs_self, needs_mat2):
             gradient_edge(mat2) if needs_mat2 else None,
         )
         if needs_self:
+            node.saved_self_sizes = self._sizes
+        if needs_self:
+            node.saved_self_strides = self._strides
+        if needs_self:
             node.saved_mat2 = save(mat2)
         if needs_mat2:
             node.saved_self = save(self)
+        if needs_mat2:
+            node.saved_mat2_sizes = mat2._sizes
+        if needs_mat2:
+            node.saved_mat2_strides = mat2._strides
         attach(result, node)
         return result
 
