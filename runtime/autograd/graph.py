@@ -134,8 +134,11 @@ def track_view(result: Tensor, viewed: Tensor, creation: str | None = None) -> N
 
 
 def attach_view(result: Tensor, viewed: Tensor, node: Node) -> None:
-    """Make `node` the history of `result`, which is a view of `viewed`."""
-    track_view(result, viewed)
+    """Make `node`, recorded just now, the history of `result`, which is a view of `viewed`."""
+    if viewed._base is None:
+        result._base = viewed
+    else:
+        track_view(result, viewed)
     node.sequence_nr = next_sequence_nr()
     node.extras = None
     if anomaly.is_on:
@@ -143,7 +146,7 @@ def attach_view(result: Tensor, viewed: Tensor, node: Node) -> None:
     key = result._key
     if _DIFFERENTIABLE[key & 31]:
         result._key = key | _GRAD
-        result._edge = (node, 0, result._sizes, key, result._storage.version)
+        result._edge = (node, 0, result._sizes, key, (result._shared or result._storage).version)
 
 
 def attach_views(results: Sequence[Tensor], viewed: Tensor, node: MultiOutputNode) -> None:
