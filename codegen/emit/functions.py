@@ -234,7 +234,8 @@ def key_entry(argument: Argument, name: str) -> str:
     """What one operand contributes to the signature."""
     kind = translate.operand_kind(argument)
     if kind == "tensors":
-        return f"list_of({name})"
+        holds_none = argument.type.element.is_optional
+        return f"{'list_of' if holds_none else 'tensors_of'}({name})"
     if kind == "tensor":
         return f"{name}._key"
     if kind == "tensor?":

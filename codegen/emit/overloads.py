@@ -53,6 +53,8 @@ class Family:
     schemas: tuple[str, ...]
     parameters: str
     varargs: str
+    several: str
+    """When the positional arguments are what `varargs` gathers, rather than the first is."""
     branches: tuple[Branch, ...]
     tested: str
     """All parameters, for the error."""
@@ -135,6 +137,7 @@ def _family(program: Program, name: str, operators: tuple[Operator, ...], inplac
         if is_bound
         else _parameters(slots, keyword, varargs, required, has_out, is_factory),
         "" if is_bound else varargs,
+        _several(operators, slots),
         tuple(branches),
         f"({', '.join([*slots, *keyword])}{',' if len(slots) + len(keyword) == 1 else ''})",
         tuple(
@@ -221,6 +224,15 @@ def _takes_int(operators: tuple[Operator, ...], position: int) -> bool:
         o.schema.positional[position].type for o in operators if len(o.schema.positional) > position
     ]
     return any(type_.base in ("int", "SymInt") and not type_.is_list for type_ in types)
+
+
+def _several(operators: tuple[Operator, ...], slots: list[str]) -> str:
+    """One tensor is no list of one where some entry takes a tensor there: `atleast_1d(x)`."""
+    last = len(slots) - 1
+    types = [o.schema.positional[last].type for o in operators if len(o.schema.positional) > last]
+    if any(type_.is_tensor for type_ in types):
+        return "len(args) > 1"
+    return "len(args) > 1 or first.__class__ is int or is_item(first)"
 
 
 def _local(argument: Argument, first: str) -> str:

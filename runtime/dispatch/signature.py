@@ -54,12 +54,36 @@ def optional_kind_of(value: Any) -> Entry:
     return None if value is None else kind_of(value)
 
 
-def list_of(values: Iterable[Any]) -> Entry:
-    """The entry of a list of (optional) tensors.
+def tensors_of(values: Any) -> Entry:
+    """The entry of a list of tensors.
 
-    Raises: AttributeError if a member is neither a tensor nor None.
+    Raises: AttributeError if it is no list or tuple, or a member is no tensor; TypeError if one
+    is None.
     """
+    if type(values) is not list and type(values) is not tuple:
+        _check_sequence(values)
+    try:
+        return tuple([value._key for value in values])
+    except AttributeError:
+        if any(value is None for value in values):
+            raise errors.tensor_missing_in_list(values) from None
+        raise
+
+
+def list_of(values: Any) -> Entry:
+    """The entry of a list of tensors of which some may be None.
+
+    Raises: AttributeError if it is no list or tuple, or a member is neither a tensor nor None.
+    """
+    if type(values) is not list and type(values) is not tuple:
+        _check_sequence(values)
     return tuple([None if value is None else value._key for value in values])
+
+
+def _check_sequence(values: Any) -> None:
+    """A tensor, too, can be iterated over, but is no list of tensors."""
+    if not isinstance(values, (list, tuple)):
+        raise AttributeError(f"{type(values).__name__} is no list or tuple")
 
 
 def tensor_keys(signature: Iterable[Entry]) -> Iterator[int]:

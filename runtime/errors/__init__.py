@@ -17,6 +17,7 @@ from runtime.errors.arguments import (
     out_expected,
     range_not_finite,
     size_not_int,
+    tensor_missing_in_list,
     wrong_argument_type,
 )
 from runtime.errors.backends import (

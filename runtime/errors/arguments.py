@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from runtime.errors.dtype_names import c_name
 
 
@@ -22,6 +24,12 @@ def wrong_argument_type(
         f"{operator}(): argument '{argument}' (position {position + 1}) must be {wanted}, "
         f"not {type(value).__name__}"
     )
+
+
+def tensor_missing_in_list(values: Sequence[object]) -> TypeError:
+    """A list of tensors has a None among them."""
+    at = next(i for i, value in enumerate(values) if value is None)
+    return TypeError(f"expected Tensor as element {at} of the list of tensors, but got NoneType")
 
 
 def number_expected(argument: str, got: object) -> TypeError:

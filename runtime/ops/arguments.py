@@ -38,7 +38,9 @@ def as_list(*values: Any) -> Any:
     if not values:
         raise TypeError("missing 1 required positional argument: a list of integers")
     (value,) = values
-    return value if isinstance(value, (tuple, list)) or hasattr(value, "__iter__") else (value,)
+    if isinstance(value, (tuple, list)):
+        return value
+    return value if hasattr(value, "__iter__") and not isinstance(value, Tensor) else (value,)
 
 
 def is_item(value: Any) -> bool:

@@ -14,7 +14,7 @@ from runtime.core.generator import Generator
 from runtime.core.layout import layout
 from runtime.core.memory_format import memory_format
 from runtime.core.tensor import Tensor
-from runtime.dispatch.signature import kind_of, list_of
+from runtime.dispatch.signature import kind_of, list_of, tensors_of
 from runtime.ops.arguments import as_list, call_out
 from torchgen_out.operators import dispatch as operators
 from torchgen_out.results import (
@@ -542,7 +542,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None) -
     if out is not None:
         return call_out(_cat_out, out, tensors, dim)
     try:
-        call = _cat[list_of(tensors)]
+        call = _cat[tensors_of(tensors)]
     except AttributeError:
         raise _cat.wrong_arguments(tensors) from None
     return call(tensors, dim)
@@ -560,7 +560,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None)
     if out is not None:
         return call_out(_stack_out, out, tensors, dim)
     try:
-        call = _stack[list_of(tensors)]
+        call = _stack[tensors_of(tensors)]
     except AttributeError:
         raise _stack.wrong_arguments(tensors) from None
     return call(tensors, dim)

@@ -903,7 +903,7 @@ def atleast_1d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
     atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]"""
     if args:
         first = args[0]
-        several = len(args) > 1 or first.__class__ is int or is_item(first)
+        several = len(args) > 1
         input = args if several else first
     if is_tensor(input) and tensors is MISSING:
         return atleast_1d__default(input)
@@ -923,7 +923,7 @@ def atleast_2d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
     atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]"""
     if args:
         first = args[0]
-        several = len(args) > 1 or first.__class__ is int or is_item(first)
+        several = len(args) > 1
         input = args if several else first
     if is_tensor(input) and tensors is MISSING:
         return atleast_2d__default(input)
@@ -943,7 +943,7 @@ def atleast_3d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
     atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]"""
     if args:
         first = args[0]
-        several = len(args) > 1 or first.__class__ is int or is_item(first)
+        several = len(args) > 1
         input = args if several else first
     if is_tensor(input) and tensors is MISSING:
         return atleast_3d__default(input)

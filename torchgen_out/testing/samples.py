@@ -2686,6 +2686,8 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"tensors": "[randn(2, 3), randn(3)]"}, "RuntimeError"),
             ({"tensors": "[randn(), randn()]"}, "RuntimeError"),
             ({"tensors": "[randn(2, 3), randn(2, 3)]", "dim": "2"}, "IndexError"),
+            ({"tensors": "randn(2, 3)"}, "TypeError"),
+            ({"tensors": "[randn(2, 3), None]"}, "TypeError"),
         ],
     ),
     "stack": (
@@ -2700,6 +2702,7 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"tensors": "[]"}, "RuntimeError"),
             ({"tensors": "[randn(2, 3), randn(2, 4)]"}, "RuntimeError"),
             ({"tensors": "[randn(2), randn(2)]", "dim": "2"}, "IndexError"),
+            ({"tensors": "randn(2, 3)"}, "TypeError"),
         ],
     ),
     "flip": (
@@ -3110,6 +3113,7 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
                 {"self": "randn(3, 4)", "indices": "[ints([0, 1])]", "values": "randn(3, 4)"},
                 "RuntimeError",
             ),
+            ({"self": "randn(3)", "indices": "ints([2])", "values": "randn()"}, "TypeError"),
         ],
     ),
     "index_add": (
