@@ -514,14 +514,6 @@ def clamp_backward_min_without_max(grad, self, min_):
     return ops.where((self >= min_) | self.isnan(), 0, grad)
 
 
-def clamp_backward_self_without_min_without_max(grad):
-    """d/dself:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
-    """
-    return grad
-
-
 def clamp_max_backward_self_max(grad, self, max_):
     """d/dself, d/dmax: self if self <= max or isnan(self) else max"""
     t0 = (self <= max_) | self.isnan()

@@ -86,7 +86,6 @@ Tensor.__ilshift__ = pointwise.bitwise_left_shift___Tensor
 Tensor.__rlshift__ = pointwise.__rlshift__
 Tensor.bitwise_not = pointwise.bitwise_not
 Tensor.bitwise_not_ = pointwise.bitwise_not_
-Tensor.__invert__ = pointwise.bitwise_not
 Tensor.bitwise_or = pointwise.bitwise_or
 Tensor.bitwise_or_ = pointwise.bitwise_or_
 Tensor.__or__ = pointwise.__or__

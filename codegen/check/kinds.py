@@ -10,6 +10,7 @@ from codegen.errors import did_you_mean
 from codegen.formula.primitives import BIT_OPERATIONS
 from codegen.model.formula import Call, Formula, walk
 from codegen.model.operator import INPLACE, OUT, Dispatch, Operator, Pointwise, Reduction, View
+from codegen.model.vocabulary import DTYPE_SETS
 
 _WITH_BITS = ("integral", "integral_and_bool", "boolean")
 
@@ -142,6 +143,21 @@ def _reads(
             where = operator.places.value("reduction", part)
             message = f"{operator.name}: '{part}' does not use '{name}'"
             yield Problem(where, message, width=len(formula.text))
+
+
+@operator_rule("E326")
+def refusal_has_a_dtype_rule(operator: Operator, context: Context) -> Iterator[Problem]:
+    """A refusal explains the dtypes of a pointwise operator or a reduction: not all of them."""
+    if operator.refusal is None:
+        return
+    where = operator.places.key("refusal")
+    if not isinstance(operator.kind, Pointwise | Reduction):
+        message = f"{operator.name}: 'refusal' belongs to pointwise operators and reductions"
+        hint = "raise the error in the shape function, or in the composite's body"
+        yield Problem(where, message, hint, width=len("refusal"))
+    elif set(operator.dtype_names) == set(DTYPE_SETS["all"]):
+        message = f"{operator.name}: 'refusal' explains nothing: every dtype is accepted"
+        yield Problem(where, message, "narrow 'dtypes'", width=len("refusal"))
 
 
 @operator_rule("E323")

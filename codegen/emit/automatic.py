@@ -13,7 +13,7 @@ from codegen.formula.expressions import substitute
 from codegen.formula.fold import constant
 from codegen.formula.result import cost
 from codegen.model.derivative import Derivative, GradientKind
-from codegen.model.formula import Expression, Formula
+from codegen.model.formula import Argument, Expression, Formula
 from codegen.model.operator import Operator, Pointwise
 from codegen.model.program import Program
 
@@ -58,10 +58,22 @@ def optional_operands(operator: Operator) -> tuple[str, ...]:
 
 
 def absent_sets(operator: Operator) -> Iterator[tuple[str, ...]]:
-    """Every set of optional operands that may be missing, in schema order."""
+    """Every set of optional operands that may be missing, in schema order.
+
+    Not that of all, if nothing is left to compute: `clamp(x)` without bounds is a mistake.
+    """
     names = optional_operands(operator)
-    for count in range(len(names) + 1):
+    for count in range(len(names)):
         yield from combinations(names, count)
+    if not names or not _is_identity(operator, names):
+        yield names
+
+
+def _is_identity(operator: Operator, absent: tuple[str, ...]) -> bool:
+    """Whether the formula hands an argument back when the operands in `absent` are None."""
+    assert isinstance(operator.kind, Pointwise)
+    formula = formulas.specialize(operator.kind.formula, absent)
+    return all(isinstance(output, Argument) for output in formula.outputs)
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codegen.emit import functions, naming
+from codegen.emit import functions, naming, translate
 from codegen.emit.environment import render
 from codegen.emit.imports import member_order
 from codegen.model.operator import Operator, public_name
@@ -68,6 +68,9 @@ def emit(program: Program) -> Iterable[File]:
         "registrations.py.jinja",
         package=program.package,
         exports=table,
+        refusals=[
+            (o.base_name, translate.literal(o.refusal)) for o in program.operators if o.refusal
+        ],
     )
     yield render(
         "functions/torch.py",

@@ -197,6 +197,8 @@ class Operator:
     """Further public names, with the same variants: `multiply`, or elsewhere `special.expit`."""
     dtypes: str
     """Name of the dtype set accepted after promotion, a key of vocabulary.DTYPE_SETS."""
+    refusal: str | None
+    """What users are told of an operand of another dtype; None is the usual sentence."""
     promotion: Promotion
     kind: Kind
     tags: tuple[str, ...]

@@ -55,6 +55,7 @@ def _read_operator(node: Mapping, report: Report) -> Operator | None:
     if kind is None:
         return None
     reference = text_of(node.get("reference"), "'reference'", report)
+    refusal = text_of(node.get("refusal"), "'refusal'", report)
     doc = text_of(node.get("doc"), "'doc'", report)
     assert schema.where is not None
     return Operator(
@@ -64,6 +65,7 @@ def _read_operator(node: Mapping, report: Report) -> Operator | None:
         dunders=words_of(node.get("operators"), "'operators'", report) or (),
         aliases=words_of(node.get("aliases"), "'aliases'", report) or (),
         dtypes=_word(node, "dtypes", "all", report),
+        refusal=refusal.text.strip() if refusal else None,
         promotion=_promotion(node, kind_name, report),
         kind=kind,
         tags=words_of(node.get("tags"), "'tags'", report) or (),

@@ -53,6 +53,7 @@ OPERATOR_KEYS = (
     Key("aliases", Shape.WORDS, "Further public names with the same variants."),
     Key("dtypes", Shape.WORD, "Dtypes accepted after promotion; all by default.",
         tuple(vocabulary.DTYPE_SETS)),
+    Key("refusal", Shape.TEXT, "What users are told of another dtype, also of a single operand."),
     Key("promotion", Shape.TEXT, "The dtype rule, perhaps with the arguments that take part."),
     Key("pointwise", Shape.FORMULA, "A scalar formula for every element.", is_kind=True),
     Key("reduction", Shape.REDUCTION, "identity, reduce, combine, project.", is_kind=True),

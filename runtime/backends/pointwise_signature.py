@@ -31,27 +31,36 @@ class PointwiseSignature:
 def specialise(operator: Pointwise, signature: tuple[Any, ...]) -> PointwiseSignature:
     """Resolve dtypes and the formula.
 
-    Raises: NotImplementedError for a dtype outside the operator's set; RuntimeError for a condition
-    that is not bool.
+    Raises: NotImplementedError for a dtype outside the operator's set (RuntimeError if the operator
+    says why); RuntimeError for a condition that is not bool, and where an optional operand is
+    needed and all are absent.
     """
     entries = dict(zip(operator.operands, signature, strict=True))
     _check_conditions(operator, entries)
-    promoted = [entries[name] for name in operator.promoted]
-    compute, result = promotion.element_types(
-        operator.promotion, signatures.promotion_entries(promoted)
-    )
-    if compute.name not in operator.dtypes:
-        accepted = ", ".join(d.name for d in dtypes.ALL if d.name in operator.dtypes)
-        raise errors.dtype_not_supported(operator.base_name, compute, accepted)
+    promoted = signatures.promotion_entries([entries[name] for name in operator.promoted])
+    compute, result = promotion.element_types(operator.promotion, promoted)
+    _check_dtypes(operator, compute, promoted)
     arguments = tuple(
         _argument_kind(entries[name]) if kind == "operand" else kind
         for name, kind in operator.arguments.items()
     )
     inputs = tuple(signatures.dtype_of(entry) for entry in signature if entry.__class__ is int)
     absent = tuple(name for name, entry in entries.items() if entry is None)
-    return PointwiseSignature(
-        operator, compute, result, arguments, inputs, operator.formulas[absent]
-    )
+    formula = operator.formulas.get(absent)
+    if formula is None:
+        raise errors.operand_needed(operator.base_name, absent)
+    return PointwiseSignature(operator, compute, result, arguments, inputs, formula)
+
+
+def _check_dtypes(
+    operator: Pointwise, compute: dtypes.dtype, promoted: list[promotion.Entry]
+) -> None:
+    """The common dtype must be accepted; where refusing has a reason, each operand's must be."""
+    each = [dtype for dtype, _ in promoted] if errors.has_refusal(operator.base_name) else []
+    for dtype in (compute, *each):
+        if dtype.name not in operator.dtypes:
+            accepted = ", ".join(d.name for d in dtypes.ALL if d.name in operator.dtypes)
+            raise errors.dtype_not_supported(operator.base_name, dtype, accepted)
 
 
 def _check_conditions(operator: Pointwise, entries: dict[str, Any]) -> None:

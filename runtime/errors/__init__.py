@@ -14,6 +14,7 @@ from runtime.errors.arguments import (
     layout_not_strided,
     negative_deviation,
     number_expected,
+    operand_needed,
     out_expected,
     range_not_finite,
     size_not_int,
@@ -22,12 +23,14 @@ from runtime.errors.arguments import (
 )
 from runtime.errors.backends import (
     dtype_not_supported,
+    has_refusal,
     invalid_device_string,
     no_accelerator,
     no_backend,
     no_data_on_meta,
     no_kernel,
     no_meta,
+    refuse,
     same_device_expected,
     unknown_device_type,
 )
@@ -74,6 +77,7 @@ from runtime.errors.dtypes import (
 )
 from runtime.errors.elements import (
     ambiguous_bool,
+    invert_of_numbers,
     item_of_many,
     item_on_meta,
     iteration_of_zero_dim,
@@ -184,6 +188,7 @@ from runtime.errors.reductions import (
     empty_extremum,
     empty_reduction,
     empty_reduction_dim,
+    nanmean_of_integers,
 )
 from runtime.errors.shapes import (
     broadcast_mismatch,

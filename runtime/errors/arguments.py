@@ -32,6 +32,12 @@ def tensor_missing_in_list(values: Sequence[object]) -> TypeError:
     return TypeError(f"expected Tensor as element {at} of the list of tensors, but got NoneType")
 
 
+def operand_needed(operator: str, names: Sequence[str]) -> RuntimeError:
+    """An operator needs one of its optional operands, and has none."""
+    listed = " or ".join(f"'{name}'" for name in names)
+    return RuntimeError(f"torch.{operator}: At least one of {listed} must not be None")
+
+
 def number_expected(argument: str, got: object) -> TypeError:
     """A Scalar argument is no number."""
     return TypeError(f"{argument} must be Number, not {type(got).__name__}")

@@ -47,8 +47,25 @@ def no_kernel(operator: str, backend: str) -> NotImplementedError:
     )
 
 
-def dtype_not_supported(operator: str, dtype: object, accepted: object) -> NotImplementedError:
-    """An operator does not compute in a dtype."""
+_refusals: dict[str, str] = {}
+"""What users are told of dtypes that an operator does not compute in, where there is a reason."""
+
+
+def refuse(operator: str, sentence: str) -> None:
+    """Let `dtype_not_supported` say this of an operator, as a RuntimeError."""
+    _refusals[operator] = sentence
+
+
+def has_refusal(operator: str) -> bool:
+    """Whether there is such a sentence: then every operand must be of an accepted dtype."""
+    return operator in _refusals
+
+
+def dtype_not_supported(operator: str, dtype: object, accepted: object) -> RuntimeError:
+    """An operator does not compute in a dtype: a NotImplementedError, unless it says why."""
+    refusal = _refusals.get(operator)
+    if refusal is not None:
+        return RuntimeError(f"{refusal}. Got: {scalar_type_name(dtype)}")
     return NotImplementedError(
         f"\"{operator}\" not implemented for '{scalar_type_name(dtype)}'; it computes in {accepted}"
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from runtime.errors.dtype_names import scalar_type_name
+
 
 def item_of_many(count: int) -> RuntimeError:
     """item() needs one element."""
@@ -37,6 +39,14 @@ def length_of_zero_dim() -> TypeError:
 def iteration_of_zero_dim() -> TypeError:
     """A 0-d tensor is no sequence."""
     return TypeError("iteration over a 0-d tensor")
+
+
+def invert_of_numbers(dtype: object) -> TypeError:
+    """`~x` of floating-point or complex numbers."""
+    return TypeError(
+        "~ (operator.invert) is only implemented on integer and Boolean-type tensors, "
+        f"got {scalar_type_name(dtype)}; of a comparison, put parentheses around it: ~(x > 0)"
+    )
 
 
 def not_contained(element: object) -> RuntimeError:

@@ -1,6 +1,8 @@
-"""Errors of reductions that have nothing to reduce."""
+"""Errors of reductions: of nothing, and of dtypes that have no mean."""
 
 from __future__ import annotations
+
+from runtime.errors.dtype_names import scalar_type_name
 
 _DIM_WANTED = (
     "Expected reduction dim to be specified for input.numel() == 0. "
@@ -11,6 +13,14 @@ _DIM_WANTED = (
 def empty_reduction(operator: str) -> IndexError:
     """An index of an extremum is asked of no elements."""
     return IndexError(f"{operator}(): {_DIM_WANTED}")
+
+
+def nanmean_of_integers(dtype: object) -> RuntimeError:
+    """nanmean was given a tensor of integers, or bool."""
+    return RuntimeError(
+        "nanmean(): expected input to have floating point or complex dtype but got "
+        f"{scalar_type_name(dtype)}; convert it first, as in x.float()"
+    )
 
 
 def empty_extremum(operator: str) -> RuntimeError:

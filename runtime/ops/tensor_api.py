@@ -84,6 +84,12 @@ class TensorAPI:
     def __complex__(self: Self) -> builtins.complex:
         return complex(interop.as_number(self))
 
+    def __invert__(self: Self) -> Self:
+        try:
+            return ops.bitwise_not(self)
+        except NotImplementedError:
+            raise errors.invert_of_numbers(self.dtype) from None
+
     # -- arrays ---------------------------------------------------------------------------------
 
     numpy = interop.numpy

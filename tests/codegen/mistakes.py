@@ -251,6 +251,20 @@ MISTAKES = [
         "E325",
         "integers",
     ),
+    wrong(
+        "refusal of what is accepted",
+        "  dtypes: all\n",
+        "  dtypes: all\n  ‸refusal: No dtype is left.\n",
+        "E326",
+        "every dtype",
+    ),
+    wrong(
+        "refusal of a kernel",
+        "  dtypes: floating_and_complex\n",
+        "  dtypes: floating_and_complex\n  ‸refusal: Matrices of integers are not multiplied.\n",
+        "E326",
+        "pointwise operators and reductions",
+    ),
     wrong("reduction without combine", "    combine: acc + other\n", "", "E108", "combine"),
     wrong("reduction that reads nothing", "reduce: acc + self", "reduce: ‸acc + 1", "E321", "self"),
     wrong(

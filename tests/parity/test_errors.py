@@ -28,6 +28,21 @@ LISTS = (
     "torch.atleast_3d([torch.ones(2)])",
 )
 
+DTYPES = (
+    "~torch.ones(2)",
+    "~torch.tensor([True, False])",
+    "~torch.tensor([1, 2])",
+    "torch.bitwise_not(torch.ones(2))",
+    "True - torch.tensor([True])",
+    "1 - torch.tensor([True])",
+    "torch.ones(2) - torch.tensor([True, False])",
+    "torch.ones(2).sub_(True)",
+    "torch.tensor([1, 2]).mean(dtype=torch.int64)",
+    "torch.tensor([1, 2]).mean(dtype=torch.float32)",
+    "torch.clamp(torch.ones(2), min=None)",
+    "torch.ones(2).clamp_()",
+)
+
 
 def answer(library: Any, call: str) -> Any:
     """The result of a call as NumPy, or the class of its error."""
@@ -52,4 +67,9 @@ def check_alike(call: str) -> None:
 
 @pytest.mark.parametrize("call", LISTS)
 def test_one_tensor_is_no_list_of_tensors(call: str) -> None:
+    check_alike(call)
+
+
+@pytest.mark.parametrize("call", DTYPES)
+def test_what_an_operator_does_not_compute_in(call: str) -> None:
     check_alike(call)

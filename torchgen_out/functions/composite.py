@@ -1263,15 +1263,8 @@ def nanmean(
     Return the mean along `dim` of the elements that are not nan.
     """
     if out is not None:
-        return store_out(
-            "nanmean",
-            out,
-            ops.nansum(input, dim, keepdim, dtype=dtype)
-            / input.isnan().logical_not().sum(dim, keepdim),
-        )
-    return ops.nansum(input, dim, keepdim, dtype=dtype) / input.isnan().logical_not().sum(
-        dim, keepdim
-    )
+        return store_out("nanmean", out, statistics_bodies.nanmean(input, dim, keepdim, dtype))
+    return statistics_bodies.nanmean(input, dim, keepdim, dtype)
 
 
 def detach_(input: Tensor) -> Tensor:

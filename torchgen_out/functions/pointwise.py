@@ -581,7 +581,7 @@ def sub(
 
     Subtract `alpha * other` from `self`.
 
-    Two `bool` tensors are refused: `logical_xor` is what is meant.
+    `bool` operands are refused: of two, `logical_xor` is what is meant.
     """
     if out is not None:
         return call_out(_sub_Tensor_out, out, input, other, alpha)

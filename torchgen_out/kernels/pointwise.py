@@ -1016,13 +1016,6 @@ def clamp_without_max(self, min_, max_):
     return low
 
 
-def clamp_without_min_without_max(self, min_, max_):
-    """low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
-    """
-    return self
-
-
 def clamp_backward_self_min_max(grad, self, min_, max_):
     """d/dself, d/dmin, d/dmax:
     low = self if min is None or self >= min or isnan(self) else min
@@ -1144,14 +1137,6 @@ def clamp_backward_min_without_max(grad, self, min_):
     low if max is None or low <= max or isnan(low) else max
     """
     return T(0) if self >= min_ or isnan(self) else grad
-
-
-def clamp_backward_self_without_min_without_max(grad):
-    """d/dself:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
-    """
-    return grad
 
 
 def clamp_max(self, max_):

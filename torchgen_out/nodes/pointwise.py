@@ -4436,13 +4436,6 @@ class ClampBackward0(Node):
                 ]
                 grads = call(grad, self, min)
             return (None, grads, None)
-        if node.needs == (True, None, None):
-            if grad_mode.state.enabled:
-                grads = gradients.clamp_backward_self_without_min_without_max(grad)
-            else:
-                call = backward.clamp_backward_self_without_min_without_max.calls[grad._key]
-                grads = call(grad)
-            return (grads, None, None)
         raise AssertionError(node.needs)
 
     def release(node):
@@ -4454,21 +4447,6 @@ class ClampBackward0(Node):
 def recording_clamp(below, needs_self, needs_min, needs_max):
     """Records ClampBackward0 around `below`."""
     needs = (needs_self, needs_min, needs_max)
-    saves_self = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (True, False, False),
-        (False, True, False),
-        (False, False, True),
-        (True, None, True),
-        (True, None, False),
-        (False, None, True),
-        (True, True, None),
-        (True, False, None),
-        (False, True, None),
-    )
     saves_min = needs in (
         (True, True, True),
         (True, True, False),
@@ -4505,8 +4483,7 @@ def recording_clamp(below, needs_self, needs_min, needs_max):
             gradient_edge(max) if needs_max else None,
         )
         node.needs = needs
-        if saves_self:
-            node.saved_self = save(self)
+        node.saved_self = save(self)
         if saves_min:
             node.saved_min = save_operand(min)
         if saves_max:
@@ -4520,21 +4497,6 @@ def recording_clamp(below, needs_self, needs_min, needs_max):
 def recording_clamp_(below, needs_self, needs_min, needs_max):
     """Records ClampBackward0 around `below`, which writes to self."""
     needs = (needs_self, needs_min, needs_max)
-    saves_self = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (True, False, False),
-        (False, True, False),
-        (False, False, True),
-        (True, None, True),
-        (True, None, False),
-        (False, None, True),
-        (True, True, None),
-        (True, False, None),
-        (False, True, None),
-    )
     saves_min = needs in (
         (True, True, True),
         (True, True, False),
@@ -4571,8 +4533,7 @@ def recording_clamp_(below, needs_self, needs_min, needs_max):
             gradient_edge(max) if needs_max else None,
         )
         node.needs = needs
-        if saves_self:
-            node.saved_self = save_original(self)
+        node.saved_self = save_original(self)
         if saves_min:
             node.saved_min = save_operand(min)
         if saves_max:

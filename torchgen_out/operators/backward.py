@@ -1045,18 +1045,6 @@ clamp_backward_min_without_max = Pointwise(
     outputs=1,
 )
 
-clamp_backward_self_without_min_without_max = Pointwise(
-    "clamp_backward_self_without_min_without_max",
-    "clamp_backward_self_without_min_without_max(Tensor grad) -> self",
-    {"grad": "tensor"},
-    arguments={"grad": "operand"},
-    promotion="default",
-    promoted=("grad",),
-    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
-    formulas={(): kernels.clamp_backward_self_without_min_without_max},
-    outputs=1,
-)
-
 clamp_max_backward_self_max = Pointwise(
     "clamp_max_backward_self_max",
     "clamp_max_backward_self_max(Tensor grad, Tensor self, Tensor max) -> self, max",

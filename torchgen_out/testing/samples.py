@@ -1648,6 +1648,7 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(3, 4)", "dim": "[0]", "keepdim": "True"}, None),
             ({"self": "permuted(randn(4, 3), (1, 0))", "dim": "-1"}, None),
             ({"self": "randn(3)", "dim": "3"}, "IndexError"),
+            ({"self": "ints([1, 2])"}, "RuntimeError"),
         ],
     ),
     "nansum": (

@@ -1,9 +1,10 @@
-"""The older spellings of variance and standard deviation, with `unbiased` for `correction`."""
+"""Statistics: older spellings of variance, with `unbiased` for `correction`; covariances; means."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from runtime import errors
 from runtime.dispatch import ops
 
 
@@ -45,6 +46,14 @@ def std_mean_of_all(self: Any, unbiased: bool) -> Any:
 def std_mean_over(self: Any, dim: Any, unbiased: bool, keepdim: bool = False) -> Any:
     """The standard deviation and the mean over `dim`."""
     return ops.std_mean(self, dim, correction=int(unbiased), keepdim=keepdim)
+
+
+def nanmean(self: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
+    """The mean of the elements that are not nan. Raises: RuntimeError for integers and bool."""
+    if self.dtype.kind in "bi":
+        raise errors.nanmean_of_integers(self.dtype)
+    count = self.isnan().logical_not().sum(dim, keepdim)
+    return ops.nansum(self, dim, keepdim, dtype=dtype) / count
 
 
 # Several variables.

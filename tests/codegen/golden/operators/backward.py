@@ -211,15 +211,3 @@ clamp_backward_min_without_max = Pointwise(
     formulas={(): kernels.clamp_backward_min_without_max},
     outputs=1,
 )
-
-clamp_backward_self_without_min_without_max = Pointwise(
-    "clamp_backward_self_without_min_without_max",
-    "clamp_backward_self_without_min_without_max(Tensor grad) -> self",
-    {"grad": "tensor"},
-    arguments={"grad": "operand"},
-    promotion="default",
-    promoted=("grad",),
-    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
-    formulas={(): kernels.clamp_backward_self_without_min_without_max},
-    outputs=1,
-)

@@ -63,7 +63,6 @@ clamp = Pointwise(
         (): kernels.clamp,
         ("min",): kernels.clamp_without_min,
         ("max",): kernels.clamp_without_max,
-        ("min", "max"): kernels.clamp_without_min_without_max,
     },
     differentiable=("self", "min", "max"),
     record=nodes.recording_clamp,
