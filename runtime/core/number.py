@@ -9,31 +9,73 @@ from runtime.core import dtype as dtypes
 from runtime.core.dtype import dtype
 from runtime.core.finfo import finfo, iinfo
 
-# The largest magnitude or value of each dtype that has a limit. Unsigned dtypes go as far down as
-# up: a negative number wraps around.
-_RANGES: list[tuple[float, float] | None] = [None] * len(dtypes.BY_INDEX)
+Range = tuple[float, float]
+
+LONG: Range = (-(2**63), 2**63 - 1)
+_SCALAR: Range = (-(2**63), 2**64 - 1)
+"""The ints that a Scalar argument may be: of 64 bits, signed or not."""
+
+
+def _ranges(own: dtype) -> tuple[Range, Range | None]:
+    """The ints and the floats that a dtype holds; None is all of them.
+
+    An unsigned dtype takes negative ints as far down as up, since they wrap around, but no
+    negative floats.
+    """
+    if own.kind == "i":
+        limits = iinfo(own)
+        low, high = limits.min, limits.max
+        return (low or -high, high), (low, high)
+    if own.kind == "b":
+        return _SCALAR, None
+    parts = finfo(own.to_real() if own.kind == "c" else own)
+    low, high = max(_SCALAR[0], parts.min), min(_SCALAR[1], parts.max)
+    return (low, high), (parts.min, parts.max)
+
+
+_RANGES: list[tuple[Range, Range | None] | None] = [None] * len(dtypes.BY_INDEX)
 for _each in dtypes.ALL:
-    if _each.kind == "f":
-        _RANGES[_each.index] = (finfo(_each).min, finfo(_each).max)
-    elif _each.kind == "i":
-        _limits = iinfo(_each)
-        _RANGES[_each.index] = (_limits.min or -_limits.max, _limits.max)
+    _RANGES[_each.index] = _ranges(_each)
 
 
 def check_fits(value: bool | int | float | complex, target: dtype) -> None:
     """Check that `target` can hold `value`, rounding aside.
 
-    A negative number fits an unsigned dtype if its magnitude does: it wraps around.
-    Raises: RuntimeError if the value is out of range, or complex for a real dtype.
+    Raises: RuntimeError if the value is out of range, or complex for a real dtype; OverflowError
+    for an int of more than 64 bits.
     """
-    limits = _RANGES[target.index]
-    if limits is None:
+    found = _RANGES[target.index]
+    if found is None:
         return
-    if isinstance(value, complex):
-        if value.imag:
-            raise errors.number_overflows(target)
-        value = value.real
+    ints, floats = found
+    if value.__class__ is not float and hasattr(value, "__index__"):
+        if not ints[0] <= value <= ints[1]:  # type: ignore[operator]
+            raise _too_large(value, target)  # type: ignore[arg-type]
+    elif floats is None:
+        return
+    elif not isinstance(value, complex):
+        _check_part(value, floats, target)
+    elif target.kind == "c" or not value.imag:
+        _check_part(value.real, floats, target)
+        _check_part(value.imag, floats, target)
+    else:
+        raise errors.number_overflows(target)
+
+
+def _check_part(value: float, limits: Range, target: dtype) -> None:
     if limits[0] <= value <= limits[1]:
         return
     if target.kind == "i" or math.isfinite(value):
         raise errors.number_overflows(target)
+
+
+def _too_large(value: int, target: dtype) -> Exception:
+    if not _SCALAR[0] <= value <= _SCALAR[1]:
+        return errors.int_too_big()
+    return errors.number_overflows(target)
+
+
+def check_long(value: int) -> None:
+    """Check that an int that becomes an element has 64 bits. Raises: ValueError if it has more."""
+    if not LONG[0] <= value <= LONG[1]:
+        raise errors.long_overflows()

@@ -31,6 +31,16 @@ def number_overflows(dtype: object) -> RuntimeError:
     )
 
 
+def int_too_big() -> OverflowError:
+    """An int argument has more than 64 bits."""
+    return OverflowError("int too big to convert: a number argument has at most 64 bits")
+
+
+def long_overflows() -> ValueError:
+    """An int that is to be an element has more than 64 bits."""
+    return ValueError("Overflow when unpacking long long: an element has at most 64 bits")
+
+
 def real_number_expected() -> TypeError:
     """A complex number was given for a real dtype."""
     return TypeError("must be real number, not complex")

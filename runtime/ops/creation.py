@@ -109,11 +109,12 @@ def from_values(values: np.ndarray, dtype: dtype, on: device) -> Tensor:
     flat = values.reshape(-1)
     if values.dtype == dtype.numpy:
         buffer = flat
-    elif dtype.numpy == _UINT16:
-        buffer = half.from_float32(flat.astype(np.float32), dtype)
     else:
         with np.errstate(over="ignore", invalid="ignore"):
-            buffer = flat.astype(dtype.numpy, copy=False)
+            if dtype.numpy == _UINT16:
+                buffer = half.from_float32(flat.astype(np.float32), dtype)
+            else:
+                buffer = flat.astype(dtype.numpy, copy=False)
     made = make_tensor(buffer, Size(values.shape), dtype)
     return made if on.type_index == devices.CPU else made.to(on)  # type: ignore[attr-defined]
 

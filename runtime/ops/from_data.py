@@ -96,15 +96,18 @@ def _from_number(data: Any, wanted: dtype | None, on: device) -> Tensor:
         return creation.from_values(np.asarray(data), wanted or own, on)
     chosen = wanted or promotion.number_dtype(data)
     _check_number(data, chosen)
-    return creation.full((), data, chosen, None, on)
+    if isinstance(data, builtins.int) and chosen.kind != "i":
+        data = float(data) if chosen.kind in "fc" else bool(data)
+    with np.errstate(over="ignore"):  # a float dtype takes what is out of its range as infinity
+        return creation.fill_new(creation.empty((), chosen, None, on), data)
 
 
 def _check_number(data: Any, chosen: dtype) -> None:
     if isinstance(data, builtins.complex) and chosen.kind in "if":
         raise errors.real_number_expected()
-    if isinstance(data, builtins.int) and not -(2**63) <= data < 2**63:
-        raise ValueError("Overflow when unpacking long long")
     if chosen.kind == "i":
+        if isinstance(data, builtins.int):
+            number.check_long(data)
         number.check_fits(data, chosen)
 
 
@@ -126,7 +129,7 @@ def _from_sequence(data: Sequence[Any], wanted: dtype | None, on: device) -> Ten
         data, leaf, wanted = *_unwrapped(data), wanted or _dtype_of_tensors(data)
     if isinstance(leaf, str):
         raise ValueError(f"too many dimensions '{type(leaf).__name__}'")
-    values = _array_of(data)
+    values = _array_of(data, _LONG_INTS.get(wanted.kind) if wanted is not None else None)
     own = dtypes.from_numpy(values.dtype)
     if own is dtypes.float64 and not isinstance(leaf, (np.ndarray, np.generic)):
         own = dtypes.default_dtype()
@@ -146,14 +149,23 @@ def _first_leaf(data: Any) -> Any:
     return data
 
 
-def _array_of(data: Sequence[Any]) -> np.ndarray:
-    """The numbers as an array; NumPy says in one call whether that is possible."""
+_LONG_INTS = {"f": float, "c": float, "b": bool}
+"""What ints of more than 64 bits become on their way to a dtype, by its kind."""
+
+
+def _array_of(data: Sequence[Any], of_long_ints: type | None = None) -> np.ndarray:
+    """The numbers as an array; NumPy says in one call whether that is possible.
+
+    of_long_ints: what ints of more than 64 bits become, if that is no error.
+    """
     try:
         values = np.array(data)
     except ValueError:
         _check_lengths(data)
         raise
     if values.dtype.kind == "O" or values.dtype == np.uint64:
+        if of_long_ints is not None and all(isinstance(each, _NUMBERS) for each in values.flat):
+            return values.astype(of_long_ints)
         _check_items(data)
         raise errors.unsupported_numpy_dtype(values.dtype)
     if values.dtype.kind in "US":
@@ -208,7 +220,7 @@ def _check_values(values: np.ndarray, chosen: dtype) -> None:
     """Numbers must fit the dtype that was asked for, rounding aside."""
     if values.dtype.kind == "c" and chosen.kind in "if":
         raise errors.real_number_expected()
-    if chosen.kind == "i" and chosen is not dtypes.int64:
+    if chosen.kind == "i" and not (chosen is dtypes.int64 and values.dtype.kind == "i"):
         number.check_fits(values.max().item(), chosen)
         number.check_fits(values.min().item(), chosen)
 

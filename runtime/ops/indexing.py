@@ -16,6 +16,7 @@ import numpy as np
 from runtime import errors
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
+from runtime.core import number
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
 from runtime.ops import basic_view, creation, from_data, interop
@@ -105,11 +106,17 @@ def _fewer_dims(value: Tensor, ndim: int) -> Tensor:
 
 
 def _value(self: Tensor, value: Any) -> Any:
-    if isinstance(value, (Tensor, bool, int, float, complex)):
+    """The value as a tensor or a number that fits; 16-bit floats take a large one as infinity."""
+    if isinstance(value, Tensor):
         return value
     if isinstance(value, np.generic) and value.dtype.kind in "biufc":
-        return value.item()
-    raise errors.cannot_assign(value, self.dtype)
+        value = value.item()
+    elif not isinstance(value, (bool, int, float, complex)):
+        raise errors.cannot_assign(value, self.dtype)
+    if isinstance(value, int):
+        number.check_long(value)
+    is_half = self.dtype.opmath is not self.dtype
+    return from_data.from_data(value, self.dtype, self.device) if is_half else value
 
 
 # Reading an index.

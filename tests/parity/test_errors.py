@@ -43,16 +43,56 @@ DTYPES = (
     "torch.ones(2).clamp_()",
 )
 
+NUMBERS = {
+    "float16": ("1e6", "-1e6", "65519", "inf", "nan", "2**70"),
+    "bfloat16": ("3.4e38", "2**200"),
+    "float32": ("1e39", "2**200", "1j"),
+    "uint8": ("300", "-1", "-256", "255.0", "-0.5", "nan"),
+    "int8": ("128", "127.5"),
+    "int32": ("2**40", "2.0**40"),
+    "int64": ("2**63", "2**70", "1e30"),
+    "bool": ("2", "0.5", "2**70"),
+    "complex64": ("1e39", "1e39j", "2**200"),
+}
+WRITES = (
+    "X.fill_(V)",
+    "torch.full((2,), V, dtype=X.dtype)",
+    "torch.full_like(X, V)",
+    "torch.tensor(V, dtype=X.dtype)",
+    "torch.tensor([V], dtype=X.dtype)",
+    "X.masked_fill(torch.tensor([True, False]), V)",
+    "X.scatter(0, torch.tensor([1]), V)",
+    "X.scatter_(0, torch.tensor([1]), V, reduce='add')",
+    "X.index_fill(0, torch.tensor([1]), V)",
+    "(x := X, x.__setitem__(0, V))[0]",
+    "(x := X, x.__setitem__(torch.tensor([True, False]), V))[0]",
+    "F.pad(X, (1, 1), value=V)",
+)
+WRITTEN = [
+    write.replace("X", f"torch.ones(2, dtype=torch.{dtype})").replace("V", value)
+    for dtype, values in NUMBERS.items()
+    for value in values
+    for write in WRITES
+    if "pad" not in write or value not in ("1j", "1e39j", "2**63")
+]
+
 
 def answer(library: Any, call: str) -> Any:
     """The result of a call as NumPy, or the class of its error."""
     try:
-        result = eval(call, {"torch": library, "F": library.nn.functional})
+        result = eval(
+            call, {"torch": library, "F": library.nn.functional, "inf": np.inf, "nan": np.nan}
+        )
     except Exception as error:
         return next(each for each in type(error).__mro__ if each.__module__ == "builtins")
     if isinstance(result, (tuple, list)):
-        return [np.asarray(each) for each in result]
-    return np.asarray(result)
+        return [values(each) for each in result]
+    return values(result)
+
+
+def values(result: Any) -> Any:
+    """A tensor as NumPy, bfloat16 as float32."""
+    return np.asarray(result.float() if "bfloat16" in str(result.dtype) else result)
 
 
 def check_alike(call: str) -> None:
@@ -72,4 +112,9 @@ def test_one_tensor_is_no_list_of_tensors(call: str) -> None:
 
 @pytest.mark.parametrize("call", DTYPES)
 def test_what_an_operator_does_not_compute_in(call: str) -> None:
+    check_alike(call)
+
+
+@pytest.mark.parametrize("call", WRITTEN)
+def test_numbers_that_a_dtype_does_not_hold(call: str) -> None:
     check_alike(call)

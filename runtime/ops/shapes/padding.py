@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from runtime.core import number
+
 Sizes = tuple[int, ...]
 
 
@@ -28,4 +30,5 @@ def constant_pad_nd(self: Any, pad: Sequence[int], value: Any = 0) -> tuple[Size
                 "resulted in a negative output size, which is invalid. Check dimension "
                 f"{dim} of your input."
             )
+    number.check_fits(value if isinstance(value, complex) else float(value), self.dtype)
     return tuple(sizes), self.dtype

@@ -7,6 +7,7 @@ from typing import Any
 
 from runtime import errors
 from runtime.core import dtype as dtypes
+from runtime.core import number
 from runtime.core import shape as shapes
 from runtime.ops.shapes.indexing import INDEX_DTYPES, check_index_dtype, numel_at
 
@@ -28,7 +29,8 @@ def scatter(self: Any, dim: int, index: Any, src: Any) -> Answer:
 
 
 def scatter_value(self: Any, dim: int, index: Any, value: Any) -> Answer:
-    """The shape of self. Raises: as `scatter`."""
+    """The shape of self. Raises: as `scatter`, and RuntimeError for a value out of range."""
+    _check_number(self, value)
     return _check_places(self, dim, index, None)
 
 
@@ -41,6 +43,7 @@ def scatter_combine(self: Any, dim: int, index: Any, src: Any, reduce: str) -> A
 def scatter_value_combine(self: Any, dim: int, index: Any, value: Any, reduce: str) -> Answer:
     """The shape of self. Raises: as `scatter_combine`."""
     _check_combine(reduce)
+    _check_number(self, value)
     return _check_places(self, dim, index, None)
 
 
@@ -205,16 +208,12 @@ def _check_fill_value(name: str, self: Any, value: Any) -> None:
         raise RuntimeError(
             f"{name}(): Converting complex Scalar to non-complex type is not supported"
         )
-    if isinstance(value, (int, float)) and self.dtype.kind == "i":
-        check_integer(value, self.dtype)
+    _check_number(self, value)
 
 
-def check_integer(value: float, dtype: dtypes.dtype) -> None:
-    """Raise RuntimeError unless an integer dtype holds a number; negative ints wrap around."""
-    top = 2 ** (8 * dtype.itemsize - dtype.is_signed)
-    lowest = 0 if isinstance(value, float) and not dtype.is_signed else -top
-    if not lowest <= value < top:
-        raise errors.number_overflows(dtype)
+def _check_number(self: Any, value: Any) -> None:
+    if not hasattr(value, "shape"):
+        number.check_fits(value, self.dtype)
 
 
 def masked_fill(self: Any, mask: Any, value: Any) -> Answer:
