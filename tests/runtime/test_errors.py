@@ -54,3 +54,22 @@ def test_what_is_no_number_or_tensor_is_a_type_error(call):
 def test_messages_call_self_input():
     with pytest.raises(TypeError, match=r"argument 'input' \(position 1\) must be Tensor"):
         torch.sin([1.0])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: torch.ones(2, device="cuda"),
+        lambda: torch.ones(2).to("cuda:1"),
+        lambda: torch.nn.Linear(2, 2).cuda(),
+        lambda: torch.ones(2).pin_memory(),
+    ],
+)
+def test_a_user_of_cuda_is_told_what_to_do(call):
+    with pytest.raises(RuntimeError, match=r"^CUDA is not available: .*device='cpu'"):
+        call()
+
+
+def test_a_writer_of_a_backend_is_told_what_to_do():
+    message = str(errors.no_backend("npu"))
+    assert "'npu'" in message and "register_backend" in message
