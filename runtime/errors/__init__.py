@@ -212,6 +212,7 @@ from runtime.errors.shapes import (
 )
 from runtime.errors.writes import (
     inplace_shape,
+    no_shared_memory,
     out_with_grad,
     overlapping_write,
     partly_overlapping,

@@ -37,6 +37,14 @@ def out_with_grad(operator: str) -> RuntimeError:
     )
 
 
+def no_shared_memory() -> NotImplementedError:
+    """A tensor was to be moved to memory that other processes see."""
+    return NotImplementedError(
+        "share_memory_: the memory of a tensor cannot be shared between processes; threads share "
+        "it, other processes get a copy of a tensor that is sent to them"
+    )
+
+
 def resize_of_grad() -> RuntimeError:
     """A tensor that requires grad was to be resized."""
     return RuntimeError("cannot resize variables that require grad")

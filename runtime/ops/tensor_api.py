@@ -249,12 +249,15 @@ class TensorAPI:
         return memory_api.resize_(self, the_template._sizes)
 
     def share_memory_(self: Self) -> Self:
-        """Return the tensor. Memory is shared between processes when it is sent to one."""
-        return self
+        """Not there yet: the memory of a tensor belongs to its process.
+
+        **Raises** NotImplementedError.
+        """
+        raise errors.no_shared_memory()
 
     def is_shared(self: Self) -> builtins.bool:
-        """Return whether the memory is shared between processes."""
-        return bool(getattr(self._storage, "is_shared", False))
+        """Return whether the memory is shared between processes: it never is, so far."""
+        return False
 
     def is_pinned(self: Self, device: Any = None) -> builtins.bool:
         """Return whether the memory is page-locked."""

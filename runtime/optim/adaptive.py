@@ -129,7 +129,10 @@ class Adagrad(Optimizer):
                 )
 
     def share_memory(self) -> None:
-        """Put the state where other processes can see it."""
+        """Put the state where other processes can see it: not there yet.
+
+        **Raises** NotImplementedError.
+        """
         for state in self.state.values():
             state["sum"].share_memory_()
 

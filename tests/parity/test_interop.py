@@ -141,7 +141,6 @@ m.is_nonzero(x)
 m.result_type(x, 1j)
 m.typename(x)
 x.is_pinned()
-x.share_memory_() is x
 hash(x) == hash(x)
 x.__dlpack_device__()
 reversed(m.arange(3))

@@ -62,7 +62,7 @@ def test_messages_call_self_input():
         lambda: torch.ones(2, device="cuda"),
         lambda: torch.ones(2).to("cuda:1"),
         lambda: torch.nn.Linear(2, 2).cuda(),
-        lambda: torch.ones(2).pin_memory(),
+        lambda: torch.full((2,), 1.0, device="cuda"),
     ],
 )
 def test_a_user_of_cuda_is_told_what_to_do(call):
@@ -73,3 +73,11 @@ def test_a_user_of_cuda_is_told_what_to_do(call):
 def test_a_writer_of_a_backend_is_told_what_to_do():
     message = str(errors.no_backend("npu"))
     assert "'npu'" in message and "register_backend" in message
+
+
+def test_memory_that_is_not_shared_is_not_said_to_be():
+    x = torch.ones(2)
+    for share in (x.share_memory_, torch.nn.Linear(2, 2).share_memory):
+        with pytest.raises(NotImplementedError, match="cannot be shared between processes"):
+            share()
+    assert not x.is_shared()
