@@ -190,7 +190,7 @@ def body_calls_fit(operator: Operator, context: Context) -> Iterator[Problem]:
 
 def _wrong_calls(operator: Operator, expression: Expression, context: Context) -> Iterator[Problem]:
     for call in expression.calls:
-        if call.is_open or (call.is_method and call.name in RECORD_METHODS):
+        if call.is_method and call.name in RECORD_METHODS:
             continue
         signatures = _signatures(call, context)
         if not signatures or any(s.accepts(call.positional, call.keywords) for s in signatures):

@@ -76,8 +76,6 @@ class Call:
     keywords: tuple[str, ...] = ()
     is_method: bool = False
     """Whether it is `x.name(...)`; then `x` is not counted."""
-    is_open: bool = False
-    """Whether it spreads a list (`*args`), so that its arguments cannot be counted."""
 
 
 @dataclass(frozen=True, slots=True)

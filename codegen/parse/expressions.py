@@ -11,6 +11,7 @@ from codegen.model.expression import Call, Expression, Save, SavedValue, Use
 from codegen.model.vocabulary import EXPRESSION_BUILTINS
 from codegen.parse.brackets import unbalanced
 from codegen.parse.parts import PARTS, Part
+from codegen.parse.python_subset import refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,8 @@ class Scope:
 def read_expression(text: str, where: SourceLocation, scope: Scope) -> Expression:
     """Parse and resolve an expression.
 
-    Raises: CodegenError at the exact character if it is no Python expression.
+    Raises: CodegenError at the exact character if it is no Python expression, or has a part that
+    formulas do not have.
     """
     return _Reader(text, scope).read(_parse(text, where), where)
 
@@ -91,6 +93,7 @@ class _Reader:
 
     def read(self, tree: ast.expr, where: SourceLocation) -> Expression:
         """Walk the tree and put together what was found."""
+        self.check_language(tree, where)
         self.visit(tree)
         values = self.scope.values
         whole = {use.name for use in self.names if use.name in values}
@@ -121,6 +124,24 @@ class _Reader:
             gradients=tuple(sorted(self.gradients)),
             uses_grads=self.uses_grads,
         )
+
+    def check_language(self, tree: ast.expr, where: SourceLocation) -> None:
+        """Raises: CodegenError with the place of everything that is no part of a formula."""
+        found = []
+        for node, name, hint in refused(tree):
+            start = self.start(node)
+            width = self.offset(node.end_lineno or node.lineno, node.end_col_offset or 0) - start
+            found.append(
+                Diagnostic(
+                    "E412",
+                    where.at(start),
+                    f"a formula cannot contain {name}",
+                    hint or "let a function do it: a formula may call those of formulas.py",
+                    width=max(1, width),
+                )
+            )
+        if found:
+            raise CodegenError(found)
 
     # Places
 
@@ -153,10 +174,8 @@ class _Reader:
             self.attribute(node)  # type: ignore[arg-type]
         elif kind is ast.Subscript:
             self.subscript(node)  # type: ignore[arg-type]
-        elif kind is ast.ListComp or kind is ast.GeneratorExp:
+        elif kind is ast.ListComp:
             self.comprehension(node)  # type: ignore[arg-type]
-        elif kind is ast.Lambda:
-            self.function(node)  # type: ignore[arg-type]
         elif kind is not ast.Constant:
             for child in ast.iter_child_nodes(node):
                 self.visit(child)
@@ -201,17 +220,14 @@ class _Reader:
         else:
             self.visit(func)
         for argument in node.args:
-            self.visit(argument.value if isinstance(argument, ast.Starred) else argument)
+            self.visit(argument)
         for keyword in node.keywords:
             self.visit(keyword.value)
 
     def note_call(self, node: ast.Call, name: str, offset: int, is_method: bool) -> None:
         """Record a call for the checks of names and arity."""
         keywords = tuple(keyword.arg for keyword in node.keywords if keyword.arg)
-        is_open = len(keywords) < len(node.keywords) or any(
-            isinstance(argument, ast.Starred) for argument in node.args
-        )
-        self.calls.append(Call(name, offset, len(node.args), keywords, is_method, is_open))
+        self.calls.append(Call(name, offset, len(node.args), keywords, is_method))
 
     def attribute(self, node: ast.Attribute) -> None:
         """A part, or an attribute of something else."""
@@ -220,13 +236,7 @@ class _Reader:
         self.attributes.append(Use(node.attr, self.end(node) - len(node.attr)))
         self.visit(node.value)
 
-    def function(self, node: ast.Lambda) -> None:
-        """A lambda binds its parameters."""
-        self.bound += [argument.arg for argument in node.args.args]
-        self.visit(node.body)
-        del self.bound[len(self.bound) - len(node.args.args) :]
-
-    def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> None:
+    def comprehension(self, node: ast.ListComp) -> None:
         """A comprehension binds its targets; `[t.shape for t in tensors]` is a part of a list."""
         if self.part_of_list(node):
             return
@@ -262,7 +272,7 @@ class _Reader:
         self.parts.append(_PartUse(name, part, *span, index))
         return True
 
-    def part_of_list(self, node: ast.ListComp | ast.GeneratorExp) -> bool:
+    def part_of_list(self, node: ast.ListComp) -> bool:
         """Record `[t.shape for t in tensors]`, which needs the shapes alone."""
         element, generator = node.elt, node.generators[0]
         call = element if isinstance(element, ast.Call) else None

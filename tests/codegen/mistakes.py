@@ -422,6 +422,24 @@ MISTAKES = [
         "E401",
         "no opening",
     ),
+    *(
+        wrong_derivative(
+            f"no formula: {what}", "self: grad * other", f"self: {text}", "E412", f"contain {what}"
+        )
+        for what, text in (
+            ("a lambda", "grad * (‸lambda x:x)(other)"),
+            ("a generator", "grad * sum‸(x for x in other)"),
+            ("a set comprehension", "grad * other + ‸{x for x in other}"),
+            ("a dictionary comprehension", "grad * other + ‸{x:x for x in other}"),
+            ("an assignment", "grad * (‸y := other)"),
+            ("await", "grad * (‸await other)"),
+            ("yield", "grad * (‸yield other)"),
+            ("an argument with `*`", "grad.mul(‸*other)"),
+            ("an argument with `**`", "grad.mul(other, ‸**other)"),
+            ("an f-string", "grad.mul(other, ‸f'{other}')"),
+            ("a dictionary", "grad.mul(other, [‸{}])"),
+        )
+    ),
     wrong_derivative("no Python", "self: grad * other", "self: grad * other if‸", "E402", "Python"),
     wrong_derivative("unknown operator", "- name: mm\n", "- name: ‸mmm\n", "E403", "mmm"),
     wrong_derivative(

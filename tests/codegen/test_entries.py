@@ -245,12 +245,12 @@ def test_saved_values(text, code, names):
 
 
 def test_what_an_expression_uses():
-    text = "named(grads[1], *dim) + op(grads, key=lambda x: x) + self.T"
+    text = "named(grads[1], dim) + op(grads, key=[t for t in tensors]) + self.T"
     expression = read_expression(text, SourceLocation("f", 1, 1), SCOPE)
     assert expression.functions == ("named",) and expression.operators == ("op",)
     assert expression.gradients == (1,) and expression.uses_grads
     named, op = expression.calls
-    assert named.is_open and (op.positional, op.keywords) == (1, ("key",))
+    assert (named.positional, op.positional, op.keywords) == (2, 1, ("key",))
     assert [use.name for use in expression.attributes] == ["T"]
     assert all(text[use.offset :].startswith(use.name) for use in expression.names)
 
