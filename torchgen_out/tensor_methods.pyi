@@ -13,20 +13,7 @@ from runtime.core.generator import Generator
 from runtime.core.layout import layout as _layout
 from runtime.core.memory_format import memory_format as _memory_format
 from runtime.core.tensor import Tensor
-from torchgen_out.results import (
-    aminmax_result,
-    cummax_result,
-    cummin_result,
-    kthvalue_result,
-    max_dim_result,
-    median_dim_result,
-    min_dim_result,
-    mode_result,
-    nanmedian_dim_result,
-    sort_result,
-    sort_stable_result,
-    topk_result,
-)
+from torchgen_out import return_types
 
 Number = builtins.bool | builtins.int | builtins.float | builtins.complex
 
@@ -475,7 +462,7 @@ class TensorMethods:
         keepdim: builtins.bool = ...,
         *,
         out: builtins.tuple[Tensor, ...] | None = ...,
-    ) -> max_dim_result: ...
+    ) -> return_types.max: ...
     @overload
     def max(self, other: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
     def mean(
@@ -495,7 +482,7 @@ class TensorMethods:
         keepdim: builtins.bool = ...,
         *,
         out: builtins.tuple[Tensor, ...] | None = ...,
-    ) -> min_dim_result: ...
+    ) -> return_types.min: ...
     @overload
     def min(self, other: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
     def nanmean(
@@ -863,7 +850,7 @@ class TensorMethods:
         descending: builtins.bool = ...,
         *,
         out: builtins.tuple[Tensor, ...] | None = ...,
-    ) -> sort_result: ...
+    ) -> return_types.sort: ...
     @overload
     def sort(
         self,
@@ -872,7 +859,7 @@ class TensorMethods:
         dim: builtins.int = ...,
         descending: builtins.bool = ...,
         out: builtins.tuple[Tensor, ...] | None = ...,
-    ) -> sort_stable_result: ...
+    ) -> return_types.sort: ...
     @overload
     def argsort(self, dim: builtins.int = ..., descending: builtins.bool = ...) -> Tensor: ...
     @overload
@@ -888,7 +875,7 @@ class TensorMethods:
         sorted: builtins.bool = ...,
         *,
         out: builtins.tuple[Tensor, ...] | None = ...,
-    ) -> topk_result: ...
+    ) -> return_types.topk: ...
     def kthvalue(
         self,
         k: builtins.int,
@@ -896,7 +883,7 @@ class TensorMethods:
         keepdim: builtins.bool = ...,
         *,
         out: builtins.tuple[Tensor, ...] | None = ...,
-    ) -> kthvalue_result: ...
+    ) -> return_types.kthvalue: ...
     @overload
     def median(self) -> Tensor: ...
     @overload
@@ -906,7 +893,7 @@ class TensorMethods:
         keepdim: builtins.bool = ...,
         *,
         out: builtins.tuple[Tensor, ...] | None = ...,
-    ) -> median_dim_result: ...
+    ) -> return_types.median: ...
     @overload
     def nanmedian(self) -> Tensor: ...
     @overload
@@ -916,14 +903,14 @@ class TensorMethods:
         keepdim: builtins.bool = ...,
         *,
         out: builtins.tuple[Tensor, ...] | None = ...,
-    ) -> nanmedian_dim_result: ...
+    ) -> return_types.nanmedian: ...
     def mode(
         self,
         dim: builtins.int = ...,
         keepdim: builtins.bool = ...,
         *,
         out: builtins.tuple[Tensor, ...] | None = ...,
-    ) -> mode_result: ...
+    ) -> return_types.mode: ...
     def unique(
         self,
         sorted: builtins.bool = ...,
@@ -953,7 +940,7 @@ class TensorMethods:
     ) -> Tensor: ...
     def aminmax(
         self, *, dim: builtins.int | None = ..., keepdim: builtins.bool = ...
-    ) -> aminmax_result: ...
+    ) -> return_types.aminmax: ...
     def count_nonzero(self, dim: builtins.int | Sequence[builtins.int] | None = ...) -> Tensor: ...
     def bincount(self, weights: Tensor | None = ..., minlength: builtins.int = ...) -> Tensor: ...
     def histc(
@@ -975,10 +962,10 @@ class TensorMethods:
     def logcumsumexp(self, dim: builtins.int, *, out: Tensor | None = ...) -> Tensor: ...
     def cummax(
         self, dim: builtins.int, *, out: builtins.tuple[Tensor, ...] | None = ...
-    ) -> cummax_result: ...
+    ) -> return_types.cummax: ...
     def cummin(
         self, dim: builtins.int, *, out: builtins.tuple[Tensor, ...] | None = ...
-    ) -> cummin_result: ...
+    ) -> return_types.cummin: ...
     def uniform_(
         self,
         from_: builtins.float = ...,

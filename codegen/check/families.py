@@ -159,6 +159,22 @@ def base_operators_stay(context: Context) -> Iterator[Problem]:
                           len(operator.base_name))  # fmt: skip
 
 
+@program_rule("E508")
+def families_name_their_results_alike(context: Context) -> Iterator[Problem]:
+    """Entries of one family that name several results use the same names: they are one class."""
+    first: dict[str, Operator] = {}
+    for operator in context.program.operators:
+        if not operator.has_named_results:
+            continue
+        earlier = first.setdefault(operator.base_name, operator)
+        if earlier.result_names != operator.result_names:
+            message = (
+                f"{operator.name}: results are named {', '.join(operator.result_names)}, "
+                f"those of '{earlier.name}' {', '.join(earlier.result_names)}"
+            )
+            yield Problem(operator.where, message, None, _first(earlier), len(operator.name))
+
+
 @program_rule("E507")
 def dunders_are_unique(context: Context) -> Iterator[Problem]:
     """A Python operator belongs to one family."""

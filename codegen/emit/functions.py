@@ -72,9 +72,6 @@ def emit(program: Program) -> Iterable[File]:
             kind=kind,
             items=items,
             references=references.imports(operators),
-            result_names=sorted(
-                name for operator in operators if (name := naming.named_tuple(operator)) is not None
-            ),
         )
     yield render("functions/__init__.py", "package.py.jinja", summary="The operators' bindings.")
 

@@ -63,11 +63,8 @@ def inplace_name(program: Program, operator: Operator) -> str:
 
 
 def named_tuple(operator: Operator) -> str | None:
-    """The class of several named results, `max_dim_result`."""
-    returns = operator.schema.returns
-    if len(returns) > 1 and all(r.name for r in returns):
-        return f"{operator.identifier}_result"
-    return None
+    """The class of several named results, `return_types.max`; one for a family."""
+    return f"return_types.{operator.base_name}" if operator.has_named_results else None
 
 
 def record_name(operator: Operator) -> str:

@@ -161,7 +161,7 @@ def _dispatch_fields(operator: Operator) -> Iterator[Field]:
         yield Field("outputs", str(len(operator.schema.returns)))
     result = naming.named_tuple(operator)
     if result:
-        yield Field("wrap", f"results.{result}")
+        yield Field("wrap", result)
 
 
 def _autograd_fields(program: Program, operator: Operator) -> Iterator[Field]:

@@ -43,7 +43,6 @@ def emit(program: Program) -> Iterable[File]:
         "tensor_methods.pyi.jinja",
         package=program.package,
         signatures=list(_methods(program)),
-        results=_results(program, methods_only=True),
     )
     families = [
         signature
@@ -60,17 +59,7 @@ def emit(program: Program) -> Iterable[File]:
             "overloads.pyi.jinja",
             package=program.package,
             signatures=families,
-            results=_results(program, methods_only=False),
         )
-
-
-def _results(program: Program, methods_only: bool) -> list[str]:
-    names = [
-        naming.named_tuple(operator)
-        for operator in program.operators
-        if operator.has_method or not methods_only
-    ]
-    return sorted({name for name in names if name})
 
 
 def _annotation(text: str) -> str:

@@ -14,25 +14,31 @@ from codegen.write import File
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A named tuple."""
+    """A named tuple, called as the family of operators that returns it."""
 
     name: str
-    public: str
     fields: tuple[str, ...]
 
 
 def emit(program: Program) -> Iterable[File]:
-    """Emit dtype_sets.py and results.py."""
+    """Emit dtype_sets.py and return_types.py."""
     if program.is_library:
         yield render(
             "dtype_sets.py",
             "dtype_sets.py.jinja",
             sets=[(name.upper(), names) for name, names in DTYPE_SETS.items()],
         )
-    results = [
-        Result(name, operator.base_name, tuple(r.name or "" for r in operator.schema.returns))
+    results = {
+        operator.base_name: Result(
+            operator.base_name, tuple(r.name or "" for r in operator.schema.returns)
+        )
         for operator in program.operators
-        if (name := naming.named_tuple(operator)) is not None
-    ]
+        if naming.named_tuple(operator) is not None
+    }
     if results or program.is_library:
-        yield render("results.py", "results.py.jinja", results=results)
+        yield render(
+            "return_types.py",
+            "return_types.py.jinja",
+            results=results.values(),
+            home="torch" if program.is_library else program.package,
+        )

@@ -325,6 +325,12 @@ class Operator:
         return tuple(r.name or f"result{i}" for i, r in enumerate(returns))
 
     @property
+    def has_named_results(self) -> bool:
+        """Whether it returns several results, each with a name."""
+        returns = self.schema.returns
+        return len(returns) > 1 and all(r.name for r in returns)
+
+    @property
     def dtype_names(self) -> tuple[str, ...]:
         """The dtypes of its set."""
         return DTYPE_SETS.get(self.dtypes, ())  # an unknown set is reported by check/

@@ -240,3 +240,11 @@ def tensor_repr(tensor: Tensor, contents: str | None = None) -> str:
 
 
 _PLAIN = ("Tensor", "Parameter")
+
+
+def named_results(name: str, results: Any) -> str:
+    """Return the text of a named tuple of tensors: a line for each."""
+    fields = ",\n".join(
+        f"{field}={value!r}" for field, value in zip(results._fields, results, strict=True)
+    )
+    return f"{name}(\n{fields})"

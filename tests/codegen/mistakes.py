@@ -265,6 +265,19 @@ MISTAKES = [
         "E326",
         "pointwise operators and reductions",
     ),
+    wrong(
+        "results of a family with different names",
+        "- func: mm(",
+        "- func: two.a(Tensor self) -> (Tensor x, Tensor y)\n"
+        "  composite: self.unbind(0)\n"
+        "  doc: Two.\n\n"
+        "- func: ‸two.b(Tensor self, int n) -> (Tensor x, Tensor z)\n"
+        "  composite: self.unbind(n)\n"
+        "  doc: Two.\n\n"
+        "- func: mm(",
+        "E508",
+        "results are named x, z",
+    ),
     wrong("reduction without combine", "    combine: acc + other\n", "", "E108", "combine"),
     wrong("reduction that reads nothing", "reduce: acc + self", "reduce: ‸acc + 1", "E321", "self"),
     wrong(

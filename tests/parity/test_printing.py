@@ -1,6 +1,7 @@
 """`repr` against PyTorch's, on hundreds of random tensors and on the odd ones."""
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -151,3 +152,22 @@ m.full((9,), 1e-10, requires_grad=True) * 2
 @pytest.mark.parametrize("code", HISTORY.strip().splitlines())
 def test_history(code):
     assert repr(eval(code, {"m": torchgen_out})) == repr(eval(code, {"m": torch}))
+
+
+CALLS = (
+    "m.ones(2, 3).max(1)",
+    "m.sort(m.ones(2), stable=True)",
+    "m.aminmax(m.ones(2))",
+    "m.topk(m.ones(3, 1), 1, 0)",
+)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_results_with_names(call):
+    ours, theirs = (eval(call, {"m": library}) for library in (torchgen_out, torch))
+    name = type(theirs).__name__
+    assert repr(ours) == repr(theirs)
+    assert type(ours).__name__ == name and type(ours).__module__ == "torchgen_out.return_types"
+    assert type(ours) is getattr(torchgen_out.return_types, name)
+    again = pickle.loads(pickle.dumps(ours))
+    assert type(again) is type(ours) and isinstance(again, tuple) and repr(again) == repr(ours)

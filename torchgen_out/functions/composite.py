@@ -49,7 +49,7 @@ from runtime.ops.composite import splitting as splitting_bodies
 from runtime.ops.composite import statistics as statistics_bodies
 from runtime.ops.composite import view_backward as view_backward_bodies
 from runtime.ops.composite import view_scatter as view_scatter_bodies
-from torchgen_out.results import _lstm_steps_result, aminmax_result
+from torchgen_out import return_types
 
 Number = bool | int | float | complex
 
@@ -2021,12 +2021,14 @@ def min__other(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
     return ops.minimum(input, other)
 
 
-def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> aminmax_result:
+def aminmax(
+    input: Tensor, *, dim: int | None = None, keepdim: bool = False
+) -> return_types.aminmax:
     """aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)
 
     Returns the smallest and the largest value, along `dim` or of all elements.
     """
-    return aminmax_result(*selection_bodies.aminmax(input, dim, keepdim))
+    return return_types.aminmax(*selection_bodies.aminmax(input, dim, keepdim))
 
 
 def count_nonzero(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
@@ -3290,13 +3292,15 @@ def _attention_steps(
 
 def _lstm_steps(
     gates: Tensor, weight_hh: Tensor, hidden: Tensor, cell: Tensor, reverse: bool = False
-) -> _lstm_steps_result:
+) -> return_types._lstm_steps:
     """_lstm_steps(Tensor gates, Tensor weight_hh, Tensor hidden, Tensor cell, bool reverse=False)
     -> (Tensor output, Tensor last_cell)
 
     `_lstm_layer` step by step: differentiable to any order.
     """
-    return _lstm_steps_result(*recurrent_bodies.lstm_steps(gates, weight_hh, hidden, cell, reverse))
+    return return_types._lstm_steps(
+        *recurrent_bodies.lstm_steps(gates, weight_hh, hidden, cell, reverse)
+    )
 
 
 def _gru_steps(

@@ -16,29 +16,8 @@ from runtime.core.memory_format import memory_format
 from runtime.core.tensor import Tensor
 from runtime.dispatch.signature import kind_of, list_of, tensors_of
 from runtime.ops.arguments import as_list, call_out
+from torchgen_out import return_types
 from torchgen_out.operators import dispatch as operators
-from torchgen_out.results import (
-    _attention_backward_result,
-    _attention_result,
-    _cross_entropy_rows_result,
-    _gru_layer_backward_result,
-    _gru_layer_result,
-    _lstm_layer_backward_result,
-    _lstm_layer_result,
-    _rnn_layer_backward_result,
-    cummax_result,
-    cummin_result,
-    kthvalue_result,
-    max_dim_result,
-    median_dim_result,
-    min_dim_result,
-    mode_result,
-    nanmedian_dim_result,
-    nll_loss_forward_result,
-    sort_result,
-    sort_stable_result,
-    topk_result,
-)
 
 Number = bool | int | float | complex
 
@@ -1418,7 +1397,7 @@ _sort_out = operators.sort.out_calls
 
 def sort__default(
     input: Tensor, dim: int = -1, descending: bool = False, *, out: tuple[Tensor, ...] | None = None
-) -> sort_result:
+) -> return_types.sort:
     """sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
 
     Sorts along `dim`; returns the sorted values and the places they came from.
@@ -1445,7 +1424,7 @@ def sort__stable(
     dim: int = -1,
     descending: bool = False,
     out: tuple[Tensor, ...] | None = None,
-) -> sort_stable_result:
+) -> return_types.sort:
     """sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor
     values, Tensor indices)
 
@@ -1472,7 +1451,7 @@ def topk(
     sorted: bool = True,
     *,
     out: tuple[Tensor, ...] | None = None,
-) -> topk_result:
+) -> return_types.topk:
     """topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor
     values, Tensor indices)
 
@@ -1500,7 +1479,7 @@ def kthvalue(
     keepdim: bool = False,
     *,
     out: tuple[Tensor, ...] | None = None,
-) -> kthvalue_result:
+) -> return_types.kthvalue:
     """kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor
     indices)
 
@@ -1538,7 +1517,7 @@ _median_dim_out = operators.median_dim.out_calls
 
 def median__dim(
     input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None
-) -> median_dim_result:
+) -> return_types.median:
     """median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 
     Returns the median along `dim` (the lower middle one), and where it stands. A NaN wins.
@@ -1573,7 +1552,7 @@ _nanmedian_dim_out = operators.nanmedian_dim.out_calls
 
 def nanmedian__dim(
     input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None
-) -> nanmedian_dim_result:
+) -> return_types.nanmedian:
     """nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 
     Returns the median along `dim` of the elements that are not NaN, and where it stands.
@@ -1593,7 +1572,7 @@ _mode_out = operators.mode.out_calls
 
 def mode(
     input: Tensor, dim: int = -1, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None
-) -> mode_result:
+) -> return_types.mode:
     """mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)
 
     Returns the most frequent value along `dim` (the smallest of several), and its last place.
@@ -1806,7 +1785,7 @@ _max_dim_out = operators.max_dim.out_calls
 
 def max__dim(
     input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None
-) -> max_dim_result:
+) -> return_types.max:
     """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 
     Returns the largest value along `dim`, and where it first stands. NaN wins.
@@ -1826,7 +1805,7 @@ _min_dim_out = operators.min_dim.out_calls
 
 def min__dim(
     input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None
-) -> min_dim_result:
+) -> return_types.min:
     """min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 
     Returns the smallest value along `dim`, and where it first stands. NaN wins.
@@ -1969,7 +1948,9 @@ _cummax = operators.cummax.calls
 _cummax_out = operators.cummax.out_calls
 
 
-def cummax(input: Tensor, dim: int, *, out: tuple[Tensor, ...] | None = None) -> cummax_result:
+def cummax(
+    input: Tensor, dim: int, *, out: tuple[Tensor, ...] | None = None
+) -> return_types.cummax:
     """cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)
 
     Returns the largest value so far along `dim`, and its place: the latest of equal ones. NaN
@@ -1988,7 +1969,9 @@ _cummin = operators.cummin.calls
 _cummin_out = operators.cummin.out_calls
 
 
-def cummin(input: Tensor, dim: int, *, out: tuple[Tensor, ...] | None = None) -> cummin_result:
+def cummin(
+    input: Tensor, dim: int, *, out: tuple[Tensor, ...] | None = None
+) -> return_types.cummin:
     """cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)
 
     Returns the smallest value so far along `dim`, and its place: the latest of equal ones. NaN
@@ -2712,7 +2695,7 @@ _nll_loss_forward = operators.nll_loss_forward.calls
 
 def nll_loss_forward(
     input: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
-) -> nll_loss_forward_result:
+) -> return_types.nll_loss_forward:
     """nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index)
     -> (Tensor output, Tensor total_weight)
 
@@ -2730,7 +2713,7 @@ __cross_entropy_rows = operators._cross_entropy_rows.calls
 
 def _cross_entropy_rows(
     input: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
-) -> _cross_entropy_rows_result:
+) -> return_types._cross_entropy_rows:
     """_cross_entropy_rows(Tensor self, Tensor target, Tensor? weight, int reduction, int
     ignore_index) -> (Tensor output, Tensor log_probabilities, Tensor total_weight)
 
@@ -3479,7 +3462,7 @@ __attention = operators._attention.calls
 
 def _attention(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float, causal: bool
-) -> _attention_result:
+) -> return_types._attention:
     """_attention(Tensor query, Tensor key, Tensor value, Tensor? mask, float scale, bool causal) ->
     (Tensor output, Tensor weights)
 
@@ -3497,7 +3480,7 @@ __attention_backward = operators._attention_backward.calls
 
 def _attention_backward(
     grad_output: Tensor, query: Tensor, key: Tensor, value: Tensor, weights: Tensor, scale: float
-) -> _attention_backward_result:
+) -> return_types._attention_backward:
     """_attention_backward(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor
     weights, float scale) -> (Tensor query, Tensor key, Tensor value)
 
@@ -3519,7 +3502,7 @@ __lstm_layer = operators._lstm_layer.calls
 
 def _lstm_layer(
     gates: Tensor, weight_hh: Tensor, hidden: Tensor, cell: Tensor, reverse: bool = False
-) -> _lstm_layer_result:
+) -> return_types._lstm_layer:
     """_lstm_layer(Tensor gates, Tensor weight_hh, Tensor hidden, Tensor cell, bool reverse=False)
     -> (Tensor output, Tensor last_cell, Tensor cells, Tensor activations)
 
@@ -3549,7 +3532,7 @@ def _lstm_layer_backward(
     hidden: Tensor,
     cell: Tensor,
     reverse: bool,
-) -> _lstm_layer_backward_result:
+) -> return_types._lstm_layer_backward:
     """_lstm_layer_backward(Tensor grad_output, Tensor grad_last_cell, Tensor activations, Tensor
     cells, Tensor output, Tensor weight_hh, Tensor hidden, Tensor cell, bool reverse) -> (Tensor
     gates, Tensor weight_hh, Tensor hidden, Tensor cell)
@@ -3581,7 +3564,7 @@ __gru_layer = operators._gru_layer.calls
 
 def _gru_layer(
     gates: Tensor, weight_hh: Tensor, bias_hh: Tensor | None, hidden: Tensor, reverse: bool = False
-) -> _gru_layer_result:
+) -> return_types._gru_layer:
     """_gru_layer(Tensor gates, Tensor weight_hh, Tensor? bias_hh, Tensor hidden, bool
     reverse=False) -> (Tensor output, Tensor activations)
 
@@ -3610,7 +3593,7 @@ def _gru_layer_backward(
     weight_hh: Tensor,
     hidden: Tensor,
     reverse: bool,
-) -> _gru_layer_backward_result:
+) -> return_types._gru_layer_backward:
     """_gru_layer_backward(Tensor grad_output, Tensor activations, Tensor output, Tensor weight_hh,
     Tensor hidden, bool reverse) -> (Tensor gates, Tensor weight_hh, Tensor bias_hh, Tensor hidden)
 
@@ -3655,7 +3638,7 @@ def _rnn_layer_backward(
     hidden: Tensor,
     relu: bool,
     reverse: bool,
-) -> _rnn_layer_backward_result:
+) -> return_types._rnn_layer_backward:
     """_rnn_layer_backward(Tensor grad_output, Tensor output, Tensor weight_hh, Tensor hidden, bool
     relu, bool reverse) -> (Tensor gates, Tensor weight_hh, Tensor hidden)
 

@@ -13,14 +13,7 @@ from runtime.core.generator import Generator
 from runtime.core.layout import layout as _layout
 from runtime.core.memory_format import memory_format as _memory_format
 from runtime.core.tensor import Tensor
-from torchgen_out.results import (
-    max_dim_result,
-    median_dim_result,
-    min_dim_result,
-    nanmedian_dim_result,
-    sort_result,
-    sort_stable_result,
-)
+from torchgen_out import return_types
 
 Number = builtins.bool | builtins.int | builtins.float | builtins.complex
 
@@ -250,7 +243,7 @@ def max(
     keepdim: builtins.bool = ...,
     *,
     out: builtins.tuple[Tensor, ...] | None = ...,
-) -> max_dim_result: ...
+) -> return_types.max: ...
 @overload
 def max(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 @overload
@@ -262,7 +255,7 @@ def min(
     keepdim: builtins.bool = ...,
     *,
     out: builtins.tuple[Tensor, ...] | None = ...,
-) -> min_dim_result: ...
+) -> return_types.min: ...
 @overload
 def min(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 @overload
@@ -396,7 +389,7 @@ def sort(
     descending: builtins.bool = ...,
     *,
     out: builtins.tuple[Tensor, ...] | None = ...,
-) -> sort_result: ...
+) -> return_types.sort: ...
 @overload
 def sort(
     input: Tensor,
@@ -405,7 +398,7 @@ def sort(
     dim: builtins.int = ...,
     descending: builtins.bool = ...,
     out: builtins.tuple[Tensor, ...] | None = ...,
-) -> sort_stable_result: ...
+) -> return_types.sort: ...
 @overload
 def argsort(input: Tensor, dim: builtins.int = ..., descending: builtins.bool = ...) -> Tensor: ...
 @overload
@@ -425,7 +418,7 @@ def median(
     keepdim: builtins.bool = ...,
     *,
     out: builtins.tuple[Tensor, ...] | None = ...,
-) -> median_dim_result: ...
+) -> return_types.median: ...
 @overload
 def nanmedian(input: Tensor) -> Tensor: ...
 @overload
@@ -435,7 +428,7 @@ def nanmedian(
     keepdim: builtins.bool = ...,
     *,
     out: builtins.tuple[Tensor, ...] | None = ...,
-) -> nanmedian_dim_result: ...
+) -> return_types.nanmedian: ...
 @overload
 def random_(
     self_: Tensor,

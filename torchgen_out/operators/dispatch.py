@@ -24,7 +24,7 @@ from runtime.ops.shapes import shaping as shaping_shapes
 from runtime.ops.shapes import softmax as softmax_shapes
 from runtime.ops.shapes import sorting as sorting_shapes
 from runtime.ops.shapes import statistics as statistics_shapes
-from torchgen_out import dtype_sets, results
+from torchgen_out import dtype_sets, return_types
 from torchgen_out.nodes import dispatch as nodes
 
 clone = Dispatch(
@@ -931,7 +931,7 @@ sort = Dispatch(
     kernel_names={"CPU": "sorting.sort"},
     meta=sorting_shapes.sort,
     outputs=2,
-    wrap=results.sort_result,
+    wrap=return_types.sort,
     differentiable=("self",),
     record=nodes.recording_sort,
 )
@@ -948,7 +948,7 @@ sort_stable = Dispatch(
     kernel_names={"CPU": "sorting.sort_stable"},
     meta=sorting_shapes.sort_stable,
     outputs=2,
-    wrap=results.sort_stable_result,
+    wrap=return_types.sort,
     differentiable=("self",),
     record=nodes.recording_sort_stable,
 )
@@ -965,7 +965,7 @@ topk = Dispatch(
     kernel_names={"CPU": "sorting.topk"},
     meta=sorting_shapes.topk,
     outputs=2,
-    wrap=results.topk_result,
+    wrap=return_types.topk,
     differentiable=("self",),
     record=nodes.recording_topk,
 )
@@ -982,7 +982,7 @@ kthvalue = Dispatch(
     kernel_names={"CPU": "sorting.kthvalue"},
     meta=sorting_shapes.kthvalue,
     outputs=2,
-    wrap=results.kthvalue_result,
+    wrap=return_types.kthvalue,
     differentiable=("self",),
     record=nodes.recording_kthvalue,
 )
@@ -1012,7 +1012,7 @@ median_dim = Dispatch(
     kernel_names={"CPU": "sorting.median_dim"},
     meta=sorting_shapes.median_dim,
     outputs=2,
-    wrap=results.median_dim_result,
+    wrap=return_types.median,
     differentiable=("self",),
     record=nodes.recording_median_dim,
 )
@@ -1042,7 +1042,7 @@ nanmedian_dim = Dispatch(
     kernel_names={"CPU": "sorting.nanmedian_dim"},
     meta=sorting_shapes.median_dim,
     outputs=2,
-    wrap=results.nanmedian_dim_result,
+    wrap=return_types.nanmedian,
     differentiable=("self",),
     record=nodes.recording_nanmedian_dim,
 )
@@ -1058,7 +1058,7 @@ mode = Dispatch(
     kernel_names={"CPU": "sorting.mode"},
     meta=sorting_shapes.mode,
     outputs=2,
-    wrap=results.mode_result,
+    wrap=return_types.mode,
     differentiable=("self",),
     record=nodes.recording_mode,
 )
@@ -1203,7 +1203,7 @@ max_dim = Dispatch(
     kernel_names={"CPU": "selection.max_dim"},
     meta=selection_shapes.max_dim,
     outputs=2,
-    wrap=results.max_dim_result,
+    wrap=return_types.max,
     differentiable=("self",),
     record=nodes.recording_max_dim,
 )
@@ -1219,7 +1219,7 @@ min_dim = Dispatch(
     kernel_names={"CPU": "selection.min_dim"},
     meta=selection_shapes.min_dim,
     outputs=2,
-    wrap=results.min_dim_result,
+    wrap=return_types.min,
     differentiable=("self",),
     record=nodes.recording_min_dim,
 )
@@ -1307,7 +1307,7 @@ cummax = Dispatch(
     kernel_names={"CPU": "scan.cummax"},
     meta=scan_shapes.cummaxmin,
     outputs=2,
-    wrap=results.cummax_result,
+    wrap=return_types.cummax,
     differentiable=("self",),
     record=nodes.recording_cummax,
 )
@@ -1323,7 +1323,7 @@ cummin = Dispatch(
     kernel_names={"CPU": "scan.cummin"},
     meta=scan_shapes.cummaxmin,
     outputs=2,
-    wrap=results.cummin_result,
+    wrap=return_types.cummin,
     differentiable=("self",),
     record=nodes.recording_cummin,
 )
@@ -1851,7 +1851,7 @@ nll_loss_forward = Dispatch(
     kernel_names={"CPU": "losses.nll_loss_forward"},
     meta=losses_shapes.nll_loss_forward,
     outputs=2,
-    wrap=results.nll_loss_forward_result,
+    wrap=return_types.nll_loss_forward,
     differentiable=("self",),
     record=nodes.recording_nll_loss_forward,
 )
@@ -1874,7 +1874,7 @@ _cross_entropy_rows = Dispatch(
     kernel_names={"CPU": "losses.cross_entropy_rows"},
     meta=losses_shapes.cross_entropy_rows,
     outputs=3,
-    wrap=results._cross_entropy_rows_result,
+    wrap=return_types._cross_entropy_rows,
     differentiable=("self",),
     record=nodes.recording__cross_entropy_rows,
 )
@@ -2536,7 +2536,7 @@ _attention = Dispatch(
     kernel_names={"CPU": "attention.attention"},
     meta=attention_shapes.attention,
     outputs=2,
-    wrap=results._attention_result,
+    wrap=return_types._attention,
     differentiable=("query", "key", "value"),
     record=nodes.recording__attention,
 )
@@ -2566,7 +2566,7 @@ _attention_backward = Dispatch(
     kernel_names={"CPU": "attention.attention_backward"},
     meta=attention_shapes.attention_backward,
     outputs=3,
-    wrap=results._attention_backward_result,
+    wrap=return_types._attention_backward,
     differentiable=("grad_output", "query", "key", "value", "weights"),
     record=nodes.recording__attention_backward,
 )
@@ -2589,7 +2589,7 @@ _lstm_layer = Dispatch(
     kernel_names={"CPU": "recurrent.lstm_layer"},
     meta=recurrent_shapes.lstm_layer,
     outputs=4,
-    wrap=results._lstm_layer_result,
+    wrap=return_types._lstm_layer,
     differentiable=("gates", "weight_hh", "hidden", "cell"),
     record=nodes.recording__lstm_layer,
 )
@@ -2635,7 +2635,7 @@ _lstm_layer_backward = Dispatch(
     kernel_names={"CPU": "recurrent.lstm_layer_backward"},
     meta=recurrent_shapes.lstm_layer_backward,
     outputs=4,
-    wrap=results._lstm_layer_backward_result,
+    wrap=return_types._lstm_layer_backward,
     differentiable=(
         "grad_output",
         "grad_last_cell",
@@ -2667,7 +2667,7 @@ _gru_layer = Dispatch(
     kernel_names={"CPU": "recurrent.gru_layer"},
     meta=recurrent_shapes.gru_layer,
     outputs=2,
-    wrap=results._gru_layer_result,
+    wrap=return_types._gru_layer,
     differentiable=("gates", "weight_hh", "bias_hh", "hidden"),
     record=nodes.recording__gru_layer,
 )
@@ -2698,7 +2698,7 @@ _gru_layer_backward = Dispatch(
     kernel_names={"CPU": "recurrent.gru_layer_backward"},
     meta=recurrent_shapes.gru_layer_backward,
     outputs=4,
-    wrap=results._gru_layer_backward_result,
+    wrap=return_types._gru_layer_backward,
     differentiable=("grad_output", "activations", "output", "weight_hh", "hidden"),
     record=nodes.recording__gru_layer_backward,
 )
@@ -2743,7 +2743,7 @@ _rnn_layer_backward = Dispatch(
     kernel_names={"CPU": "recurrent.rnn_layer_backward"},
     meta=recurrent_shapes.rnn_layer_backward,
     outputs=3,
-    wrap=results._rnn_layer_backward_result,
+    wrap=return_types._rnn_layer_backward,
     differentiable=("grad_output", "output", "weight_hh", "hidden"),
     record=nodes.recording__rnn_layer_backward,
 )

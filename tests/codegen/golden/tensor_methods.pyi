@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from runtime.core.dtype import dtype as _dtype
 from runtime.core.tensor import Tensor
-from torchgen_out.results import max_dim_result
+from torchgen_out import return_types
 
 Number = builtins.bool | builtins.int | builtins.float | builtins.complex
 
@@ -48,7 +48,7 @@ class TensorMethods:
         keepdim: builtins.bool = ...,
         *,
         out: builtins.tuple[Tensor, ...] | None = ...,
-    ) -> max_dim_result: ...
+    ) -> return_types.max: ...
     @overload
     def max(self, other: Tensor) -> Tensor: ...
     def transpose(self, dim0: builtins.int, dim1: builtins.int) -> Tensor: ...

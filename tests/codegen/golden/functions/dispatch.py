@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from runtime.core.tensor import Tensor
 from runtime.ops.arguments import call_out
+from torchgen_out import return_types
 from torchgen_out.operators import dispatch as operators
-from torchgen_out.results import max_dim_result
 
 Number = bool | int | float | complex
 
@@ -47,7 +47,7 @@ _max_dim_out = operators.max_dim.out_calls
 
 def max__dim(
     input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None
-) -> max_dim_result:
+) -> return_types.max:
     """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 
     Return the largest elements along `dim`, and where they stand.

@@ -7,7 +7,7 @@ import builtins
 from typing import overload
 
 from runtime.core.tensor import Tensor
-from torchgen_out.results import max_dim_result
+from torchgen_out import return_types
 
 Number = builtins.bool | builtins.int | builtins.float | builtins.complex
 
@@ -20,6 +20,6 @@ def max(
     keepdim: builtins.bool = ...,
     *,
     out: builtins.tuple[Tensor, ...] | None = ...,
-) -> max_dim_result: ...
+) -> return_types.max: ...
 @overload
 def max(input: Tensor, other: Tensor) -> Tensor: ...

@@ -7,7 +7,7 @@ from runtime.dispatch.operator import Dispatch
 from runtime.ops.shapes import fill as fill_shapes
 from runtime.ops.shapes import linalg as linalg_shapes
 from runtime.ops.shapes import selection as selection_shapes
-from torchgen_out import dtype_sets, results
+from torchgen_out import dtype_sets, return_types
 from torchgen_out.nodes import dispatch as nodes
 
 mm = Dispatch(
@@ -36,7 +36,7 @@ max_dim = Dispatch(
     kernel_names={"CPU": "selection.max_dim"},
     meta=selection_shapes.max_dim,
     outputs=2,
-    wrap=results.max_dim_result,
+    wrap=return_types.max,
     differentiable=("self",),
     record=nodes.recording_max_dim,
 )
