@@ -40,7 +40,8 @@ def explain(program: Program, operator: Operator, chosen: Project) -> Iterator[S
     """All sections about one operator."""
     yield Section(str(operator.schema), (definitions.shown_location(operator.where),))
     yield Section("What it does", _paragraphs(operator.doc or "Not documented."))
-    yield Section("How it is called", _calls(operator))
+    library = "torch" if program.is_library else program.package
+    yield Section("How it is called", _calls(operator, library))
     family = program.families[operator.base_name]
     if len(family) > 1:
         yield Section("Overloads, in the order of trial", _overloads(family, operator))
@@ -58,13 +59,13 @@ def _paragraphs(text: str) -> Iterator[str]:
         yield from textwrap.wrap(paragraph, 96) if "```" not in paragraph else paragraph.split("\n")
 
 
-def _calls(operator: Operator) -> Iterator[str]:
+def _calls(operator: Operator, library: str) -> Iterator[str]:
     names = {a.name: translate.parameter(a) for a in operator.arguments}
     names["self"] = translate.first_parameter(operator)
     varargs = functions.varargs_parameter(operator)
     parameters = functions.parameters(operator, names, varargs, operator.has_out)
     if operator.has_function:
-        yield f"torch.{operator.public_path}({parameters})"
+        yield f"{library}.{operator.public_path}({parameters})"
     if operator.has_tag("property"):
         yield f"x.{operator.base_name}"
     elif operator.has_method:

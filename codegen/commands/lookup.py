@@ -22,7 +22,9 @@ def find(program: Program, name: str) -> tuple[Operator, ...]:
 
     Raises: UnknownOperator.
     """
-    wanted = name.removeprefix("torch.").removeprefix("Tensor.")
+    wanted = name
+    for prefix in ("torch.", f"{program.package}.", "Tensor."):
+        wanted = wanted.removeprefix(prefix)
     exact = program.operator(wanted)
     if exact is not None and exact.overload:
         return (exact,)

@@ -16,7 +16,7 @@ from runtime.autograd.api import grad
 from runtime.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
 from runtime.core import dtype as dtypes
 from runtime.core.tensor import Tensor, from_array
-from runtime.tools import reading
+from runtime.tools import differences, reading
 from runtime.tools.cases import COMPLEX, FLOATING, Array, Case, Data, tensor_of, values_of
 from runtime.tools.cases import cases as cases_of
 from runtime.tools.records import Record
@@ -100,7 +100,7 @@ def told_as(label: str) -> Iterator[None]:
     """Turn whatever a call raises into a mismatch that names the case."""
     try:
         yield
-    except (Mismatch, GradcheckError) as error:
+    except Mismatch as error:
         raise Mismatch(f"{label}: {error}") from error
     except Exception as error:  # the operator under test is anybody's code
         raise Mismatch(f"{label}: {type(error).__name__}: {error}") from error
@@ -183,24 +183,27 @@ def check_values(record: Record, dtype: str | None = None) -> str | None:
     return f"{compared} calls against {source}, worst error {worst:.1e}"
 
 
-def differentiable(record: Record) -> Iterator[tuple[Case, Callable[..., Any], tuple[Any, ...]]]:
-    """Cases with a function of their floating-point leaves, and these."""
+Differentiable = tuple[Callable[..., Any], tuple[Any, ...], tuple[str, ...]]
+"""A function of leaves that may receive a gradient, these, and the arguments they belong to."""
+
+
+def differentiable(record: Record) -> Iterator[tuple[Case, Differentiable]]:
+    """Cases as functions of their floating-point leaves."""
     for case in good_cases(record):
         if case.is_empty or not all(np.isfinite(each.array).all() for each in case.data):
             continue
         made = gradient_function(record, case)
         if made:
-            yield case, *made
+            yield case, made
 
 
-def gradient_function(
-    record: Record, case: Case
-) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
+def gradient_function(record: Record, case: Case) -> Differentiable | None:
     """The call as a function of the leaves that may receive a gradient; None without any."""
     values = arguments_of(case, "float64", requires_grad=True)
     for argument in record.arguments:
         if argument.differentiable is False and argument.name in values:
             values[argument.name] = _detached(values[argument.name])
+    owners = {id(leaf): name for name, value in values.items() for leaf in flat(value)}
     leaves = [leaf for value in values.values() for leaf in flat(value)]
     wanted = [leaf for leaf in leaves if isinstance(leaf, Tensor) and leaf.requires_grad]
 
@@ -226,7 +229,7 @@ def gradient_function(
         for leaf, gradient in zip(list(wanted), found, strict=True):
             if gradient is None and record.kind == "composite":
                 wanted.remove(leaf)
-    return function, tuple(wanted)
+    return function, tuple(wanted), tuple(owners[id(leaf)] for leaf in wanted)
 
 
 def _detached(value: Any) -> Any:
@@ -240,9 +243,13 @@ def check_gradient(record: Record, twice: bool = False) -> str | None:
     if not record.differentiable or "float64" not in record.dtypes:
         return None
     count = 0
-    for case, function, leaves in differentiable(record):
+    for case, (function, leaves, names) in differentiable(record):
         with told_as(case.label):
-            (gradgradcheck if twice else gradcheck)(function, leaves)
+            try:
+                (gradgradcheck if twice else gradcheck)(function, leaves)
+            except GradcheckError as error:
+                where = differences.first_difference(function, leaves, names, twice)
+                raise Mismatch(where or str(error).split("\n")[0]) from error
         count += 1
         if twice and count == 3:
             break

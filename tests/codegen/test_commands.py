@@ -20,6 +20,7 @@ from codegen.project import Project
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+EXAMPLE = ROOT / "examples" / "my_ops"
 SUMMARY = re.compile(
     r"\d+ operators, (\d+) files written, (\d+) unchanged, (\d+) deleted, \d+\.\d\d s\n"
 )
@@ -245,6 +246,16 @@ def test_explain_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> No
     assert "SoftplusBackward0" in capsys.readouterr().out
     assert main(["explain", "sofplus"]) == 1
     assert "did you mean 'softplus'" in capsys.readouterr().err
+
+
+def test_explain_calls_a_package_outside_the_tree_by_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [f"--functions={EXAMPLE}/my_ops.yaml", f"--derivatives={EXAMPLE}/my_derivatives.yaml"]
+    for name in ("smooth_sign", "my_ops.smooth_sign"):
+        assert main(["explain", *files, f"--out={tmp_path / 'my_ops'}", name]) == 0
+        told = capsys.readouterr().out
+        assert "  my_ops.smooth_sign(input: Tensor," in told and "torch.smooth_sign" not in told
 
 
 # ----------------------------------------------------------------------------------------------
