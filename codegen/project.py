@@ -142,4 +142,10 @@ def chosen(options: argparse.Namespace, parser: argparse.ArgumentParser) -> Proj
         return LIBRARY
     if options.out is None:
         parser.error("--functions needs --out, the folder of the package")
+    library, out = LIBRARY.out.resolve(), options.out.resolve()
+    if out.is_relative_to(library) or library.is_relative_to(out):
+        parser.error(
+            f"--out {options.out} is the library's own package, or around it: "
+            "what stands there would be replaced; choose a folder of its own"
+        )
     return Project(**{name: getattr(options, name) for name in _OPTIONS}, base=LIBRARY)

@@ -16,7 +16,7 @@ from codegen.__main__ import generate, main
 from codegen.commands import explain, lookup, new, records, skeletons, text
 from codegen.model.program import Program
 from codegen.parse import read_program
-from codegen.project import Project
+from codegen.project import LIBRARY, Project
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -246,6 +246,27 @@ def test_explain_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> No
     assert "SoftplusBackward0" in capsys.readouterr().out
     assert main(["explain", "sofplus"]) == 1
     assert "did you mean 'softplus'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("folder", [LIBRARY.out, LIBRARY.out / "my_ops", LIBRARY.out.parent])
+def test_no_package_takes_the_place_of_the_library(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([f"--functions={EXAMPLE}/my_ops.yaml", f"--out={folder}"])
+    assert "is the library's own package" in capsys.readouterr().err
+
+
+def test_the_stamp_of_the_library_is_its_own(tmp_path: Path) -> None:
+    def stamp(folder: Path) -> str | None:
+        file = folder / "__pycache__" / "codegen.json"
+        return file.read_text() if file.is_file() else None
+
+    before = stamp(LIBRARY.out)
+    files = [f"--functions={EXAMPLE}/my_ops.yaml", f"--derivatives={EXAMPLE}/my_derivatives.yaml"]
+    assert main([*files, f"--out={tmp_path / 'my_ops'}"]) == 0
+    assert stamp(tmp_path / "my_ops") is not None
+    assert stamp(LIBRARY.out) == before
 
 
 def test_explain_calls_a_package_outside_the_tree_by_its_name(
