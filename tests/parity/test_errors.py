@@ -76,6 +76,19 @@ WRITTEN = [
     if "pad" not in write or value not in ("1j", "1e39j", "2**63")
 ]
 
+RESIZED = (
+    "F.interpolate(torch.ones(3), scale_factor=2)",
+    "F.interpolate(torch.ones(3), 5, mode='linear')",
+    "F.interpolate(torch.ones(3), (5, 5))",
+    "F.interpolate(torch.tensor(1.0), 5)",
+    "F.interpolate(torch.ones(3, 3), 5, mode='area')",
+    "F.interpolate(torch.ones(1, 1, 1, 1, 1, 1), 5)",
+    "F.interpolate(torch.ones(1, 3, 3), 0)",
+    "F.interpolate(torch.ones(1, 3, 3), scale_factor=(2, 2))",
+    "F.interpolate(torch.ones(1, 3, 3), 5, mode='bilinear')",
+    "F.interpolate(torch.ones(1, 3, 3), 5)",
+)
+
 
 def answer(library: Any, call: str) -> Any:
     """The result of a call as NumPy, or the class of its error."""
@@ -117,4 +130,9 @@ def test_what_an_operator_does_not_compute_in(call: str) -> None:
 
 @pytest.mark.parametrize("call", WRITTEN)
 def test_numbers_that_a_dtype_does_not_hold(call: str) -> None:
+    check_alike(call)
+
+
+@pytest.mark.parametrize("call", RESIZED)
+def test_resizing_of_wrong_dims(call: str) -> None:
     check_alike(call)

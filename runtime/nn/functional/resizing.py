@@ -22,9 +22,10 @@ def interpolate(
     """Resize the dims after batch and channels, to `size` or by `scale_factor`.
 
     mode: "nearest", "nearest-exact", "linear", "bilinear", "trilinear", "area".
-    **Raises** ValueError if size and scale_factor are both given or both missing.
+    **Raises** ValueError if size and scale_factor are both given or both missing, or have another
+    length than there are dims to resize; NotImplementedError unless these are one to three.
     """
-    spatial = input.dim() - 2
+    spatial = max(input.dim() - 2, 0)
     sizes, scales = _target(input, size, scale_factor, spatial)
     if recompute_scale_factor or size is not None:
         scales = [None] * spatial
@@ -36,6 +37,16 @@ def interpolate(
     if antialias or mode not in ("nearest", "nearest-exact", "area", *_LINEAR):
         what = "antialias=True" if antialias else f"mode '{mode}'"
         raise NotImplementedError(f"interpolate: {what} is not implemented")
+    if not 1 <= spatial <= 3:
+        raise NotImplementedError(
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for "
+            f"mode '{mode}': batch, channels and one to three dims to resize"
+        )
+    if 0 in sizes or 0 in input.shape[2:]:
+        raise RuntimeError(
+            "Input and output sizes should be greater than 0, but got input "
+            f"{list(input.shape[2:])} and output {sizes}"
+        )
     if mode == "area":
         return _area(input, sizes)
     if mode in _LINEAR and _LINEAR[mode] != input.dim():
@@ -80,6 +91,11 @@ def _target(
     if scale_factor is None:
         raise ValueError("either size or scale_factor should be defined")
     given = scale_factor if isinstance(scale_factor, (tuple, list)) else [scale_factor] * spatial
+    if len(given) != spatial:
+        raise ValueError(
+            "Input and scale_factor must have the same number of spatial dimensions, but got input "
+            f"with spatial dimensions of {list(input.shape[2:])} and scale_factor {scale_factor}."
+        )
     scales = [float(factor) for factor in given]
     sizes = [
         math.floor(length * factor) for length, factor in zip(input.shape[2:], scales, strict=True)
