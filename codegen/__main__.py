@@ -33,6 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
         command = importlib.import_module(f"codegen.commands.{arguments[0]}")
         return int(command.main(arguments[1:]))
     parser = _parser()
+    if arguments and not arguments[0].startswith("-"):
+        parser.error(_no_command(arguments[0]))
     options = parser.parse_args(arguments)
     return generate(project.chosen(options, parser), options.check, options.force)
 
@@ -49,6 +51,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--force", action="store_true", help="overwrite files edited by hand")
     project.add_arguments(parser)
     return parser
+
+
+def _no_command(word: str) -> str:
+    from codegen.errors import did_you_mean
+
+    if word.endswith((".yaml", ".yml")):
+        return f"a file needs an option: --functions {word} --out FOLDER"
+    hint = did_you_mean(word, COMMANDS)
+    return f"there is no command '{word}': {hint or 'they are ' + ', '.join(COMMANDS)}"
 
 
 def generate(chosen: Project, check: bool = False, force: bool = False) -> int:

@@ -109,7 +109,9 @@ def _excerpt(where: SourceLocation, width: int, sources: Mapping[str, str]) -> l
     text = sources.get(where.file)
     if text is None:
         path = Path(where.file)
-        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+        if not path.is_file():
+            return []
+        text = path.read_text(encoding="utf-8", errors="replace")
     lines = text.split("\n")
     if not 1 <= where.line <= len(lines):
         return []

@@ -92,14 +92,31 @@ def defaults_fit_their_types(operator: Operator, context: Context) -> Iterator[P
         default = argument.default
         if default is not None and not default_fits(argument.type, default):
             message = (
-                f"{operator.name}: default {default} of '{argument.name}' is no {argument.type}"
+                f"{operator.name}: the default {default} of '{argument.name}' is no value of its "
+                f"type {argument.type}"
             )
-            if default.value is None:
-                hint: str | None = f"{argument.type}? accepts None"
-            else:
-                hint = None
-            where = place_of(argument, operator)
-            yield Problem(where, message, hint, width=len(str(argument)))
+            hint = _fitting(argument.type, default)
+            yield Problem(place_of(argument, operator), message, hint, width=len(str(argument)))
+
+
+def _fitting(type_: Type, default: Default) -> str | None:
+    """What to write instead of a default that does not fit."""
+    value, base = default.value, type_.element.base
+    if value is None:
+        return f"only a type that ends in ? accepts None: {type_}?"
+    if type_.names == ("Tensor",):
+        return "a tensor has no default but None: Tensor?, or Tensor|Scalar for a number"
+    if isinstance(value, tuple) and type_.is_list and type_.list_size is not None:
+        return f"{type_} is a list of {type_.list_size}; int[] may have any length"
+    if isinstance(value, Symbol) and base == "str":
+        return f'a string has quotes: "{value.name}"'
+    if base == "bool":
+        return "a bool is True or False"
+    if base in _PLAIN_DEFAULTS:
+        if isinstance(value, float):
+            return "write a whole number, or make the type float"
+        return "a number has no quotes" if isinstance(value, str) else None
+    return f"one of {', '.join(sorted(_SYMBOLS[base]))}" if base in _SYMBOLS else None
 
 
 def default_fits(type_: Type, default: Default) -> bool:
@@ -112,6 +129,8 @@ def default_fits(type_: Type, default: Default) -> bool:
     if not isinstance(value, tuple):
         return type_.list_size is not None and any(_is_a(name, value) for name in type_.names)
     element = type_.element
+    if type_.list_size is not None and len(value) not in (0, 1, type_.list_size):
+        return False
     return all(default_fits(element, Default(item, "")) for item in value)
 
 

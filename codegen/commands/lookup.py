@@ -13,8 +13,14 @@ class UnknownOperator(Exception):
     """No operator has the name."""
 
     def __init__(self, name: str, program: Program) -> None:
-        hint = did_you_mean(name, dict.fromkeys(n for o in program.operators for n in names(o)))
-        super().__init__(f"no operator is called '{name}'" + (f": {hint}" if hint else ""))
+        known = dict.fromkeys(n for o in program.operators for n in names(o))
+        if program.base and any(name in names(o) for o in program.base.operators):
+            hint: str | None = "it is the library's; leave out --functions to mean that"
+        else:
+            last = name.lower().split(".")[-1]
+            hint = did_you_mean(last if last in known else name, known)
+        hint = hint or f"{program.package}/reference lists all"
+        super().__init__(f"no operator is called '{name}': {hint}")
 
 
 def find(program: Program, name: str) -> tuple[Operator, ...]:

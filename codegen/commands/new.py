@@ -56,7 +56,10 @@ def add(
     Returns the places. Raises: Refusal or CodegenError before anything is written.
     """
     if not _NAME.fullmatch(name):
-        raise Refusal(f"'{name}' is no operator name: lower-case letters, digits, underscores")
+        raise Refusal(
+            f"'{name}' is no operator name: it has lower-case letters, digits and underscores, "
+            "perhaps a dot and the name of an overload, as in scale or scale.Tensor"
+        )
     program = _read(chosen)
     _refuse_existing(program, name)
     entries = [(chosen.functions, skeleton.function, _operator_place(program, name, after))]

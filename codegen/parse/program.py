@@ -85,10 +85,19 @@ def _read(path: PathLike, report: Report) -> list[AnyNode] | None:
     file = os.fspath(path)
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        hint = "`python -m codegen new NAME` with the same options begins it"
+        report.add("E100", SourceLocation(file, 1, 1), "there is no such file", hint=hint)
+        return None
     except OSError as error:
-        report.add("E100", SourceLocation(file, 1, 1), f"cannot read the file: {error.strerror}")
+        message = f"cannot read the file: {error.strerror}"
+        report.add("E100", SourceLocation(file, 1, 1), message)
         return None
     except UnicodeDecodeError as error:
-        report.add("E100", SourceLocation(file, 1, 1), f"the file is not UTF-8: {error.reason}")
+        before = error.object[: error.start].decode()
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        message = f"the file is not UTF-8: byte 0x{error.object[error.start]:02x} is no character"
+        hint = "save it as UTF-8"
+        report.add("E100", SourceLocation(file, line, column), message, hint=hint)
         return None
     return read_yaml(Source(file, text), report)

@@ -139,7 +139,25 @@ MISTAKES = [
         SOFTPLUS,
         "softplus(Tensor self, ‸Scalar beta='one', Scalar threshold=20)",
         "E206",
-        "default 'one'",
+        "the default 'one' of 'beta' is no value of its type Scalar",
+    ),
+    *(
+        wrong(
+            f"default {default} of {type_}",
+            SOFTPLUS,
+            f"softplus(Tensor self, ‸{type_} beta={default}, Scalar threshold=20)",
+            "E206",
+            f"the default {default} of 'beta'",
+        )
+        for type_, default in (
+            ("int", "1.5"),
+            ("bool", "1"),
+            ("bool", "true"),
+            ("str", "mean"),
+            ("int[2]", "[1,2,3]"),
+            ("Tensor", "0"),
+            ("ScalarType?", "float31"),
+        )
     ),
     wrong(
         "None for a type without ?",

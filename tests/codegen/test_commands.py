@@ -269,6 +269,43 @@ def test_the_stamp_of_the_library_is_its_own(tmp_path: Path) -> None:
     assert stamp(LIBRARY.out) == before
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ("expalin relu", "no command 'expalin': did you mean 'explain'"),
+        ("frobnicate", "they are explain, new, verify, warm"),
+        ("my_ops.yaml", "--functions my_ops.yaml --out FOLDER"),
+        ("--out my_ops", "--out needs --functions"),
+    ],
+)
+def test_wrong_command_lines(arguments: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(arguments.split())
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("torch.nn.ReLU", "did you mean 'relu'"),
+        ("NOPE_NOPE", "torchgen_out/reference lists all"),
+    ],
+)
+def test_explain_of_what_is_not_there(
+    name: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", name]) == 1
+    assert told in capsys.readouterr().err
+
+
+def test_explain_of_the_library_from_outside(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [f"--functions={EXAMPLE}/my_ops.yaml", f"--derivatives={EXAMPLE}/my_derivatives.yaml"]
+    assert main(["explain", *files, f"--out={tmp_path / 'my_ops'}", "relu"]) == 1
+    assert "it is the library's" in capsys.readouterr().err
+
+
 def test_explain_calls_a_package_outside_the_tree_by_its_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

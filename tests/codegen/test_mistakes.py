@@ -108,15 +108,36 @@ def test_did_you_mean(tmp_path):
     assert "did you mean 'floating_and_complex'" in rendered
 
 
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [
+        ("int beta=1.5", "whole number"),
+        ("int beta='1'", "a number has no quotes"),
+        ("bool beta=true", "True or False"),
+        ("str beta=mean", 'quotes: "mean"'),
+        ("Tensor beta=0", "Tensor|Scalar"),
+        ("float beta=None", "float?"),
+        ("int[2] beta=[1, 2, 3]", "list of 2"),
+        ("ScalarType beta=float31", "one of "),
+    ],
+)
+def test_a_wrong_default_gets_a_hint(written, hint, tmp_path):
+    functions = FUNCTIONS.replace("Scalar beta=1,", f"{written},")
+    (told,) = (
+        d for d in errors_of(tmp_path, functions, DERIVATIVES).diagnostics if d.code == "E206"
+    )
+    assert hint in told.hint
+
+
 def test_a_missing_file_is_told(tmp_path):
-    with pytest.raises(CodegenError, match=r"E100.*cannot read"):
+    with pytest.raises(CodegenError, match=r"E100.*there is no such file\n  hint: .*codegen new"):
         read_pair(tmp_path)
 
 
 def test_a_file_in_another_encoding_is_told(tmp_path):
     write_pair(tmp_path)
     (tmp_path / "derivatives.yaml").write_bytes("- name: \xfc\n".encode("latin-1"))
-    with pytest.raises(CodegenError, match=r"derivatives.yaml:1:1: error\[E100\].*UTF-8"):
+    with pytest.raises(CodegenError, match=r"derivatives.yaml:1:9: error\[E100\].*UTF-8"):
         read_pair(tmp_path)
 
 
