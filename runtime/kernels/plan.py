@@ -48,10 +48,13 @@ class PointwisePlan:
     """
     flat_form: tuple[int, ...]
     """The stride of each input of a flat loop; empty if all are 1."""
+    tiled: bool
+    """Whether operands run along another dim than the result: that dim is the second innermost,
+    and the loop goes over both in tiles. The form of such an operand is 2."""
     runs: int
-    """How often the inner loop runs."""
+    """How often the inner loop, or the loop over tiles, runs."""
     outer_dims: int
-    """How many dims a kernel has to count; 0 for two dims, the outer of which needs no counting."""
+    """How many dims a kernel has to count; 0 for one beside the inner, which needs no counting."""
 
     def counter(self) -> npt.NDArray[np.int64]:
         """Where a kernel counts the outer dims."""
@@ -72,6 +75,26 @@ def inner_form(strides: list[int]) -> tuple[int, ...]:
     if strides[0] == 1 and all(stride in (0, 1) for stride in strides):
         return tuple(strides)
     return (2,) * len(strides)
+
+
+SMALLEST_TILE = 8
+"""Sizes of dims below which the plain loop is as fast."""
+
+
+def order_for_tiles(sizes: list[int], rows: list[list[int]]) -> list[int]:
+    """The order of dims for a loop in tiles, empty if that is no help.
+
+    The result must be dense along the innermost dim, every input dense or constant there, or dense
+    along one and the same other dim.
+    """
+    inner = len(sizes) - 1
+    crosswise = [row for row in rows if row[inner] not in (0, 1)]
+    if rows[0][inner] != 1 or not crosswise or sizes[inner] < SMALLEST_TILE:
+        return []
+    for dim in range(inner):
+        if sizes[dim] >= SMALLEST_TILE and all(row[dim] == 1 for row in crosswise):
+            return [*(d for d in range(inner) if d != dim), dim, inner]
+    return []
 
 
 def pack_loop(
@@ -96,7 +119,16 @@ def plan_pointwise(inputs: tuple[Geometry, ...], out: Geometry | None = None) ->
     rows.insert(0, out_strides)
     numel = shapes.numel(sizes)
     loop_sizes, loop_rows = collapse(sizes, rows, order)
-    form = inner_form([row[-1] for row in loop_rows])
+    tile_order = order_for_tiles(loop_sizes, loop_rows)
+    if tile_order:
+        loop_sizes = [loop_sizes[dim] for dim in tile_order]
+        loop_rows = [[row[dim] for dim in tile_order] for row in loop_rows]
+        form = tuple([min(row[-1], 2) for row in loop_rows])
+        counted = len(loop_sizes) - 2
+    else:
+        form = inner_form([row[-1] for row in loop_rows])
+        counted = len(loop_sizes) - 1 if len(loop_sizes) > 2 else 0
+    inner_dims = 2 if tile_order else 1
     sizes_array, strides_array = np.array(loop_sizes, np.int64), np.array(loop_rows, np.int64)
     loop = pack_loop(sizes_array, strides_array)
     return PointwisePlan(
@@ -111,8 +143,9 @@ def plan_pointwise(inputs: tuple[Geometry, ...], out: Geometry | None = None) ->
         {1: loop},
         form,
         form[1:] if 0 in form else (),
-        shapes.numel(loop_sizes[:-1]),
-        len(loop_sizes) - 1 if len(loop_sizes) > 2 else 0,
+        bool(tile_order),
+        shapes.numel(loop_sizes[:-inner_dims]),
+        counted,
     )
 
 

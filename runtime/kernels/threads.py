@@ -8,6 +8,7 @@ work serial.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -89,6 +90,11 @@ def run_ranges(kernel: Any, count: int, work: int, *args: Any, numbered: bool = 
         ((part,) if numbered else ()) + (edges[part], edges[part + 1], *args)
         for part in range(parts)
     ]
+    run_calls(kernel, calls)
+
+
+def run_calls(kernel: Any, calls: Sequence[tuple[Any, ...]]) -> None:
+    """kernel(*call) for each of some calls, each on a thread of its own."""
     futures = [pool().submit(kernel, *call) for call in calls[1:]]
     kernel(*calls[0])
     for future in futures:

@@ -13,9 +13,9 @@ import numpy as np
 
 from runtime import errors
 from runtime.backends.cpu import memory
+from runtime.backends.cpu.casting import make_cast_call, make_cast_into_call
 from runtime.backends.cpu.dispatch_short import (
     MOST_PLANNED,
-    make_dense_call,
     make_dense_copying_call,
     make_dense_filling_call,
     make_planned_call,
@@ -34,7 +34,7 @@ from runtime.dispatch import ops
 from runtime.dispatch import signature as signatures
 from runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
 from runtime.kernels.cpu import half
-from runtime.kernels.cpu.planned import Elementwise, Planned
+from runtime.kernels.cpu.planned import Cast, Elementwise, Planned
 
 CPU = 0
 GEOMETRIES_KEPT = 1024
@@ -207,13 +207,14 @@ def make_static_call(
 
     if isinstance(kernel, Planned) and converters[0] is _arrays and not any(converters[1:]):
         return make_planned_list_call(kernel, call, lambda args: prepare(args)[0])
+    if isinstance(kernel, Cast):
+        is_plain = converters[0] is Tensor._array
+        return make_cast_call(kernel, call, lambda args: prepare(args)[0], is_plain)
     present = [convert for convert in converters if convert is not None]
     if several or present != converters[: len(present)] or set(present) != {Tensor._array}:
         return call
     if isinstance(kernel, Planned) and len(present) <= MOST_PLANNED:
         return make_planned_call(kernel, call, lambda args: prepare(args)[0], len(present))
-    if isinstance(kernel, Elementwise) and len(present) == 1:
-        return make_dense_call(kernel, call, lambda args: prepare(args)[0])
     if len(present) == 2 == len(converters):
         return make_two_tensor_call(kernel, call, remembered)
     return call
@@ -345,9 +346,11 @@ def make_mutating_call(
         self._storage.version += 1
         return self
 
-    if isinstance(kernel, Elementwise) and converters[0] is Tensor._array:
-        if converters[1:2] == [Tensor._array]:
-            return make_dense_copying_call(kernel, call)
+    if isinstance(kernel, Cast):
+        cast = make_cast_into_call(call)
+        is_copy = all(signatures.dtype_of(key) is own for key in signatures.tensor_keys(signature))
+        return make_dense_copying_call(kernel, cast) if is_copy and not rounded else cast
+    if isinstance(kernel, Elementwise) and not rounded:
         return make_dense_filling_call(kernel, call, meta)
     return call
 

@@ -145,29 +145,6 @@ def make_planned_list_call(kernel: Planned, general: Call, prepare: Callable[[An
     return call
 
 
-def make_dense_call(kernel: Elementwise, general: Call, prepare: Callable[[Any], Any]) -> Call:
-    """kernel(out, self, ...) element by element, over a dense tensor."""
-    outputs: dict[Any, Any] = {}
-
-    def call(self: Tensor, *plain: Any) -> Any:
-        flat = self._flat
-        if flat is None:
-            return general(self, *plain)
-        geometry = (self._sizes, self._strides, plain)
-        output = outputs.get(geometry)
-        if output is None:
-            output = prepare((self, *plain))
-            if not output.is_contiguous or output.is_rounded:
-                return general(self, *plain)
-            if len(outputs) < PLANS_KEPT:
-                outputs[geometry] = output
-        buffer = _empty(output.numel, output.numpy)
-        kernel.kernel(buffer, flat, *plain)
-        return build(output.key, output.sizes, output.strides, 0, None, buffer)
-
-    return call
-
-
 def make_dense_copying_call(kernel: Elementwise, general: Call) -> Call:
     """kernel(self, other, ...) writes to self element by element, over dense tensors."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from runtime.backends import pointwise_signature
@@ -12,10 +13,48 @@ from runtime.core import key as keys
 from runtime.core.tensor import Tensor
 from runtime.kernels import plan as plans
 from runtime.kernels import threads
-from runtime.kernels.cpu.pointwise import PointwiseSpec, contiguous_kernel, strided_kernel
+from runtime.kernels.cpu.pointwise import (
+    PointwiseSpec,
+    contiguous_kernel,
+    strided_kernel,
+    tiled_kernel,
+)
 
 
-class PointwiseKernels:
+class LoopKernels:
+    """The loops around one formula for known dtypes, built when first used.
+
+    at_defaults: the spec of a simpler formula, for when all scalars have their defaults.
+    """
+
+    def __init__(self, spec: PointwiseSpec, at_defaults: PointwiseSpec | None = None) -> None:
+        self.spec = spec
+        self.at_defaults = at_defaults
+        self._contiguous: dict[Any, Any] = {}
+        self._strided: dict[Any, Any] = {}
+
+    def flat_kernel(self, form: tuple[int, ...] = (), at_defaults: bool = False) -> Any:
+        """The flat loop, compiled or loaded now. form: the inputs' strides, unless all are 1.
+
+        at_defaults: without the scalars, where that is simpler for their defaults.
+        """
+        found = self._contiguous.get((form, at_defaults))
+        if found is None:
+            spec = self.at_defaults if at_defaults and self.at_defaults else self.spec
+            found = self._contiguous[form, at_defaults] = contiguous_kernel(spec, form)
+        return found
+
+    def strided_kernel(self, form: tuple[int, ...], tiled: bool, at_defaults: bool = False) -> Any:
+        """The loop over any geometry, for inner strides of some form."""
+        found = self._strided.get((form, tiled, at_defaults))
+        if found is None:
+            spec = self.at_defaults if at_defaults and self.at_defaults else self.spec
+            found = (tiled_kernel if tiled else strided_kernel)(spec, form)
+            self._strided[form, tiled, at_defaults] = found
+        return found
+
+
+class PointwiseKernels(LoopKernels):
     """The kernels of one formula for one signature and result dtype, built when first used."""
 
     def __init__(self, special: PointwiseSignature, outputs: tuple[dtypes.dtype, ...]) -> None:
@@ -24,13 +63,11 @@ class PointwiseKernels:
         self.outputs = outputs
         self.compute = special.compute
         self.convert = pointwise_signature.scalar_converter(special.compute)
-        self.spec = PointwiseSpec(
-            special.formula, special.arguments, special.inputs, outputs, special.compute.opmath
-        )
         self.storage_dtype = outputs[0].numpy
-        self.defaults, self.at_defaults = self._simpler(special)
-        self._contiguous: dict[Any, Any] = {}
-        self._strided: dict[Any, Any] = {}
+        self.defaults, at_defaults = self._simpler(special)
+        compute = special.compute.opmath
+        spec = PointwiseSpec(special.formula, special.arguments, special.inputs, outputs, compute)
+        super().__init__(spec, at_defaults)
 
     def _simpler(self, special: PointwiseSignature) -> tuple[tuple[Any, ...], Any]:
         """The default values of the scalars, and the spec of the formula with these put in.
@@ -53,25 +90,6 @@ class PointwiseKernels:
             special.compute.opmath,
         )
         return tuple(operator.defaults.values()), spec
-
-    def flat_kernel(self, form: tuple[int, ...] = (), at_defaults: bool = False) -> Any:
-        """The flat loop, compiled or loaded now. form: the inputs' strides, unless all are 1.
-
-        at_defaults: without the scalars, where that is simpler for their defaults.
-        """
-        found = self._contiguous.get((form, at_defaults))
-        if found is None:
-            spec = self.at_defaults if at_defaults and self.at_defaults else self.spec
-            found = self._contiguous[form, at_defaults] = contiguous_kernel(spec, form)
-        return found
-
-    def strided_kernel(self, form: tuple[int, ...], at_defaults: bool = False) -> Any:
-        """The loop over any geometry, for inner strides of some form."""
-        found = self._strided.get((form, at_defaults))
-        if found is None:
-            spec = self.at_defaults if at_defaults and self.at_defaults else self.spec
-            found = self._strided[form, at_defaults] = strided_kernel(spec, form)
-        return found
 
     def result_key(self, zero_dim: bool) -> int:
         """The key of a new result."""
@@ -105,7 +123,7 @@ def common_flat(tensors: Sequence[Tensor]) -> list[Any] | None:
 
 
 def run(
-    kernels: PointwiseKernels,
+    kernels: LoopKernels,
     plan: plans.PointwisePlan,
     buffers: list[Any],
     out_offsets: tuple[int, ...],
@@ -126,9 +144,34 @@ def run(
     inputs = [typed_buffer(t) for t in tensors]
     offsets = (*out_offsets, *[t._offset for t in tensors])
     form = plan.form if len(buffers) == 1 else plan.form[:1] * (len(buffers) - 1) + plan.form
-    kernel = kernels.strided_kernel(form)
-    loop = plan.loop_for(len(buffers))
-    kernel(loop, plan.counter(), plan.runs, *offsets, *buffers, *inputs, *scalars)
+    kernel = kernels.strided_kernel(form, plan.tiled)
+    calls = [
+        (loop, plan.counter(), runs, *places, *buffers, *inputs, *scalars)
+        for loop, runs, places in split_loop(plan, len(buffers), offsets)
+    ]
+    threads.run_calls(kernel, calls)
+
+
+def split_loop(
+    plan: plans.PointwisePlan, outputs: int, offsets: tuple[int, ...]
+) -> list[tuple[Any, int, tuple[int, ...]]]:
+    """(loop, runs, offsets) of each thread's part: parts of the outermost dim."""
+    loop = plan.loop_for(outputs)
+    dims, size = int(loop[0]), int(loop[1])
+    parts = threads.part_count(size, plan.numel)
+    if parts == 1:
+        return [(loop, plan.runs, offsets)]
+    steps = [int(stride) for stride in loop[1 + dims :: dims]]
+    edges = [size * part // parts for part in range(parts + 1)]
+    is_outer = dims > (2 if plan.tiled else 1)
+    split = []
+    for start, stop in pairwise(edges):
+        own = loop.copy()
+        own[1] = stop - start
+        runs = plan.runs // size * (stop - start) if is_outer else plan.runs
+        places = [at + start * step for at, step in zip(offsets, steps, strict=True)]
+        split.append((own, runs, tuple(places)))
+    return split
 
 
 def flat_inputs(plan: plans.PointwisePlan, tensors: Sequence[Tensor]) -> list[Any]:

@@ -180,7 +180,7 @@ def make_binary_strided_call(
             kernel = kernels.flat_kernel(plan.flat_form, True)
             kernel(buffer, a[at_a:] if at_a else a, b[at_b:] if at_b else b)
         else:
-            kernel = kernels.strided_kernel(plan.form, True)
+            kernel = kernels.strided_kernel(plan.form, plan.tiled, True)
             counter = plan.counter() if plan.outer_dims else plan.loop
             kernel(plan.loop, counter, plan.runs, 0, at_a, at_b, buffer, a, b)
         sizes = plan.sizes

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels import threads
-from runtime.kernels.cpu.planned import Elementwise
+from runtime.kernels.cpu.planned import Cast, Elementwise
 
 Array = np.ndarray
 
@@ -99,7 +99,7 @@ def _real_part(source: Array) -> Array:
     return source.real
 
 
-@Elementwise
+@Cast
 def copy_(self: Array, src: Array, non_blocking: bool = False) -> None:
     """Copy `src`, broadcast to self's sizes."""
     if self.dtype == src.dtype:
@@ -108,13 +108,13 @@ def copy_(self: Array, src: Array, non_blocking: bool = False) -> None:
         cast_into(self, src)
 
 
-@Elementwise
+@Cast
 def clone(out: Array, self: Array, memory_format: Any = None) -> None:
     """Copy all elements."""
     assign(out, self)
 
 
-@Elementwise
+@Cast
 def to_copy(out: Array, self: Array, *options: Any) -> None:
     """Copy all elements, cast to the dtype of `out`."""
     cast_into(out, self)

@@ -68,3 +68,7 @@ class Elementwise:
 
     def __call__(self, *args: Any) -> None:
         self.kernel(*args)
+
+
+class Cast(Elementwise):
+    """An element by element kernel that copies `self` or `src`, cast to the result's dtype."""

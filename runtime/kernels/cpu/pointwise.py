@@ -21,6 +21,8 @@ INPUT_NAMES = "abcdefgh"
 SCALAR_TYPES = {"b": bool, "i": int, "f": float, "c": complex}
 ANY = 2
 """An inner stride that is neither 1 nor 0."""
+TILE_ROWS, TILE_COLUMNS = 64, 128
+"""Sizes of a tile: long runs of the operands that lie crosswise, in a buffer that stays cached."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,16 @@ def contiguous_text(spec: PointwiseSpec, form: tuple[int, ...] = ()) -> str:
     return preamble(spec, "contiguous") + "\n".join(loop) + "\n"
 
 
+def tiled_kernel(spec: PointwiseSpec, form: tuple[int, ...]) -> Any:
+    """As `strided_kernel`, over tiles of the two innermost dims.
+
+    form: the inner stride of each operand, 1 or 0; ANY for one that is dense along the other dim.
+    """
+    integers = np.dtype(np.int64)
+    places = (integers, integers, *[int] * (1 + len(spec.outputs) + len(spec.inputs)))
+    return _compile(spec, f"{spec.name}_tiled", tiled_text(spec, form), places)
+
+
 @cache
 def strided_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
     """The text of the strided loop: an odometer over the outer dims, one loop for the inner run.
@@ -106,18 +118,76 @@ def strided_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
     """
     outputs, inputs, scalars = _operand_names(spec)
     operands = outputs + inputs
-    parameters = [
-        "geometry",
-        "counter",
-        "runs",
-        *[f"p_{name}" for name in operands],
-        *operands,
-        *scalars,
+    lines = [
+        *_strided_head(spec, operands, scalars),
+        "    for _ in range(runs):",
+        *_inner_run(spec, dict(zip(operands, form, strict=True))),
+        "        if last == 1:",
+        *(f"            p_{name} += geometry[r_{name}]" for name in operands),
+        "            continue",
+        *_odometer(operands, "last - 1"),
     ]
-    advance = [f"p_{name} += geometry[r_{name}" for name in operands]
+    return preamble(spec, "strided") + "\n".join(lines) + "\n"
+
+
+@cache
+def tiled_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
+    """The text of the loop over tiles: operands that lie crosswise are turned into a small buffer.
+
+    Reading such an operand along the result's rows would touch a cache line, and often a page, for
+    each element; a tile's lines stay in the cache, and the formula sees dense rows.
+    """
+    outputs, inputs, scalars = _operand_names(spec)
+    operands = outputs + inputs
+    strides = dict(zip(operands, form, strict=True))
+    crosswise = [name for name in operands if strides[name] == ANY]
+    places = {
+        name: f"run_{name}[i]" if stride else f"{name}[p_{name} + (first + j) * o_{name}]"
+        for name, stride in strides.items()
+    }
+    lines = _strided_head(spec, operands, scalars)
+    lines += [
+        "    m = geometry[last]",
+        *(f"    o_{name} = geometry[r_{name} + last - 1]" for name in operands),
+        *(f"    tile_{name} = np.empty(ROWS * COLUMNS, {name}.dtype)" for name in crosswise),
+        "    for _ in range(runs):",
+        "        for first in range(0, m, ROWS):",
+        "            rows = min(ROWS, m - first)",
+        "            for start in range(0, n, COLUMNS):",
+        "                columns = min(COLUMNS, n - start)",
+    ]
+    for name in crosswise:
+        lines += [
+            "                for i in range(columns):",
+            f"                    begin = p_{name} + first + (start + i) * s_{name}",
+            f"                    line = {name}[begin : begin + rows]",
+            "                    for j in range(rows):",
+            f"                        tile_{name}[j * COLUMNS + i] = line[j]",
+        ]
+    lines.append("                for j in range(rows):")
+    for name, stride in strides.items():
+        begin = "j * COLUMNS" if stride == ANY else f"p_{name} + (first + j) * o_{name} + start"
+        source = f"tile_{name}" if stride == ANY else name
+        if stride:
+            lines.append(f"                    at_{name} = {begin}")
+            run = f"{source}[at_{name} : at_{name} + columns]"
+            lines.append(f"                    run_{name} = {run}")
+    lines += [
+        "                    for i in range(columns):",
+        *_element("                        ", spec, places),
+        *_odometer(operands, "last - 2"),
+    ]
+    constants = f"ROWS, COLUMNS = {TILE_ROWS}, {TILE_COLUMNS}\n\n\n"
+    return preamble(spec, "tiled") + constants + "\n".join(lines) + "\n"
+
+
+def _strided_head(spec: PointwiseSpec, operands: list[str], scalars: list[str]) -> list[str]:
+    """The kernel's signature, the length of the inner run, each operand's row and inner stride."""
+    offsets = [f"p_{name}" for name in operands]
+    parameters = ", ".join(["geometry", "counter", "runs", *offsets, *operands, *scalars])
     lines = [
         "@entry",
-        f"def kernel({', '.join(parameters)}):",
+        f"def kernel({parameters}):",
         *_scalar_conversions(spec),
         "    last = geometry[0] - 1",
         "    n = geometry[1 + last]",
@@ -127,15 +197,15 @@ def strided_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
             f"    r_{name} = 1 + {row + 1} * (last + 1)",
             f"    s_{name} = geometry[r_{name} + last]",
         ]
-    lines.append("    for _ in range(runs):")
-    lines += _inner_run(spec, dict(zip(operands, form, strict=True)))
-    lines += [
-        "        if last == 1:",
-        *(f"            {step}]" for step in advance),
-        "            continue",
-        "        for dim in range(last - 1, -1, -1):",
+    return lines
+
+
+def _odometer(operands: list[str], innermost: str) -> list[str]:
+    """Go on to the next place in the dims up to `innermost`."""
+    return [
+        f"        for dim in range({innermost}, -1, -1):",
         "            counter[dim] += 1",
-        *(f"            {step} + dim]" for step in advance),
+        *(f"            p_{name} += geometry[r_{name} + dim]" for name in operands),
         "            if counter[dim] < geometry[1 + dim]:",
         "                break",
         "            counter[dim] = 0",
@@ -144,7 +214,6 @@ def strided_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
             for name in operands
         ),
     ]
-    return preamble(spec, "strided") + "\n".join(lines) + "\n"
 
 
 def _inner_run(spec: PointwiseSpec, form: dict[str, int]) -> list[str]:

@@ -1,0 +1,88 @@
+"""Element-wise loops: tiles, parts for threads and casts give what NumPy gives."""
+
+from __future__ import annotations
+
+import itertools
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import torchgen_out as torch
+from runtime.kernels import plan as plans
+from runtime.kernels import threads
+
+SHAPES = [(65, 130), (9, 8), (7, 200), (3, 70, 9), (2, 3, 64, 10)]
+FLOATS = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16, "float32": np.float32}
+FLOATS["float64"] = np.float64
+
+
+def permuted(array: np.ndarray, order: tuple[int, ...]) -> np.ndarray:
+    """The same elements, lying in memory in another order of dims."""
+    back = np.argsort(order)
+    return np.ascontiguousarray(array.transpose(order)).transpose(back)
+
+
+def operands(shape: tuple[int, ...]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Pairs of one shape whose dims lie in any two orders."""
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal(shape), rng.standard_normal(shape)
+    orders = list(itertools.permutations(range(len(shape))))
+    chosen = orders if len(orders) <= 6 else orders[::5]
+    return [(permuted(a, first), permuted(b, second)) for first in chosen for second in chosen]
+
+
+@pytest.fixture(params=["one thread", "parts for threads"])
+def threading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param != "one thread":
+        monkeypatch.setattr(threads, "GRAIN", 16)
+        monkeypatch.setattr("runtime.backends.cpu.pointwise_short.GRAIN", 16)
+        monkeypatch.setattr(threads, "_threads", 3)
+
+
+@pytest.mark.usefixtures("threading")
+@pytest.mark.parametrize("shape", SHAPES)
+def test_any_order_of_dims(shape: tuple[int, ...]) -> None:
+    for a, b in operands(shape):
+        result = torch.from_numpy(a) * torch.from_numpy(b) + torch.from_numpy(a)[..., :1]
+        np.testing.assert_allclose(result.numpy(), a * b + a[..., :1], rtol=1e-13)
+
+
+@pytest.mark.usefixtures("threading")
+@pytest.mark.parametrize("shape", SHAPES)
+def test_writing_in_any_order_of_dims(shape: tuple[int, ...]) -> None:
+    for a, b in operands(shape):
+        written = torch.from_numpy(a.copy(order="K"))
+        written.add_(torch.from_numpy(b))
+        np.testing.assert_array_equal(written.numpy(), a + b)
+        written.copy_(torch.from_numpy(b))
+        np.testing.assert_array_equal(written.numpy(), b)
+        np.testing.assert_array_equal(torch.from_numpy(a).contiguous().numpy(), a)
+
+
+def test_a_crosswise_operand_is_tiled() -> None:
+    plan = plans.plan_pointwise((((64, 100), (100, 1)), ((64, 100), (1, 64))))
+    assert plan.tiled and plan.form == (1, 1, 2)
+    narrow = plans.plan_pointwise((((64, 4), (4, 1)), ((64, 4), (1, 64))))
+    assert not narrow.tiled
+
+
+@pytest.mark.usefixtures("threading")
+@pytest.mark.parametrize("wanted", FLOATS)
+@pytest.mark.parametrize("own", FLOATS)
+def test_casts_round_once_and_keep_special_values(own: str, wanted: str) -> None:
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, 65504, 65520, 1e6, 6e-8, 1e-8, 3.4e38, 1e-45]
+    rng = np.random.default_rng(0)
+    values = np.concatenate([special, rng.standard_normal(300) * 10.0 ** rng.integers(-9, 6, 300)])
+    with np.errstate(all="ignore"):
+        array = values.astype(np.float32).astype(FLOATS[own]).reshape(8, 39)
+        expected = array.astype(np.float32).astype(FLOATS[wanted])
+    tensor = torch.tensor(values, dtype=torch.float32).to(getattr(torch, own)).view(8, 39)
+    for order in [(0, 1), (1, 0)]:
+        cast = tensor.permute(order).to(getattr(torch, wanted))
+        if own == "float64" and wanted == "float64":
+            cast = cast.clone()
+        given = np.asarray(cast.double().numpy())
+        np.testing.assert_array_equal(given, expected.transpose(order).astype(np.float64))
+        copied = torch.zeros(cast.shape, dtype=cast.dtype).copy_(tensor.permute(order))
+        np.testing.assert_array_equal(copied.double().numpy(), given)
