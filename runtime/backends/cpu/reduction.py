@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from runtime.core import key as keys
 from runtime.core import promotion
 from runtime.core import shape as shapes
 from runtime.core.size import Size
-from runtime.core.tensor import Tensor
+from runtime.core.tensor import Tensor, alias
 from runtime.dispatch import ops
 from runtime.dispatch import signature as signatures
 from runtime.dispatch.operator import OUT, Call, Reduction
@@ -159,15 +160,72 @@ class Fold:
 
     def _fold(self, buffer: Any, x: Tensor, plan: DimPlan, scalars: Sequence[Any]) -> None:
         flat = x._flat if x._flat is not None else x._dense()
+        if flat is None and self._fold_permuted(buffer, x, plan, scalars):
+            return
         if flat is not None and plan.width > 1 and plan.count:
-            columns_kernel(self.spec)(buffer, flat, plan.count, plan.width, *scalars)
+            self._fold_columns(buffer, flat, plan, scalars)
             return
         if flat is None or plan.width == 0:
             flat = np.ascontiguousarray(x._array().transpose(plan.order)).reshape(-1)
-        if plan.numel == 1 and plan.count >= PARALLEL_GRAIN and threads.get_num_threads() > 1:
+        parts = threads.part_count(flat.size, flat.size // 4)
+        if plan.numel == 1 and parts > 1:
             self._fold_parallel(buffer, flat, scalars)
+        elif parts > 1 and plan.numel >= parts:
+            rows = flat.reshape(plan.numel, plan.count)
+            threads.run_calls(
+                self.kernel,
+                [
+                    (out, part.reshape(-1), plan.count, *scalars)
+                    for out, part in zip(
+                        np.array_split(buffer, parts), np.array_split(rows, parts), strict=True
+                    )
+                ],
+            )
         else:
             self.kernel(buffer, flat, plan.count, *scalars)
+
+    def _fold_columns(self, buffer: Any, flat: Any, plan: DimPlan, scalars: Sequence[Any]) -> None:
+        """Fold dims with dense columns behind them; threads take columns, or outer indices."""
+        kernel = columns_kernel(self.spec)
+        width, count = plan.width, plan.count
+        parts = threads.part_count(plan.numel, flat.size // 4)
+        outer = plan.numel // width
+        if parts == 1:
+            calls = [(buffer, flat, count, width, 0, width)]
+        elif outer >= parts:
+            calls = [
+                (out.reshape(-1), x.reshape(-1), count, width, 0, width)
+                for out, x in zip(
+                    np.array_split(buffer.reshape(outer, width), parts),
+                    np.array_split(flat.reshape(outer, count * width), parts),
+                    strict=True,
+                )
+            ]
+        else:
+            edges = [width * part // parts for part in range(parts + 1)]
+            calls = [(buffer, flat, count, width, *edge) for edge in pairwise(edges)]
+        threads.run_calls(kernel, [(*call, *scalars) for call in calls])
+
+    def _fold_permuted(self, buffer: Any, x: Tensor, plan: DimPlan, scalars: Sequence[Any]) -> bool:
+        """Fold memory that is dense with its dims in another order, in that order; else False."""
+        strides = x._strides
+        order = sorted(range(len(strides)), key=lambda dim: -strides[dim])
+        dense = alias(
+            x, [x._sizes[dim] for dim in order], tuple(strides[d] for d in order), x._offset
+        )
+        flat = dense._dense()
+        if flat is None:
+            return False
+        reduced = tuple([place for place, dim in enumerate(order) if dim in plan.reduced])
+        inner = plan_dims(dense._sizes, reduced, False)
+        if inner.width == 0:
+            return False
+        folded = np.empty(plan.numel, self.storage_dtype)
+        self._fold(folded, dense, inner, scalars)
+        kept = [dim for dim in order if dim not in plan.reduced]
+        shape = [x._sizes[dim] for dim in sorted(kept)]
+        buffer.reshape(shape)[...] = folded.reshape(inner.sizes).transpose(np.argsort(kept))
+        return True
 
     def _fold_parallel(self, buffer: Any, flat: Any, scalars: Sequence[Any]) -> None:
         """Each thread folds its part; the parts are combined at the end."""

@@ -1,7 +1,8 @@
 """The texts of the CPU loops around a reduction's four parts: over rows, and over columns.
 
 Accuracy: a row is folded in blocks, blocks in blocks of blocks, so that rounding errors grow with
-the depth and not with the length. `reassoc` lets LLVM keep several accumulators in a block.
+the depth and not with the length. `reassoc` lets LLVM keep several accumulators in a block. Runs
+are sliced first: of an index into a slice LLVM knows that it is not negative, and vectorises.
 """
 
 from __future__ import annotations
@@ -19,32 +20,65 @@ from runtime.kernels.vecmath import compose
 REASSOCIATED = 'options["fastmath"] = {"reassoc", "nsz", "contract"}\n' + build.DECORATORS
 """For the parts and loops only: vector mathematics rounds by adding and subtracting."""
 
+WIDER = {"float32": "np.float64", "complex64": "np.complex128"}
+"""What blocks are folded in: it costs nothing, there are so few."""
+
 FOLD_WITH_IDENTITY = '''\
-BLOCK = 512
+BLOCK = 1024
 
 
 @inner
 def fold(x, start, stop{scalars}):
-    """Folds x[start:stop] in blocks, and the blocks in blocks of blocks."""
-    total = identity({identity_scalars})
+    """Folds x[start:stop] in blocks, and the blocks, in a wider type, in blocks of blocks."""
+    total = {wide}(identity())
     for outer in range(start, stop, BLOCK * BLOCK):
-        middle = identity({identity_scalars})
+        middle = {wide}(identity())
         for first in range(outer, min(outer + BLOCK * BLOCK, stop), BLOCK):
-            acc = identity({identity_scalars})
-            for i in range(first, min(first + BLOCK, stop)):
+            acc = identity()
+            run = x[first : min(first + BLOCK, stop)]
+            for i in range(run.size):
                 acc = reduce(acc, {element}{scalars})
-            middle = combine(middle, acc)
+            middle = combine(middle, {wide}(acc))
         total = combine(total, middle)
     return total
 '''
 
 FOLD_FROM_FIRST = '''\
+LANES = 64
+
+
 @inner
-def fold(x, start, stop{scalars}):
-    """Folds x[start:stop], which holds at least one element, starting from the first."""
-    i = start
+def fold(x, start, stop, lanes{scalars}):
+    """Folds x[start:stop], which holds at least one element, starting from the first.
+
+    Long runs go into lanes, each with every 64th element: what LLVM does by itself for a sum, it
+    may not do where the order could matter, as in a maximum that keeps NaN.
+    """
+    run = x[start:stop]
+    i = 0
     acc = {element}
-    for i in range(start + 1, stop):
+    if run.size < 2 * LANES:
+        for i in range(1, run.size):
+            acc = reduce(acc, {element}{scalars})
+        return acc
+    for i in range(LANES):
+        lanes[i] = {element}
+    rounds = run.size // LANES
+    for k in range(1, rounds):
+        base = np.uint64(k * LANES)
+        for lane in range(LANES):
+            at = base + np.uint64(lane)
+            lanes[lane] = reduce(lanes[lane], {lane_element}{scalars})
+    for lane in range(32):
+        lanes[lane] = combine(lanes[lane], lanes[lane + 32])
+    for lane in range(16):
+        lanes[lane] = combine(lanes[lane], lanes[lane + 16])
+    for lane in range(8):
+        lanes[lane] = combine(lanes[lane], lanes[lane + 8])
+    acc = lanes[0]
+    for lane in range(1, 8):
+        acc = combine(acc, lanes[lane])
+    for i in range(rounds * LANES, run.size):
         acc = reduce(acc, {element}{scalars})
     return acc
 '''
@@ -53,15 +87,15 @@ ROWS = '''\
 @entry
 def kernel(out, x, n{scalars}):
     """out[row] = the fold of x[row * n : (row + 1) * n]."""
-    for row in range(out.size):
-        acc = fold(x, row * n, (row + 1) * n{scalars})
+{setup}    for row in range(out.size):
+        acc = fold(x, row * n, (row + 1) * n{passed}{scalars})
         out[row] = {project}
 
 
 @entry
 def partial(parts, part, x{scalars}):
     """One thread's share of a full reduction."""
-    parts[part] = fold(x, 0, x.size{scalars})
+{setup}    parts[part] = fold(x, 0, x.size{passed}{scalars})
 
 
 @entry
@@ -78,28 +112,32 @@ BLOCK = 256
 
 
 @entry
-def kernel(out, x, n, width{scalars}):
-    """out[o, i] = the fold of x[o, :, i], rows of `width` elements, in blocks of rows."""
-    total = np.empty(width, {acc_type})
-    block = np.empty(width, {acc_type})
+def kernel(out, x, n, width, start, stop{scalars}):
+    """out[o, i] = the fold of x[o, :, i] for i from start to stop, in blocks of rows.
+
+    Rows are `width` elements long.
+    """
+    count = stop - start
+    total = np.empty(count, {acc_type})
+    block = np.empty(count, {acc_type})
     for o in range(out.size // width):
-        base = o * n * width
+        base = o * n * width + start
         for first in range(0, n, BLOCK):
-            row = x[base + first * width : base + (first + 1) * width]
-            for i in range(width):
+            row = x[base + first * width : base + first * width + count]
+            for i in range(count):
                 block[i] = {first}
             for k in range(first + {skip}, min(first + BLOCK, n)):
-                row = x[base + k * width : base + (k + 1) * width]
-                for i in range(width):
+                row = x[base + k * width : base + k * width + count]
+                for i in range(count):
                     block[i] = reduce(block[i], {row_element}{scalars})
             if first == 0:
                 total[:] = block
             else:
-                for i in range(width):
+                for i in range(count):
                     total[i] = combine(total[i], block[i])
-        for i in range(width):
+        for i in range(count):
             acc = total[i]
-            out[o * width + i] = {project}
+            out[o * width + start + i] = {project}
 '''
 
 
@@ -133,23 +171,34 @@ def rows_kernel(spec: ReductionSpec) -> Any:
 
 
 def columns_kernel(spec: ReductionSpec) -> Any:
-    """kernel(out, x, n, width): folds the middle dim of a dense (outer, n, width)."""
-    return build.compile_text(f"{spec.name}_columns", columns_text(spec))
+    """kernel(out, x, n, width, start, stop): folds the middle dim of a dense (outer, n, width).
+
+    start, stop: the columns to fold.
+    """
+    name, text = f"{spec.name}_columns", columns_text(spec)
+    if spec.scalars:
+        return build.compile_text(name, text)
+    return build.entry_point(name, text, (spec.output.numpy, spec.input.numpy, *[int] * 4))
 
 
 @cache
 def rows_text(spec: ReductionSpec) -> str:
     """The text of the loop over rows."""
     scalars = _scalar_list(spec)
-    fold = FOLD_WITH_IDENTITY if spec.parts[0] else FOLD_FROM_FIRST
-    element = load("x[i]", spec.input, spec.compute)
-    body = fold.format(scalars=scalars, element=element, identity_scalars="")
-    return (
-        _preamble(spec, "rows")
-        + body
-        + "\n\n"
-        + ROWS.format(scalars=scalars, project=_projected(spec))
+    in_lanes = spec.parts[0] is None
+    body = (FOLD_FROM_FIRST if in_lanes else FOLD_WITH_IDENTITY).format(
+        scalars=scalars,
+        element=load("run[i]", spec.input, spec.compute),
+        lane_element=load("run[at]", spec.input, spec.compute),
+        wide=WIDER.get(spec.acc.name, _acc_type(spec)),
     )
+    rows = ROWS.format(
+        scalars=scalars,
+        project=_projected(spec),
+        setup=f"    lanes = np.empty(LANES, {_acc_type(spec)})\n" if in_lanes else "",
+        passed=", lanes" if in_lanes else "",
+    )
+    return _preamble(spec, "rows") + body + "\n\n" + rows
 
 
 @cache
@@ -158,12 +207,16 @@ def columns_text(spec: ReductionSpec) -> str:
     row_element = load("row[i]", spec.input, spec.compute)
     return _preamble(spec, "columns") + COLUMNS.format(
         scalars=_scalar_list(spec),
-        acc_type=f"np.{'bool_' if spec.acc.name == 'bool' else spec.acc.name}",
+        acc_type=_acc_type(spec),
         first="identity()" if spec.parts[0] else row_element,
         skip=0 if spec.parts[0] else 1,
         row_element=row_element,
         project=_projected(spec),
     )
+
+
+def _acc_type(spec: ReductionSpec) -> str:
+    return f"np.{'bool_' if spec.acc.name == 'bool' else spec.acc.name}"
 
 
 def _scalar_list(spec: ReductionSpec) -> str:
