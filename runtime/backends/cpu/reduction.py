@@ -103,6 +103,7 @@ class Fold:
         self.result = result
         self.rows = rows_module(self.spec)
         self.kernel: Any = self._load_kernel if not scalars else self.rows.kernel
+        self.columns: Any = None
         self.storage_dtype = result.numpy
         self.plans: dict[Any, DimPlan] = {}
         self.key = keys.pack(result.index, 0, 0, False)
@@ -142,8 +143,12 @@ class Fold:
             plan.check_not_empty(self.name, dim)
         buffer = _empty(plan.numel, self.storage_dtype)
         flat = x._flat
-        if flat is not None and plan.width == 1 and 0 < plan.work < PARALLEL_GRAIN:
-            self.kernel(buffer, flat, plan.count, *scalars)
+        if flat is not None and 0 < plan.work < PARALLEL_GRAIN and plan.width:
+            if plan.width == 1:
+                self.kernel(buffer, flat, plan.count, *scalars)
+            else:
+                kernel = self.columns = self.columns or columns_kernel(self.spec)
+                kernel(buffer, flat, plan.count, plan.width, 0, plan.width, *scalars)
         elif plan.numel:
             self._fold(buffer, x, plan, scalars)
         result = _new(Tensor)
