@@ -92,7 +92,19 @@ def entry_point(name: str, text: str, arguments: tuple[Any, ...]) -> Any:
     dispatcher = compile_text(name, text)
     with _without_collections():
         dispatcher.compile(signature)
-    return dispatcher.overloads[signature].entry_point
+    result = dispatcher.overloads[signature]
+    entry = result.entry_point
+    if bool not in arguments and complex not in arguments:
+        _native[entry] = result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
+    return entry
+
+
+_native: dict[Any, int] = {}
+
+
+def native_function(entry: Any) -> int | None:
+    """The address of the function behind an entry point, if workers may call it."""
+    return _native.get(entry)
 
 
 @contextlib.contextmanager

@@ -1,8 +1,7 @@
 """Running one serial kernel over parts of flat arrays on several threads.
 
 The kernels release the interpreter lock, so plain Python threads do: no OpenMP, no trouble with
-fork or with callers on several threads. Waking a thread costs some 20 us; `GRAIN` keeps smaller
-work serial.
+fork or with callers on several threads. `GRAIN` keeps work serial that is not worth a thread.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from runtime import config
+from runtime.kernels import build, workers
 
 GRAIN = 1 << 16
 """Elements of element-wise work below which one thread is as fast."""
@@ -63,10 +63,7 @@ def run_flat(kernel: Any, arrays: tuple[Any, ...], scalars: tuple[Any, ...] = ()
         [array[start : min(start + step, numel)] if array.size > 1 else array for array in arrays]
         for start in range(0, numel, step)
     )
-    futures = [pool().submit(kernel, *part, *scalars) for part in rest]
-    kernel(*first, *scalars)
-    for future in futures:
-        future.result()
+    run_calls(kernel, [(*part, *scalars) for part in (first, *rest)])
 
 
 def pool() -> ThreadPoolExecutor:
@@ -94,7 +91,17 @@ def run_ranges(kernel: Any, count: int, work: int, *args: Any, numbered: bool = 
 
 
 def run_calls(kernel: Any, calls: Sequence[tuple[Any, ...]]) -> None:
-    """kernel(*call) for each of some calls, each on a thread of its own."""
+    """kernel(*call) for each of some calls, each on a thread of its own.
+
+    Kernels known by their entry points go to the workers, which take 5 us; others to Python's
+    threads.
+    """
+    if len(calls) == 1:
+        kernel(*calls[0])
+        return
+    function = build.native_function(kernel)
+    if function is not None and workers.run(kernel, function, calls):
+        return
     futures = [pool().submit(kernel, *call) for call in calls[1:]]
     kernel(*calls[0])
     for future in futures:

@@ -1,0 +1,82 @@
+"""Worker threads: every part is done once, whoever calls, asleep or awake, also after a fork."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import torchgen_out as torch
+from runtime.kernels import threads, workers
+
+
+@pytest.fixture(autouse=True)
+def three_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "GRAIN", 64)
+    monkeypatch.setattr("runtime.backends.cpu.pointwise_short.GRAIN", 64)
+    monkeypatch.setattr(threads, "_threads", 3)
+
+
+def check(seed: int) -> None:
+    x = np.random.default_rng(seed).standard_normal(1000)
+    tensor = torch.from_numpy(x)
+    np.testing.assert_allclose((tensor * 2 + tensor).numpy(), 3 * x)
+    np.testing.assert_allclose(torch.sigmoid(tensor).numpy(), 1 / (1 + np.exp(-x)))
+
+
+def test_workers_that_sleep_and_workers_that_wait() -> None:
+    for seed in range(50):
+        check(seed)
+        time.sleep(0.001 * (seed % 3))
+    assert len(workers._workers) == 2
+
+
+def test_several_callers_at_once() -> None:
+    failures = []
+
+    def call(seed: int) -> None:
+        try:
+            for i in range(50):
+                check(seed + i)
+        except AssertionError as error:
+            failures.append(error)
+
+    callers = [threading.Thread(target=call, args=(100 * i,)) for i in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert not failures
+
+
+def test_a_thread_may_change_its_mind_about_the_count() -> None:
+    for count in (1, 2, 3, 2):
+        torch.set_num_threads(count)
+        check(count)
+
+
+def test_stopped_workers_are_replaced() -> None:
+    check(0)
+    workers.stop()
+    assert not workers._workers
+    check(1)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_after_a_fork() -> None:
+    program = """
+import os, torchgen_out as torch
+x = torch.ones(1 << 18)
+torch.set_num_threads(2)
+assert (x + x).sum() == 2 << 18
+child = os.fork()
+assert (x + x).sum() == 2 << 18
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
