@@ -15,6 +15,8 @@ from pathlib import Path
 
 from benchmarks import timing
 
+TITLE = "The author's loop"
+
 FUNCTIONS = """\
 - func: author_{name}(Tensor self, Scalar beta=1) -> Tensor
   variants: function, method, inplace, out
@@ -67,23 +69,17 @@ def one_round(folder: Path, number: int) -> tuple[float, float]:
     return generated - start, time.perf_counter() - generated
 
 
-def run() -> None:
-    """Print and write the table."""
+def table(rounds: int) -> list[str]:
+    """The page's lines."""
     with tempfile.TemporaryDirectory() as name:
         unique = int(time.time())
-        rounds = [one_round(Path(name), unique + i) for i in range(5)]
-    generate, use = (min(times) for times in zip(*rounds, strict=True))
-    total = min(map(sum, rounds))
-    lines = [
+        runs = [one_round(Path(name), unique + i) for i in range(rounds)]
+    generate, use = (min(times) for times in zip(*runs, strict=True))
+    total = min(map(sum, runs))
+    return [
         "| step | seconds |",
         "|---|---|",
         f"| `python -m codegen`, one new operator outside the tree | {generate:.2f} |",
         f"| fresh process: import, compile, value and gradient | {use:.2f} |",
         f"| together (budget: 2) | {total:.2f} |",
     ]
-    print("\n".join(lines))
-    timing.write("author_loop", "The author's loop", lines)
-
-
-if __name__ == "__main__":
-    run()

@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks import timing
 
 OPERATORS = 600
-ROUNDS = 7
+TITLE = "Regenerating the package"
 
 FUNCTION = """
 - func: synthetic_{number}(Tensor self, Tensor|Scalar other, Scalar beta=1) -> Tensor
@@ -91,7 +91,7 @@ def seconds(folder: Path) -> tuple[float, float]:
     return wall, used - before.children_user - before.children_system
 
 
-def best(folder: Path, prepare: Callable[[int], None], rounds: int = ROUNDS) -> str:
+def best(folder: Path, prepare: Callable[[int], None], rounds: int) -> str:
     """The row of the best of some runs."""
     times = []
     for number in range(rounds):
@@ -101,16 +101,16 @@ def best(folder: Path, prepare: Callable[[int], None], rounds: int = ROUNDS) -> 
     return f"{wall:.2f} | {used:.2f}"
 
 
-def run() -> None:
-    """Print and write the table."""
+def table(rounds: int) -> list[str]:
+    """The page's lines."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         count = write_inputs(folder)
-        first = best(folder, lambda number: None, rounds=1)
-        unchanged = best(folder, lambda number: None)
-        changed = best(folder, lambda number: change_entry(folder, number))
-    lines = [
-        f"{count} operators, Python's start included; best of {ROUNDS}.",
+        first = best(folder, lambda number: None, 1)
+        unchanged = best(folder, lambda number: None, rounds)
+        changed = best(folder, lambda number: change_entry(folder, number), rounds)
+    return [
+        f"{count} operators, Python's start included; best of {rounds}.",
         "",
         "| run | wall, s | processor, s | budget, s |",
         "|---|---|---|---|",
@@ -118,9 +118,3 @@ def run() -> None:
         f"| one entry changed | {changed} | 1 |",
         f"| into an empty folder | {first} | |",
     ]
-    print("\n".join(lines))
-    timing.write("regenerate", "Regenerating the package", lines)
-
-
-if __name__ == "__main__":
-    run()

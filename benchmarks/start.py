@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from benchmarks import timing
+TITLE = "Start-up"
 
 FIRST_CALL = """
 import time
@@ -18,7 +18,7 @@ print(time.perf_counter() - start)
 """
 
 
-def _seconds(code: str, rounds: int = 7) -> float:
+def _seconds(code: str, rounds: int) -> float:
     """The shortest time that a fresh interpreter needs for `code`, less an empty one's."""
     best = {}
     for text in ("pass", code):
@@ -36,23 +36,17 @@ def _seconds(code: str, rounds: int = 7) -> float:
     return best[code] - best["pass"]
 
 
-def run() -> None:
-    """Print and write the table."""
+def table(rounds: int) -> list[str]:
+    """The page's lines."""
     subprocess.run([sys.executable, "-c", FIRST_CALL], check=True, capture_output=True)
     first = min(
         float(subprocess.run([sys.executable, "-c", FIRST_CALL], capture_output=True).stdout)
-        for _ in range(5)
+        for _ in range(rounds)
     )
-    lines = [
+    return [
         "| what | seconds | budget |",
         "|---|---|---|",
-        f"| `import torchgen_out` | {_seconds('import torchgen_out'):.3f} | 0.3 |",
-        f"| `import torch` | {_seconds('import torch'):.3f} | |",
+        f"| `import torchgen_out` | {_seconds('import torchgen_out', rounds):.3f} | 0.3 |",
+        f"| `import torch` | {_seconds('import torch', rounds):.3f} | |",
         f"| first call of a cached kernel, Numba loaded | {first:.4f} | 0.005 |",
     ]
-    print("\n".join(lines))
-    timing.write("start", "Start-up", lines)
-
-
-if __name__ == "__main__":
-    run()

@@ -21,16 +21,22 @@ def best_in_turns(
     In each round every function runs for about `seconds`; so what the machine does meanwhile
     meets all of them alike.
     """
-    numbers = []
-    for function in functions:
-        function()
-        once = max(timeit.timeit(function, number=20) / 20, 1e-9)
-        numbers.append(max(1, int(seconds / once)))
+    numbers = [_calls_within(seconds, function) for function in functions]
     best = [float("inf")] * len(functions)
     for _ in range(rounds):
         for i, function in enumerate(functions):
             best[i] = min(best[i], timeit.timeit(function, number=numbers[i]) / numbers[i])
     return best
+
+
+def _calls_within(seconds: float, function: Callable[[], object]) -> int:
+    """How many calls take about that long, and one of them at least."""
+    timeit.timeit(function, number=1)
+    number, taken = 1, timeit.timeit(function, number=1)
+    while taken < seconds / 10:
+        number *= 4
+        taken = timeit.timeit(function, number=number)
+    return max(1, int(number * seconds / taken))
 
 
 def machine() -> str:
@@ -51,9 +57,8 @@ def machine() -> str:
     return f"{processor}, {cores} cores, Python {python}, {', '.join(versions)}"
 
 
-def write(name: str, title: str, lines: list[str]) -> Path:
-    """Write a page of results with the machine's description, and return its path."""
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    path = RESULTS / f"{name}.md"
-    path.write_text("\n".join([f"# {title}", "", machine() + ".", "", *lines, ""]))
-    return path
+def write(name: str, title: str, lines: list[str], folder: Path = RESULTS) -> None:
+    """Write a page of results with the machine's description."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = "\n".join([f"# {title}", "", machine() + ".", "", *lines, ""])
+    (folder / f"{name}.md").write_text(text, encoding="utf-8")

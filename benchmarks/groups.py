@@ -1,0 +1,35 @@
+"""The groups of cases: their names, titles and budgets. The cases stand in `cases/<name>.py`.
+
+Nothing is imported here: which groups there are is known before NumPy is loaded.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+LIMIT = 1.5
+"""No single case may take longer than this many times PyTorch's time."""
+
+
+class Group(NamedTuple):
+    """Cases that share a budget: the geometric mean of ours by PyTorch's times."""
+
+    title: str
+    budget: float
+
+
+GROUPS = {
+    "overhead": Group("Calls on eight elements", 0.8),
+    "autograd": Group("Recording and backward on eight elements", 0.8),
+    "pointwise": Group("Pointwise operators", 0.6),
+    "reductions": Group("Reductions, softmax, norms and scans", 0.8),
+    "indexing": Group("Gathering, scattering, ordering, joining and drawing", 0.9),
+    "linalg": Group("Matrix products, factorisations, FFT", 0.8),
+    "convolution": Group("Convolutions", 0.9),
+    "pooling": Group("Pooling", 0.9),
+    "losses": Group("Losses, forward and backward", 0.8),
+    "training": Group("Whole training steps", 0.8),
+}
+
+PAGES = ("start", "author_loop", "regenerate")
+"""Measurements in seconds, of whole processes; each module writes a page of its own."""
