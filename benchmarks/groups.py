@@ -31,5 +31,5 @@ GROUPS = {
     "training": Group("Whole training steps", 0.8),
 }
 
-PAGES = ("start", "author_loop", "regenerate")
-"""Measurements in seconds, of whole processes; each module writes a page of its own."""
+PAGES = ("engine", "start", "author_loop", "regenerate")
+"""Measurements that PyTorch has no part in, or of whole processes; each writes its own page."""

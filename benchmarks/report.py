@@ -66,9 +66,9 @@ def write_group(name: str, rows: list[Row], threads: int) -> None:
 def write_summary(threads: int) -> None:
     """Write the summary and the plot from the pages of all groups that have one."""
     lines = [
-        f"Our time by PyTorch eager's in the same process, {_threads(threads)}; the best of many rounds",
-        "in turns. A group is within its budget if the geometric mean of its ratios is; no case should",
-        f"be above {LIMIT}.",
+        f"Our time by PyTorch eager's in the same process, {_threads(threads)}; the best of many",
+        "rounds in turns. A group is within its budget if the geometric mean of its ratios is; no",
+        f"case should be above {LIMIT}.",
         "",
         f"| group | cases | mean | budget | above {LIMIT} | worst | not timed |",
         "|---|--:|--:|--:|--:|--:|--:|",
