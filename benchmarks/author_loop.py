@@ -6,7 +6,6 @@ imports it, computes a value and a gradient, with kernels that no cache has seen
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -47,6 +46,7 @@ def one_round(folder: Path, number: int) -> tuple[float, float]:
     package = f"author_ops_{number}"
     (folder / "functions.yaml").write_text(FUNCTIONS.format(name=number))
     (folder / "derivatives.yaml").write_text(DERIVATIVES.format(name=number))
+    environment = timing.environment(folder / "bytecode", folder)
     start = time.perf_counter()
     subprocess.run(
         [
@@ -55,15 +55,15 @@ def one_round(folder: Path, number: int) -> tuple[float, float]:
             *("--derivatives", str(folder / "derivatives.yaml")),
             *("--out", str(folder / package)),
         ],
+        env=environment,
         cwd=timing.ROOT,
         check=True,
         capture_output=True,
     )
     generated = time.perf_counter()
-    path = os.pathsep.join([str(folder), str(timing.ROOT)])
     subprocess.run(
         [sys.executable, "-c", USE.format(package=package, name=number)],
-        env={**os.environ, "PYTHONPATH": path},
+        env=environment,
         check=True,
     )
     return generated - start, time.perf_counter() - generated

@@ -81,7 +81,7 @@ def seconds(folder: Path) -> tuple[float, float]:
     start = time.perf_counter()
     subprocess.run(
         [sys.executable, "-c", PROGRAM.format(folder=str(folder))],
-        env={**os.environ, "PYTHONPATH": str(timing.ROOT)},
+        env=timing.environment(folder / "bytecode"),
         check=True,
         stdout=subprocess.DEVNULL,
     )
