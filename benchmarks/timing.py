@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import platform
+import time
 import timeit
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+PAUSE = 0.002
 RESULTS = ROOT / "benchmarks" / "results"
 
 
@@ -19,12 +21,14 @@ def best_in_turns(
     """The shortest time of one call of each function, in seconds.
 
     In each round every function runs for about `seconds`; so what the machine does meanwhile
-    meets all of them alike.
+    meets all of them alike. It starts after a pause, in which threads of the one before, which
+    spin for a while in wait of more work, fall asleep.
     """
     numbers = [_calls_within(seconds, function) for function in functions]
     best = [float("inf")] * len(functions)
     for _ in range(rounds):
         for i, function in enumerate(functions):
+            time.sleep(PAUSE)
             best[i] = min(best[i], timeit.timeit(function, number=numbers[i]) / numbers[i])
     return best
 

@@ -38,7 +38,7 @@ def make_inplace_call(special: PointwiseSignature) -> Call:
             for other in tensors:
                 if other is not self and other._storage is self._storage:
                     _check_overlap(name, self, tensors)
-            threads.run_flat(kernels.flat_kernel(), (flat[0], *flat), tuple(scalars))
+            threads.run_flat(kernels.inplace_kernel(), tuple(flat), tuple(scalars))
         self._storage.version += 1
         return self
 
@@ -55,7 +55,7 @@ def make_inplace_binary_call(kernels: PointwiseKernels, general: Call) -> Call:
 
     def simple(*arrays: Any) -> None:
         nonlocal simple
-        simple = kernels.flat_kernel(at_defaults=True)
+        simple = kernels.inplace_kernel(at_defaults=True)
         simple(*arrays)
 
     def call(self: Tensor, other: Tensor, *scalars: Any) -> Tensor:
@@ -70,9 +70,9 @@ def make_inplace_binary_call(kernels: PointwiseKernels, general: Call) -> Call:
         ):
             return general(self, other, *scalars)  # type: ignore[no-any-return]
         if scalars == defaults:
-            simple(a, a, b)
+            simple(a, b)
         else:
-            kernels.flat_kernel()(a, a, b, *map(convert, scalars))
+            kernels.inplace_kernel()(a, b, *map(convert, scalars))
         (storage or self._storage).version += 1
         return self
 
@@ -94,7 +94,10 @@ def make_out_call(special: PointwiseSignature) -> Call:
         tensors, scalars = kernels.split(args)
         flat = None if out._flat is None else common_flat((out, *tensors))
         if flat is not None and not any(t is not out and _share(t, out) for t in tensors):
-            threads.run_flat(kernels.flat_kernel(), tuple(flat), tuple(scalars))
+            if tensors[0] is out:
+                threads.run_flat(kernels.inplace_kernel(), tuple(flat[1:]), tuple(scalars))
+            else:
+                threads.run_flat(kernels.flat_kernel(), tuple(flat), tuple(scalars))
             (out._shared or out._storage).version += 1
             return out
         sizes = shapes.broadcast_shapes(*(t._sizes for t in tensors))

@@ -16,6 +16,7 @@ from runtime.kernels import threads
 from runtime.kernels.cpu.pointwise import (
     PointwiseSpec,
     contiguous_kernel,
+    inplace_kernel,
     strided_kernel,
     tiled_kernel,
 )
@@ -31,6 +32,7 @@ class LoopKernels:
         self.spec = spec
         self.at_defaults = at_defaults
         self._contiguous: dict[Any, Any] = {}
+        self._inplace: dict[bool, Any] = {}
         self._strided: dict[Any, Any] = {}
 
     def flat_kernel(self, form: tuple[int, ...] = (), at_defaults: bool = False) -> Any:
@@ -42,6 +44,14 @@ class LoopKernels:
         if found is None:
             spec = self.at_defaults if at_defaults and self.at_defaults else self.spec
             found = self._contiguous[form, at_defaults] = contiguous_kernel(spec, form)
+        return found
+
+    def inplace_kernel(self, at_defaults: bool = False) -> Any:
+        """The flat loop that writes over its first input."""
+        found = self._inplace.get(at_defaults)
+        if found is None:
+            spec = self.at_defaults if at_defaults and self.at_defaults else self.spec
+            found = self._inplace[at_defaults] = inplace_kernel(spec)
         return found
 
     def strided_kernel(self, form: tuple[int, ...], tiled: bool, at_defaults: bool = False) -> Any:

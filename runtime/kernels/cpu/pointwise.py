@@ -60,6 +60,16 @@ def contiguous_kernel(spec: PointwiseSpec, form: tuple[int, ...] = ()) -> Any:
     return _compile(spec, spec.name, contiguous_text(spec, form), ())
 
 
+def inplace_kernel(spec: PointwiseSpec) -> Any:
+    """kernel(*inputs, *scalars): the same loop, its result written over the first input.
+
+    That array as `out` and as an input would look to LLVM like two that overlap, which it does not
+    vectorise.
+    """
+    assert spec.outputs == spec.inputs[:1]
+    return _compile(spec, f"{spec.name}_", inplace_text(spec), (), outputs=())
+
+
 def strided_kernel(spec: PointwiseSpec, form: tuple[int, ...]) -> Any:
     """kernel(geometry, counter, runs, *offsets, *outputs, *inputs, *scalars) over any geometry.
 
@@ -70,12 +80,19 @@ def strided_kernel(spec: PointwiseSpec, form: tuple[int, ...]) -> Any:
     return _compile(spec, f"{spec.name}_strided", strided_text(spec, form), places)
 
 
-def _compile(spec: PointwiseSpec, name: str, text: str, first: tuple[Any, ...]) -> Any:
+def _compile(
+    spec: PointwiseSpec,
+    name: str,
+    text: str,
+    first: tuple[Any, ...],
+    outputs: tuple[dtypes.dtype, ...] | None = None,
+) -> Any:
     """The kernel for the types that the spec tells; for raw arguments it tells none."""
     if "raw" in spec.arguments:
         return build.compile_text(name, text)
     scalars = [spec.scalar_type] * spec.arguments.count("scalar")
-    arrays = [dtype.numpy for dtype in (*spec.outputs, *spec.inputs)]
+    written = spec.outputs if outputs is None else outputs
+    arrays = [dtype.numpy for dtype in (*written, *spec.inputs)]
     return build.entry_point(name, text, (*first, *arrays, *scalars))
 
 
@@ -95,6 +112,21 @@ def contiguous_text(spec: PointwiseSpec, form: tuple[int, ...] = ()) -> str:
         *("    " + line for line in body),
     ]
     return preamble(spec, "contiguous") + "\n".join(loop) + "\n"
+
+
+@cache
+def inplace_text(spec: PointwiseSpec) -> str:
+    """The text of the contiguous loop over an array that is read and written."""
+    _, inputs, scalars = _operand_names(spec)
+    places = {name: f"{name}[i]" for name in inputs}
+    loop = [
+        "@entry",
+        f"def kernel({', '.join(inputs + scalars)}):",
+        *_scalar_conversions(spec),
+        f"    for i in range({inputs[0]}.size):",
+        *_element("        ", spec, places | {"out": places[inputs[0]]}),
+    ]
+    return preamble(spec, "in place") + "\n".join(loop) + "\n"
 
 
 def tiled_kernel(spec: PointwiseSpec, form: tuple[int, ...]) -> Any:
