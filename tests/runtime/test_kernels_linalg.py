@@ -177,6 +177,22 @@ def test_planned_product(name: str) -> None:
         np.testing.assert_allclose(torch.mm(a, b).numpy(), expected, atol=1e-14)
 
 
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("step", [1, 2])
+def test_planned_vectors(transposed: bool, step: int) -> None:
+    matrix, vector = operands((4, 5), (10,))
+    if transposed:
+        matrix = matrix.t().contiguous().t()
+    vector = vector[: 5 * step : step]
+    expected = matrix.numpy() @ vector.numpy()
+    for _ in range(2):
+        np.testing.assert_allclose(torch.mv(matrix, vector).numpy(), expected, atol=1e-14)
+        column = torch.mm(matrix, vector.unsqueeze(1)).numpy()
+        np.testing.assert_allclose(column, expected[:, None], atol=1e-14)
+        row = torch.mm(vector.unsqueeze(0), matrix.t()).numpy()
+        np.testing.assert_allclose(row, expected[None], atol=1e-14)
+
+
 @pytest.mark.parametrize("name", ["plain", "transposed", "expanded batch", "offset"])
 def test_planned_batches(name: str) -> None:
     a, b = operands((3, 4, 5), (3, 5, 2))

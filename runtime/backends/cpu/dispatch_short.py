@@ -13,6 +13,7 @@ from runtime.dispatch.operator import Call
 from runtime.kernels.cpu.planned import Elementwise, Operand, Planned
 
 _empty = np.empty
+NO_PLAN = (None, None)
 PLANS_KEPT = 1024
 """Geometries that a call remembers; others take the general way."""
 
@@ -56,9 +57,11 @@ def make_planned_call(
             shaped = [Operand(t.dtype.numpy, t._sizes, t._strides) for t in tensors]
             out = Operand(output.numpy, output.sizes, output.strides)
             plan = kernel.planner(out, *shaped, *plain)
-        if plan is not None and len(plans) < PLANS_KEPT:
-            plans[geometry] = output, *plan
-        return general(*tensors, *plain)
+        if len(plans) >= PLANS_KEPT:
+            return general(*tensors, *plain)
+        # From now on, and for this call, too: one way, one order of rounding.
+        plans[geometry] = output, *(plan or NO_PLAN)
+        return call(*tensors, *plain)
 
     def call_one(self: Tensor, *plain: Any) -> Any:
         geometry = (self._sizes, self._strides, plain)
@@ -69,6 +72,8 @@ def make_planned_call(
         if plan is None:
             return first_call(geometry, (self,), plain)
         output, run, number = plan
+        if run is None:
+            return general(self, *plain)
         a, at_a = self._flat, 0
         if a is None:
             a, at_a = typed_buffer(self), self._offset
@@ -85,6 +90,8 @@ def make_planned_call(
         if plan is None:
             return first_call(geometry, (self, other), plain)
         output, run, number = plan
+        if run is None:
+            return general(self, other, *plain)
         a, b = self._flat, other._flat
         at_a = at_b = 0
         if a is None:
@@ -105,13 +112,16 @@ def make_planned_call(
         if plan is None:
             return first_call(geometry, tensors, plain)
         output, run, number = plan
+        if run is None:
+            return general(*tensors, *plain)
         arrays = [typed_buffer(t) if t._flat is None else t._flat for t in tensors]
         places = [t._offset if t._flat is None else 0 for t in tensors]
         buffer = _empty(output.numel, output.numpy)
         run(buffer, *arrays, *places, number)
         return build(output.key, output.sizes, output.strides, 0, None, buffer)
 
-    return (call_one, call_two, call_three)[operands - 1]
+    call = (call_one, call_two, call_three)[operands - 1]
+    return call
 
 
 def make_planned_list_call(kernel: Planned, general: Call, prepare: Callable[[Any], Any]) -> Call:
@@ -125,9 +135,11 @@ def make_planned_list_call(kernel: Planned, general: Call, prepare: Callable[[An
             shaped = [Operand(t.dtype.numpy, t._sizes, t._strides) for t in tensors]
             out = Operand(output.numpy, output.sizes, output.strides)
             plan = kernel.planner(out, shaped, *plain)
-        if plan is not None and len(plans) < PLANS_KEPT:
-            plans[geometry] = output, *plan
-        return general(tensors, *plain)
+        if len(plans) >= PLANS_KEPT:
+            return general(tensors, *plain)
+        # From now on, and for this call, too: one way, one order of rounding.
+        plans[geometry] = output, *(plan or NO_PLAN)
+        return call(tensors, *plain)
 
     def call(tensors: Sequence[Tensor], *plain: Any) -> Any:
         arrays = [t._flat for t in tensors]
@@ -138,6 +150,8 @@ def make_planned_list_call(kernel: Planned, general: Call, prepare: Callable[[An
         if plan is None:
             return first_call(geometry, tensors, plain)
         output, run, number = plan
+        if run is None:
+            return general(tensors, *plain)
         buffer = _empty(output.numel, output.numpy)
         run(buffer, arrays, number)
         return build(output.key, output.sizes, output.strides, 0, None, buffer)

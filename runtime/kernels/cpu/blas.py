@@ -30,6 +30,15 @@ gemm = types.ExternalFunction("{symbol}", GEMM)
 ROW_MAJOR, PLAIN, TRANSPOSED = 101, 111, 112
 """
 
+GEMV = """\
+from numba import types
+
+T, N = types.{type}, types.int64
+GEMV = types.void(types.int32, types.int32, N, N, T, N, N, N, N, T, N, N)
+gemv = types.ExternalFunction("{symbol}", GEMV)
+ROW_MAJOR = 101
+"""
+
 MULTIPLY = '''\
 matrix, batch = types.Array(T, 2, "A"), types.Array(T, 3, "A")
 # What is only read may also be an array that forbids writing.
@@ -171,9 +180,18 @@ def compiled(name: str, text: str, dtype: Any) -> Any:
 
 def gemm_text(dtype: Any) -> str | None:
     """The declaration of the product of one dtype; None if BLAS has none, or is not found."""
+    return _declaration(GEMM, "gemm", dtype)
+
+
+def gemv_text(dtype: Any) -> str | None:
+    """The declaration of the product of a matrix and a vector."""
+    return _declaration(GEMV, "gemv", dtype)
+
+
+def _declaration(text: str, name: str, dtype: Any) -> str | None:
     letter = LETTERS.get(dtype.name)
-    symbol = None if letter is None else find_symbol(f"cblas_{letter}gemm")
-    return None if symbol is None else GEMM.format(type=dtype.name, symbol=symbol)
+    symbol = None if letter is None else find_symbol(f"cblas_{letter}{name}")
+    return None if symbol is None else text.format(type=dtype.name, symbol=symbol)
 
 
 @cache

@@ -27,6 +27,7 @@ def mm(out: Array, self: Array, mat2: Array) -> None:
     blas.product(out, self, mat2)
 
 
+@planned(matrix_plans.plan_mv)
 def mv(out: Array, self: Array, vec: Array) -> None:
     """Write self @ vec."""
     blas.product(out.reshape(-1, 1), self, vec.reshape(-1, 1))

@@ -75,16 +75,53 @@ def kernel(out, a, b, bias, at_a, at_b, at_bias, plan):
 '''
 
 
+VECTOR = '''\
+@entry
+def kernel(out, a, b, at_a, at_b, plan):
+    """out = the matrix among a and b times the vector among them."""
+    m, n, flag, ld, step = plan[0], plan[1], plan[2], plan[3], plan[4]
+    matrix, vector, size = a.ctypes.data, b.ctypes.data, out.itemsize
+    at_matrix, at_vector = at_a, at_b
+    if plan[5]:
+        matrix, vector, at_matrix, at_vector = vector, matrix, at_b, at_a
+    gemv(
+        types.int32(ROW_MAJOR),
+        types.int32(flag),
+        m,
+        n,
+        T(1),
+        matrix + at_matrix * size,
+        ld,
+        vector + at_vector * size,
+        step,
+        T(0),
+        out.ctypes.data,
+        1,
+    )
+'''
+
+
 def plan_product(out: Operand, a: Operand, b: Operand) -> Plan | None:
     """Plan (m, k) @ (k, n), or the same for each of a batch."""
     (_, sizes_a, strides_a), (_, sizes_b, strides_b) = a, b
     batch, step_a, step_b = 1, 0, 0
+    if len(sizes_a) == 2 and 1 in (sizes_a[0], sizes_b[1]):
+        numbers = _vector_numbers((sizes_a, strides_a), (sizes_b, strides_b))
+        if numbers is not None:
+            return _plan("vector", VECTOR, out.dtype, 2, numbers)
     if len(sizes_a) == 3:
         batch, step_a, step_b = sizes_a[0], strides_a[0], strides_b[0]
     numbers = _numbers(
         batch, (sizes_a[-2:], strides_a[-2:]), step_a, (sizes_b[-2:], strides_b[-2:]), step_b
     )
     return None if numbers is None else _plan("products", PRODUCTS, out.dtype, 2, numbers)
+
+
+def plan_mv(out: Operand, matrix: Operand, vector: Operand) -> Plan | None:
+    """Plan (m, k) @ (k)."""
+    columns = (*vector.sizes, 1), (*vector.strides, 1)
+    numbers = _vector_numbers((matrix.sizes, matrix.strides), columns)
+    return None if numbers is None else _plan("vector", VECTOR, out.dtype, 2, numbers)
 
 
 def plan_linear(
@@ -119,6 +156,24 @@ def _as_rows(operand: Operand) -> Geometry | None:
     return (count, sizes[-1]), (strides[-2], strides[-1])
 
 
+def _vector_numbers(a: Geometry, b: Geometry) -> Any:
+    """What the kernel reads for one column on the right or, seen from behind, one row on the left.
+
+    None if BLAS cannot do it.
+    """
+    (m, k), (_, n) = a[0], b[0]
+    if n == 1:
+        rows, step, is_right = a, b[1][0], 0
+    else:
+        rows, step, is_right = (b[0][::-1], b[1][::-1]), a[1][1], 1
+    leading = _leading(rows)
+    if leading is None or not m * n * k or (step < 1 and k > 1):
+        return None
+    flag, ld = leading
+    sizes = rows[0] if flag == PLAIN else rows[0][::-1]
+    return np.array([*sizes, flag, ld, max(step, 1), is_right], np.int64)
+
+
 def _numbers(batch: int, a: Geometry, step_a: int, b: Geometry, step_b: int) -> Any:
     """What the kernels read, in one array; None if BLAS cannot do it."""
     (m, k), (_, n) = a[0], b[0]
@@ -139,10 +194,10 @@ def _leading(matrix: Geometry) -> tuple[int, int] | None:
 
 
 def _plan(name: str, text: str, dtype: Any, operands: int, numbers: Any) -> Plan | None:
-    gemm = blas.gemm_text(dtype)
-    if gemm is None:
+    declaration = blas.gemv_text(dtype) if text is VECTOR else blas.gemm_text(dtype)
+    if declaration is None:
         return None
     title = f"{name}: {dtype.name}."
-    text = "\n\n".join([build.HEADER.format(title=title), gemm, text])
+    text = "\n\n".join([build.HEADER.format(title=title), declaration, text])
     arguments = (*[dtype] * (1 + operands), *[int] * operands, np.dtype(np.int64))
     return Plan(build.entry_point(f"{name}_{dtype.name}", text, arguments), numbers)
