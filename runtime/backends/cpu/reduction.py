@@ -104,6 +104,7 @@ class Fold:
         self.rows = rows_module(self.spec)
         self.kernel: Any = self._load_kernel if not scalars else self.rows.kernel
         self.columns: Any = None
+        self.folds_in_steps = own is result is acc and not scalars
         self.storage_dtype = result.numpy
         self.plans: dict[Any, DimPlan] = {}
         self.key = keys.pack(result.index, 0, 0, False)
@@ -170,6 +171,9 @@ class Fold:
         if flat is not None and plan.width > 1 and plan.count:
             self._fold_columns(buffer, flat, plan, scalars)
             return
+        if flat is not None and plan.width == 0 and self.folds_in_steps:
+            self._fold_in_steps(buffer, x, plan)
+            return
         if flat is None or plan.width == 0:
             flat = np.ascontiguousarray(x._array().transpose(plan.order)).reshape(-1)
         parts = threads.part_count(flat.size, flat.size // 4)
@@ -188,6 +192,18 @@ class Fold:
             )
         else:
             self.kernel(buffer, flat, plan.count, *scalars)
+
+    def _fold_in_steps(self, buffer: Any, x: Tensor, plan: DimPlan) -> None:
+        """Fold dims that do not follow each other: the last that do first, then the others.
+
+        Of a mean, too: all parts are of one size.
+        """
+        last = [plan.reduced[-1]]
+        while last[0] - 1 in plan.reduced:
+            last.insert(0, last[0] - 1)
+        partial = self.run(x, tuple(last), True, ())
+        others = tuple([dim for dim in plan.reduced if dim not in last])
+        buffer[...] = self.run(partial, others, True, ())._flat
 
     def _fold_columns(self, buffer: Any, flat: Any, plan: DimPlan, scalars: Sequence[Any]) -> None:
         """Fold dims with dense columns behind them; threads take columns, or outer indices."""
