@@ -120,7 +120,10 @@ def _fitting(type_: Type, default: Default) -> str | None:
 
 
 def default_fits(type_: Type, default: Default) -> bool:
-    """Whether a value is of a type; one element may stand for a list of given size."""
+    """Whether a value is of a type; one element may stand for a list of given size.
+
+    `int[1]` says only that: PyTorch has `int[1] dim=[-2,-1]`.
+    """
     value = default.value
     if value is None:
         return type_.is_optional
@@ -129,7 +132,7 @@ def default_fits(type_: Type, default: Default) -> bool:
     if not isinstance(value, tuple):
         return type_.list_size is not None and any(_is_a(name, value) for name in type_.names)
     element = type_.element
-    if type_.list_size is not None and len(value) not in (0, 1, type_.list_size):
+    if type_.list_size not in (None, 1) and len(value) not in (0, 1, type_.list_size):
         return False
     return all(default_fits(element, Default(item, "")) for item in value)
 

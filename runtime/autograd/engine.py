@@ -1,6 +1,6 @@
 """Running backward: nodes in the reverse order of recording, each once, when all has arrived.
 
-Cost on top of the nodes' own work (Zen 5, Python 3.11; `benchmarks/autograd.py` measures it):
+Cost on top of the nodes' own work (Zen 5, Python 3.11; `benchmarks/engine.py` measures it):
 0.4 us per node of a chain - 0.1 to count it, 0.1 to call `apply` and `release`, 0.2 to deliver its
 gradient -, 0.9 us where many are ready at once, and 1.8 us once per backward.
 """

@@ -4,7 +4,7 @@ What the operators select, slice, unsqueeze, index and fill_ do in several calls
 for tensors whose keys say that nobody else takes part: no autograd, no mode. The way is chosen per
 key, as an operator chooses its call; any other key gets None, which means: use the operators.
 
-Source: benchmarks/indexing.py; a third to a half of the operators' time.
+Source: benchmarks/cases/overhead.py; a third to a half of the operators' time.
 """
 
 from __future__ import annotations
@@ -114,12 +114,18 @@ def make_part(key: int) -> Callable[[Tensor, tuple[Any, ...]], Tensor | None]:
     """The way of `tensor[item, item ...]`; it answers None if an item is of another kind."""
 
     def part(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
-        geometry = locate(self, items)
-        if geometry is None:
-            return None
-        sizes, strides, offset = geometry
-        own = key & ~keys.ZERO_DIM if sizes else key | keys.ZERO_DIM
-        made = build(own, _new_tuple(Size, sizes), tuple(strides), offset, self._storage)
+        if len(items) == 1 and items[0] is ...:
+            made = build(
+                key, self._sizes, self._strides, self._offset, self._shared or self._storage
+            )
+        else:
+            geometry = locate(self, items)
+            if geometry is None:
+                return None
+            sizes, strides, offset = geometry
+            own = key & ~keys.ZERO_DIM if sizes else key | keys.ZERO_DIM
+            storage = self._shared or self._storage
+            made = build(own, _new_tuple(Size, sizes), tuple(strides), offset, storage)
         made._base = self if self._base is None else self._base
         return made
 

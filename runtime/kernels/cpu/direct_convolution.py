@@ -2,8 +2,8 @@
 
 A tile adds up to nine taps of a plane to two results (fewer taps to more results): 18 multiply-adds
 per 11 loads, which keeps the arithmetic busy at some 80 % of OpenBLAS's peak, without its copies
-(`benchmarks/layers.py`). The tiles' texts are generated, since LLVM keeps weights in registers only
-if they are separate variables.
+(`benchmarks/cases/convolution.py`). The tiles' texts are generated, since LLVM keeps weights in
+registers only if they are separate variables.
 """
 
 from __future__ import annotations
