@@ -12,9 +12,9 @@ from runtime.kernels.cpu import (
     column_convolution,
     convolution,
     direct_convolution,
+    implicit_convolution,
     planes,
     sliding,
-    winograd,
 )
 
 
@@ -60,21 +60,25 @@ class Case:
                 size, kernel, self.stride, self.padding, self.dilation, strict=True
             )
         )
-        steps = (self.stride, self.padding, self.dilation)
-        self.plan = planes.lay_out(size, kernel, places, *steps)
-        self.y = reference(self.x, self.w, places, *steps, self.groups)
+        self.sliding = (self.stride, self.padding, self.dilation)
+        self.plan = planes.lay_out(size, kernel, places, *self.sliding)
+        self.y = reference(self.x, self.w, places, *self.sliding, self.groups)
         self.grad = rng.standard_normal(self.y.shape).astype(dtype)
 
 
-@pytest.mark.parametrize("algorithm", [direct_convolution, column_convolution])
+ALGORITHMS = [direct_convolution, column_convolution, implicit_convolution]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("numbers", CASES)
 def test_algorithms(algorithm: Any, numbers: Any) -> None:
     case = Case(numbers)
+    how = case.sliding if algorithm is implicit_convolution else case.plan
     y = np.empty_like(case.y)
-    algorithm.convolve(y, case.x, case.w, case.bias, case.plan, case.groups)
+    algorithm.convolve(y, case.x, case.w, case.bias, how, case.groups)
     np.testing.assert_allclose(y, case.y + case.bias.reshape(-1, 1, 1, 1), atol=1e-12)
     w = np.empty_like(case.w)
-    algorithm.correlate(w, case.grad, case.x, case.plan, case.groups)
+    algorithm.correlate(w, case.grad, case.x, how, case.groups)
     direction = np.random.default_rng(1).standard_normal(w.shape)
     along = reference(
         case.x, direction, y.shape[2:], case.stride, case.padding, case.dilation, case.groups
@@ -85,40 +89,54 @@ def test_algorithms(algorithm: Any, numbers: Any) -> None:
 @pytest.mark.parametrize("numbers", CASES)
 def test_gradient_of_the_input_is_the_transpose(numbers: Any) -> None:
     case = Case(numbers)
-    steps = (case.stride, case.padding, case.dilation)
-    x = np.empty_like(case.x)
-    convolution.convolution_grad_input(x, case.grad, case.w, x.shape, *steps, False, case.groups)
+    x, columns, implicit = (np.empty_like(case.x) for _ in range(3))
+    arguments = case.w, x.shape, *case.sliding, False, case.groups
+    convolution.convolution_grad_input(x, case.grad, *arguments)
     np.testing.assert_allclose((x * case.x).sum(), (case.grad * case.y).sum())
-    columns = np.empty_like(case.x)
     column_convolution.convolve_transposed(columns, case.grad, case.w, case.plan, case.groups)
     np.testing.assert_allclose(x, columns, atol=1e-12)
+    implicit_convolution.convolve_transposed(implicit, case.grad, case.w, case.sliding, case.groups)
+    np.testing.assert_allclose(implicit, columns, atol=1e-12)
 
 
-@pytest.mark.parametrize("size", [(7, 6), (8, 9), (2, 2), (13, 1)])
-@pytest.mark.parametrize("padding", [(1, 1), (0, 2)])
-@pytest.mark.parametrize("elements", [1 << 19, 1 << 10])
-def test_winograd(size: Any, padding: Any, elements: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(winograd, "TILE_ELEMENTS", elements)
+@pytest.mark.parametrize("stride", [1, 3])
+@pytest.mark.parametrize("chunk", [1, implicit_convolution.CHUNK])
+def test_implicit_products_in_blocks_are_accurate(
+    stride: int, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Several images, panels, blocks of rows and blocks of steps, on two threads."""
+    monkeypatch.setattr(implicit_convolution, "CHUNK", chunk)
     rng = np.random.default_rng(2)
-    x, w = rng.standard_normal((3, 5, 1, *size)), rng.standard_normal((4, 5, 1, 3, 3))
-    places = (1, *(n + 2 * p - 2 for n, p in zip(size, padding, strict=True)))
-    if min(places) < 1:
-        pytest.skip("the kernel is larger than the image")
-    expected = reference(x, w, places, (1, 1, 1), (0, *padding), (1, 1, 1), 1)
-    y = np.empty_like(expected)
-    winograd.convolve(y, x, w, None, padding)
-    np.testing.assert_allclose(y, expected, atol=1e-12)
+    x = rng.standard_normal((3, 40, 1, 28, 31)).astype(np.float32)
+    w = rng.standard_normal((70, 40, 1, 3, 3)).astype(np.float32)
+    strides, padding = (1, stride, stride), (0, 1, 2)
+    places = 1, 27 // stride + 1, 32 // stride + 1
+    wide = x.astype(np.float64), w.astype(np.float64)
+    expected = reference(*wide, places, strides, padding, (1, 1, 1), 1)
+    grad = rng.standard_normal(expected.shape).astype(np.float32)
+    y, dx, dw = np.empty_like(grad), np.empty_like(x), np.empty_like(w)
+    exact_dx, exact_dw = np.empty(x.shape), np.empty(w.shape)
+    how = strides, padding, (1, 1, 1)
+    plan = planes.lay_out(x.shape[2:], (1, 3, 3), places, *how)
+    implicit_convolution.convolve(y, x, w, None, how, 1)
+    implicit_convolution.convolve_transposed(dx, grad, w, how, 1)
+    implicit_convolution.correlate(dw, grad, x, how, 1)
+    column_convolution.convolve_transposed(exact_dx, grad.astype(np.float64), wide[1], plan, 1)
+    column_convolution.correlate(exact_dw, grad.astype(np.float64), wide[0], plan, 1)
+    for value, exact in ((y, expected), (dx, exact_dx), (dw, exact_dw)):
+        assert np.abs(value - exact).max() < 1e-6 * np.abs(exact).max()
 
 
-def test_winograd_is_accurate_in_single_precision() -> None:
-    rng = np.random.default_rng(3)
-    x = rng.standard_normal((1, 128, 1, 12, 12)).astype(np.float32)
-    w = rng.standard_normal((16, 128, 1, 3, 3)).astype(np.float32)
-    wide = (x.astype(np.float64), w.astype(np.float64))
-    expected = reference(*wide, (1, 12, 12), (1, 1, 1), (0, 1, 1), (1, 1, 1), 1)
-    y = np.empty(expected.shape, np.float32)
-    winograd.convolve(y, x, w, None, (1, 1))
-    assert np.abs(y - expected).max() < 3e-6 * np.abs(expected).max()
+def test_implicit_products_write_to_strided_results() -> None:
+    case = Case(CASES[0])
+    y = np.empty((*case.y.shape[:-1], 2 * case.y.shape[-1]))[..., ::2]
+    implicit_convolution.convolve(y, case.x, case.w, None, case.sliding, 1)
+    np.testing.assert_allclose(y, case.y, atol=1e-12)
+    w = np.empty((*case.w.shape[:-1], 2 * case.w.shape[-1]))[..., ::2]
+    dense = np.empty_like(case.w)
+    implicit_convolution.correlate(w, case.grad, case.x, case.sliding, 1)
+    direct_convolution.correlate(dense, case.grad, case.x, case.plan, 1)
+    np.testing.assert_allclose(w, dense, atol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "complex128", "int64"])

@@ -11,15 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from runtime.kernels.cpu import column_convolution, direct_convolution, winograd
+from runtime.kernels.cpu import column_convolution, direct_convolution, implicit_convolution
 from runtime.kernels.cpu.planes import lay_out
 
 Array = Any
 Triple = tuple[int, int, int]
-# Where the algorithms' times cross, measured on one thread of an AVX-512 machine:
-FEW_OUTPUTS, FEW_INPUTS = 48, 8
-LONG_RUN = 512
-WINOGRAD_CHANNELS = 32
+FEW_OUTPUTS = 12  # per group: fewer leave too much of a vector of outputs empty
 quiet = np.errstate(all="ignore")
 
 
@@ -133,11 +130,11 @@ def product(y: Array, x: Array, w: Array, bias: Array | None, geometry: Geometry
     groups = geometry.groups
     if is_pointwise(w, geometry):
         multiply_places(y, x, w, bias, geometry)
-    elif suits_winograd(y, w, geometry):
-        winograd.convolve(y, x, w, bias, geometry.padding[1:])
+    elif suits_offsets(y.dtype, w.shape[0] // groups):
+        implicit_convolution.convolve(y, x, w, bias, geometry[:3], groups)
     else:
         planes = lay_out(x.shape[2:], w.shape[2:], y.shape[2:], *geometry[:3])
-        algorithm = direct_convolution if suits_tiles(y, w, groups) else column_convolution
+        algorithm = direct_convolution if y.dtype.kind == "f" else column_convolution
         algorithm.convolve(y, x, w, bias, planes, groups)
 
 
@@ -151,9 +148,12 @@ def product_transposed(x: Array, y: Array, w: Array, geometry: Geometry) -> None
     y, w = np.ascontiguousarray(y), np.ascontiguousarray(w)
     reach = [d * (k - 1) for d, k in zip(geometry.dilation, w.shape[2:], strict=True)]
     padding = tuple(r - p for r, p in zip(reach, geometry.padding, strict=True))
+    has_stride = geometry.stride != (1, 1, 1)
     if is_pointwise(w, geometry):
         scatter_places(x, y, w, geometry)
-    elif geometry.stride == (1, 1, 1) and min(padding) >= 0:
+    elif suits_offsets(y.dtype, w.shape[1]) or (has_stride and y.dtype.kind == "f"):
+        implicit_convolution.convolve_transposed(x, y, w, geometry[:3], geometry.groups)
+    elif not has_stride and min(padding) >= 0:
         flipped = Geometry(geometry.stride, padding, geometry.dilation, geometry.groups)  # type: ignore[arg-type]
         product(x, y, flip(w, geometry.groups), None, flipped)
     else:
@@ -171,28 +171,17 @@ def product_weight(w: Array, y: Array, x: Array, geometry: Geometry) -> None:
     if is_pointwise(w, geometry):
         correlate_places(w, y, x, geometry)
         return
+    if suits_offsets(y.dtype, w.shape[0] // groups):
+        implicit_convolution.correlate(w, y, x, geometry[:3], groups)
+        return
     planes = lay_out(x.shape[2:], w.shape[2:], y.shape[2:], *geometry[:3])
-    long = planes.length >= LONG_RUN and y.dtype.kind == "f"
-    tiles = long or suits_tiles(y, w, groups)
-    algorithm = direct_convolution if tiles else column_convolution
+    algorithm = direct_convolution if y.dtype.kind == "f" else column_convolution
     algorithm.correlate(w, y, x, planes, groups)
 
 
-def suits_tiles(y: Array, w: Array, groups: int) -> bool:
-    """Whether columns would be used too seldom to pay for their copies."""
-    return y.dtype.kind == "f" and (w.shape[0] // groups < FEW_OUTPUTS or w.shape[1] < FEW_INPUTS)
-
-
-def suits_winograd(y: Array, w: Array, geometry: Geometry) -> bool:
-    """Whether the kernel is 3 x 3, and there is work enough to pay for the transforms."""
-    outputs, channels = w.shape[:2]
-    return (
-        w.shape[2:] == (1, 3, 3)
-        and y.dtype.kind == "f"
-        and geometry == Geometry((1, 1, 1), geometry.padding, (1, 1, 1), 1)
-        and min(outputs, channels) >= WINOGRAD_CHANNELS
-        and y.shape[0] * y.shape[3] * y.shape[4] >= 8 * max(outputs, channels)
-    )
+def suits_offsets(dtype: Any, outputs: int) -> bool:
+    """Whether there are results enough to fill vectors with those of one place."""
+    return dtype.kind == "f" and outputs >= FEW_OUTPUTS
 
 
 def flip(w: Array, groups: int) -> Array:

@@ -1,0 +1,354 @@
+"""Convolutions as products whose columns are never written: elements are found by offsets.
+
+All three products of a convolution are sums of x[row + step] * panel[step, n] with the tiles of
+`register_tile`. For the result and for the gradient of the image, rows are places, steps the taps
+of all channels, and the panel holds weights; for the gradient of the weight, rows are the taps,
+steps the places, and the panel holds the gradient of the result. Strides, dilation, and one to
+three dims are a matter of the offsets (`windows`).
+"""
+
+# ruff: noqa: F821 - names of the compiled text: ROWS, T, WIDTH, multiply_tile, transpose.
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from runtime.kernels import build, scratch, threads
+from runtime.kernels.cpu import register_tile
+from runtime.kernels.cpu.register_tile import Tile, tile_for
+from runtime.kernels.cpu.windows import Frame, Window, see, see_back
+
+Array = Any
+BLOCK = 384  # rows of sums that are filled together
+DEPTH = 192  # steps of a panel that are in the first cache meanwhile
+LONG_DEPTH = 512  # the same for gradients of weights, whose sums are many
+CHUNK = 1 << 20  # elements of the framed images that are held at once
+
+
+def convolve(y: Array, x: Array, w: Array, bias: Array | None, sliding: Any, groups: int) -> None:
+    """y = w * x + bias; x (N, C, D, H, W), w (O, C / groups, KD, KH, KW), both contiguous.
+
+    sliding: stride, padding and dilation, three numbers each.
+    """
+    frame, window = see(x.shape[2:], w.shape[2:], y.shape[2:], *sliding)
+    tile = tile_for(w.dtype, w.shape[0] // groups)
+    panels = _empty_panels(tile, w.dtype, groups, w.shape[0] // groups, w[0].size)
+    _entry("pack", w.dtype, tile)(panels, w.reshape(-1), groups, w.shape[0] // groups, w[0].size)
+    _multiply(y, x, frame, [(window, panels)], bias, groups)
+
+
+def convolve_transposed(x: Array, y: Array, w: Array, sliding: Any, groups: int) -> None:
+    """x = the gradient that y sends back through w."""
+    frame, windows = see_back(x.shape[2:], w.shape[2:], y.shape[2:], *sliding)
+    tile, inputs, outputs = tile_for(w.dtype, w.shape[1]), w.shape[0] // groups, w.shape[1]
+    pack = _entry("pack_back", w.dtype, tile)
+    pairs = []
+    for window in windows:
+        if not window.taps.size:
+            x.fill(0)
+        elif window.places.size:
+            panels = _empty_panels(tile, w.dtype, groups, outputs, inputs * window.taps.size)
+            pack(panels, w.reshape(-1), window.chosen, groups, inputs, outputs, w[0, 0].size)
+            pairs.append((window, panels))
+    _multiply(x, y, frame, pairs, None, groups)
+
+
+def _multiply(
+    y: Array, x: Array, frame: Frame, pairs: Any, bias: Array | None, groups: int
+) -> None:
+    """y = the products of x with the panels of each window, at its targets."""
+    result = y if y.flags.c_contiguous else y.copy()
+    outputs, channels = y.shape[1] // groups, x.shape[1] // groups
+    tile = tile_for(y.dtype, outputs)
+    kernel, added = (
+        _entry("multiply", y.dtype, tile),
+        _initial(tile, bias, y.dtype, groups, outputs),
+    )
+    for start, images, planes in _framed(x, frame):
+        flat = result[start : start + images].reshape(-1)
+        for window, panels in pairs:
+            steps = _steps(window, channels, frame.numel)
+            arrays = flat, planes, panels, added, window.places, steps, window.targets
+            numbers = images, groups, outputs, channels * frame.numel, y[0, 0].size
+            rows = images * window.places.size
+            work = rows * y.shape[1] * steps.size
+            threads.run_ranges(kernel, -(-rows // BLOCK), work, *arrays, *numbers)
+    if result is not y:
+        y[...] = result
+
+
+def correlate(w: Array, y: Array, x: Array, sliding: Any, groups: int) -> None:
+    """w = the sum over images and places of y times what each tap sees of x."""
+    frame, window = see(x.shape[2:], w.shape[2:], y.shape[2:], *sliding)
+    outputs, depth = w.shape[0] // groups, w[0].size
+    tile = tile_for(w.dtype, outputs)
+    rows = np.zeros(-(-depth // tile.rows) * tile.rows, np.int64)
+    rows[:depth] = _steps(window, w.shape[1], frame.numel)
+    kernel, count = _entry("correlate", w.dtype, tile), window.places.size
+    parts = threads.part_count(x.shape[0] * count // LONG_DEPTH, y.size * depth)
+    sums = np.zeros((parts, groups * tile.panels(outputs) * rows.size * tile.width), w.dtype)
+    for start, images, planes in _framed(x, frame):
+        arrays = (
+            sums.reshape(-1),
+            y[start : start + images].reshape(-1),
+            planes,
+            window.places,
+            rows,
+        )
+        numbers = images, groups, outputs, w.shape[1] * frame.numel
+        blocks = -(-images * count // LONG_DEPTH)
+        edges = [blocks * part // parts for part in range(parts + 1)]
+        calls = [(part, *edge, *arrays, *numbers) for part, edge in enumerate(pairwise(edges))]
+        threads.run_calls(kernel, calls)
+    for part in sums[1:]:
+        sums[0] += part
+    result = w if w.flags.c_contiguous else np.empty(w.shape, w.dtype)
+    sizes = groups, outputs, depth, rows.size
+    _entry("collect", w.dtype, tile)(result.reshape(-1), sums[0], *sizes)
+    if result is not w:
+        w[...] = result
+
+
+def _framed(x: Array, frame: Frame) -> Iterator[tuple[int, int, Array]]:
+    """(first image, number of images, their framed planes as one flat array), chunk by chunk."""
+    count, channels = x.shape[:2]
+    if frame.is_bare:
+        yield 0, count, x.reshape(-1)
+        return
+    kernel = _entry("surround", x.dtype, tile_for(x.dtype, 1))
+    step = max(1, min(count, CHUNK // (channels * frame.numel)))
+    planes = scratch.take("planes", (step * channels * frame.numel,), x.dtype)
+    for start in range(0, count, step):
+        flat = x[start : start + step].reshape(-1)
+        numbers = (*x.shape[2:], *frame.sizes, *frame.before, frame.numel)
+        images = min(step, count - start)
+        threads.run_ranges(kernel, images * channels, flat.size, planes, flat, *numbers)
+        yield start, images, planes
+
+
+def _steps(window: Window, channels: int, numel: int) -> Array:
+    """The offsets of all taps of all channels."""
+    return np.add.outer(np.arange(channels) * numel, window.taps).reshape(-1)
+
+
+def _initial(tile: Tile, bias: Array | None, dtype: Any, groups: int, outputs: int) -> Array:
+    """What the sums begin with, for each lane of the panels."""
+    added = np.zeros((groups, tile.panels(outputs) * tile.width), dtype)
+    if bias is not None:
+        added[:, :outputs] = bias.reshape(groups, outputs)
+    return added.reshape(-1)
+
+
+def _empty_panels(tile: Tile, dtype: Any, groups: int, outputs: int, depth: int) -> Array:
+    """Panels to be filled; the lanes beyond the outputs are zero."""
+    make = np.zeros if outputs % tile.width else np.empty
+    return make(groups * tile.panels(outputs) * depth * tile.width, dtype)
+
+
+# -- compiled -----------------------------------------------------------------------------------
+
+
+def pack(panels, w, groups, outputs, depth):
+    """panels[g, p, k, n] = w[g, p * WIDTH + n, k]."""
+    at = 0
+    for g in range(groups):
+        for o in range(0, outputs, WIDTH):
+            count = min(WIDTH, outputs - o)
+            transpose(panels, at, WIDTH, w, (g * outputs + o) * depth, depth, depth, count)
+            at += depth * WIDTH
+
+
+def pack_back(panels, w, chosen, groups, inputs, outputs, taps):
+    """panels[g, p, (i, t), n] = w[g, i, p * WIDTH + n, chosen[t]]."""
+    at = 0
+    for g in range(groups):
+        for o in range(0, outputs, WIDTH):
+            count = min(WIDTH, outputs - o)
+            for i in range(inputs):
+                start = ((g * inputs + i) * outputs + o) * taps
+                for t in range(chosen.size):
+                    for n in range(count):
+                        panels[at + n] = w[start + n * taps + chosen[t]]
+                    at += WIDTH
+
+
+def multiply(
+    first,
+    last,
+    y,
+    x,
+    panels,
+    bias,
+    places,
+    steps,
+    targets,
+    images,
+    groups,
+    outputs,
+    group_numel,
+    plane,
+):
+    """y[image, o, targets[p]] = bias[o] + sum over k of x[places[p] + steps[k]] * panels[k, o].
+
+    The rows are the places of all images; `first` to `last` are blocks of them.
+    """
+    count, depth = places.size, steps.size
+    sums = np.empty((BLOCK + ROWS) * WIDTH, x.dtype)  # the last row is the bias
+    initial = (BLOCK + ROWS - 1) * WIDTH
+    rows = np.zeros(BLOCK + ROWS, np.int64)
+    for b in range(first, last):
+        begin = b * BLOCK
+        n = min(BLOCK, images * count - begin)
+        locate(rows, places, begin, n, groups * group_numel)
+        for g in range(groups):
+            for o in range(0, outputs, WIDTH):
+                panel = g * ((outputs + WIDTH - 1) // WIDTH) + o // WIDTH
+                for j in range(WIDTH):
+                    sums[initial + j] = bias[panel * WIDTH + j]
+                for k in range(0, depth, DEPTH):
+                    stop = min(k + DEPTH, depth)
+                    place = (panel * depth + k) * WIDTH
+                    old, step, gap = (0, WIDTH, WIDTH) if k else (initial, 0, 0)
+                    for r in range(0, n, ROWS):
+                        at = r * WIDTH
+                        multiply_tile(
+                            *(sums, at, old + r * step, gap),
+                            *(x, g * group_numel, rows, r, steps, k, stop, panels, place),
+                        )
+                here = min(WIDTH, outputs - o)
+                channel = g * outputs + o
+                deliver(y, sums, targets, begin, n, count, groups * outputs, channel, here, plane)
+
+
+def locate(rows, places, begin, n, image_numel):
+    """rows[r] = where place begin + r lies; the places of all images are numbered through."""
+    image, place = divmod(begin, places.size)
+    for r in range(n):
+        rows[r] = image * image_numel + places[place]
+        place += 1
+        if place == places.size:
+            image, place = image + 1, 0
+
+
+def deliver(y, sums, targets, begin, n, count, channels, channel, here, plane):
+    """y[image, channel + j, place of r] = sums[r, j] for j < here."""
+    r = 0
+    while r < n:
+        image, place = divmod(begin + r, count)
+        run = min(n - r, count - place)
+        start = (image * channels + channel) * plane
+        if not targets.size:
+            transpose(y, start + place, plane, sums, r * WIDTH, WIDTH, here, run)
+        else:
+            for j in range(here):
+                for i in range(run):
+                    y[start + j * plane + targets[place + i]] = sums[(r + i) * WIDTH + j]
+        r += run
+
+
+def correlate_blocks(
+    part, first, last, sums, y, x, places, rows, images, groups, outputs, group_numel
+):
+    """sums[part, g, p, r, n] += sum over places of x[place + rows[r]] * y[g, p * WIDTH + n, place].
+
+    The places of all images are numbered through; `first` to `last` are blocks of them.
+    """
+    count = places.size
+    steps = np.empty(LONG_DEPTH, np.int64)
+    panel = np.zeros(LONG_DEPTH * WIDTH, x.dtype)
+    panels = groups * ((outputs + WIDTH - 1) // WIDTH)
+    for b in range(first, last):
+        begin = b * LONG_DEPTH
+        n = min(LONG_DEPTH, images * count - begin)
+        locate(steps, places, begin, n, groups * group_numel)
+        at = part * panels * rows.size * WIDTH
+        for g in range(groups):
+            for o in range(0, outputs, WIDTH):
+                collect_panel(
+                    panel,
+                    y,
+                    begin,
+                    n,
+                    count,
+                    groups * outputs,
+                    g * outputs + o,
+                    min(WIDTH, outputs - o),
+                )
+                for r in range(0, rows.size, ROWS):
+                    multiply_tile(
+                        *(sums, at, at, WIDTH),
+                        *(x, g * group_numel, rows, r, steps, 0, n, panel, 0),
+                    )
+                    at += ROWS * WIDTH
+
+
+def collect_panel(panel, y, begin, n, count, channels, channel, here):
+    """panel[k, j] = y[image, channel + j, place of k] for j < here."""
+    k = 0
+    while k < n:
+        image, place = divmod(begin + k, count)
+        run = min(n - k, count - place)
+        start = (image * channels + channel) * count + place
+        transpose(panel, k * WIDTH, WIDTH, y, start, count, run, here)
+        k += run
+
+
+def collect(w, sums, groups, outputs, depth, rows):
+    """w[g, p * WIDTH + n, k] = sums[g, p, k, n]."""
+    at = 0
+    for g in range(groups):
+        for o in range(0, outputs, WIDTH):
+            count = min(WIDTH, outputs - o)
+            transpose(w, (g * outputs + o) * depth, depth, sums, at, WIDTH, count, depth)
+            at += rows * WIDTH
+
+
+def surround(first, last, planes, x, depth, height, width, pd, ph, pw, bd, bh, bw, numel):
+    """planes[n] = x[n], framed by zeros, for the planes from first to last."""
+    size = depth * height * width
+    for n in range(first, last):
+        plane = planes[n * numel : (n + 1) * numel]
+        plane[:] = 0
+        image = x[n * size : (n + 1) * size]
+        for d in range(depth):
+            for h in range(height):
+                at = ((d + bd) * ph + h + bh) * pw + bw
+                line = image[(d * height + h) * width : (d * height + h + 1) * width]
+                target = plane[at : at + width]
+                for i in range(width):
+                    target[i] = line[i]
+
+
+_HELPERS = (locate, deliver, collect_panel)
+_KERNELS: dict[str, tuple[Any, str]] = {
+    "pack": (pack, "TTnnn"),
+    "pack_back": (pack_back, "TTinnnn"),
+    "multiply": (multiply, "nnTTTTiiinnnnn"),
+    "correlate": (correlate_blocks, "nnnTTTiinnnn"),
+    "collect": (collect, "TTnnnn"),
+    "surround": (surround, "nnTTnnnnnnnnnn"),
+}
+"""The kernels and their arguments: arrays of T, arrays of int64, numbers."""
+
+
+@cache
+def _entry(name: str, dtype: Any, tile: Tile) -> Any:
+    """The entry point of a kernel for one element type and tile."""
+    function, kinds = _KERNELS[name]
+    title = f"{name}: {dtype.name}, tiles of {tile.rows} by {tile.width}."
+    parts = [
+        build.HEADER.format(title=title),
+        register_tile.tile_text(dtype, tile),
+        f"BLOCK, DEPTH, LONG_DEPTH = {BLOCK}, {DEPTH}, {LONG_DEPTH}\n",
+        *("@inner\n" + build.plain_source(helper) for helper in _HELPERS),
+        "@entry\n" + build.plain_source(function),
+        f"kernel = {function.__name__}\n",
+    ]
+    types = {"T": dtype, "i": np.dtype(np.int64), "n": int}
+    arguments = tuple([types[kind] for kind in kinds])
+    return build.entry_point(f"{name}_{dtype.name}", "\n\n".join(parts), arguments)
