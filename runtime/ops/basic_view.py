@@ -1,8 +1,9 @@
 """Common indexing in one step: views by ints, slices, None and `...`, writes there, small takes.
 
 What the operators select, slice, unsqueeze, index and fill_ do in several calls is done at once,
-for tensors whose keys say that nobody else takes part: no autograd, no mode. The way is chosen per
-key, as an operator chooses its call; any other key gets None, which means: use the operators.
+for tensors whose keys say that at most autograd takes part, which records the same operators. The
+way is chosen per class of the index and per key, as an operator chooses its call; where there is
+none, or where it answers None, the operators have to do it.
 
 Source: benchmarks/cases/overhead.py; a third to a half of the operators' time.
 """
@@ -13,8 +14,6 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from runtime import errors
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
@@ -23,13 +22,16 @@ from runtime.core.finfo import finfo, iinfo
 from runtime.core.shape import contiguous_strides
 from runtime.core.size import Size
 from runtime.core.tensor import Tensor, build
+from runtime.dispatch import operator as registered
 
 _slice = builtins.slice
 _at = tuple.__getitem__
 _new = object.__new__
 _new_tuple = tuple.__new__
 _TAIL = slice(1, None)
-_KNOWN_BITS = keys.DTYPE_MASK | keys.DEVICE_MASK << keys.DEVICE_SHIFT | keys.ZERO_DIM
+_KNOWN_BITS = keys.DTYPE_MASK | keys.DEVICE_MASK << keys.DEVICE_SHIFT | keys.ZERO_DIM | keys.GRAD
+
+Way = Callable[..., Any]
 
 
 class Ways(dict[int, Any]):
@@ -37,7 +39,7 @@ class Ways(dict[int, Any]):
 
     __slots__ = ("make",)
 
-    def __init__(self, make: Callable[[int], Any]) -> None:
+    def __init__(self, make: Callable[[int], Way | None]) -> None:
         self.make = make
 
     def __missing__(self, key: int) -> Any:
@@ -45,13 +47,43 @@ class Ways(dict[int, Any]):
         return way
 
 
+def _view(
+    self: Tensor, key: int, sizes: tuple[int, ...], strides: tuple[int, ...], offset: int
+) -> Tensor:
+    """A view outside autograd that knows its base. key: without a bit for sizes that are none."""
+    base = self._base
+    result = _new(Tensor)
+    result._key = key if sizes else key | keys.ZERO_DIM
+    result._sizes = _new_tuple(Size, sizes)
+    result._strides = strides
+    result._offset = offset
+    result._shared = self._shared or self._storage
+    result._flat = None
+    result._base = self if base is None else base
+    result._edge = None
+    result._meta = None
+    return result
+
+
+def _is_on_cpu(key: int) -> bool:
+    return key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK == devices.CPU
+
+
+def _recorded(name: str, below: Way) -> Way:
+    """The call of an operator of one differentiable operand, recorded, around another way."""
+    record = registered.operators[name].record
+    assert record is not None
+    return record(below, True)
+
+
 # Reading.
 
 
-def make_row(key: int) -> Callable[[Tensor, int], Tensor] | None:
+def make_row(key: int) -> Way | None:
     """The way of `tensor[int]`."""
     if key & keys.ZERO_DIM:
         return None
+    bare = key & ~keys.GRAD
 
     def row(self: Tensor, index: int) -> Tensor:
         sizes, strides = self._sizes, self._strides
@@ -59,119 +91,36 @@ def make_row(key: int) -> Callable[[Tensor, int], Tensor] | None:
         place = index + size if index < 0 else index
         if not 0 <= place < size:
             raise errors.int_out_of_bounds(index, 0, size)
-        rest = _new_tuple(Size, _at(sizes, _TAIL))
-        base = self._base
-        result = _new(Tensor)
-        result._key = key if rest else key | keys.ZERO_DIM
-        result._sizes = rest
-        result._strides = strides[1:]
-        result._offset = self._offset + place * strides[0]
-        result._shared = self._shared or self._storage
-        result._flat = None
-        result._base = self if base is None else base
-        result._edge = None
-        result._meta = None
-        return result
+        offset = self._offset + place * strides[0]
+        return _view(self, bare, _at(sizes, _TAIL), strides[1:], offset)
 
-    return row
+    if key == bare:
+        return row
+    select = _recorded("select.int", lambda self, dim, index: row(self, index))
+    return lambda self, index: select(self, 0, index)
 
 
-rows = Ways(make_row)
-
-
-def make_cut(key: int) -> Callable[[Tensor, _slice], Tensor | None] | None:
+def make_cut(key: int) -> Way | None:
     """The way of `tensor[slice]`; it answers None for a step that is none."""
     if key & keys.ZERO_DIM:
         return None
+    bare = key & ~keys.GRAD
+
+    def cut_first(self: Tensor, dim: int, start: int, stop: int, step: int) -> Tensor:
+        sizes, strides = self._sizes, self._strides
+        length = (stop - start + step - 1) // step if stop > start else 0
+        rest = (length, *_at(sizes, _TAIL))
+        offset = self._offset + start * strides[0]
+        return _view(self, bare, rest, (strides[0] * step, *strides[1:]), offset)
+
+    call = cut_first if key == bare else _recorded("slice.Tensor", cut_first)
 
     def cut(self: Tensor, item: _slice) -> Tensor | None:
-        sizes, strides = self._sizes, self._strides
-        step = item.step
-        if step is not None and (step.__class__ is not int or step < 1):
+        if not _is_forward(item):
             return None
-        start, stop, step = item.indices(_at(sizes, 0))
-        length = (stop - start + step - 1) // step if stop > start else 0
-        base = self._base
-        result = _new(Tensor)
-        result._key = key
-        result._sizes = _new_tuple(Size, (length, *_at(sizes, _TAIL)))
-        result._strides = (strides[0] * step, *strides[1:])
-        result._offset = self._offset + start * strides[0]
-        result._shared = self._shared or self._storage
-        result._flat = None
-        result._base = self if base is None else base
-        result._edge = None
-        result._meta = None
-        return result
+        return call(self, 0, *item.indices(_at(self._sizes, 0)))  # type: ignore[no-any-return]
 
     return cut
-
-
-cuts = Ways(make_cut)
-
-
-def make_part(key: int) -> Callable[[Tensor, tuple[Any, ...]], Tensor | None]:
-    """The way of `tensor[item, item ...]`; it answers None if an item is of another kind."""
-
-    def part(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
-        if len(items) == 1 and items[0] is ...:
-            made = build(
-                key, self._sizes, self._strides, self._offset, self._shared or self._storage
-            )
-        else:
-            geometry = locate(self, items)
-            if geometry is None:
-                return None
-            sizes, strides, offset = geometry
-            own = key & ~keys.ZERO_DIM if sizes else key | keys.ZERO_DIM
-            storage = self._shared or self._storage
-            made = build(own, _new_tuple(Size, sizes), tuple(strides), offset, storage)
-        made._base = self if self._base is None else self._base
-        return made
-
-    return part
-
-
-parts = Ways(make_part)
-
-
-def locate(self: Tensor, items: tuple[Any, ...]) -> tuple[list[int], list[int], int] | None:
-    """Return the sizes, strides and offset of a basic index; None if it is none, or wrong."""
-    behind, own_strides = list(self._sizes), self._strides  # sizes not used up yet
-    dim, offset = 0, self._offset
-    sizes: list[int] = []
-    strides: list[int] = []
-    for position, item in enumerate(items):
-        cls = item.__class__
-        if cls is int:
-            if not behind or not -behind[0] <= item < behind[0]:
-                return None
-            size = behind.pop(0)
-            offset += (item + size if item < 0 else item) * own_strides[dim]
-            dim += 1
-        elif cls is _slice:
-            if not behind or not _is_forward(item):
-                return None
-            start, stop, step = item.indices(behind.pop(0))
-            offset += start * own_strides[dim]
-            sizes.append((stop - start + step - 1) // step if stop > start else 0)
-            strides.append(own_strides[dim] * step)
-            dim += 1
-        elif item is None:
-            sizes.append(1)
-            strides.append(behind[0] * own_strides[dim] if behind else 1)
-        elif item is ...:
-            following = items[position + 1 :]
-            count = len(behind) - len(following) + following.count(None)
-            if count < 0 or ... in following:
-                return None
-            sizes += behind[:count]
-            del behind[:count]
-            strides += own_strides[dim : dim + count]
-            dim += count
-        else:
-            return None
-    return sizes + behind, [*strides, *own_strides[dim:]], offset
 
 
 def _is_forward(item: _slice) -> bool:
@@ -179,15 +128,119 @@ def _is_forward(item: _slice) -> bool:
     return step is None or (step.__class__ is int and step > 0)
 
 
+def make_new_dim(key: int) -> Way | None:
+    """The way of `tensor[None]`."""
+    if key & (keys.GRAD | keys.ZERO_DIM):
+        return None
+
+    def new_dim(self: Tensor, index: None) -> Tensor:
+        sizes, strides = self._sizes, self._strides
+        first = _at(sizes, 0) * strides[0]
+        return _view(self, key, (1, *sizes), (first, *strides), self._offset)
+
+    return new_dim
+
+
+def make_whole(key: int) -> Way | None:
+    """The way of `tensor[...]`."""
+    if key & keys.GRAD:
+        return None
+    bare = key & ~keys.ZERO_DIM
+    return lambda self, index: _view(self, bare, self._sizes, self._strides, self._offset)
+
+
+def make_part(key: int) -> Way | None:
+    """The way of `tensor[item, item ...]`; it answers None if an item is of another kind."""
+    if key & keys.GRAD:
+        return _make_recorded_part()
+    bare = key & ~keys.ZERO_DIM
+
+    def part(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
+        geometry = locate(self, items)
+        if geometry is None:
+            return None
+        sizes, strides, offset = geometry
+        return _view(self, bare, tuple(sizes), tuple(strides), offset)
+
+    return part
+
+
+def _make_recorded_part() -> Way:
+    """An operator for each item, as PyTorch records them, but for slices that take everything."""
+    select = registered.operators["select.int"].calls
+    cut = registered.operators["slice.Tensor"].calls
+
+    def part(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
+        if len(items) > len(self._sizes):
+            return None
+        view, dim = self, 0
+        for item in items:
+            size = _at(view._sizes, dim)
+            if item.__class__ is int:
+                if not -size <= item < size:
+                    return None
+                view = select[view._key](view, dim, item)
+            elif item.__class__ is _slice and _is_forward(item):
+                start, stop, step = item.indices(size)
+                if start or stop < size or step > 1:
+                    view = cut[view._key](view, dim, start, stop, step)
+                dim += 1
+            else:
+                return None
+        return None if view is self else view
+
+    return part
+
+
+Geometry = tuple[list[int], list[int], int]
+
+
+def locate(self: Tensor, items: tuple[Any, ...]) -> Geometry | None:
+    """Return the sizes, strides and offset of a basic index; None if it is none, or wrong."""
+    sizes, strides, offset = list(self._sizes), list(self._strides), self._offset
+    dim = 0
+    for position, item in enumerate(items):
+        if item is ...:
+            behind = items[position + 1 :]
+            dim = len(sizes) - len(behind) + behind.count(None)
+            if dim < 0 or any(other is ... for other in behind):
+                return None
+            continue
+        if item is None:
+            strides.insert(dim, sizes[dim] * strides[dim] if dim < len(sizes) else 1)
+            sizes.insert(dim, 1)
+            dim += 1
+            continue
+        if dim >= len(sizes):
+            return None
+        size = sizes[dim]
+        if item.__class__ is int:
+            place = item + size if item < 0 else item
+            if not 0 <= place < size:
+                return None
+            offset += place * strides[dim]
+            del sizes[dim], strides[dim]
+        elif item.__class__ is _slice and _is_forward(item):
+            start, stop, step = item.indices(size)
+            offset += start * strides[dim]
+            sizes[dim] = (stop - start + step - 1) // step if stop > start else 0
+            strides[dim] *= step
+            dim += 1
+        else:
+            return None
+    return sizes, strides, offset
+
+
 # Taking.
 
 SMALL = 512  # elements of an index tensor up to which NumPy's take costs less than the operator
 
 
-def make_taker(key: int) -> Callable[[Tensor, Tensor], Tensor | None] | None:
+def make_taker(key: int) -> Way | None:
     """The way of `tensor[tensor]`; it answers None if the index is large, wrong or a rare one."""
-    if key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK != devices.CPU or key & keys.ZERO_DIM:
+    if not _is_on_cpu(key) or key & keys.ZERO_DIM:
         return None
+    bare = key & ~keys.GRAD
 
     def take(self: Tensor, index: Tensor) -> Tensor | None:
         if index._key not in _TAKEN_BY:
@@ -199,30 +252,51 @@ def make_taker(key: int) -> Callable[[Tensor, Tensor], Tensor | None] | None:
             found = self._array().take(places, 0) if index._key == _INT64 else self._array()[places]
         except IndexError:  # the operator says what is wrong
             return None
-        return _adopt(found, key)
+        sizes = _new_tuple(Size, found.shape)
+        return build(bare, sizes, contiguous_strides(sizes), 0, None, found.reshape(-1))
 
-    return take
+    if key == bare:
+        return take
+
+    def take_or_refuse(self: Tensor, indices: list[Tensor]) -> Tensor:
+        found = take(self, indices[0])
+        if found is None:
+            raise LookupError
+        return found
+
+    recorded = _recorded("index.Tensor", take_or_refuse)
+
+    def take_recorded(self: Tensor, index: Tensor) -> Tensor | None:
+        try:
+            return recorded(self, [index])  # type: ignore[no-any-return]
+        except LookupError:
+            return None
+
+    return take_recorded
 
 
-def _adopt(found: np.ndarray, key: int) -> Tensor:
-    """A tensor over a new contiguous array."""
-    flat = found.reshape(-1)
-    sizes = _new_tuple(Size, found.shape)
-    return build(key, sizes, contiguous_strides(sizes), 0, None, flat)
-
-
-takers = Ways(make_taker)
 _INT64, _MASK = dtypes.int64.index, dtypes.bool.index
 _TAKEN_BY = (_INT64, _MASK)  # keys of CPU tensors with dims, outside autograd
+
+
+readers: dict[type, Ways] = {
+    int: Ways(make_row),
+    _slice: Ways(make_cut),
+    tuple: Ways(make_part),
+    Tensor: Ways(make_taker),
+    type(None): Ways(make_new_dim),
+    type(...): Ways(make_whole),
+}
+"""The ways of `tensor[index]` by the class of the index; other classes have none."""
 
 
 # Writing.
 
 
-def make_writer(key: int) -> Callable[[Tensor, Any, Any], bool] | None:
+def make_writer(key: int) -> Way | None:
     """The way of `tensor[basic index] = number or tensor`; it answers whether it has written."""
     own = dtypes.BY_INDEX[key & keys.DTYPE_MASK]
-    if key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK != devices.CPU or key & keys.ZERO_DIM:
+    if not _is_on_cpu(key) or key & (keys.GRAD | keys.ZERO_DIM):
         return None
     numbers, low, high = _accepted_numbers(own)
 

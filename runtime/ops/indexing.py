@@ -21,8 +21,7 @@ from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
 from runtime.ops import basic_view, creation, from_data, interop
 
-_rows, _cuts = basic_view.rows, basic_view.cuts
-_parts, _takers, _writers = basic_view.parts, basic_view.takers, basic_view.writers
+_readers, _writers = basic_view.readers.get, basic_view.writers
 _size_at = tuple.__getitem__
 _slice = builtins.slice
 _Collected = list[Tensor | None]
@@ -34,35 +33,17 @@ def getitem(self: Tensor, index: Any) -> Tensor:
 
     **Raises** IndexError if an index is out of range, of a wrong kind, or there are too many.
     """
-    if index.__class__ is int:
-        row = _rows[self._key]
-        if row is not None:
-            return row(self, index)  # type: ignore[no-any-return]
-        if self._sizes:
-            return _select(self, 0, index, 0)
-    else:
-        found = _at_once(self, index)
-        if found is not None:
-            return found
+    ways = _readers(index.__class__)
+    if ways is not None:
+        way = ways[self._key]
+        if way is not None:
+            found = way(self, index)
+            if found is not None:
+                return found  # type: ignore[no-any-return]
     viewed, collected = _resolve(self, _items(index))
     if collected:
         return ops.index(viewed, collected)  # type: ignore[no-any-return]
     return ops.alias(self) if viewed is self else viewed  # type: ignore[no-any-return]
-
-
-def _at_once(self: Tensor, index: Any) -> Tensor | None:
-    """The result for a common index, if no operator has to take part."""
-    cls = index.__class__
-    if cls is _slice:
-        cut = _cuts[self._key]
-        return None if cut is None else cut(self, index)  # type: ignore[no-any-return]
-    if cls is Tensor:
-        take = _takers[self._key]
-        return None if take is None else take(self, index)  # type: ignore[no-any-return]
-    part = _parts[self._key]
-    if part is None:
-        return None
-    return part(self, index if cls is tuple else (index,))  # type: ignore[no-any-return]
 
 
 def setitem(self: Tensor, index: Any, value: Any) -> None:
