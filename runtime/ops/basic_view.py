@@ -169,6 +169,7 @@ def _make_recorded_part() -> Way:
     """An operator for each item, as PyTorch records them, but for slices that take everything."""
     select = registered.operators["select.int"].calls
     cut = registered.operators["slice.Tensor"].calls
+    rows, cuts = readers[int], readers[_slice]
 
     def part(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
         if len(items) > len(self._sizes):
@@ -179,11 +180,12 @@ def _make_recorded_part() -> Way:
             if item.__class__ is int:
                 if not -size <= item < size:
                     return None
-                view = select[view._key](view, dim, item)
+                view = select[view._key](view, dim, item) if dim else rows[view._key](view, item)
             elif item.__class__ is _slice and _is_forward(item):
                 start, stop, step = item.indices(size)
                 if start or stop < size or step > 1:
-                    view = cut[view._key](view, dim, start, stop, step)
+                    args = (dim, start, stop, step)
+                    view = cut[view._key](view, *args) if dim else cuts[view._key](view, item)
                 dim += 1
             else:
                 return None
