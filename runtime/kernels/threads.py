@@ -13,13 +13,28 @@ from itertools import pairwise
 from typing import Any
 
 from runtime import config
-from runtime.kernels import build, workers
+from runtime.kernels import build, openblas, workers
 
 GRAIN = 1 << 16
 """Elements of element-wise work below which one thread is as fast."""
 
-_threads = config.env_int("TORCHGEN_NUM_THREADS", len(os.sched_getaffinity(0)))
 _pool: ThreadPoolExecutor | None = None
+
+
+def _initial_count() -> int:
+    """What the environment says, or one thread for each processor that this process may use.
+
+    OpenBLAS reads OMP_NUM_THREADS by itself.
+    """
+    count = config.env_int("TORCHGEN_NUM_THREADS", 0)
+    if count > 0:
+        openblas.set_num_threads(count)
+        return count
+    first = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    return max(int(first), 1) if first.isdigit() else len(os.sched_getaffinity(0))
+
+
+_threads = _initial_count()
 
 
 def get_num_threads() -> int:
@@ -28,7 +43,7 @@ def get_num_threads() -> int:
 
 
 def set_num_threads(count: int) -> None:
-    """Let operators use up to `count` threads.
+    """Let operators use up to `count` threads, those of the BLAS library included.
 
     Raises: RuntimeError if count is not positive.
     """
@@ -36,6 +51,7 @@ def set_num_threads(count: int) -> None:
     if count < 1:
         raise RuntimeError("set_num_threads expects a positive integer")
     _threads, _pool = int(count), None
+    openblas.set_num_threads(_threads)
 
 
 def _forget_pool() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.kernels import threads, workers
+from runtime.kernels import openblas, threads, workers
 
 
 @pytest.fixture(autouse=True)
@@ -80,3 +80,27 @@ if child:
     assert os.waitpid(child, 0)[1] == 0
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+def test_the_blas_library_uses_as_many_threads() -> None:
+    before = threads.get_num_threads()
+    try:
+        for count in (1, 2):
+            torch.set_num_threads(count)
+            assert torch.get_num_threads() == count
+            assert set(openblas.get_num_threads()) <= {count}
+        openblas.import_scipy_linalg(2)
+        assert set(openblas.get_num_threads()) <= {2}
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("name", ["TORCHGEN_NUM_THREADS", "OMP_NUM_THREADS"])
+def test_the_environment_says_how_many_threads(name: str) -> None:
+    program = """
+import torchgen_out as torch
+from runtime.kernels import openblas
+assert torch.get_num_threads() == 1
+assert set(openblas.get_num_threads()) <= {1}
+"""
+    subprocess.run([sys.executable, "-c", program], env={**os.environ, name: "1"}, check=True)

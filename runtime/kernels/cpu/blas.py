@@ -7,14 +7,12 @@ BLAS cannot read is copied. Where NumPy brings no OpenBLAS, or for other dtypes,
 
 from __future__ import annotations
 
-import ctypes
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from runtime.kernels import build
+from runtime.kernels import build, openblas
 
 Array = Any
 quiet = np.errstate(all="ignore")
@@ -190,25 +188,5 @@ def gemv_text(dtype: Any) -> str | None:
 
 def _declaration(text: str, name: str, dtype: Any) -> str | None:
     letter = LETTERS.get(dtype.name)
-    symbol = None if letter is None else find_symbol(f"cblas_{letter}{name}")
+    symbol = None if letter is None else openblas.find_symbol(f"cblas_{letter}{name}")
     return None if symbol is None else text.format(type=dtype.name, symbol=symbol)
-
-
-@cache
-def find_symbol(name: str) -> str | None:
-    """Make a function of NumPy's OpenBLAS (with 64-bit integers) known to compiled code."""
-    from llvmlite import binding
-
-    folder = Path(np.__file__).parent
-    for path in sorted([*folder.parent.glob("numpy.libs/*openblas*"), *folder.glob(".dylibs/*")]):
-        try:
-            library = ctypes.CDLL(str(path))
-        except OSError:
-            continue
-        for spelling in (f"scipy_{name}64_", f"{name}64_"):
-            function = getattr(library, spelling, None)
-            if function is not None:
-                symbol = f"torchgen_{name}"
-                binding.add_symbol(symbol, ctypes.cast(function, ctypes.c_void_p).value)
-                return symbol
-    return None

@@ -1,0 +1,89 @@
+"""The OpenBLAS libraries that come with NumPy and SciPy: their functions, and their threads."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+@cache
+def find_symbol(name: str) -> str | None:
+    """Make a function of NumPy's OpenBLAS (with 64-bit integers) known to compiled code."""
+    from llvmlite import binding
+
+    library = numpy_library()
+    for spelling in (f"scipy_{name}64_", f"{name}64_"):
+        function = getattr(library, spelling, None)
+        if function is not None:
+            symbol = f"torchgen_{name}"
+            binding.add_symbol(symbol, ctypes.cast(function, ctypes.c_void_p).value)
+            return symbol
+    return None
+
+
+def set_num_threads(count: int) -> None:
+    """Let the products of NumPy, and of SciPy if it is imported, use some threads."""
+    for library in _loaded():
+        _thread_function(library, "set")(ctypes.c_int(count))
+
+
+def get_num_threads() -> list[int]:
+    """How many threads each of the libraries uses."""
+    return [int(_thread_function(library, "get")()) for library in _loaded()]
+
+
+def import_scipy_linalg(count: int) -> Any:
+    """SciPy's linear algebra, its library using `count` threads as NumPy's does."""
+    is_new = "scipy.linalg" not in sys.modules
+    import scipy.linalg
+
+    if is_new:
+        set_num_threads(count)
+    return scipy.linalg
+
+
+def _loaded() -> Iterator[Any]:
+    """The libraries that are there and can tell their threads."""
+    libraries = [numpy_library()]
+    if "scipy.linalg" in sys.modules:
+        libraries.append(scipy_library())
+    return (library for library in libraries if _thread_function(library, "set") is not None)
+
+
+def _thread_function(library: Any, verb: str) -> Any:
+    name = f"openblas_{verb}_num_threads"
+    spellings = (f"scipy_{name}64_", f"scipy_{name}", f"{name}64_", name)
+    return next((found for s in spellings if (found := getattr(library, s, None))), None)
+
+
+@cache
+def numpy_library() -> Any:
+    """The OpenBLAS that NumPy brought along; None if it has another BLAS."""
+    return _library_beside(Path(np.__file__).parent)
+
+
+@cache
+def scipy_library() -> Any:
+    """The OpenBLAS that SciPy brought along; None without SciPy or with another BLAS."""
+    spec = importlib.util.find_spec("scipy")
+    return (
+        None if spec is None or spec.origin is None else _library_beside(Path(spec.origin).parent)
+    )
+
+
+def _library_beside(package: Path) -> Any:
+    """The first OpenBLAS among the libraries that a wheel keeps beside its package."""
+    beside = package.parent / f"{package.name}.libs"
+    for path in sorted([*beside.glob("*openblas*"), *package.glob(".dylibs/*openblas*")]):
+        try:
+            return ctypes.CDLL(str(path))
+        except OSError:
+            continue
+    return None
