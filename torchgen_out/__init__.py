@@ -16,6 +16,7 @@ from runtime.autograd.namespace import (  # noqa: F401
     set_grad_enabled,
 )
 from runtime.backends import cpu as _cpu  # noqa: F401
+from runtime.backends import cuda as _cuda  # noqa: F401
 from runtime.backends import meta as _meta  # noqa: F401
 from runtime.core.tensor import Tensor
 from runtime.kernels.threads import get_num_threads, set_num_threads  # noqa: F401
@@ -32,6 +33,8 @@ _tensor_api.install(Tensor)
 _LAZY_MODULES = frozenset(
     [
         "autograd",
+        "backends",
+        "cuda",
         "fft",
         "linalg",
         "nn",

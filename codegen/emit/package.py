@@ -19,6 +19,8 @@ class Facade:
     source: str
     doc: str
     submodules: tuple[str, ...] = ()
+    has_switches: bool = False
+    """Whether users set names of the module, so that it must be the hand-written module itself."""
 
     @property
     def package(self) -> str:
@@ -50,9 +52,24 @@ FACADES = (
     Facade("utils/checkpoint.py", "runtime.autograd.checkpoint", "Recomputing in backward."),
     Facade("utils/hooks.py", "runtime.autograd.hooks", "Hooks that can be removed."),
     Facade("serialization.py", "runtime.serialization", "Saving and loading."),
+    Facade("cuda.py", "runtime.ops.cuda_namespace", "Devices, streams and memory of CUDA."),
+    Facade(
+        "backends/__init__.py",
+        "runtime.backends.flags",
+        "Switches of numerical libraries.",
+        ("cuda", "cudnn", "mkl", "mkldnn", "mps"),
+    ),
+    Facade("backends/cuda.py", "runtime.backends.flags.cuda", "CUDA.", has_switches=True),
+    Facade("backends/cudnn.py", "runtime.backends.flags.cudnn", "cuDNN.", has_switches=True),
+    Facade("backends/mkl.py", "runtime.backends.flags.mkl", "Intel MKL."),
+    Facade("backends/mkldnn.py", "runtime.backends.flags.mkldnn", "oneDNN."),
+    Facade("backends/mps.py", "runtime.backends.flags.mps", "Apple Metal."),
 )
 
-LAZY_MODULES = ("autograd", "fft", "linalg", "nn", "optim", "serialization", "special", "utils")
+LAZY_MODULES = (
+    "autograd", "backends", "cuda", "fft", "linalg", "nn", "optim", "serialization", "special",
+    "utils",
+)  # fmt: skip
 """Submodules that load when they are first named: `import torchgen_out` needs none of them."""
 
 

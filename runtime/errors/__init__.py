@@ -57,6 +57,16 @@ from runtime.errors.backward import (
     raise_not_differentiable,
     unused_input,
 )
+from runtime.errors.cuda import (
+    OutOfMemoryError,
+    cuda_call_failed,
+    cuda_not_available,
+    cuda_out_of_memory,
+    event_not_recorded,
+    event_without_timing,
+    invalid_device_ordinal,
+    not_a_cuda_device,
+)
 from runtime.errors.dtype_names import (
     c_name,
     fixed_width_name,

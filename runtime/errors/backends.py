@@ -33,15 +33,7 @@ def no_accelerator() -> RuntimeError:
 
 
 def no_backend(device_type: str) -> NotImplementedError:
-    """No backend is registered for a device type.
-
-    Who writes `cuda` wants to use a backend, who has registered a type of his own writes one.
-    """
-    if device_type == "cuda":
-        return NotImplementedError(
-            "CUDA is not available: no CUDA backend is loaded, and none comes with this version; "
-            "tensors on the CPU need device='cpu', or no device= at all"
-        )
+    """No backend is registered for a device type."""
     return NotImplementedError(
         f"device type '{device_type}' has no backend; import the package that brings it, or "
         "register one with runtime.dispatch.operator.register_backend"

@@ -56,6 +56,7 @@ from runtime.core.memory_format import (
 from runtime.core.promotion import can_cast, promote_types
 from runtime.core.size import Size
 from runtime.core.tensor import Tensor
+from runtime.errors import OutOfMemoryError
 from runtime.ops.dlpack import from_dlpack
 from runtime.ops.from_data import as_tensor, asarray, from_numpy, frombuffer, tensor
 from runtime.ops.legacy_types import (
@@ -85,6 +86,7 @@ __all__ = [
     "HalfTensor",
     "IntTensor",
     "LongTensor",
+    "OutOfMemoryError",
     "ShortTensor",
     "Size",
     "Tensor",

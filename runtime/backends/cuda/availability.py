@@ -1,0 +1,108 @@
+"""Whether CUDA can be used here, and if not, what is missing and how to get it.
+
+Three things are needed: NVIDIA's driver with a device behind it, the packages of the extra `cuda`,
+and the switch TORCHGEN_CUDA=1, since part of the operators have no CUDA kernel yet: a program that
+asks `is_available()` must not end up on a device on which it cannot run.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import sys
+from functools import cache
+
+from runtime import config, errors
+
+PACKAGES = {
+    "numba_cuda": "numba-cuda[cu13]",
+    "cuda.core": "cuda-core",
+    "cuda.bindings": "cuda-bindings",
+}
+"""What is imported, and the name under which pip knows it."""
+
+DRIVER = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+NO_DEVICE, STUB_DRIVER, DRIVER_TOO_OLD, MISMATCH = 100, 34, 35, 803
+EXPLAINED = {
+    NO_DEVICE: "no CUDA GPUs are available: the driver shows no device (CUDA_VISIBLE_DEVICES hides "
+    "devices, and a container needs --gpus)",
+    STUB_DRIVER: f"{DRIVER} is the toolkit's stub, not the driver: take its folder out of the "
+    "library path",
+    DRIVER_TOO_OLD: "The NVIDIA driver on your system is too old: install a newer one from "
+    "https://www.nvidia.com/drivers",
+    MISMATCH: "the NVIDIA driver's library and its kernel module are of different versions: "
+    "restart the machine",
+}
+OFF = (
+    "it is experimental and off, since part of the operators have no CUDA kernel yet: set the "
+    "environment variable TORCHGEN_CUDA=1 to try it"
+)
+
+
+def is_available() -> bool:
+    """Return whether there is a CUDA device that can be used."""
+    return not missing()
+
+
+def device_count() -> int:
+    """Return how many CUDA devices can be used."""
+    return 0 if missing() else driver_answer()[1]
+
+
+def require() -> None:
+    """Do nothing where CUDA can be used.
+
+    Raises: RuntimeError saying what is missing.
+    """
+    reasons = missing()
+    if reasons:
+        raise errors.cuda_not_available(reasons)
+
+
+def missing() -> tuple[str, ...]:
+    """Return a sentence for each thing that is missing; none where CUDA can be used."""
+    reasons = [reason for reason in (_missing_device(), _missing_packages()) if reason]
+    if not reasons and not config.env_flag("TORCHGEN_CUDA"):
+        reasons = [OFF]
+    return tuple(reasons)
+
+
+def _missing_device() -> str:
+    status, count = driver_answer()
+    if status is None:
+        return (
+            f"Found no NVIDIA driver on your system ({DRIVER} is not there): it needs an NVIDIA "
+            "GPU, and the driver from https://www.nvidia.com/drivers"
+        )
+    if status == 0 and count:
+        return ""
+    return EXPLAINED.get(status or NO_DEVICE, f"the NVIDIA driver does not start (error {status})")
+
+
+@cache
+def driver_answer() -> tuple[int | None, int]:
+    """Return (the driver's status, how many devices it shows); the status None: no driver."""
+    try:
+        library = ctypes.CDLL(DRIVER)
+    except OSError:
+        return None, 0
+    count = ctypes.c_int(0)
+    status = library.cuInit(0) or library.cuDeviceGetCount(ctypes.byref(count))
+    return int(status), count.value
+
+
+@cache
+def _missing_packages() -> str:
+    absent = [name for module, name in PACKAGES.items() if not _is_installed(module)]
+    if not absent:
+        return ""
+    return f"the packages of the extra 'cuda' are not installed ({', '.join(absent)}): " + (
+        "pip install 'torchgen[cuda]'"
+    )
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # the package that would hold it
+        return False

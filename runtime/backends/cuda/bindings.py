@@ -1,0 +1,170 @@
+"""NVIDIA's driver, called through NVIDIA's own Python bindings (`cuda.bindings`)."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from cuda.bindings import driver as cu
+
+from runtime import errors
+from runtime.backends.cuda.driver import DeviceProperties
+
+SUCCESS = cu.CUresult.CUDA_SUCCESS
+NOT_READY = cu.CUresult.CUDA_ERROR_NOT_READY
+
+_ATTRIBUTES = {
+    "major": "COMPUTE_CAPABILITY_MAJOR",
+    "minor": "COMPUTE_CAPABILITY_MINOR",
+    "multi_processor_count": "MULTIPROCESSOR_COUNT",
+    "max_threads_per_multi_processor": "MAX_THREADS_PER_MULTIPROCESSOR",
+    "warp_size": "WARP_SIZE",
+    "regs_per_multiprocessor": "MAX_REGISTERS_PER_MULTIPROCESSOR",
+    "shared_memory_per_block": "MAX_SHARED_MEMORY_PER_BLOCK",
+    "shared_memory_per_block_optin": "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN",
+    "shared_memory_per_multiprocessor": "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR",
+    "L2_cache_size": "L2_CACHE_SIZE",
+}
+_FLAGS = {"is_integrated": "INTEGRATED", "is_multi_gpu_board": "MULTI_GPU_BOARD"}
+
+
+def call(function: Any, *args: Any) -> Any:
+    """What a driver function returns.
+
+    Raises: RuntimeError if it returns an error.
+    """
+    status, *values = function(*args)
+    if status != SUCCESS:
+        raise _failure(function, status)
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def _failure(function: Any, status: Any) -> RuntimeError:
+    sentence = cu.cuGetErrorString(status)[1]
+    text = sentence.decode() if sentence else f"error {int(status)}"
+    return errors.cuda_call_failed(function.__name__, status.name, text)
+
+
+class BindingsDriver:
+    """`runtime.backends.cuda.driver.Driver`, answered by NVIDIA's driver."""
+
+    def __init__(self) -> None:
+        call(cu.cuInit, 0)
+        self._lock = threading.Lock()
+        self._devices = [call(cu.cuDeviceGet, i) for i in range(call(cu.cuDeviceGetCount))]
+        self._contexts: dict[int, Any] = {}
+        self._active = threading.local()
+
+    def enter(self, device: int) -> None:
+        """Make a device's context current in this thread, if it is not."""
+        if getattr(self._active, "device", None) == device:
+            return
+        if not 0 <= device < len(self._devices):
+            raise errors.invalid_device_ordinal(device, len(self._devices))
+        with self._lock:
+            if device not in self._contexts:
+                handle = self._devices[device]
+                self._contexts[device] = call(cu.cuDevicePrimaryCtxRetain, handle)
+        call(cu.cuCtxSetCurrent, self._contexts[device])
+        self._active.device = device
+
+    # -- devices --------------------------------------------------------------------------------
+
+    def device_count(self) -> int:
+        """How many devices there are."""
+        return len(self._devices)
+
+    def properties(self, device: int) -> DeviceProperties:
+        """What a device is."""
+        self.enter(device)
+        handle = self._devices[device]
+        name = call(cu.cuDeviceGetName, 256, handle).split(b"\0")[0].decode()
+        numbers = {key: self._attribute(handle, name) for key, name in _ATTRIBUTES.items()}
+        flags = {key: bool(self._attribute(handle, name)) for key, name in _FLAGS.items()}
+        memory = int(call(cu.cuDeviceTotalMem, handle))
+        return DeviceProperties(name=name, total_memory=memory, **numbers, **flags)
+
+    def _attribute(self, handle: Any, name: str) -> int:
+        attribute = getattr(cu.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+        return int(call(cu.cuDeviceGetAttribute, attribute, handle))
+
+    def can_access_peer(self, device: int, peer: int) -> bool:
+        """Whether one device can read the memory of another."""
+        self.enter(device)
+        self.enter(peer)
+        return bool(call(cu.cuDeviceCanAccessPeer, self._devices[device], self._devices[peer]))
+
+    def memory_info(self, device: int) -> tuple[int, int]:
+        """(free, total) bytes of a device."""
+        self.enter(device)
+        free, total = call(cu.cuMemGetInfo)
+        return int(free), int(total)
+
+    def synchronize(self, device: int) -> None:
+        """Wait for all work of a device."""
+        self.enter(device)
+        call(cu.cuCtxSynchronize)
+
+    # -- streams --------------------------------------------------------------------------------
+
+    def create_stream(self, device: int, priority: int) -> int:
+        """A new stream, which does not wait for the default stream."""
+        self.enter(device)
+        flags = cu.CUstream_flags.CU_STREAM_NON_BLOCKING
+        return int(call(cu.cuStreamCreateWithPriority, flags, priority))
+
+    def is_stream_done(self, device: int, stream: int) -> bool:
+        """Whether all work of a stream is done."""
+        self.enter(device)
+        return self._is_ready(cu.cuStreamQuery, stream)
+
+    def synchronize_stream(self, device: int, stream: int) -> None:
+        """Wait for all work of a stream."""
+        self.enter(device)
+        call(cu.cuStreamSynchronize, stream)
+
+    def _is_ready(self, function: Any, handle: int) -> bool:
+        (status,) = function(handle)
+        if status not in (SUCCESS, NOT_READY):
+            raise _failure(function, status)
+        return bool(status == SUCCESS)
+
+    # -- events ---------------------------------------------------------------------------------
+
+    def create_event(self, device: int, timing: bool, blocking: bool) -> int:
+        """A new event. blocking: whether a thread that waits for it sleeps."""
+        self.enter(device)
+        flags = 0 if timing else int(cu.CUevent_flags.CU_EVENT_DISABLE_TIMING)
+        if blocking:
+            flags |= int(cu.CUevent_flags.CU_EVENT_BLOCKING_SYNC)
+        return int(call(cu.cuEventCreate, flags))
+
+    def destroy_event(self, device: int, event: int) -> None:
+        """Give an event back."""
+        self.enter(device)
+        call(cu.cuEventDestroy, event)
+
+    def record_event(self, device: int, event: int, stream: int) -> None:
+        """Let an event happen when the work so far of a stream is done."""
+        self.enter(device)
+        call(cu.cuEventRecord, event, stream)
+
+    def wait_event(self, device: int, stream: int, event: int) -> None:
+        """Let a stream wait for an event."""
+        self.enter(device)
+        call(cu.cuStreamWaitEvent, stream, event, 0)
+
+    def is_event_done(self, device: int, event: int) -> bool:
+        """Whether an event has happened."""
+        self.enter(device)
+        return self._is_ready(cu.cuEventQuery, event)
+
+    def synchronize_event(self, device: int, event: int) -> None:
+        """Wait for an event."""
+        self.enter(device)
+        call(cu.cuEventSynchronize, event)
+
+    def elapsed_time(self, device: int, start: int, end: int) -> float:
+        """Milliseconds between two events."""
+        self.enter(device)
+        return float(call(cu.cuEventElapsedTime, start, end))

@@ -1,0 +1,80 @@
+"""Switches of cuDNN: kept as they are set; no convolution uses cuDNN yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = [
+    "allow_tf32",
+    "benchmark",
+    "benchmark_limit",
+    "deterministic",
+    "enabled",
+    "flags",
+    "is_acceptable",
+    "is_available",
+    "set_flags",
+    "version",
+]
+
+enabled: bool = True
+"""Whether cuDNN is used where it is installed."""
+benchmark: bool = False
+"""Whether each new shape is tried with several algorithms."""
+benchmark_limit: int | None = 10
+"""How many algorithms are tried; 0 for all."""
+deterministic: bool = False
+"""Whether only algorithms are used that give the same result each time."""
+allow_tf32: bool = True
+"""Whether convolutions of float32 may round their operands to TF32."""
+
+
+def is_available() -> bool:
+    """Return False: no convolution uses cuDNN yet."""
+    return False
+
+
+def version() -> int | None:
+    """Return None: there is no cuDNN in use."""
+    return None
+
+
+def is_acceptable(tensor: object) -> bool:
+    """Return whether cuDNN would take a tensor: no."""
+    return False
+
+
+_NAMES = ("enabled", "benchmark", "benchmark_limit", "deterministic", "allow_tf32")
+
+
+def set_flags(
+    _enabled: bool | None = None,
+    _benchmark: bool | None = None,
+    _benchmark_limit: int | None = None,
+    _deterministic: bool | None = None,
+    _allow_tf32: bool | None = None,
+) -> tuple[bool | int | None, ...]:
+    """Set the switches that are given; return the values of all before."""
+    before = tuple([globals()[name] for name in _NAMES])
+    given = (_enabled, _benchmark, _benchmark_limit, _deterministic, _allow_tf32)
+    for name, value in zip(_NAMES, given, strict=True):
+        if value is not None:
+            globals()[name] = value
+    return before
+
+
+@contextmanager
+def flags(
+    enabled: bool = False,
+    benchmark: bool = False,
+    benchmark_limit: int = 10,
+    deterministic: bool = False,
+    allow_tf32: bool = True,
+) -> Iterator[None]:
+    """Set all switches for a block of code."""
+    before = set_flags(enabled, benchmark, benchmark_limit, deterministic, allow_tf32)
+    try:
+        yield
+    finally:
+        globals().update(zip(_NAMES, before, strict=True))

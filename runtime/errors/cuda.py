@@ -1,0 +1,65 @@
+"""Errors of CUDA: what is missing to use it, and what the driver refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class OutOfMemoryError(RuntimeError):
+    """A device has no memory left for a tensor."""
+
+    __module__ = "torchgen_out"
+
+
+def cuda_not_available(missing: Sequence[str]) -> RuntimeError:
+    """A CUDA device is asked for and cannot be used; `missing` says why and what to do."""
+    return RuntimeError(
+        f"CUDA is not available: {'; '.join(missing)}. "
+        "Tensors on the CPU need device='cpu', or no device= at all"
+    )
+
+
+def invalid_device_ordinal(index: int, count: int) -> RuntimeError:
+    """A device index is not below the number of devices."""
+    return RuntimeError(
+        f"CUDA error: invalid device ordinal: there is no device cuda:{index}, the driver shows "
+        f"{count}"
+    )
+
+
+def not_a_cuda_device(given: object) -> ValueError:
+    """A device of another type was given to a function of `torch.cuda`."""
+    return ValueError(f"Expected a cuda device, but got: {given}")
+
+
+def cuda_call_failed(function: str, name: str, sentence: str) -> RuntimeError:
+    """The driver returned an error."""
+    return RuntimeError(f"CUDA error: {sentence} ({name}, from {function})")
+
+
+def cuda_out_of_memory(
+    wanted: int, index: int, total: int, free: int, allocated: int, cached: int
+) -> OutOfMemoryError:
+    """A device has no room for `wanted` bytes, although unused memory was given back."""
+    return OutOfMemoryError(
+        f"CUDA out of memory. Tried to allocate {_size(wanted)}. GPU {index} has a total capacity "
+        f"of {_size(total)} of which {_size(free)} is free. Tensors take up {_size(allocated)}, "
+        f"{_size(cached)} is kept by the allocator in pieces that do not fit"
+    )
+
+
+def _size(count: int) -> str:
+    for unit, scale in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if count >= 1 << scale:
+            return f"{count / (1 << scale):.2f} {unit}"
+    return f"{count} bytes"
+
+
+def event_without_timing() -> ValueError:
+    """The time between events was asked of one that takes none."""
+    return ValueError("Both events must be created with argument 'enable_timing=True'.")
+
+
+def event_not_recorded() -> ValueError:
+    """The time between events was asked before both were recorded."""
+    return ValueError("Both events must be recorded before calculating elapsed time.")

@@ -1,0 +1,101 @@
+"""The names of `torch.cuda`, which the generated facade re-exports."""
+
+from __future__ import annotations
+
+from runtime.backends.cuda.availability import is_available
+from runtime.backends.cuda.current import (
+    current_device,
+    device,
+    device_count,
+    device_of,
+    init,
+    is_initialized,
+    set_device,
+    synchronize,
+)
+from runtime.backends.cuda.properties import (
+    can_device_access_peer,
+    get_device_capability,
+    get_device_name,
+    get_device_properties,
+    is_bf16_supported,
+    mem_get_info,
+)
+from runtime.backends.cuda.random import (
+    get_rng_state,
+    get_rng_state_all,
+    initial_seed,
+    manual_seed,
+    manual_seed_all,
+    seed,
+    seed_all,
+    set_rng_state,
+    set_rng_state_all,
+)
+from runtime.backends.cuda.streams import (
+    Event,
+    Stream,
+    StreamContext,
+    current_stream,
+    default_stream,
+    set_stream,
+    stream,
+)
+from runtime.errors import OutOfMemoryError
+from runtime.ops.legacy_types import CUDA_TYPES
+
+BFloat16Tensor = CUDA_TYPES["BFloat16Tensor"]
+BoolTensor = CUDA_TYPES["BoolTensor"]
+ByteTensor = CUDA_TYPES["ByteTensor"]
+CharTensor = CUDA_TYPES["CharTensor"]
+DoubleTensor = CUDA_TYPES["DoubleTensor"]
+FloatTensor = CUDA_TYPES["FloatTensor"]
+HalfTensor = CUDA_TYPES["HalfTensor"]
+IntTensor = CUDA_TYPES["IntTensor"]
+LongTensor = CUDA_TYPES["LongTensor"]
+ShortTensor = CUDA_TYPES["ShortTensor"]
+
+__all__ = [
+    "BFloat16Tensor",
+    "BoolTensor",
+    "ByteTensor",
+    "CharTensor",
+    "DoubleTensor",
+    "Event",
+    "FloatTensor",
+    "HalfTensor",
+    "IntTensor",
+    "LongTensor",
+    "OutOfMemoryError",
+    "ShortTensor",
+    "Stream",
+    "StreamContext",
+    "can_device_access_peer",
+    "current_device",
+    "current_stream",
+    "default_stream",
+    "device",
+    "device_count",
+    "device_of",
+    "get_device_capability",
+    "get_device_name",
+    "get_device_properties",
+    "get_rng_state",
+    "get_rng_state_all",
+    "init",
+    "initial_seed",
+    "is_available",
+    "is_bf16_supported",
+    "is_initialized",
+    "manual_seed",
+    "manual_seed_all",
+    "mem_get_info",
+    "seed",
+    "seed_all",
+    "set_device",
+    "set_rng_state",
+    "set_rng_state_all",
+    "set_stream",
+    "stream",
+    "synchronize",
+]
