@@ -126,7 +126,7 @@ def load_text(name: str, text: str) -> ModuleType:
     digest = hashlib.sha256(text.encode()).hexdigest()[:24]
     path = config.cache_folder() / "kernels" / f"{name}_{digest}.py"
     if not path.exists() or path.read_text() != text:
-        _write_once(path, text)
+        write_once(path, text)
     spec = importlib.util.spec_from_file_location(f"torchgen_kernel_{name}_{digest}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -152,12 +152,12 @@ def import_numba() -> None:
         linalg.ensure_blas = look
 
 
-def _write_once(path: Path, text: str) -> None:
+def write_once(path: Path, content: str | bytes) -> None:
     """Write through a temporary file, so that a concurrent reader sees all or nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
     os.replace(temporary, path)
 
 

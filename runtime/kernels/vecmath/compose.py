@@ -8,6 +8,7 @@ to an integer by adding and taking away 1.5 * 2^52 would be simplified to nothin
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -63,7 +64,11 @@ def compose(text: str, type_name: str) -> str:
     The functions stand in dependency order, undecorated, without docstrings.
     Raises: KeyError for a type that no module serves.
     """
-    index = definitions(_KINDS[type_name])
+    return compose_from(text, definitions_for(type_name))
+
+
+def compose_from(text: str, index: Mapping[str, Definition]) -> str:
+    """Return the sources of all definitions of `index` that `text` names, and what those use."""
     order: dict[str, str] = {}
 
     def visit(name: str) -> None:
@@ -81,18 +86,30 @@ def compose(text: str, type_name: str) -> str:
     return "".join(order.values())
 
 
+def definitions_for(type_name: str) -> dict[str, Definition]:
+    """Return everything that is defined for a compute type, by name."""
+    return definitions(_KINDS[type_name])
+
+
 @cache
 def definitions(kind: str) -> dict[str, Definition]:
     """Return everything that the modules of a kind define, by name."""
     found: dict[str, Definition] = {}
     for part in (*_SHARED, *_PARTS[kind]):
         source = Path(__file__).parent.joinpath(f"{part}.py").read_text(encoding="utf-8")
-        for chunk in _chunks(_DOCSTRING.sub("", source)):
-            match = _DEFINITION.match(chunk.lstrip())
-            assert match is not None
-            name = match.group(1)
-            uses = dict.fromkeys(_NAME.findall(_NOT_CODE.sub("", chunk)))
-            found[name] = Definition(chunk, tuple(used for used in uses if used != name))
+        found |= definitions_in(source)
+    return found
+
+
+def definitions_in(source: str) -> dict[str, Definition]:
+    """Return what a module's text defines, by name."""
+    found: dict[str, Definition] = {}
+    for chunk in _chunks(_DOCSTRING.sub("", source)):
+        match = _DEFINITION.match(chunk.lstrip())
+        assert match is not None
+        name = match.group(1)
+        uses = dict.fromkeys(_NAME.findall(_NOT_CODE.sub("", chunk)))
+        found[name] = Definition(chunk, tuple(used for used in uses if used != name))
     return found
 
 

@@ -1,0 +1,167 @@
+"""The primitives of the formula language on CUDA: NVIDIA's libdevice where it has them.
+
+The CPU's polynomials are made to vectorise, and in float32 many compute in double, of which a
+device has few units. What libdevice lacks comes from the CPU's vector mathematics.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+
+from runtime.kernels.vecmath import compose
+from runtime.kernels.vecmath.compose import Definition
+
+_UNARY = (
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos", "cosh", "erf", "erfc",
+    "erfinv", "exp", "exp2", "expm1", "floor", "lgamma", "log", "log10", "log1p", "log2", "rsqrt",
+    "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
+)  # fmt: skip
+_BINARY = ("atan2", "copysign", "fmod", "nextafter", "pow")
+_RENAMED = {"abs": "fabs", "round": "rint"}
+
+COMPUTE_IN_DOUBLE = ("digamma", "trigamma")
+"""Primitives that compute in double also for float32: the CPU's, which libdevice lacks."""
+NEED_STACK = ("sin", "cos", "tan")
+"""Primitives whose reduction of large arguments keeps a small table on the stack."""
+
+_REAL = """\
+
+
+def sigmoid(x):
+    return T(1) / (T(1) + exp(-x))
+
+
+def signbit(x):
+    return libdevice.signbit{f}(x) != 0
+
+
+def remainder(x, y):
+    r = fmod(x, y)
+    return T(r + y) if (r != T(0)) & ((r < T(0)) != (y < T(0))) else r
+
+
+def floor_divide(x, y):
+    if y == T(0):
+        return T(x / y)
+    r = fmod(x, y)
+    quotient = T((x - r) / y)
+    if (r != T(0)) & ((r < T(0)) != (y < T(0))):
+        quotient = T(quotient - T(1))
+    if quotient == T(0):
+        return copysign(T(0), T(x / y))
+    down = floor(quotient)
+    return T(down + T(1)) if T(quotient - down) > T(0.5) else down
+
+
+def float16_to_float32(bits):
+    return libdevice.half2float(np.int16(bits))
+
+
+def float32_to_float16(value):
+    return np.uint16(libdevice.float2half_rn(np.float32(value)))
+"""
+
+_INTEGER = """\
+
+
+def floor_divide(x, y):
+    return T(x // y) if y != T(0) else T(-1)
+
+
+def remainder(x, y):
+    return T(x % y) if y != T(0) else x
+
+
+def fmod(x, y):
+    if y == T(0):
+        return x
+    r = T(x % y)
+    return T(r - y) if (r != T(0)) & ((x < T(0)) != (y < T(0))) else r
+"""
+"""A device raises nothing: by zero it gives -1 and the dividend."""
+
+_COMPLEX_UNARY = (
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "log", "log10", "sin",
+    "sinh", "sqrt", "tan", "tanh",
+)  # fmt: skip
+_COMPLEX = """\
+
+
+def exp2(x):
+    return exp(x * R(0.6931471805599453))
+
+
+def expm1(x):
+    half = math.sin(x.imag * R(0.5))
+    real = math.expm1(x.real) * math.cos(x.imag) - R(2) * half * half
+    return T(complex(real, math.exp(x.real) * math.sin(x.imag)))
+
+
+def log1p(x):
+    return log(R(1) + x)
+
+
+def log2(x):
+    return T(log(x) * R(1.4426950408889634))
+
+
+def rsqrt(x):
+    return T(R(1) / sqrt(x))
+
+
+def sigmoid(x):
+    return T(R(1) / (R(1) + exp(-x)))
+
+
+def abs(x):
+    return R(math.hypot(x.real, x.imag))
+
+
+def sign(x):
+    size = abs(x)
+    return T(x / size) if size != R(0) else T(0)
+"""
+
+
+def compose_text(needed: str, type_name: str) -> str:
+    """The sources of all primitives that a text names, for one compute type, undecorated."""
+    return compose.compose_from(needed, _definitions(type_name))
+
+
+@cache
+def _definitions(type_name: str) -> dict[str, Definition]:
+    own = {
+        "float32": lambda: _real("f"),
+        "float64": lambda: _real(""),
+        "complex64": _complex,
+        "complex128": _complex,
+        "bool": lambda: "",
+    }.get(type_name, lambda: _INTEGER)()
+    found = {**compose.definitions_for(type_name), **compose.definitions_in(own)}
+    return {name: _without_ufuncs(each) for name, each in found.items()}
+
+
+def _without_ufuncs(definition: Definition) -> Definition:
+    """NumPy's rounding, which only the CPU's compiler knows; it is used on doubles."""
+    source = re.sub(r"\bnp\.(rint|floor|trunc)\(", r"libdevice.\1(", definition.source)
+    return replace(definition, source=source)
+
+
+def _real(suffix: str) -> str:
+    names = {name: name for name in (*_UNARY, *_BINARY)} | _RENAMED
+    functions = []
+    for name, theirs in names.items():
+        arguments = "x, y" if name in _BINARY else "x"
+        functions.append(
+            f"\n\ndef {name}({arguments}):\n    return libdevice.{theirs}{suffix}({arguments})\n"
+        )
+    return "".join(functions) + _REAL.replace("{f}", suffix)
+
+
+def _complex() -> str:
+    unary = "".join(
+        f"\n\ndef {name}(x):\n    return T(cmath.{name}(x))\n" for name in _COMPLEX_UNARY
+    )
+    return unary + _COMPLEX

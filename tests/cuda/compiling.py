@@ -1,0 +1,39 @@
+"""Compiling kernels without a GPU, and what must hold of every one."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from runtime.kernels.cuda import compiler, primitives
+from runtime.kernels.cuda.compiler import Source
+
+CAPABILITY = (9, 0)
+
+needs_extra = pytest.mark.skipif(
+    not compiler.is_installed(), reason="needs the extra: pip install 'torchgen[cuda]'"
+)
+
+
+def uses(source: Source, names: tuple[str, ...]) -> bool:
+    """Whether a kernel's text defines one of some primitives."""
+    return re.search(rf"^def ({'|'.join(names)})\(", source.text, re.MULTILINE) is not None
+
+
+def check(source: Source, is_double: bool, is_complex: bool = False) -> str:
+    """Compile to PTX, link to machine code, and look at what came out; return the PTX.
+
+    is_double: whether the kernel is meant to compute in float64. The complex functions of the
+    compiler's own library may do so, and have a stack.
+    """
+    code = compiler.ptx(source, CAPABILITY)
+    taken = compiler.resources(code, CAPABILITY)
+    assert taken.spilled == 0, f"{source.name}: {taken.spilled} bytes spilled"
+    assert taken.registers <= 65536 // source.threads, f"{source.name}: {taken.registers} registers"
+    if is_complex or uses(source, primitives.NEED_STACK):
+        return code
+    assert taken.stack == 0, f"{source.name}: a stack of {taken.stack} bytes"
+    if not is_double and not uses(source, primitives.COMPUTE_IN_DOUBLE):
+        assert ".f64" not in code, f"{source.name} computes in double"
+    return code
