@@ -3,9 +3,11 @@
 # Do not edit.
 """The operators of linalg."""
 
+from runtime.errors import LinAlgError
 from torchgen_out.functions import composite, dispatch, overloads
 
 __all__ = [
+    "LinAlgError",
     "matmul",
     "matrix_norm",
     "multi_dot",

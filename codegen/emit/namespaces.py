@@ -14,6 +14,9 @@ from codegen.write import File
 
 MODULES = ("torch", "nn.functional", "linalg", "fft", "special")
 
+CLASSES: dict[str, tuple[tuple[str, str], ...]] = {"linalg": (("LinAlgError", "runtime.errors"),)}
+"""Hand-written classes that users of the library find beside the operators of a module."""
+
 
 @dataclass(frozen=True, slots=True)
 class Export:
@@ -54,13 +57,16 @@ def emit(program: Program) -> Iterable[File]:
         )
     for module in ("linalg", "fft", "special"):
         if module in present:
+            classes = CLASSES.get(module, ()) if program.is_library else ()
+            names = [*(name for name, _ in classes), *(e.name for e in exports[module])]
             yield render(
                 f"{module}.py",
                 "namespace.py.jinja",
                 package=program.package,
                 module=module,
+                classes=classes,
                 exports=exports[module],
-                names=_sorted_names(exports[module]),
+                names=sorted(names, key=member_order),
             )
     table = list(_table(program))
     yield render(
@@ -77,13 +83,10 @@ def emit(program: Program) -> Iterable[File]:
         "namespace.py.jinja",
         package=program.package,
         module="torch",
+        classes=(),
         exports=exports["torch"],
-        names=_sorted_names(exports["torch"]),
+        names=sorted((export.name for export in exports["torch"]), key=member_order),
     )
-
-
-def _sorted_names(exports: list[Export]) -> list[str]:
-    return sorted((export.name for export in exports), key=member_order)
 
 
 def modules(program: Program) -> list[str]:

@@ -114,6 +114,7 @@ class Item:
     style: str
     """single, several, view or views."""
     differentiability: str
+    sees_missing: bool
     has_function: bool
     has_inplace: bool
     first: str
@@ -185,6 +186,7 @@ def _item(program: Program, operator: Operator, derivative: Derivative) -> Item:
         edges=_edges(inputs),
         style=style,
         differentiability=_differentiability(derivative),
+        sees_missing=derivative.sees_missing,
         has_function=not operator.is_inplace,
         has_inplace=operator.is_inplace or operator.has_inplace,
         first=translate.parameter(operator.arguments[0]),

@@ -71,6 +71,8 @@ class Derivative:
     tangents: tuple[Tangent, ...] = ()
     output_differentiability: tuple[bool, ...] | None = None
     """Per result; None means every result that may be."""
+    sees_missing: bool = False
+    """Whether `grads[i]` is None for a result that nobody used, and not zeros."""
     schema: Schema | None = None
     """The whole schema, where `name:` gives one; check/ compares it with the operator's."""
     where: SourceLocation = field(default=SourceLocation("", 0, 0), compare=False, repr=False)

@@ -91,6 +91,7 @@ class _DerivativeReader:
             gradients=gradients,
             tangents=tangents,
             output_differentiability=self.flags(flags) if flags else None,
+            sees_missing=self.sees_missing(node),
             schema=self.schema(name),
             where=name.where,
             places=NodePlaces(node),
@@ -236,6 +237,14 @@ class _DerivativeReader:
         except CodegenError as error:
             self.report.extend(error.diagnostics)
             return None
+
+    def sees_missing(self, node: Mapping) -> bool:
+        """Read `missing_gradients`, whose only word is `none`."""
+        scalar = text_of(node.get("missing_gradients"), "'missing_gradients'", self.report)
+        if scalar is not None and scalar.text.strip() != "none":
+            message = f"'missing_gradients' can only be none, got '{scalar.text}'"
+            self.report.add("E430", scalar.where, message, hint="leave it out to get zeros")
+        return scalar is not None
 
     def flags(self, node: AnyNode) -> tuple[bool, ...] | None:
         """Read `[True, False]`."""

@@ -161,6 +161,7 @@ from runtime.errors.layers import (
     transpose_ndim,
 )
 from runtime.errors.linalg import (
+    LinAlgError,
     addmv_dtypes_differ,
     baddbmm_dtypes_differ,
     batch_counts_differ,

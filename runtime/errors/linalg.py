@@ -7,6 +7,13 @@ from collections.abc import Sequence
 from runtime.errors.dtype_names import c_name, scalar_type_name
 
 
+class LinAlgError(RuntimeError):
+    """A matrix has no factorisation, no inverse, or an iteration did not converge."""
+
+
+LinAlgError.__module__ = "torchgen_out.linalg"
+
+
 def expected_matrix(name: str) -> RuntimeError:
     """mm: an operand is not 2-d."""
     return RuntimeError(f"{name} must be a matrix")

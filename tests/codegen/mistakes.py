@@ -492,6 +492,13 @@ MISTAKES = [
     ),
     wrong_derivative("flags", "[True, False]", "‸[True]", "E408", "2 results"),
     wrong_derivative(
+        "missing gradients",
+        "[True, False]",
+        "[True, False]\n  missing_gradients: ‸zeros",
+        "E430",
+        "none",
+    ),
+    wrong_derivative(
         "argument in two keys",
         "  other: grad * self",
         "  other: grad * self\n  ‸other, self: grad",

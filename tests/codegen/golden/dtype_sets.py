@@ -79,6 +79,14 @@ FLOATING_AND_COMPLEX = frozenset(
         "complex128",
     ]
 )
+LAPACK = frozenset(
+    [
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+    ]
+)
 INTEGRAL = frozenset(
     [
         "uint8",

@@ -3,9 +3,11 @@
 # Do not edit.
 """The operators of linalg."""
 
+from runtime.errors import LinAlgError
 from torchgen_out.functions import composite
 
 __all__ = [
+    "LinAlgError",
     "multi_dot",
 ]
 
