@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from codegen.model.operator import Operator
+from tests import gauges
 from tests.harness import Case
 from tests.inputs import COMPLEX, FLOATING, DtypeName, Input, is_input
 
@@ -58,12 +59,14 @@ class Session:
         """
         given = iter(leaves) if leaves is not None else None
         used: list[Any] = []
+        fit = case.raises is None and not case.is_empty
 
         def convert(value: Any, name: str) -> Any:
             if is_input(value):
                 needs = requires_grad if isinstance(requires_grad, bool) else name in requires_grad
                 used.append(next(given) if given else self.tensor(value, dtype, needs))
-                return self.view(used[-1], value)
+                tensor = self.view(used[-1], value)
+                return gauges.prepare(case, name, tensor) if fit else tensor
             if isinstance(value, list):
                 return [convert(each, name) for each in value]
             return self.dtype(value.name) if isinstance(value, DtypeName) else value
@@ -117,6 +120,10 @@ class Call:
     leaves: Sequence[Any]
 
     def __call__(self, **keywords: Any) -> Any:
+        """Call the operator; of results that are not unique, what is unique."""
+        return gauges.observe(self.operator.name, self.plain(**keywords))
+
+    def plain(self, **keywords: Any) -> Any:
         """Call the function, or the method where there is no function."""
         function = self.session.function(self.operator) if self.operator.has_function else None
         if function is None:

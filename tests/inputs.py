@@ -94,6 +94,17 @@ def constructors(seed: str) -> dict[str, Any]:
         data = generator.permutation(size) - size // 2 + 0.25
         return Input(data.reshape(_shape(shape)), "float")
 
+    def definite(*shape: int) -> Input:
+        """Symmetric positive-definite matrices with eigenvalues of 1 and more."""
+        data = generator.standard_normal(_shape(shape))
+        return Input(data @ data.swapaxes(-1, -2) + np.eye(data.shape[-1]), "float")
+
+    def triangular(*shape: int) -> Input:
+        """Lower triangular matrices with diagonals between 1 and 2; zeros above."""
+        data = generator.standard_normal(_shape(shape))
+        diagonal = generator.uniform(1, 2, data.shape[:-1])
+        return Input(np.tril(data, -1) + diagonal[..., None] * np.eye(data.shape[-1]), "float")
+
     return {
         "randn": lambda *shape: Input(generator.standard_normal(_shape(shape)), "float"),
         "rand": lambda *shape: Input(generator.random(_shape(shape)), "float"),
@@ -107,6 +118,9 @@ def constructors(seed: str) -> dict[str, Any]:
             np.ascontiguousarray(x.data).transpose(dims), x.kind, tuple(dims)
         ),
         "distinct": distinct,
+        "definite": definite,
+        "triangular": triangular,
+        "swaps": lambda values: Input(np.array(values, np.int32), "same"),
         "inf": math.inf,
         "nan": math.nan,
         "pi": math.pi,

@@ -8,10 +8,32 @@ from torchgen_out.functions import composite, dispatch, overloads
 
 __all__ = [
     "LinAlgError",
+    "cholesky",
+    "cholesky_ex",
+    "det",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "householder_product",
+    "inv",
+    "inv_ex",
+    "lu",
+    "lu_factor",
+    "lu_factor_ex",
+    "lu_solve",
     "matmul",
+    "matrix_exp",
     "matrix_norm",
     "multi_dot",
     "norm",
+    "qr",
+    "slogdet",
+    "solve",
+    "solve_ex",
+    "solve_triangular",
+    "svd",
+    "svdvals",
     "vecdot",
     "vector_norm",
 ]
@@ -19,6 +41,28 @@ __all__ = [
 matmul = composite.matmul
 multi_dot = composite.linalg_multi_dot
 vecdot = composite.linalg_vecdot
+cholesky_ex = dispatch.linalg_cholesky_ex
+cholesky = composite.linalg_cholesky
+lu_factor_ex = dispatch.linalg_lu_factor_ex
+lu_factor = composite.linalg_lu_factor
+lu = composite.linalg_lu
+qr = dispatch.linalg_qr
+householder_product = dispatch.linalg_householder_product
+inv_ex = dispatch.linalg_inv_ex
+inv = composite.linalg_inv
+solve_ex = composite.linalg_solve_ex
+solve = composite.linalg_solve
+solve_triangular = dispatch.linalg_solve_triangular
+lu_solve = dispatch.linalg_lu_solve
+det = composite.linalg_det
+slogdet = composite.linalg_slogdet
+svd = composite.linalg_svd
+svdvals = composite.linalg_svdvals
+eigh = composite.linalg_eigh
+eigvalsh = composite.linalg_eigvalsh
+eig = dispatch.linalg_eig
+eigvals = composite.linalg_eigvals
+matrix_exp = dispatch.linalg_matrix_exp
 vector_norm = dispatch.linalg_vector_norm
 matrix_norm = overloads.linalg_matrix_norm
 norm = overloads.linalg_norm

@@ -119,6 +119,237 @@ class cummin(NamedTuple):
         return printing.named_results("torch.return_types.cummin", self)
 
 
+class linalg_cholesky_ex(NamedTuple):
+    """What `linalg_cholesky_ex` returns."""
+
+    L: Tensor
+    info: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.linalg_cholesky_ex", self)
+
+
+class linalg_lu_factor_ex(NamedTuple):
+    """What `linalg_lu_factor_ex` returns."""
+
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.linalg_lu_factor_ex", self)
+
+
+class linalg_lu_factor(NamedTuple):
+    """What `linalg_lu_factor` returns."""
+
+    LU: Tensor
+    pivots: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.linalg_lu_factor", self)
+
+
+class linalg_lu(NamedTuple):
+    """What `linalg_lu` returns."""
+
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.linalg_lu", self)
+
+
+class lu_unpack(NamedTuple):
+    """What `lu_unpack` returns."""
+
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.lu_unpack", self)
+
+
+class linalg_qr(NamedTuple):
+    """What `linalg_qr` returns."""
+
+    Q: Tensor
+    R: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.linalg_qr", self)
+
+
+class qr(NamedTuple):
+    """What `qr` returns."""
+
+    Q: Tensor
+    R: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.qr", self)
+
+
+class geqrf(NamedTuple):
+    """What `geqrf` returns."""
+
+    a: Tensor
+    tau: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.geqrf", self)
+
+
+class linalg_inv_ex(NamedTuple):
+    """What `linalg_inv_ex` returns."""
+
+    inverse: Tensor
+    info: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.linalg_inv_ex", self)
+
+
+class _linalg_solve_ex(NamedTuple):
+    """What `_linalg_solve_ex` returns."""
+
+    result: Tensor
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types._linalg_solve_ex", self)
+
+
+class linalg_solve_ex(NamedTuple):
+    """What `linalg_solve_ex` returns."""
+
+    result: Tensor
+    info: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.linalg_solve_ex", self)
+
+
+class triangular_solve(NamedTuple):
+    """What `triangular_solve` returns."""
+
+    solution: Tensor
+    cloned_coefficient: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.triangular_solve", self)
+
+
+class _linalg_det(NamedTuple):
+    """What `_linalg_det` returns."""
+
+    result: Tensor
+    LU: Tensor
+    pivots: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types._linalg_det", self)
+
+
+class _linalg_slogdet(NamedTuple):
+    """What `_linalg_slogdet` returns."""
+
+    sign: Tensor
+    logabsdet: Tensor
+    LU: Tensor
+    pivots: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types._linalg_slogdet", self)
+
+
+class linalg_slogdet(NamedTuple):
+    """What `linalg_slogdet` returns."""
+
+    sign: Tensor
+    logabsdet: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.linalg_slogdet", self)
+
+
+class slogdet(NamedTuple):
+    """What `slogdet` returns."""
+
+    sign: Tensor
+    logabsdet: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.slogdet", self)
+
+
+class _linalg_svd(NamedTuple):
+    """What `_linalg_svd` returns."""
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types._linalg_svd", self)
+
+
+class linalg_svd(NamedTuple):
+    """What `linalg_svd` returns."""
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.linalg_svd", self)
+
+
+class svd(NamedTuple):
+    """What `svd` returns."""
+
+    U: Tensor
+    S: Tensor
+    V: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.svd", self)
+
+
+class _linalg_eigh(NamedTuple):
+    """What `_linalg_eigh` returns."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types._linalg_eigh", self)
+
+
+class linalg_eigh(NamedTuple):
+    """What `linalg_eigh` returns."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.linalg_eigh", self)
+
+
+class linalg_eig(NamedTuple):
+    """What `linalg_eig` returns."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.linalg_eig", self)
+
+
 class nll_loss_forward(NamedTuple):
     """What `nll_loss_forward` returns."""
 

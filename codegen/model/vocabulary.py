@@ -100,6 +100,9 @@ SAMPLE_CONSTRUCTORS: dict[str, str] = {
     "arange": "arange(n)",
     "permuted": "permuted(x, dims)",
     "distinct": "distinct(*shape)",
+    "definite": "definite(*shape)",
+    "triangular": "triangular(*shape)",
+    "swaps": "swaps(list)",
 }
 
 EXPRESSION_BUILTINS = frozenset(

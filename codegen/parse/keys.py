@@ -81,8 +81,10 @@ DERIVATIVE_KEYS = (
     Key("name", Shape.TEXT, "The operator, or its whole schema.", is_required=True),
     Key("output_differentiability", Shape.FLAGS, "Which results may require grad."),
     Key(
-        "missing_gradients", Shape.WORD,
-        "none: the formulas see None for results that nobody used; by default zeros.", ("none",),
+        "missing_gradients",
+        Shape.WORD,
+        "none: the formulas see None for results that nobody used; by default zeros.",
+        ("none",),
     ),
 )
 """Further keys are names of arguments (several: joined by commas) and of results."""

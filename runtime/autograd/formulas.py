@@ -11,6 +11,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from runtime.autograd import grad_mode
+from runtime.autograd.factorisation_formulas import (  # noqa: F401 - shown to derivatives.yaml
+    cholesky_backward,
+    cholesky_inverse_backward,
+    cholesky_solve_backward,
+    det_backward,
+    householder_backward,
+    inverse_backward,
+    lu_factor_backward,
+    lu_solve_backward,
+    ormqr_backward,
+    qr_backward,
+    slogdet_backward,
+    solve_backward,
+    solve_triangular_backward,
+)
 from runtime.autograd.layer_formulas import (  # noqa: F401 - shown to derivatives.yaml
     adaptive_avg_pool_like,
     avg_pool_like,
@@ -59,6 +74,12 @@ from runtime.autograd.rerun_formulas import (  # noqa: F401 - shown to derivativ
     gru_layer_backward,
     lstm_layer_backward,
     rnn_layer_backward,
+)
+from runtime.autograd.spectrum_formulas import (  # noqa: F401 - shown to derivatives.yaml
+    eig_backward,
+    eigh_backward,
+    matrix_exp_backward,
+    svd_backward,
 )
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys

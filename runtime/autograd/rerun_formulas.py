@@ -106,3 +106,16 @@ def _by_steps(
         next(found) if x is not None and x.requires_grad else None  # type: ignore[attr-defined]
         for x in inputs
     )
+
+
+def through(
+    function: Callable[..., Any], inputs: Sequence[Tensor], grads: list[Tensor]
+) -> Gradients:
+    """The gradients of inputs through `function`, run once more; recorded if somebody records."""
+    if grad_mode.is_enabled():
+        return _by_steps(lambda: function(*inputs), inputs, grads)
+    with grad_mode.enable_grad():
+        leaves: list[Any] = [ops.detach(x).requires_grad_(x.requires_grad) for x in inputs]  # type: ignore[attr-defined]
+        wanted = [x for x in leaves if x.requires_grad]
+        found = iter(api.grad([function(*leaves)], wanted, grads, allow_unused=True))
+    return tuple(next(found) if x.requires_grad else None for x in leaves)

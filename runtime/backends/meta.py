@@ -86,7 +86,7 @@ class MetaBackend:
                 return args[0]
             if operator.outputs == 1:
                 specs = (specs,)
-            results = [meta_tensor(sizes, dtype or common) for sizes, dtype in specs]
+            results = [meta_tensor(sizes, dtype or common) for sizes, dtype, *_ in specs]
             if operator.outputs == 1:
                 return results[0]
             return operator.wrap(*results) if operator.wrap else tuple(results)

@@ -114,6 +114,22 @@ from runtime.errors.exchange import (
     numpy_of_grad,
     unsupported_numpy_dtype,
 )
+from runtime.errors.factorisations import (
+    check_info,
+    driver_needs_cuda,
+    matrix_expected,
+    no_pivoting_on_cpu,
+    not_converged,
+    not_finite,
+    not_positive_definite,
+    operand_dtypes_differ,
+    sides_do_not_fit,
+    singular_factor,
+    singular_matrix,
+    square_expected,
+    unknown_word,
+    unsolvable,
+)
 from runtime.errors.grad_members import (
     assigned_grad_device,
     assigned_grad_dtype,

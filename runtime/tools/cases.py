@@ -99,6 +99,17 @@ def constructors(seed: str) -> dict[str, Any]:
         count = math.prod(shape(sizes))
         return Data((draw.permutation(count) - count // 2 + 0.25).reshape(shape(sizes)), "float")
 
+    def definite(*sizes: Any) -> Data:
+        """Symmetric positive-definite matrices with eigenvalues of 1 and more."""
+        data = draw.standard_normal(shape(sizes))
+        return Data(data @ data.swapaxes(-1, -2) + np.eye(data.shape[-1]), "float")
+
+    def triangular(*sizes: Any) -> Data:
+        """Lower triangular matrices with diagonals between 1 and 2; zeros above."""
+        data = draw.standard_normal(shape(sizes))
+        diagonal = draw.uniform(1, 2, data.shape[:-1])
+        return Data(np.tril(data, -1) + diagonal[..., None] * np.eye(data.shape[-1]), "float")
+
     return {
         "randn": lambda *sizes: Data(np.asarray(draw.standard_normal(shape(sizes))), "float"),
         "rand": lambda *sizes: Data(np.asarray(draw.random(shape(sizes))), "float"),
@@ -114,6 +125,9 @@ def constructors(seed: str) -> dict[str, Any]:
         "arange": lambda count: Data(np.arange(count), "same"),
         "permuted": lambda x, dims: Data(x.array.transpose(dims), x.kind, tuple(dims)),
         "distinct": distinct,
+        "definite": definite,
+        "triangular": triangular,
+        "swaps": lambda values: Data(np.array(values, np.int32), "same"),
         "inf": math.inf,
         "nan": math.nan,
         "pi": math.pi,

@@ -29,6 +29,7 @@ from runtime.ops.composite import convolutions as convolutions_bodies
 from runtime.ops.composite import distances as distances_bodies
 from runtime.ops.composite import einstein as einstein_bodies
 from runtime.ops.composite import elementwise as elementwise_bodies
+from runtime.ops.composite import factorisations as factorisations_bodies
 from runtime.ops.composite import indexing as indexing_bodies
 from runtime.ops.composite import inplace_views as inplace_views_bodies
 from runtime.ops.composite import linalg as linalg_bodies
@@ -45,6 +46,7 @@ from runtime.ops.composite import reshaping as reshaping_bodies
 from runtime.ops.composite import selection as selection_bodies
 from runtime.ops.composite import shaping as shaping_bodies
 from runtime.ops.composite import sorting as sorting_bodies
+from runtime.ops.composite import spectra as spectra_bodies
 from runtime.ops.composite import splitting as splitting_bodies
 from runtime.ops.composite import statistics as statistics_bodies
 from runtime.ops.composite import view_backward as view_backward_bodies
@@ -2198,6 +2200,368 @@ def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = N
     if out is not None:
         return store_out("linalg_vecdot", out, linalg_bodies.vecdot(x, y, dim))
     return linalg_bodies.vecdot(x, y, dim)
+
+
+def linalg_cholesky(input: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Tensor:
+    """linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor
+
+    Returns the lower triangular `L` with `L L^H` equal to a Hermitian positive-definite matrix.
+
+    With `upper=True` it is `U` with `U^H U`. Only one triangle of the input is read. A matrix that
+        is
+    not positive-definite raises `linalg.LinAlgError`.
+    """
+    if out is not None:
+        return store_out(
+            "linalg_cholesky", out, factorisations_bodies.linalg_cholesky(input, upper)
+        )
+    return factorisations_bodies.linalg_cholesky(input, upper)
+
+
+def cholesky(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
+    """cholesky(Tensor self, bool upper=False) -> Tensor
+
+    Returns the Cholesky factor. New code uses `linalg.cholesky`.
+    """
+    if out is not None:
+        return store_out("cholesky", out, factorisations_bodies.cholesky(input, upper))
+    return factorisations_bodies.cholesky(input, upper)
+
+
+def linalg_lu_factor(
+    A: Tensor, *, pivot: bool = True, out: tuple[Tensor, ...] | None = None
+) -> return_types.linalg_lu_factor:
+    """linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)
+
+    Returns `L` and `U` in one matrix, and the row exchanges, as `linalg.lu_solve` takes them.
+    """
+    if out is not None:
+        return store_out(
+            "linalg_lu_factor",
+            out,
+            return_types.linalg_lu_factor(*factorisations_bodies.linalg_lu_factor(A, pivot)),
+        )
+    return return_types.linalg_lu_factor(*factorisations_bodies.linalg_lu_factor(A, pivot))
+
+
+def linalg_lu(
+    A: Tensor, *, pivot: bool = True, out: tuple[Tensor, ...] | None = None
+) -> return_types.linalg_lu:
+    """linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)
+
+    Returns a permutation matrix, a unit lower and an upper triangular one: `A = P L U`.
+    """
+    if out is not None:
+        return store_out(
+            "linalg_lu", out, return_types.linalg_lu(*factorisations_bodies.linalg_lu(A, pivot))
+        )
+    return return_types.linalg_lu(*factorisations_bodies.linalg_lu(A, pivot))
+
+
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
+    """lu(Tensor A, bool pivot=True, bool get_infos=False) -> Tensor[]
+
+    Returns `L` and `U` in one matrix and the row exchanges. New code uses `linalg.lu_factor`.
+    """
+    return tuple(factorisations_bodies.lu(A, pivot, get_infos))
+
+
+def lu_unpack(
+    LU_data: Tensor,
+    LU_pivots: Tensor,
+    unpack_data: bool = True,
+    unpack_pivots: bool = True,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> return_types.lu_unpack:
+    """lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True)
+    -> (Tensor P, Tensor L, Tensor U)
+
+    Returns `P`, `L` and `U` of what `linalg.lu_factor` returns.
+    """
+    if out is not None:
+        return store_out(
+            "lu_unpack",
+            out,
+            return_types.lu_unpack(
+                *factorisations_bodies.lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots)
+            ),
+        )
+    return return_types.lu_unpack(
+        *factorisations_bodies.lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots)
+    )
+
+
+def qr(
+    input: Tensor, some: bool = True, *, out: tuple[Tensor, ...] | None = None
+) -> return_types.qr:
+    """qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)
+
+    Returns `Q` and `R`. New code uses `linalg.qr`.
+    """
+    if out is not None:
+        return store_out("qr", out, ops.linalg_qr(input, 'reduced' if some else 'complete'))
+    return ops.linalg_qr(input, 'reduced' if some else 'complete')
+
+
+def orgqr(input: Tensor, input2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """orgqr(Tensor self, Tensor input2) -> Tensor
+
+    Returns the first columns of a product of reflections. The same as `linalg.householder_product`.
+    """
+    if out is not None:
+        return store_out("orgqr", out, ops.linalg_householder_product(input, input2))
+    return ops.linalg_householder_product(input, input2)
+
+
+def linalg_inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """linalg_inv(Tensor A) -> Tensor
+
+    Returns the inverse of a square matrix, or of each of a batch.
+
+    A singular matrix raises `linalg.LinAlgError`. To solve a system, `linalg.solve` is better.
+    """
+    if out is not None:
+        return store_out("linalg_inv", out, factorisations_bodies.linalg_inv(A))
+    return factorisations_bodies.linalg_inv(A)
+
+
+def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """inverse(Tensor self) -> Tensor
+
+    Returns the inverse. New code uses `linalg.inv`.
+    """
+    if out is not None:
+        return store_out("inverse", out, factorisations_bodies.linalg_inv(input))
+    return factorisations_bodies.linalg_inv(input)
+
+
+def linalg_solve_ex(
+    A: Tensor,
+    B: Tensor,
+    *,
+    left: bool = True,
+    check_errors: bool = False,
+    out: tuple[Tensor, ...] | None = None,
+) -> return_types.linalg_solve_ex:
+    """linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor
+    result, Tensor info)
+
+    Returns solutions of linear systems, and which matrices are singular.
+    """
+    if out is not None:
+        return store_out(
+            "linalg_solve_ex",
+            out,
+            return_types.linalg_solve_ex(
+                *factorisations_bodies.linalg_solve_ex(A, B, left, check_errors)
+            ),
+        )
+    return return_types.linalg_solve_ex(
+        *factorisations_bodies.linalg_solve_ex(A, B, left, check_errors)
+    )
+
+
+def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None) -> Tensor:
+    """linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor
+
+    Returns the solution of `A X = B`, or of `X A = B` with `left=False`, for square `A`.
+
+    `B` holds right-hand sides as columns, or one vector per matrix. Batches broadcast. A singular
+    matrix raises `linalg.LinAlgError`.
+    """
+    if out is not None:
+        return store_out("linalg_solve", out, factorisations_bodies.linalg_solve(A, B, left))
+    return factorisations_bodies.linalg_solve(A, B, left)
+
+
+def triangular_solve(
+    input: Tensor,
+    A: Tensor,
+    upper: bool = True,
+    transpose: bool = False,
+    unitriangular: bool = False,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> return_types.triangular_solve:
+    """triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool
+    unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)
+
+    Returns the solution of a triangular system, and the matrix. New code uses
+        `linalg.solve_triangular`.
+    """
+    if out is not None:
+        return store_out(
+            "triangular_solve",
+            out,
+            return_types.triangular_solve(
+                *factorisations_bodies.triangular_solve(input, A, upper, transpose, unitriangular)
+            ),
+        )
+    return return_types.triangular_solve(
+        *factorisations_bodies.triangular_solve(input, A, upper, transpose, unitriangular)
+    )
+
+
+def lu_solve(
+    input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None
+) -> Tensor:
+    """lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor
+
+    Returns the solution of `A X = self`, given the factors of `A`. New code uses `linalg.lu_solve`.
+    """
+    if out is not None:
+        return store_out("lu_solve", out, factorisations_bodies.lu_solve(input, LU_data, LU_pivots))
+    return factorisations_bodies.lu_solve(input, LU_data, LU_pivots)
+
+
+def linalg_det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """linalg_det(Tensor A) -> Tensor
+
+    Returns the determinant of a square matrix, or of each of a batch.
+    """
+    if out is not None:
+        return store_out("linalg_det", out, factorisations_bodies.linalg_det(A))
+    return factorisations_bodies.linalg_det(A)
+
+
+def det(input: Tensor) -> Tensor:
+    """det(Tensor self) -> Tensor
+
+    Returns the determinant. The same as `linalg.det`.
+    """
+    return factorisations_bodies.linalg_det(input)
+
+
+def linalg_slogdet(
+    A: Tensor, *, out: tuple[Tensor, ...] | None = None
+) -> return_types.linalg_slogdet:
+    """linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)
+
+    Returns the sign of the determinant and the logarithm of its magnitude, which cannot overflow.
+    """
+    if out is not None:
+        return store_out(
+            "linalg_slogdet",
+            out,
+            return_types.linalg_slogdet(*factorisations_bodies.linalg_slogdet(A)),
+        )
+    return return_types.linalg_slogdet(*factorisations_bodies.linalg_slogdet(A))
+
+
+def slogdet(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> return_types.slogdet:
+    """slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)
+
+    Returns sign and logarithm of the determinant. The same as `linalg.slogdet`.
+    """
+    if out is not None:
+        return store_out(
+            "slogdet", out, return_types.slogdet(*factorisations_bodies.linalg_slogdet(input))
+        )
+    return return_types.slogdet(*factorisations_bodies.linalg_slogdet(input))
+
+
+def logdet(input: Tensor) -> Tensor:
+    """logdet(Tensor self) -> Tensor
+
+    Returns the logarithm of the determinant; -inf if it is 0, nan if it is negative.
+    """
+    return factorisations_bodies.logdet(input)
+
+
+def linalg_svd(
+    A: Tensor,
+    full_matrices: bool = True,
+    *,
+    driver: str | None = None,
+    out: tuple[Tensor, ...] | None = None,
+) -> return_types.linalg_svd:
+    """linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S,
+    Tensor Vh)
+
+    Returns singular values `S`, largest first, and vectors: `A = U diag(S) Vh`.
+
+    With `full_matrices=False` the vectors without a singular value are left out. Gradients exist
+        where
+    the function does not depend on the vectors' signs, and no two singular values are equal.
+    """
+    if out is not None:
+        return store_out(
+            "linalg_svd",
+            out,
+            return_types.linalg_svd(*spectra_bodies.linalg_svd(A, full_matrices, driver)),
+        )
+    return return_types.linalg_svd(*spectra_bodies.linalg_svd(A, full_matrices, driver))
+
+
+def linalg_svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) -> Tensor:
+    """linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor
+
+    Returns the singular values, largest first.
+    """
+    if out is not None:
+        return store_out("linalg_svdvals", out, spectra_bodies.linalg_svdvals(A, driver))
+    return spectra_bodies.linalg_svdvals(A, driver)
+
+
+def svd(
+    input: Tensor,
+    some: bool = True,
+    compute_uv: bool = True,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> return_types.svd:
+    """svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)
+
+    Returns `U`, `S` and `V`, where `linalg.svd` returns `Vh`. New code uses that.
+    """
+    if out is not None:
+        return store_out("svd", out, return_types.svd(*spectra_bodies.svd(input, some, compute_uv)))
+    return return_types.svd(*spectra_bodies.svd(input, some, compute_uv))
+
+
+def linalg_eigh(
+    input: Tensor, UPLO: str = "L", *, out: tuple[Tensor, ...] | None = None
+) -> return_types.linalg_eigh:
+    """linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)
+
+    Returns eigenvalues, ascending, and eigenvectors as columns, of symmetric or Hermitian matrices.
+
+    One triangle of the input is read: the lower one, or with `UPLO='U'` the upper one.
+    """
+    if out is not None:
+        return store_out(
+            "linalg_eigh", out, return_types.linalg_eigh(*spectra_bodies.linalg_eigh(input, UPLO))
+        )
+    return return_types.linalg_eigh(*spectra_bodies.linalg_eigh(input, UPLO))
+
+
+def linalg_eigvalsh(input: Tensor, UPLO: str = "L", *, out: Tensor | None = None) -> Tensor:
+    """linalg_eigvalsh(Tensor self, str UPLO='L') -> Tensor
+
+    Returns the eigenvalues of symmetric or Hermitian matrices, ascending.
+    """
+    if out is not None:
+        return store_out("linalg_eigvalsh", out, spectra_bodies.linalg_eigvalsh(input, UPLO))
+    return spectra_bodies.linalg_eigvalsh(input, UPLO)
+
+
+def linalg_eigvals(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """linalg_eigvals(Tensor self) -> Tensor
+
+    Returns the eigenvalues of square matrices, always complex, in any order.
+    """
+    if out is not None:
+        return store_out("linalg_eigvals", out, spectra_bodies.linalg_eigvals(input))
+    return spectra_bodies.linalg_eigvals(input)
+
+
+def matrix_exp(input: Tensor) -> Tensor:
+    """matrix_exp(Tensor self) -> Tensor
+
+    Returns the matrix exponential. The same as `linalg.matrix_exp`.
+    """
+    return ops.linalg_matrix_exp(input)
 
 
 def linalg_matrix_norm__default(

@@ -2569,6 +2569,411 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return call(input, weight, bias)
 
 
+_linalg_cholesky_ex = operators.linalg_cholesky_ex.calls
+_linalg_cholesky_ex_out = operators.linalg_cholesky_ex.out_calls
+
+
+def linalg_cholesky_ex(
+    input: Tensor,
+    *,
+    upper: bool = False,
+    check_errors: bool = False,
+    out: tuple[Tensor, ...] | None = None,
+) -> return_types.linalg_cholesky_ex:
+    """linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L,
+    Tensor info)
+
+    Returns the Cholesky factor of Hermitian positive-definite matrices, and which of them are not.
+
+    `info` holds 0, or the order of the first leading minor that is not positive.
+    """
+    if out is not None:
+        return call_out(_linalg_cholesky_ex_out, out, input, upper, check_errors)
+    try:
+        call = _linalg_cholesky_ex[input._key]
+    except AttributeError:
+        raise _linalg_cholesky_ex.wrong_arguments(input) from None
+    return call(input, upper, check_errors)
+
+
+_cholesky_solve = operators.cholesky_solve.calls
+_cholesky_solve_out = operators.cholesky_solve.out_calls
+
+
+def cholesky_solve(
+    input: Tensor, input2: Tensor, upper: bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor
+
+    Returns the solution of `A X = self`, where `input2` is the Cholesky factor of `A`.
+    """
+    if out is not None:
+        return call_out(_cholesky_solve_out, out, input, input2, upper)
+    try:
+        call = _cholesky_solve[input._key, input2._key]
+    except AttributeError:
+        raise _cholesky_solve.wrong_arguments(input, input2) from None
+    return call(input, input2, upper)
+
+
+_cholesky_inverse = operators.cholesky_inverse.calls
+_cholesky_inverse_out = operators.cholesky_inverse.out_calls
+
+
+def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
+    """cholesky_inverse(Tensor self, bool upper=False) -> Tensor
+
+    Returns the inverse of the matrix whose Cholesky factor is given.
+    """
+    if out is not None:
+        return call_out(_cholesky_inverse_out, out, input, upper)
+    try:
+        call = _cholesky_inverse[input._key]
+    except AttributeError:
+        raise _cholesky_inverse.wrong_arguments(input) from None
+    return call(input, upper)
+
+
+_linalg_lu_factor_ex = operators.linalg_lu_factor_ex.calls
+_linalg_lu_factor_ex_out = operators.linalg_lu_factor_ex.out_calls
+
+
+def linalg_lu_factor_ex(
+    A: Tensor,
+    *,
+    pivot: bool = True,
+    check_errors: bool = False,
+    out: tuple[Tensor, ...] | None = None,
+) -> return_types.linalg_lu_factor_ex:
+    """linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU,
+    Tensor pivots, Tensor info)
+
+    Returns `L` and `U` of a factorisation with row exchanges in one matrix, the exchanges, and
+        `info`.
+
+    `L` has ones on its diagonal, which are not stored. Row `i` was exchanged with row `pivots[i] -
+        1`.
+    `info` is the place of the first zero on the diagonal of `U`, counted from 1, or 0.
+    """
+    if out is not None:
+        return call_out(_linalg_lu_factor_ex_out, out, A, pivot, check_errors)
+    try:
+        call = _linalg_lu_factor_ex[A._key]
+    except AttributeError:
+        raise _linalg_lu_factor_ex.wrong_arguments(A) from None
+    return call(A, pivot, check_errors)
+
+
+__lu_permutation = operators._lu_permutation.calls
+
+
+def _lu_permutation(pivots: Tensor, rows: int, dtype: dtype) -> Tensor:
+    """_lu_permutation(Tensor pivots, int rows, ScalarType dtype) -> Tensor
+
+    Returns the permutation matrix of row exchanges done one after the other.
+    """
+    try:
+        call = __lu_permutation[pivots._key]
+    except AttributeError:
+        raise __lu_permutation.wrong_arguments(pivots) from None
+    return call(pivots, rows, dtype)
+
+
+_linalg_qr = operators.linalg_qr.calls
+_linalg_qr_out = operators.linalg_qr.out_calls
+
+
+def linalg_qr(
+    A: Tensor, mode: str = "reduced", *, out: tuple[Tensor, ...] | None = None
+) -> return_types.linalg_qr:
+    """linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)
+
+    Returns `Q` with orthonormal columns and an upper triangular `R`: `A = Q R`.
+
+    `mode` is `'reduced'`, `'complete'` (a square `Q`), or `'r'` (`R` alone, without gradients).
+    """
+    if out is not None:
+        return call_out(_linalg_qr_out, out, A, mode)
+    try:
+        call = _linalg_qr[A._key]
+    except AttributeError:
+        raise _linalg_qr.wrong_arguments(A) from None
+    return call(A, mode)
+
+
+_geqrf = operators.geqrf.calls
+_geqrf_out = operators.geqrf.out_calls
+
+
+def geqrf(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> return_types.geqrf:
+    """geqrf(Tensor self) -> (Tensor a, Tensor tau)
+
+    Returns `R` and, below it, Householder reflectors in one matrix, and the reflectors' scales.
+    """
+    if out is not None:
+        return call_out(_geqrf_out, out, input)
+    try:
+        call = _geqrf[input._key]
+    except AttributeError:
+        raise _geqrf.wrong_arguments(input) from None
+    return call(input)
+
+
+_linalg_householder_product = operators.linalg_householder_product.calls
+_linalg_householder_product_out = operators.linalg_householder_product.out_calls
+
+
+def linalg_householder_product(input: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """linalg_householder_product(Tensor input, Tensor tau) -> Tensor
+
+    Returns the first columns of a product of Householder reflections, as `geqrf` returns them.
+    """
+    if out is not None:
+        return call_out(_linalg_householder_product_out, out, input, tau)
+    try:
+        call = _linalg_householder_product[input._key, tau._key]
+    except AttributeError:
+        raise _linalg_householder_product.wrong_arguments(input, tau) from None
+    return call(input, tau)
+
+
+_ormqr = operators.ormqr.calls
+_ormqr_out = operators.ormqr.out_calls
+
+
+def ormqr(
+    input: Tensor,
+    input2: Tensor,
+    input3: Tensor,
+    left: bool = True,
+    transpose: bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) ->
+    Tensor
+
+    Returns the product of `Q`, given by Householder reflections, and a matrix, never forming `Q`.
+    """
+    if out is not None:
+        return call_out(_ormqr_out, out, input, input2, input3, left, transpose)
+    try:
+        call = _ormqr[input._key, input2._key, input3._key]
+    except AttributeError:
+        raise _ormqr.wrong_arguments(input, input2, input3) from None
+    return call(input, input2, input3, left, transpose)
+
+
+_linalg_inv_ex = operators.linalg_inv_ex.calls
+_linalg_inv_ex_out = operators.linalg_inv_ex.out_calls
+
+
+def linalg_inv_ex(
+    A: Tensor, *, check_errors: bool = False, out: tuple[Tensor, ...] | None = None
+) -> return_types.linalg_inv_ex:
+    """linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)
+
+    Returns inverses, and which matrices have none.
+
+    `info` is the place of the first zero pivot, counted from 1, or 0.
+    """
+    if out is not None:
+        return call_out(_linalg_inv_ex_out, out, A, check_errors)
+    try:
+        call = _linalg_inv_ex[A._key]
+    except AttributeError:
+        raise _linalg_inv_ex.wrong_arguments(A) from None
+    return call(A, check_errors)
+
+
+__linalg_solve_ex = operators._linalg_solve_ex.calls
+
+
+def _linalg_solve_ex(
+    A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False
+) -> return_types._linalg_solve_ex:
+    """_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor
+    result, Tensor LU, Tensor pivots, Tensor info)
+
+    Solves linear systems; the factors are for the gradient.
+    """
+    try:
+        call = __linalg_solve_ex[A._key, B._key]
+    except AttributeError:
+        raise __linalg_solve_ex.wrong_arguments(A, B) from None
+    return call(A, B, left, check_errors)
+
+
+_linalg_solve_triangular = operators.linalg_solve_triangular.calls
+_linalg_solve_triangular_out = operators.linalg_solve_triangular.out_calls
+
+
+def linalg_solve_triangular(
+    input: Tensor,
+    B: Tensor,
+    *,
+    upper: bool,
+    left: bool = True,
+    unitriangular: bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool
+    unitriangular=False) -> Tensor
+
+    Returns the solution of `A X = B` for triangular `A`, of which one triangle is read.
+
+    `upper` says which; with `unitriangular=True` the diagonal is taken for ones. `left=False`
+        solves
+    `X A = B`. A zero on the diagonal makes the result infinite.
+    """
+    if out is not None:
+        return call_out(_linalg_solve_triangular_out, out, input, B, upper, left, unitriangular)
+    try:
+        call = _linalg_solve_triangular[input._key, B._key]
+    except AttributeError:
+        raise _linalg_solve_triangular.wrong_arguments(input, B) from None
+    return call(input, B, upper, left, unitriangular)
+
+
+_linalg_lu_solve = operators.linalg_lu_solve.calls
+_linalg_lu_solve_out = operators.linalg_lu_solve.out_calls
+
+
+def linalg_lu_solve(
+    LU: Tensor,
+    pivots: Tensor,
+    B: Tensor,
+    *,
+    left: bool = True,
+    adjoint: bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) ->
+    Tensor
+
+    Returns the solution of `A X = B`, or `X A = B`, or of those of `A^H`, given the factors of `A`.
+    """
+    if out is not None:
+        return call_out(_linalg_lu_solve_out, out, LU, pivots, B, left, adjoint)
+    try:
+        call = _linalg_lu_solve[LU._key, pivots._key, B._key]
+    except AttributeError:
+        raise _linalg_lu_solve.wrong_arguments(LU, pivots, B) from None
+    return call(LU, pivots, B, left, adjoint)
+
+
+__linalg_det = operators._linalg_det.calls
+
+
+def _linalg_det(A: Tensor) -> return_types._linalg_det:
+    """_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)
+
+    Returns determinants, and factors for the gradient.
+    """
+    try:
+        call = __linalg_det[A._key]
+    except AttributeError:
+        raise __linalg_det.wrong_arguments(A) from None
+    return call(A)
+
+
+__linalg_slogdet = operators._linalg_slogdet.calls
+
+
+def _linalg_slogdet(A: Tensor) -> return_types._linalg_slogdet:
+    """_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)
+
+    Returns signs and logarithms of determinants, and factors for the gradient.
+    """
+    try:
+        call = __linalg_slogdet[A._key]
+    except AttributeError:
+        raise __linalg_slogdet.wrong_arguments(A) from None
+    return call(A)
+
+
+__linalg_svd = operators._linalg_svd.calls
+
+
+def _linalg_svd(
+    A: Tensor, full_matrices: bool = False, compute_uv: bool = True, *, driver: str | None = None
+) -> return_types._linalg_svd:
+    """_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) ->
+    (Tensor U, Tensor S, Tensor Vh)
+
+    Returns singular values and vectors; the vectors empty unless `compute_uv`.
+    """
+    try:
+        call = __linalg_svd[A._key]
+    except AttributeError:
+        raise __linalg_svd.wrong_arguments(A) from None
+    return call(A, full_matrices, compute_uv, driver)
+
+
+__linalg_eigh = operators._linalg_eigh.calls
+
+
+def _linalg_eigh(A: Tensor, UPLO: str = "L", compute_v: bool = True) -> return_types._linalg_eigh:
+    """_linalg_eigh(Tensor A, str UPLO='L', bool compute_v=True) -> (Tensor eigenvalues, Tensor
+    eigenvectors)
+
+    Returns eigenvalues and eigenvectors of Hermitian matrices; these empty unless `compute_v`.
+    """
+    try:
+        call = __linalg_eigh[A._key]
+    except AttributeError:
+        raise __linalg_eigh.wrong_arguments(A) from None
+    return call(A, UPLO, compute_v)
+
+
+_linalg_eig = operators.linalg_eig.calls
+_linalg_eig_out = operators.linalg_eig.out_calls
+
+
+def linalg_eig(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> return_types.linalg_eig:
+    """linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)
+
+    Returns eigenvalues and eigenvectors of square matrices, always complex, in any order.
+    """
+    if out is not None:
+        return call_out(_linalg_eig_out, out, input)
+    try:
+        call = _linalg_eig[input._key]
+    except AttributeError:
+        raise _linalg_eig.wrong_arguments(input) from None
+    return call(input)
+
+
+__linalg_eigvals = operators._linalg_eigvals.calls
+
+
+def _linalg_eigvals(input: Tensor) -> Tensor:
+    """_linalg_eigvals(Tensor self) -> Tensor
+
+    Returns the eigenvalues of square matrices, without a gradient.
+    """
+    try:
+        call = __linalg_eigvals[input._key]
+    except AttributeError:
+        raise __linalg_eigvals.wrong_arguments(input) from None
+    return call(input)
+
+
+_linalg_matrix_exp = operators.linalg_matrix_exp.calls
+
+
+def linalg_matrix_exp(input: Tensor) -> Tensor:
+    """linalg_matrix_exp(Tensor self) -> Tensor
+
+    Returns the matrix exponential: the sum of `A^k / k!`.
+    """
+    try:
+        call = _linalg_matrix_exp[input._key]
+    except AttributeError:
+        raise _linalg_matrix_exp.wrong_arguments(input) from None
+    return call(input)
+
+
 _linalg_vector_norm = operators.linalg_vector_norm.calls
 _linalg_vector_norm_out = operators.linalg_vector_norm.out_calls
 

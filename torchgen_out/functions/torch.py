@@ -102,6 +102,9 @@ __all__ = [
     "celu_",
     "chain_matmul",
     "channel_shuffle",
+    "cholesky",
+    "cholesky_inverse",
+    "cholesky_solve",
     "chunk",
     "clamp",
     "clamp_",
@@ -144,6 +147,7 @@ __all__ = [
     "cumsum_",
     "deg2rad",
     "deg2rad_",
+    "det",
     "detach",
     "detach_",
     "diag",
@@ -208,6 +212,7 @@ __all__ = [
     "gcd_",
     "ge",
     "ge_",
+    "geqrf",
     "ger",
     "greater",
     "greater_",
@@ -242,6 +247,7 @@ __all__ = [
     "index_reduce_",
     "index_select",
     "inner",
+    "inverse",
     "is_complex",
     "is_floating_point",
     "is_nonzero",
@@ -284,6 +290,7 @@ __all__ = [
     "logaddexp",
     "logaddexp2",
     "logcumsumexp",
+    "logdet",
     "logical_and",
     "logical_and_",
     "logical_not",
@@ -298,12 +305,16 @@ __all__ = [
     "logsumexp",
     "lt",
     "lt_",
+    "lu",
+    "lu_solve",
+    "lu_unpack",
     "masked_fill",
     "masked_fill_",
     "masked_scatter",
     "masked_scatter_",
     "masked_select",
     "matmul",
+    "matrix_exp",
     "max",
     "max_pool1d",
     "max_pool2d",
@@ -356,6 +367,8 @@ __all__ = [
     "numel",
     "ones",
     "ones_like",
+    "orgqr",
+    "ormqr",
     "outer",
     "pairwise_distance",
     "pdist",
@@ -371,6 +384,7 @@ __all__ = [
     "prod",
     "put",
     "put_",
+    "qr",
     "rad2deg",
     "rad2deg_",
     "rand",
@@ -427,6 +441,7 @@ __all__ = [
     "sinh",
     "sinh_",
     "slice_scatter",
+    "slogdet",
     "softmax",
     "sort",
     "split",
@@ -444,6 +459,7 @@ __all__ = [
     "subtract",
     "subtract_",
     "sum",
+    "svd",
     "swapaxes",
     "swapdims",
     "t",
@@ -461,6 +477,7 @@ __all__ = [
     "topk",
     "trace",
     "transpose",
+    "triangular_solve",
     "tril",
     "tril_",
     "tril_indices",
@@ -940,6 +957,23 @@ tensordot = overloads.tensordot
 kron = composite.kron
 chain_matmul = composite.chain_matmul
 einsum = composite.einsum
+cholesky = composite.cholesky
+cholesky_solve = dispatch.cholesky_solve
+cholesky_inverse = dispatch.cholesky_inverse
+lu = composite.lu
+lu_unpack = composite.lu_unpack
+qr = composite.qr
+geqrf = dispatch.geqrf
+orgqr = composite.orgqr
+ormqr = dispatch.ormqr
+inverse = composite.inverse
+triangular_solve = composite.triangular_solve
+lu_solve = composite.lu_solve
+det = composite.det
+slogdet = composite.slogdet
+logdet = composite.logdet
+svd = composite.svd
+matrix_exp = composite.matrix_exp
 norm = overloads.norm
 softmax = dispatch.softmax
 log_softmax = dispatch.log_softmax

@@ -4268,6 +4268,769 @@ def recording_linear(below, needs_input, needs_weight, needs_bias):
     return call
 
 
+class LinalgCholeskyExBackward0(MultiOutputNode):
+    """linalg_cholesky_ex
+    self: cholesky_backward(grad, L, upper)
+    """
+
+    __slots__ = ("saved_L", "saved_upper")
+
+    def apply(node, *grads):
+        grad = grads[0]
+        upper = node.saved_upper
+        L = unpack(node.saved_L, node)
+        grad_self = formulas.cholesky_backward(grad, L, upper)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_L = None
+
+
+def recording_linalg_cholesky_ex(below, needs_self):
+    """Records LinalgCholeskyExBackward0 around `below`."""
+
+    def call(self, upper, check_errors):
+        result = below(self, upper, check_errors)
+        if not grad_mode.state.enabled:
+            return result
+        node = LinalgCholeskyExBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_upper = upper
+        node.saved_L = save_result(result[0], 0)
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class CholeskySolveBackward0(Node):
+    """cholesky_solve
+    self, input2: cholesky_solve_backward(grad, self, input2, result, upper, grad_input_mask)
+    """
+
+    __slots__ = ("saved_input2", "saved_result", "saved_self", "saved_upper")
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_self: Any = None
+        grad_input2: Any = None
+        self = unpack(node.saved_self, node)
+        input2 = unpack(node.saved_input2, node)
+        upper = node.saved_upper
+        result = unpack(node.saved_result, node)
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        grad_self, grad_input2 = formulas.cholesky_solve_backward(
+            grad, self, input2, result, upper, grad_input_mask
+        )
+        return grad_self, grad_input2
+
+    def release(node):
+        node.saved_self = None
+        node.saved_input2 = None
+        node.saved_result = None
+
+
+def recording_cholesky_solve(below, needs_self, needs_input2):
+    """Records CholeskySolveBackward0 around `below`."""
+
+    def call(self, input2, upper):
+        result = below(self, input2, upper)
+        if not grad_mode.state.enabled:
+            return result
+        node = CholeskySolveBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(input2) if needs_input2 else None,
+        )
+        node.saved_self = save(self)
+        node.saved_input2 = save(input2)
+        node.saved_upper = upper
+        node.saved_result = save_result(result, 0)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class CholeskyInverseBackward0(Node):
+    """cholesky_inverse
+    self: cholesky_inverse_backward(grad, self, upper, result)
+    """
+
+    __slots__ = ("saved_result", "saved_self", "saved_upper")
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        upper = node.saved_upper
+        result = unpack(node.saved_result, node)
+        grad_self = formulas.cholesky_inverse_backward(grad, self, upper, result)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = None
+        node.saved_result = None
+
+
+def recording_cholesky_inverse(below, needs_self):
+    """Records CholeskyInverseBackward0 around `below`."""
+
+    def call(self, upper):
+        result = below(self, upper)
+        if not grad_mode.state.enabled:
+            return result
+        node = CholeskyInverseBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self = save(self)
+        node.saved_upper = upper
+        node.saved_result = save_result(result, 0)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class LinalgLuFactorExBackward0(MultiOutputNode):
+    """linalg_lu_factor_ex
+    A: lu_factor_backward(grad, LU, pivots)
+    """
+
+    __slots__ = ("saved_LU", "saved_pivots")
+
+    def apply(node, *grads):
+        grad = grads[0]
+        LU = unpack(node.saved_LU, node)
+        pivots = unpack(node.saved_pivots, node)
+        grad_A = formulas.lu_factor_backward(grad, LU, pivots)
+        return (grad_A,)
+
+    def release(node):
+        node.saved_LU = None
+        node.saved_pivots = None
+
+
+def recording_linalg_lu_factor_ex(below, needs_A):
+    """Records LinalgLuFactorExBackward0 around `below`."""
+
+    def call(A, pivot, check_errors):
+        result = below(A, pivot, check_errors)
+        if not grad_mode.state.enabled:
+            return result
+        node = LinalgLuFactorExBackward0()
+        node.edges = (gradient_edge(A),)
+        node.saved_LU = save_result(result[0], 0)
+        node.saved_pivots = save_result(result[1], 1)
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class LinalgQrBackward0(MultiOutputNode):
+    """linalg_qr
+    A: qr_backward(grads[0], grads[1], A, Q, R, mode)
+    """
+
+    __slots__ = ("saved_A", "saved_Q", "saved_R", "saved_mode")
+
+    materializes = False
+
+    def apply(node, *grads):
+        A = unpack(node.saved_A, node)
+        mode = node.saved_mode
+        Q = unpack(node.saved_Q, node)
+        R = unpack(node.saved_R, node)
+        grad_A = formulas.qr_backward(grads[0], grads[1], A, Q, R, mode)
+        return (grad_A,)
+
+    def release(node):
+        node.saved_A = None
+        node.saved_Q = None
+        node.saved_R = None
+
+
+def recording_linalg_qr(below, needs_A):
+    """Records LinalgQrBackward0 around `below`."""
+
+    def call(A, mode):
+        result = below(A, mode)
+        if not grad_mode.state.enabled:
+            return result
+        node = LinalgQrBackward0()
+        node.edges = (gradient_edge(A),)
+        node.saved_A = save(A)
+        node.saved_mode = mode
+        node.saved_Q = save_result(result[0], 0)
+        node.saved_R = save_result(result[1], 1)
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class GeqrfBackward0(MultiOutputNode):
+    """geqrf
+    self: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        grad_self = errors.raise_not_differentiable("geqrf")
+        return (grad_self,)
+
+
+def recording_geqrf(below, needs_self):
+    """Records GeqrfBackward0 around `below`."""
+
+    def call(self):
+        result = below(self)
+        if not grad_mode.state.enabled:
+            return result
+        node = GeqrfBackward0()
+        node.edges = (gradient_edge(self),)
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class LinalgHouseholderProductBackward0(Node):
+    """linalg_householder_product
+    input, tau: householder_backward(grad, input, tau)
+    """
+
+    __slots__ = ("saved_input", "saved_tau")
+
+    def apply(node, grad):
+        input = unpack(node.saved_input, node)
+        tau = unpack(node.saved_tau, node)
+        grad_input, grad_tau = formulas.householder_backward(grad, input, tau)
+        return grad_input, grad_tau
+
+    def release(node):
+        node.saved_input = None
+        node.saved_tau = None
+
+
+def recording_linalg_householder_product(below, needs_input, needs_tau):
+    """Records LinalgHouseholderProductBackward0 around `below`."""
+
+    def call(input, tau):
+        result = below(input, tau)
+        if not grad_mode.state.enabled:
+            return result
+        node = LinalgHouseholderProductBackward0()
+        node.edges = (
+            gradient_edge(input) if needs_input else None,
+            gradient_edge(tau) if needs_tau else None,
+        )
+        node.saved_input = save(input)
+        node.saved_tau = save(tau)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class OrmqrBackward0(Node):
+    """ormqr
+    self, input2, input3: ormqr_backward(grad, self, input2, input3, left, transpose)
+    """
+
+    __slots__ = ("saved_input2", "saved_input3", "saved_left", "saved_self", "saved_transpose")
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        input2 = unpack(node.saved_input2, node)
+        input3 = unpack(node.saved_input3, node)
+        left = node.saved_left
+        transpose = node.saved_transpose
+        grad_self, grad_input2, grad_input3 = formulas.ormqr_backward(
+            grad, self, input2, input3, left, transpose
+        )
+        return grad_self, grad_input2, grad_input3
+
+    def release(node):
+        node.saved_self = None
+        node.saved_input2 = None
+        node.saved_input3 = None
+
+
+def recording_ormqr(below, needs_self, needs_input2, needs_input3):
+    """Records OrmqrBackward0 around `below`."""
+
+    def call(self, input2, input3, left, transpose):
+        result = below(self, input2, input3, left, transpose)
+        if not grad_mode.state.enabled:
+            return result
+        node = OrmqrBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(input2) if needs_input2 else None,
+            gradient_edge(input3) if needs_input3 else None,
+        )
+        node.saved_self = save(self)
+        node.saved_input2 = save(input2)
+        node.saved_input3 = save(input3)
+        node.saved_left = left
+        node.saved_transpose = transpose
+        attach(result, node)
+        return result
+
+    return call
+
+
+class LinalgInvExBackward0(MultiOutputNode):
+    """linalg_inv_ex
+    A: inverse_backward(grad, inverse)
+    """
+
+    __slots__ = ("saved_inverse",)
+
+    def apply(node, *grads):
+        grad = grads[0]
+        inverse = unpack(node.saved_inverse, node)
+        grad_A = formulas.inverse_backward(grad, inverse)
+        return (grad_A,)
+
+    def release(node):
+        node.saved_inverse = None
+
+
+def recording_linalg_inv_ex(below, needs_A):
+    """Records LinalgInvExBackward0 around `below`."""
+
+    def call(A, check_errors):
+        result = below(A, check_errors)
+        if not grad_mode.state.enabled:
+            return result
+        node = LinalgInvExBackward0()
+        node.edges = (gradient_edge(A),)
+        node.saved_inverse = save_result(result[0], 0)
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class LinalgSolveExBackward0(MultiOutputNode):
+    """_linalg_solve_ex
+    A, B: solve_backward(grad, A, B, result0, LU, pivots, left, grad_input_mask)
+    """
+
+    __slots__ = ("saved_A", "saved_B", "saved_LU", "saved_left", "saved_pivots", "saved_result0")
+
+    def apply(node, *grads):
+        grad = grads[0]
+        edges = node.edges
+        grad_A: Any = None
+        grad_B: Any = None
+        A = unpack(node.saved_A, node)
+        B = unpack(node.saved_B, node)
+        left = node.saved_left
+        result0 = unpack(node.saved_result0, node)
+        LU = unpack(node.saved_LU, node)
+        pivots = unpack(node.saved_pivots, node)
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        grad_A, grad_B = formulas.solve_backward(
+            grad, A, B, result0, LU, pivots, left, grad_input_mask
+        )
+        return grad_A, grad_B
+
+    def release(node):
+        node.saved_A = None
+        node.saved_B = None
+        node.saved_result0 = None
+        node.saved_LU = None
+        node.saved_pivots = None
+
+
+def recording__linalg_solve_ex(below, needs_A, needs_B):
+    """Records LinalgSolveExBackward0 around `below`."""
+
+    def call(A, B, left, check_errors):
+        result = below(A, B, left, check_errors)
+        if not grad_mode.state.enabled:
+            return result
+        node = LinalgSolveExBackward0()
+        node.edges = (gradient_edge(A) if needs_A else None, gradient_edge(B) if needs_B else None)
+        node.saved_A = save(A)
+        node.saved_B = save(B)
+        node.saved_left = left
+        node.saved_result0 = save_result(result[0], 0)
+        node.saved_LU = save_result(result[1], 1)
+        node.saved_pivots = save_result(result[2], 2)
+        attach_outputs(result, node, (True, False, False, False))
+        return result
+
+    return call
+
+
+class LinalgSolveTriangularBackward0(Node):
+    """linalg_solve_triangular
+    self, B: solve_triangular_backward(grad, self, result, upper, left, unitriangular,
+        grad_input_mask)
+    """
+
+    __slots__ = ("saved_left", "saved_result", "saved_self", "saved_unitriangular", "saved_upper")
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_self: Any = None
+        grad_B: Any = None
+        self = unpack(node.saved_self, node)
+        upper = node.saved_upper
+        left = node.saved_left
+        unitriangular = node.saved_unitriangular
+        result = unpack(node.saved_result, node)
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        grad_self, grad_B = formulas.solve_triangular_backward(
+            grad, self, result, upper, left, unitriangular, grad_input_mask
+        )
+        return grad_self, grad_B
+
+    def release(node):
+        node.saved_self = None
+        node.saved_result = None
+
+
+def recording_linalg_solve_triangular(below, needs_self, needs_B):
+    """Records LinalgSolveTriangularBackward0 around `below`."""
+
+    def call(self, B, upper, left, unitriangular):
+        result = below(self, B, upper, left, unitriangular)
+        if not grad_mode.state.enabled:
+            return result
+        node = LinalgSolveTriangularBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(B) if needs_B else None,
+        )
+        node.saved_self = save(self)
+        node.saved_upper = upper
+        node.saved_left = left
+        node.saved_unitriangular = unitriangular
+        node.saved_result = save_result(result, 0)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class LinalgLuSolveBackward0(Node):
+    """linalg_lu_solve
+    LU, B: lu_solve_backward(grad, LU, pivots, result, left, adjoint, grad_input_mask)
+    pivots: non_differentiable
+    """
+
+    __slots__ = ("saved_LU", "saved_adjoint", "saved_left", "saved_pivots", "saved_result")
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_LU: Any = None
+        grad_B: Any = None
+        LU = unpack(node.saved_LU, node)
+        pivots = unpack(node.saved_pivots, node)
+        left = node.saved_left
+        adjoint = node.saved_adjoint
+        result = unpack(node.saved_result, node)
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        grad_LU, grad_B = formulas.lu_solve_backward(
+            grad, LU, pivots, result, left, adjoint, grad_input_mask
+        )
+        return grad_LU, grad_B
+
+    def release(node):
+        node.saved_LU = None
+        node.saved_pivots = None
+        node.saved_result = None
+
+
+def recording_linalg_lu_solve(below, needs_LU, needs_B):
+    """Records LinalgLuSolveBackward0 around `below`."""
+
+    def call(LU, pivots, B, left, adjoint):
+        result = below(LU, pivots, B, left, adjoint)
+        if not grad_mode.state.enabled:
+            return result
+        node = LinalgLuSolveBackward0()
+        node.edges = (
+            gradient_edge(LU) if needs_LU else None,
+            gradient_edge(B) if needs_B else None,
+        )
+        node.saved_LU = save(LU)
+        node.saved_pivots = save(pivots)
+        node.saved_left = left
+        node.saved_adjoint = adjoint
+        node.saved_result = save_result(result, 0)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class LinalgDetBackward0(MultiOutputNode):
+    """_linalg_det
+    A: det_backward(grad, result0, A, LU, pivots)
+    """
+
+    __slots__ = ("saved_A", "saved_LU", "saved_pivots", "saved_result0")
+
+    def apply(node, *grads):
+        grad = grads[0]
+        A = unpack(node.saved_A, node)
+        result0 = unpack(node.saved_result0, node)
+        LU = unpack(node.saved_LU, node)
+        pivots = unpack(node.saved_pivots, node)
+        grad_A = formulas.det_backward(grad, result0, A, LU, pivots)
+        return (grad_A,)
+
+    def release(node):
+        node.saved_A = None
+        node.saved_result0 = None
+        node.saved_LU = None
+        node.saved_pivots = None
+
+
+def recording__linalg_det(below, needs_A):
+    """Records LinalgDetBackward0 around `below`."""
+
+    def call(A):
+        result = below(A)
+        if not grad_mode.state.enabled:
+            return result
+        node = LinalgDetBackward0()
+        node.edges = (gradient_edge(A),)
+        node.saved_A = save(A)
+        node.saved_result0 = save_result(result[0], 0)
+        node.saved_LU = save_result(result[1], 1)
+        node.saved_pivots = save_result(result[2], 2)
+        attach_outputs(result, node, (True, False, False))
+        return result
+
+    return call
+
+
+class LinalgSlogdetBackward0(MultiOutputNode):
+    """_linalg_slogdet
+    A: slogdet_backward(grads[0], grads[1], A, sign, LU, pivots)
+    """
+
+    __slots__ = ("saved_A", "saved_LU", "saved_pivots", "saved_sign")
+
+    materializes = False
+
+    def apply(node, *grads):
+        A = unpack(node.saved_A, node)
+        sign = unpack(node.saved_sign, node)
+        LU = unpack(node.saved_LU, node)
+        pivots = unpack(node.saved_pivots, node)
+        grad_A = formulas.slogdet_backward(grads[0], grads[1], A, sign, LU, pivots)
+        return (grad_A,)
+
+    def release(node):
+        node.saved_A = None
+        node.saved_sign = None
+        node.saved_LU = None
+        node.saved_pivots = None
+
+
+def recording__linalg_slogdet(below, needs_A):
+    """Records LinalgSlogdetBackward0 around `below`."""
+
+    def call(A):
+        result = below(A)
+        if not grad_mode.state.enabled:
+            return result
+        node = LinalgSlogdetBackward0()
+        node.edges = (gradient_edge(A),)
+        node.saved_A = save(A)
+        node.saved_sign = save_result(result[0], 0)
+        node.saved_LU = save_result(result[2], 2)
+        node.saved_pivots = save_result(result[3], 3)
+        attach_outputs(result, node, (True, True, False, False))
+        return result
+
+    return call
+
+
+class LinalgSvdBackward0(MultiOutputNode):
+    """_linalg_svd
+    A: svd_backward(grads[0], grads[1], grads[2], U, S, Vh, compute_uv)
+    """
+
+    __slots__ = ("saved_S", "saved_U", "saved_Vh", "saved_compute_uv")
+
+    materializes = False
+
+    def apply(node, *grads):
+        compute_uv = node.saved_compute_uv
+        U = unpack(node.saved_U, node)
+        S = unpack(node.saved_S, node)
+        Vh = unpack(node.saved_Vh, node)
+        grad_A = formulas.svd_backward(grads[0], grads[1], grads[2], U, S, Vh, compute_uv)
+        return (grad_A,)
+
+    def release(node):
+        node.saved_U = None
+        node.saved_S = None
+        node.saved_Vh = None
+
+
+def recording__linalg_svd(below, needs_A):
+    """Records LinalgSvdBackward0 around `below`."""
+
+    def call(A, full_matrices, compute_uv, driver):
+        result = below(A, full_matrices, compute_uv, driver)
+        if not grad_mode.state.enabled:
+            return result
+        node = LinalgSvdBackward0()
+        node.edges = (gradient_edge(A),)
+        node.saved_compute_uv = compute_uv
+        node.saved_U = save_result(result[0], 0)
+        node.saved_S = save_result(result[1], 1)
+        node.saved_Vh = save_result(result[2], 2)
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class LinalgEighBackward0(MultiOutputNode):
+    """_linalg_eigh
+    A: eigh_backward(grads[0], grads[1], eigenvalues, eigenvectors, compute_v)
+    """
+
+    __slots__ = ("saved_compute_v", "saved_eigenvalues", "saved_eigenvectors")
+
+    materializes = False
+
+    def apply(node, *grads):
+        compute_v = node.saved_compute_v
+        eigenvalues = unpack(node.saved_eigenvalues, node)
+        eigenvectors = unpack(node.saved_eigenvectors, node)
+        grad_A = formulas.eigh_backward(grads[0], grads[1], eigenvalues, eigenvectors, compute_v)
+        return (grad_A,)
+
+    def release(node):
+        node.saved_eigenvalues = None
+        node.saved_eigenvectors = None
+
+
+def recording__linalg_eigh(below, needs_A):
+    """Records LinalgEighBackward0 around `below`."""
+
+    def call(A, UPLO, compute_v):
+        result = below(A, UPLO, compute_v)
+        if not grad_mode.state.enabled:
+            return result
+        node = LinalgEighBackward0()
+        node.edges = (gradient_edge(A),)
+        node.saved_compute_v = compute_v
+        node.saved_eigenvalues = save_result(result[0], 0)
+        node.saved_eigenvectors = save_result(result[1], 1)
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class LinalgEigBackward0(MultiOutputNode):
+    """linalg_eig
+    self: eig_backward(grads[0], grads[1], eigenvalues, eigenvectors)
+    """
+
+    __slots__ = ("saved_eigenvalues", "saved_eigenvectors")
+
+    materializes = False
+
+    def apply(node, *grads):
+        eigenvalues = unpack(node.saved_eigenvalues, node)
+        eigenvectors = unpack(node.saved_eigenvectors, node)
+        grad_self = formulas.eig_backward(grads[0], grads[1], eigenvalues, eigenvectors)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_eigenvalues = None
+        node.saved_eigenvectors = None
+
+
+def recording_linalg_eig(below, needs_self):
+    """Records LinalgEigBackward0 around `below`."""
+
+    def call(self):
+        result = below(self)
+        if not grad_mode.state.enabled:
+            return result
+        node = LinalgEigBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_eigenvalues = save_result(result[0], 0)
+        node.saved_eigenvectors = save_result(result[1], 1)
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class LinalgEigvalsBackward0(Node):
+    """_linalg_eigvals
+    self: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_self = errors.raise_not_differentiable("_linalg_eigvals")
+        return (grad_self,)
+
+
+def recording__linalg_eigvals(below, needs_self):
+    """Records LinalgEigvalsBackward0 around `below`."""
+
+    def call(self):
+        result = below(self)
+        if not grad_mode.state.enabled:
+            return result
+        node = LinalgEigvalsBackward0()
+        node.edges = (gradient_edge(self),)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class LinalgMatrixExpBackward0(Node):
+    """linalg_matrix_exp
+    self: matrix_exp_backward(grad, self)
+    """
+
+    __slots__ = ("saved_self",)
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        grad_self = formulas.matrix_exp_backward(grad, self)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = None
+
+
+def recording_linalg_matrix_exp(below, needs_self):
+    """Records LinalgMatrixExpBackward0 around `below`."""
+
+    def call(self):
+        result = below(self)
+        if not grad_mode.state.enabled:
+            return result
+        node = LinalgMatrixExpBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self = save(self)
+        attach(result, node)
+        return result
+
+    return call
+
+
 class LinalgVectorNormBackward0(Node):
     """linalg_vector_norm
     self: vector_norm_backward(grad, self, ord, result, dim, keepdim)

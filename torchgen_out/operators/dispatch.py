@@ -8,6 +8,7 @@ from runtime.ops.shapes import attention as attention_shapes
 from runtime.ops.shapes import convolution as convolution_shapes
 from runtime.ops.shapes import copy as copy_shapes
 from runtime.ops.shapes import elementwise as elementwise_shapes
+from runtime.ops.shapes import factorisations as factorisations_shapes
 from runtime.ops.shapes import indexing as indexing_shapes
 from runtime.ops.shapes import linalg as linalg_shapes
 from runtime.ops.shapes import losses as losses_shapes
@@ -22,7 +23,9 @@ from runtime.ops.shapes import searching as searching_shapes
 from runtime.ops.shapes import selection as selection_shapes
 from runtime.ops.shapes import shaping as shaping_shapes
 from runtime.ops.shapes import softmax as softmax_shapes
+from runtime.ops.shapes import solvers as solvers_shapes
 from runtime.ops.shapes import sorting as sorting_shapes
+from runtime.ops.shapes import spectra as spectra_shapes
 from runtime.ops.shapes import statistics as statistics_shapes
 from torchgen_out import dtype_sets, return_types
 from torchgen_out.nodes import dispatch as nodes
@@ -1744,6 +1747,332 @@ linear = Dispatch(
     meta=linalg_shapes.linear,
     differentiable=("input", "weight", "bias"),
     record=nodes.recording_linear,
+)
+
+linalg_cholesky_ex = Dispatch(
+    "linalg_cholesky_ex",
+    "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor"
+    " L, Tensor info)",
+    {"self": "tensor"},
+    arguments={"self": "operand", "upper": "raw", "check_errors": "raw"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "factorisations.linalg_cholesky_ex"},
+    meta=factorisations_shapes.linalg_cholesky_ex,
+    outputs=2,
+    wrap=return_types.linalg_cholesky_ex,
+    differentiable=("self",),
+    record=nodes.recording_linalg_cholesky_ex,
+)
+
+cholesky_solve = Dispatch(
+    "cholesky_solve",
+    "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
+    {"self": "tensor", "input2": "tensor"},
+    arguments={"self": "operand", "input2": "operand", "upper": "raw"},
+    promotion="none",
+    promoted=("self", "input2"),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "factorisations.cholesky_solve"},
+    meta=factorisations_shapes.cholesky_solve,
+    differentiable=("self", "input2"),
+    record=nodes.recording_cholesky_solve,
+)
+
+cholesky_inverse = Dispatch(
+    "cholesky_inverse",
+    "cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "upper": "raw"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "factorisations.cholesky_inverse"},
+    meta=factorisations_shapes.cholesky_inverse,
+    differentiable=("self",),
+    record=nodes.recording_cholesky_inverse,
+)
+
+linalg_lu_factor_ex = Dispatch(
+    "linalg_lu_factor_ex",
+    "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor "
+    "LU, Tensor pivots, Tensor info)",
+    {"A": "tensor"},
+    arguments={"A": "operand", "pivot": "raw", "check_errors": "raw"},
+    promotion="none",
+    promoted=("A",),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "factorisations.linalg_lu_factor_ex"},
+    meta=factorisations_shapes.linalg_lu_factor_ex,
+    outputs=3,
+    wrap=return_types.linalg_lu_factor_ex,
+    differentiable=("A",),
+    record=nodes.recording_linalg_lu_factor_ex,
+)
+
+_lu_permutation = Dispatch(
+    "_lu_permutation",
+    "_lu_permutation(Tensor pivots, int rows, ScalarType dtype) -> Tensor",
+    {"pivots": "tensor"},
+    arguments={"pivots": "operand", "rows": "raw", "dtype": "raw"},
+    promotion="none",
+    promoted=("pivots",),
+    dtypes=dtype_sets.ALL,
+    kernel_names={"CPU": "factorisations.lu_permutation"},
+    meta=factorisations_shapes.lu_permutation,
+)
+
+linalg_qr = Dispatch(
+    "linalg_qr",
+    "linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)",
+    {"A": "tensor"},
+    arguments={"A": "operand", "mode": "raw"},
+    promotion="none",
+    promoted=("A",),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "factorisations.linalg_qr"},
+    meta=factorisations_shapes.linalg_qr,
+    outputs=2,
+    wrap=return_types.linalg_qr,
+    differentiable=("A",),
+    record=nodes.recording_linalg_qr,
+)
+
+geqrf = Dispatch(
+    "geqrf",
+    "geqrf(Tensor self) -> (Tensor a, Tensor tau)",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "factorisations.geqrf"},
+    meta=factorisations_shapes.geqrf,
+    outputs=2,
+    wrap=return_types.geqrf,
+    differentiable=("self",),
+    record=nodes.recording_geqrf,
+)
+
+linalg_householder_product = Dispatch(
+    "linalg_householder_product",
+    "linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
+    {"input": "tensor", "tau": "tensor"},
+    arguments={"input": "operand", "tau": "operand"},
+    promotion="none",
+    promoted=("input", "tau"),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "factorisations.linalg_householder_product"},
+    meta=factorisations_shapes.linalg_householder_product,
+    differentiable=("input", "tau"),
+    record=nodes.recording_linalg_householder_product,
+)
+
+ormqr = Dispatch(
+    "ormqr",
+    "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) "
+    "-> Tensor",
+    {"self": "tensor", "input2": "tensor", "input3": "tensor"},
+    arguments={
+        "self": "operand",
+        "input2": "operand",
+        "input3": "operand",
+        "left": "raw",
+        "transpose": "raw",
+    },
+    promotion="none",
+    promoted=("self", "input2", "input3"),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "factorisations.ormqr"},
+    meta=factorisations_shapes.ormqr,
+    differentiable=("self", "input2", "input3"),
+    record=nodes.recording_ormqr,
+)
+
+linalg_inv_ex = Dispatch(
+    "linalg_inv_ex",
+    "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
+    {"A": "tensor"},
+    arguments={"A": "operand", "check_errors": "raw"},
+    promotion="none",
+    promoted=("A",),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "solvers.linalg_inv_ex"},
+    meta=solvers_shapes.linalg_inv_ex,
+    outputs=2,
+    wrap=return_types.linalg_inv_ex,
+    differentiable=("A",),
+    record=nodes.recording_linalg_inv_ex,
+)
+
+_linalg_solve_ex = Dispatch(
+    "_linalg_solve_ex",
+    "_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> "
+    "(Tensor result, Tensor LU, Tensor pivots, Tensor info)",
+    {"A": "tensor", "B": "tensor"},
+    arguments={"A": "operand", "B": "operand", "left": "raw", "check_errors": "raw"},
+    promotion="none",
+    promoted=("A", "B"),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "solvers._linalg_solve_ex"},
+    meta=solvers_shapes._linalg_solve_ex,
+    outputs=4,
+    wrap=return_types._linalg_solve_ex,
+    differentiable=("A", "B"),
+    record=nodes.recording__linalg_solve_ex,
+)
+
+linalg_solve_triangular = Dispatch(
+    "linalg_solve_triangular",
+    "linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool "
+    "unitriangular=False) -> Tensor",
+    {"self": "tensor", "B": "tensor"},
+    arguments={
+        "self": "operand",
+        "B": "operand",
+        "upper": "raw",
+        "left": "raw",
+        "unitriangular": "raw",
+    },
+    promotion="none",
+    promoted=("self", "B"),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "solvers.linalg_solve_triangular"},
+    meta=solvers_shapes.linalg_solve_triangular,
+    differentiable=("self", "B"),
+    record=nodes.recording_linalg_solve_triangular,
+)
+
+linalg_lu_solve = Dispatch(
+    "linalg_lu_solve",
+    "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool "
+    "adjoint=False) -> Tensor",
+    {"LU": "tensor", "pivots": "tensor", "B": "tensor"},
+    arguments={
+        "LU": "operand",
+        "pivots": "operand",
+        "B": "operand",
+        "left": "raw",
+        "adjoint": "raw",
+    },
+    promotion="same",
+    promoted=("LU", "B"),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "solvers.linalg_lu_solve"},
+    meta=solvers_shapes.linalg_lu_solve,
+    differentiable=("LU", "B"),
+    record=nodes.recording_linalg_lu_solve,
+)
+
+_linalg_det = Dispatch(
+    "_linalg_det",
+    "_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)",
+    {"A": "tensor"},
+    arguments={"A": "operand"},
+    promotion="none",
+    promoted=("A",),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "solvers._linalg_det"},
+    meta=solvers_shapes._linalg_det,
+    outputs=3,
+    wrap=return_types._linalg_det,
+    differentiable=("A",),
+    record=nodes.recording__linalg_det,
+)
+
+_linalg_slogdet = Dispatch(
+    "_linalg_slogdet",
+    "_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)",
+    {"A": "tensor"},
+    arguments={"A": "operand"},
+    promotion="none",
+    promoted=("A",),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "solvers._linalg_slogdet"},
+    meta=solvers_shapes._linalg_slogdet,
+    outputs=4,
+    wrap=return_types._linalg_slogdet,
+    differentiable=("A",),
+    record=nodes.recording__linalg_slogdet,
+)
+
+_linalg_svd = Dispatch(
+    "_linalg_svd",
+    "_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? "
+    "driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
+    {"A": "tensor"},
+    arguments={"A": "operand", "full_matrices": "raw", "compute_uv": "raw", "driver": "raw"},
+    promotion="none",
+    promoted=("A",),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "spectra._linalg_svd"},
+    meta=spectra_shapes._linalg_svd,
+    outputs=3,
+    wrap=return_types._linalg_svd,
+    differentiable=("A",),
+    record=nodes.recording__linalg_svd,
+)
+
+_linalg_eigh = Dispatch(
+    "_linalg_eigh",
+    "_linalg_eigh(Tensor A, str UPLO='L', bool compute_v=True) -> (Tensor eigenvalues, Tensor"
+    " eigenvectors)",
+    {"A": "tensor"},
+    arguments={"A": "operand", "UPLO": "raw", "compute_v": "raw"},
+    promotion="none",
+    promoted=("A",),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "spectra._linalg_eigh"},
+    meta=spectra_shapes._linalg_eigh,
+    outputs=2,
+    wrap=return_types._linalg_eigh,
+    differentiable=("A",),
+    record=nodes.recording__linalg_eigh,
+)
+
+linalg_eig = Dispatch(
+    "linalg_eig",
+    "linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "spectra.linalg_eig"},
+    meta=spectra_shapes.linalg_eig,
+    outputs=2,
+    wrap=return_types.linalg_eig,
+    differentiable=("self",),
+    record=nodes.recording_linalg_eig,
+)
+
+_linalg_eigvals = Dispatch(
+    "_linalg_eigvals",
+    "_linalg_eigvals(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "spectra._linalg_eigvals"},
+    meta=spectra_shapes._linalg_eigvals,
+    differentiable=("self",),
+    record=nodes.recording__linalg_eigvals,
+)
+
+linalg_matrix_exp = Dispatch(
+    "linalg_matrix_exp",
+    "linalg_matrix_exp(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "spectra.linalg_matrix_exp"},
+    meta=spectra_shapes.linalg_matrix_exp,
+    differentiable=("self",),
+    record=nodes.recording_linalg_matrix_exp,
 )
 
 linalg_vector_norm = Dispatch(

@@ -4570,6 +4570,528 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"x": "randn(3, 4)", "y": "randn(3, 3)"}, "RuntimeError"),
         ],
     ),
+    "linalg_cholesky_ex": (
+        {},
+        {},
+        [
+            ({"self": "definite(3, 3)"}, None),
+            ({"self": "definite(2, 3, 3)", "upper": "True"}, None),
+            ({"self": "randn(0, 0)"}, None),
+            ({"self": "floats([[1, 2], [2, 1]])", "check_errors": "True"}, "LinAlgError"),
+            ({"self": "randn(3, 4)"}, "RuntimeError"),
+        ],
+    ),
+    "linalg_cholesky": (
+        {},
+        {},
+        [
+            ({"self": "definite(3, 3)"}, None),
+            ({"self": "definite(2, 3, 3)", "upper": "True"}, None),
+            ({"self": "permuted(definite(3, 3), (1, 0))"}, None),
+            ({"self": "floats([[1, 2], [2, 1]])"}, "LinAlgError"),
+            ({"self": "randn(3)"}, "RuntimeError"),
+            ({"self": "arange(3)"}, "RuntimeError"),
+        ],
+    ),
+    "cholesky": (
+        {},
+        {},
+        [
+            ({"self": "definite(3, 3)"}, None),
+            ({"self": "definite(3, 3)", "upper": "True"}, None),
+        ],
+    ),
+    "cholesky_solve": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 2)", "input2": "triangular(3, 3)"}, None),
+            ({"self": "randn(2, 3, 2)", "input2": "triangular(3, 3)"}, None),
+            ({"self": "randn(3, 2)", "input2": "triangular(3, 3).mT", "upper": "True"}, None),
+            ({"self": "randn(0, 2)", "input2": "randn(0, 0)"}, None),
+            ({"self": "randn(3, 2)", "input2": "randn(2, 2)"}, "RuntimeError"),
+            ({"self": "randn(3, 2)", "input2": "randn(3, 2)"}, "RuntimeError"),
+        ],
+    ),
+    "cholesky_inverse": (
+        {},
+        {},
+        [
+            ({"self": "triangular(3, 3)"}, None),
+            ({"self": "triangular(2, 3, 3).mT", "upper": "True"}, None),
+            ({"self": "randn(0, 0)"}, None),
+            ({"self": "randn(3, 2)"}, "RuntimeError"),
+        ],
+    ),
+    "linalg_lu_factor_ex": (
+        {},
+        {},
+        [
+            ({"A": "randn(3, 3)"}, None),
+            ({"A": "randn(2, 4, 3)"}, None),
+            ({"A": "randn(3, 4)"}, None),
+            ({"A": "randn(0, 3)"}, None),
+            ({"A": "floats([[1, 1], [1, 1]])", "check_errors": "True"}, "LinAlgError"),
+            ({"A": "randn(3, 3)", "pivot": "False"}, "RuntimeError"),
+            ({"A": "randn(3)"}, "RuntimeError"),
+        ],
+    ),
+    "linalg_lu_factor": (
+        {},
+        {},
+        [
+            ({"A": "randn(3, 3)"}, None),
+            ({"A": "randn(4, 3)"}, None),
+        ],
+    ),
+    "linalg_lu": (
+        {},
+        {},
+        [
+            ({"A": "randn(3, 3)"}, None),
+            ({"A": "randn(2, 4, 3)"}, None),
+            ({"A": "randn(3, 4)"}, None),
+        ],
+    ),
+    "lu": (
+        {},
+        {},
+        [
+            ({"A": "randn(3, 3)"}, None),
+            ({"A": "randn(2, 3, 3)", "get_infos": "True"}, None),
+        ],
+    ),
+    "lu_unpack": (
+        {},
+        {},
+        [
+            ({"LU_data": "randn(3, 3)", "LU_pivots": "swaps([3, 2, 3])"}, None),
+            ({"LU_data": "randn(3, 2)", "LU_pivots": "swaps([2, 3])"}, None),
+            (
+                {"LU_data": "randn(3, 3)", "LU_pivots": "swaps([3, 2, 3])", "unpack_data": "False"},
+                None,
+            ),
+            ({"LU_data": "randn(3, 3)", "LU_pivots": "ints([3, 2, 3])"}, "RuntimeError"),
+        ],
+    ),
+    "_lu_permutation": (
+        {},
+        {},
+        [
+            ({"pivots": "swaps([3, 2, 3])", "rows": "3", "dtype": "float64"}, None),
+        ],
+    ),
+    "linalg_qr": (
+        {},
+        {},
+        [
+            ({"A": "randn(4, 3)"}, None),
+            ({"A": "randn(2, 3, 3)"}, None),
+            ({"A": "randn(3, 5)"}, None),
+            ({"A": "randn(3, 5)", "mode": "'complete'"}, None),
+            ({"A": "randn(0, 3)"}, None),
+            ({"A": "randn(4, 3)", "mode": "'other'"}, "RuntimeError"),
+            ({"A": "randn(3)"}, "RuntimeError"),
+        ],
+    ),
+    "qr": (
+        {},
+        {},
+        [
+            ({"self": "randn(4, 3)"}, None),
+            ({"self": "randn(3, 4)", "some": "False"}, None),
+        ],
+    ),
+    "geqrf": (
+        {},
+        {},
+        [
+            ({"self": "randn(4, 3)"}, None),
+            ({"self": "randn(2, 3, 4)"}, None),
+            ({"self": "randn(3)"}, "RuntimeError"),
+        ],
+    ),
+    "linalg_householder_product": (
+        {},
+        {},
+        [
+            ({"input": "randn(4, 3)", "tau": "randn(3)"}, None),
+            ({"input": "randn(2, 3, 3)", "tau": "randn(2, 2)"}, None),
+            ({"input": "randn(3, 4)", "tau": "randn(3)"}, "RuntimeError"),
+            ({"input": "randn(4, 3)", "tau": "randn(4)"}, "RuntimeError"),
+        ],
+    ),
+    "orgqr": (
+        {},
+        {},
+        [
+            ({"self": "randn(4, 3)", "input2": "randn(3)"}, None),
+        ],
+    ),
+    "ormqr": (
+        {},
+        {},
+        [
+            ({"self": "randn(4, 3)", "input2": "randn(3)", "input3": "randn(4, 2)"}, None),
+            (
+                {
+                    "self": "randn(4, 3)",
+                    "input2": "randn(3)",
+                    "input3": "randn(2, 4)",
+                    "left": "False",
+                    "transpose": "True",
+                },
+                None,
+            ),
+            (
+                {"self": "randn(4, 3)", "input2": "randn(3)", "input3": "randn(3, 2)"},
+                "RuntimeError",
+            ),
+        ],
+    ),
+    "linalg_inv_ex": (
+        {},
+        {},
+        [
+            ({"A": "randn(3, 3)"}, None),
+            ({"A": "randn(2, 3, 3)"}, None),
+            ({"A": "randn(0, 0)"}, None),
+            ({"A": "floats([[1, 1], [1, 1]])", "check_errors": "True"}, "LinAlgError"),
+            ({"A": "randn(3, 4)"}, "RuntimeError"),
+        ],
+    ),
+    "linalg_inv": (
+        {},
+        {},
+        [
+            ({"A": "randn(3, 3)"}, None),
+            ({"A": "permuted(randn(3, 2, 3), (1, 0, 2))"}, None),
+            ({"A": "randn(2, 0, 0)"}, None),
+            ({"A": "floats([[1, 1], [1, 1]])"}, "LinAlgError"),
+            ({"A": "floats([[[1, 2], [3, 4]], [[1, 1], [1, 1]]])"}, "LinAlgError"),
+            ({"A": "randn(3, 4)"}, "RuntimeError"),
+            ({"A": "arange(3)"}, "RuntimeError"),
+        ],
+    ),
+    "inverse": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 3)"}, None),
+        ],
+    ),
+    "_linalg_solve_ex": (
+        {},
+        {},
+        [
+            ({"A": "randn(3, 3)", "B": "randn(3, 2)"}, None),
+        ],
+    ),
+    "linalg_solve_ex": (
+        {},
+        {},
+        [
+            ({"A": "randn(3, 3)", "B": "randn(3, 2)"}, None),
+            (
+                {"A": "floats([[1, 1], [1, 1]])", "B": "randn(2)", "check_errors": "True"},
+                "LinAlgError",
+            ),
+        ],
+    ),
+    "linalg_solve": (
+        {},
+        {},
+        [
+            ({"A": "randn(3, 3)", "B": "randn(3, 2)"}, None),
+            ({"A": "randn(3, 3)", "B": "randn(3)"}, None),
+            ({"A": "randn(2, 3, 3)", "B": "randn(2, 3)"}, None),
+            ({"A": "randn(2, 1, 3, 3)", "B": "randn(4, 3, 2)"}, None),
+            ({"A": "randn(3, 3)", "B": "randn(2, 2, 3)", "left": "False"}, None),
+            ({"A": "permuted(randn(3, 3), (1, 0))", "B": "permuted(randn(2, 3), (1, 0))"}, None),
+            ({"A": "randn(0, 0)", "B": "randn(0, 2)"}, None),
+            ({"A": "floats([[1, 1], [1, 1]])", "B": "randn(2)"}, "LinAlgError"),
+            ({"A": "randn(3, 4)", "B": "randn(3)"}, "RuntimeError"),
+            ({"A": "randn(3, 3)", "B": "randn(4, 2)"}, "RuntimeError"),
+            ({"A": "randn(3, 3)", "B": "randn(3)", "left": "False"}, "RuntimeError"),
+            ({"A": "randn(3, 3)", "B": "arange(3)"}, "RuntimeError"),
+        ],
+    ),
+    "linalg_solve_triangular": (
+        {},
+        {},
+        [
+            ({"self": "triangular(3, 3)", "B": "randn(3, 2)", "upper": "False"}, None),
+            ({"self": "triangular(2, 3, 3).mT", "B": "randn(3, 2)", "upper": "True"}, None),
+            (
+                {"self": "triangular(3, 3)", "B": "randn(2, 3)", "upper": "False", "left": "False"},
+                None,
+            ),
+            (
+                {
+                    "self": "permuted(triangular(3, 3), (1, 0))",
+                    "B": "randn(3, 2)",
+                    "upper": "False",
+                    "unitriangular": "True",
+                },
+                None,
+            ),
+            (
+                {
+                    "self": "triangular(3, 3)",
+                    "B": "randn(2, 2, 3)",
+                    "upper": "True",
+                    "left": "False",
+                },
+                None,
+            ),
+            ({"self": "randn(3, 4)", "B": "randn(3, 2)", "upper": "True"}, "RuntimeError"),
+            ({"self": "randn(3, 3)", "B": "randn(2, 2)", "upper": "True"}, "RuntimeError"),
+        ],
+    ),
+    "triangular_solve": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 2)", "A": "triangular(3, 3).mT"}, None),
+            (
+                {
+                    "self": "randn(2, 3, 2)",
+                    "A": "triangular(3, 3)",
+                    "upper": "False",
+                    "transpose": "True",
+                },
+                None,
+            ),
+            (
+                {
+                    "self": "randn(3, 2)",
+                    "A": "triangular(3, 3)",
+                    "upper": "False",
+                    "unitriangular": "True",
+                },
+                None,
+            ),
+        ],
+    ),
+    "linalg_lu_solve": (
+        {},
+        {},
+        [
+            ({"LU": "randn(3, 3)", "pivots": "swaps([3, 2, 3])", "B": "randn(3, 2)"}, None),
+            (
+                {
+                    "LU": "randn(3, 3)",
+                    "pivots": "swaps([3, 2, 3])",
+                    "B": "randn(2, 3, 2)",
+                    "adjoint": "True",
+                },
+                None,
+            ),
+            (
+                {
+                    "LU": "randn(3, 3)",
+                    "pivots": "swaps([3, 2, 3])",
+                    "B": "randn(2, 3)",
+                    "left": "False",
+                },
+                None,
+            ),
+            (
+                {
+                    "LU": "randn(3, 3)",
+                    "pivots": "swaps([3, 2, 3])",
+                    "B": "randn(2, 3)",
+                    "left": "False",
+                    "adjoint": "True",
+                },
+                None,
+            ),
+            ({"LU": "randn(3, 3)", "pivots": "swaps([3, 2])", "B": "randn(3, 2)"}, "RuntimeError"),
+            (
+                {"LU": "randn(3, 3)", "pivots": "swaps([3, 2, 3])", "B": "randn(2, 2)"},
+                "RuntimeError",
+            ),
+        ],
+    ),
+    "lu_solve": (
+        {},
+        {},
+        [
+            (
+                {"self": "randn(3, 2)", "LU_data": "randn(3, 3)", "LU_pivots": "swaps([3, 2, 3])"},
+                None,
+            ),
+        ],
+    ),
+    "_linalg_det": (
+        {},
+        {},
+        [
+            ({"A": "randn(3, 3)"}, None),
+        ],
+    ),
+    "linalg_det": (
+        {},
+        {},
+        [
+            ({"A": "randn(3, 3)"}, None),
+            ({"A": "randn(2, 3, 3)"}, None),
+            ({"A": "randn(0, 0)"}, None),
+            ({"A": "floats([[1, 2, 3], [4, 5, 6], [7, 8, 9.5]])"}, None),
+            ({"A": "randn(3, 4)"}, "RuntimeError"),
+            ({"A": "arange(3)"}, "RuntimeError"),
+        ],
+    ),
+    "det": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 3)"}, None),
+        ],
+    ),
+    "_linalg_slogdet": (
+        {},
+        {},
+        [
+            ({"A": "randn(3, 3)"}, None),
+        ],
+    ),
+    "linalg_slogdet": (
+        {},
+        {},
+        [
+            ({"A": "randn(3, 3)"}, None),
+            ({"A": "randn(2, 3, 3)"}, None),
+            ({"A": "floats([[1, 1], [1, 1]])"}, None),
+            ({"A": "randn(0, 0)"}, None),
+            ({"A": "randn(3, 4)"}, "RuntimeError"),
+        ],
+    ),
+    "slogdet": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 3)"}, None),
+        ],
+    ),
+    "logdet": (
+        {},
+        {},
+        [
+            ({"self": "definite(3, 3)"}, None),
+            ({"self": "floats([[0, 1], [1, 0]])"}, None),
+            ({"self": "floats([[1, 1], [1, 1]])"}, None),
+        ],
+    ),
+    "_linalg_svd": (
+        {},
+        {},
+        [
+            ({"A": "randn(4, 3)"}, None),
+            ({"A": "randn(3, 4)"}, None),
+            ({"A": "randn(4, 3)", "full_matrices": "True"}, None),
+        ],
+    ),
+    "linalg_svd": (
+        {},
+        {},
+        [
+            ({"A": "randn(4, 3)", "full_matrices": "False"}, None),
+            ({"A": "randn(3, 4)", "full_matrices": "False"}, None),
+            ({"A": "randn(2, 3, 3)"}, None),
+            ({"A": "randn(4, 2)"}, None),
+            ({"A": "randn(0, 3)"}, None),
+            ({"A": "randn(3)"}, "RuntimeError"),
+            ({"A": "randn(3, 3)", "driver": "'gesvd'"}, "RuntimeError"),
+        ],
+    ),
+    "linalg_svdvals": (
+        {},
+        {},
+        [
+            ({"A": "randn(4, 3)"}, None),
+            ({"A": "randn(2, 3, 4)"}, None),
+            ({"A": "randn(3)"}, "RuntimeError"),
+        ],
+    ),
+    "svd": (
+        {},
+        {},
+        [
+            ({"self": "randn(4, 3)"}, None),
+            ({"self": "randn(3, 4)", "compute_uv": "False"}, None),
+        ],
+    ),
+    "_linalg_eigh": (
+        {},
+        {},
+        [
+            ({"A": "definite(3, 3)"}, None),
+        ],
+    ),
+    "linalg_eigh": (
+        {},
+        {},
+        [
+            ({"self": "definite(3, 3)"}, None),
+            ({"self": "definite(2, 3, 3)", "UPLO": "'U'"}, None),
+            ({"self": "randn(0, 0)"}, None),
+            ({"self": "randn(3, 4)"}, "RuntimeError"),
+            ({"self": "randn(3, 3)", "UPLO": "'X'"}, "RuntimeError"),
+        ],
+    ),
+    "linalg_eigvalsh": (
+        {},
+        {},
+        [
+            ({"self": "definite(3, 3)"}, None),
+            ({"self": "definite(2, 3, 3)", "UPLO": "'U'"}, None),
+            ({"self": "randn(3, 4)"}, "RuntimeError"),
+        ],
+    ),
+    "linalg_eig": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 3)"}, None),
+            ({"self": "randn(2, 4, 4)"}, None),
+            ({"self": "randn(3, 4)"}, "RuntimeError"),
+            ({"self": "floats([[1, inf], [0, 1]])"}, "RuntimeError"),
+        ],
+    ),
+    "_linalg_eigvals": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 3)"}, None),
+        ],
+    ),
+    "linalg_eigvals": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 3)"}, None),
+            ({"self": "randn(2, 4, 4)"}, None),
+            ({"self": "randn(3, 4)"}, "RuntimeError"),
+        ],
+    ),
+    "linalg_matrix_exp": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 3)"}, None),
+            ({"self": "randn(2, 2, 2)"}, None),
+            ({"self": "randn(0, 0)"}, None),
+            ({"self": "randn(3, 4)"}, "RuntimeError"),
+        ],
+    ),
+    "matrix_exp": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 3)"}, None),
+        ],
+    ),
     "linalg_vector_norm": (
         {},
         {},

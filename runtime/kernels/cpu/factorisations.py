@@ -1,0 +1,167 @@
+"""Cholesky, LU and QR factorisations, matrix by matrix, into the given outputs.
+
+Shapes were checked by `runtime.ops.shapes.factorisations`, which also says in which order the
+results are stored. Failures are numbers in `info`, as LAPACK reports them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from runtime import errors
+from runtime.kernels.cpu.lapack import broadcast_stack, routine, rows_of, stack, workspace
+
+Array = Any
+
+
+def linalg_cholesky_ex(
+    factor: Array, info: Array, self: Array, upper: bool, check_errors: bool
+) -> None:
+    """Write the triangular factor. Only the triangle that it replaces is read.
+
+    To LAPACK the row-major input is its conjugate, and the other triangle the one meant; the
+    factor of that, read row by row, is the factor asked for.
+    """
+    np.copyto(factor, self)
+    if not factor.size:
+        info.fill(0)
+        return
+    potrf, numbers = routine("potrf", factor.dtype), info.reshape(-1)
+    for i, matrix in enumerate(stack(factor)):
+        _, numbers[i] = potrf(matrix.T, lower=upper, clean=1, overwrite_a=1)
+    if check_errors:
+        errors.check_info("linalg.cholesky_ex", info, errors.not_positive_definite)
+
+
+def cholesky_inverse(out: Array, self: Array, upper: bool) -> None:
+    """Write the inverse of the matrix whose Cholesky factor is given."""
+    np.copyto(out, self)
+    if not out.size:
+        return
+    potri = routine("potri", out.dtype)
+    for matrix in stack(out):
+        potri(matrix.T, lower=upper, overwrite_c=1)
+        half = np.triu(matrix, 1) if upper else np.tril(matrix, -1)
+        diagonal = np.diag(matrix.diagonal().real)
+        np.add(half + half.conj().T, diagonal, out=matrix)
+
+
+def cholesky_solve(out: Array, self: Array, input2: Array, upper: bool) -> None:
+    """Write A^-1 @ self, where input2 is the Cholesky factor of A."""
+    np.copyto(out, self)
+    if not out.size:
+        return
+    potrs, factors = routine("potrs", out.dtype), broadcast_stack(input2, out.shape[:-2])
+    for matrix, factor in zip(stack(out), factors, strict=True):
+        potrs(factor, matrix, lower=not upper, overwrite_b=1)
+
+
+# -- LU ----------------------------------------------------------------------------------------
+
+
+def linalg_lu_factor_ex(
+    LU: Array, pivots: Array, info: Array, A: Array, pivot: bool, check_errors: bool
+) -> None:
+    """Write both factors into one matrix, and the rows swapped, counted from 1."""
+    np.copyto(LU, A)
+    factor_in_place(LU, pivots, info)
+    if check_errors:
+        errors.check_info("torch.linalg.lu_factor_ex", info, errors.singular_factor)
+
+
+def factor_in_place(LU: Array, pivots: Array, info: Array) -> None:
+    """Replace matrices, stored column by column, by their factors."""
+    info.fill(0)
+    if not LU.size:
+        return
+    getrf, swaps, numbers = routine("getrf", LU.dtype), rows_of(pivots), info.reshape(-1)
+    for i, matrix in enumerate(stack(LU)):
+        _, swapped, numbers[i] = getrf(matrix, overwrite_a=1)
+        np.add(swapped, 1, out=swaps[i])
+
+
+def lu_permutation(P: Array, pivots: Array, rows: int, dtype: Any) -> None:
+    """Write the permutation matrices of rows swapped one after the other: A = P L U."""
+    P.fill(0)
+    for matrix, swaps in zip(stack(P), rows_of(pivots), strict=True):
+        order = list(range(rows))
+        for i, j in enumerate(swaps):
+            order[i], order[j - 1] = order[j - 1], order[i]
+        matrix[order, range(rows)] = 1
+
+
+# -- QR ----------------------------------------------------------------------------------------
+
+
+def linalg_qr(Q: Array, R: Array, A: Array, mode: str) -> None:
+    """Write the factors; mode 'r' leaves Q empty."""
+    rows, columns = A.shape[-2:]
+    in_place = mode != "r" and Q.shape[-1] >= columns
+    work = None if in_place else np.empty((columns, rows), R.dtype).T
+    if not A.size:
+        R.fill(0)
+        Q[...] = np.eye(*Q.shape[-2:]) if Q.ndim > 1 else 0
+        return
+    factors = stack(Q) if mode != "r" else [None] * len(stack(R))
+    for matrix, q, r in zip(broadcast_stack(A, A.shape[:-2]), factors, stack(R), strict=True):
+        _qr(matrix, q, r, work)
+
+
+def _qr(matrix: Array, q: Array | None, r: Array, work: Array | None) -> None:
+    """One factorisation; work: where it is done if not in q's first columns."""
+    reflectors = work if work is not None or q is None else q[:, : matrix.shape[1]]
+    np.copyto(reflectors, matrix)
+    tau = reflect(reflectors)
+    r[...] = np.triu(reflectors[: r.shape[0]])
+    if q is not None:
+        if work is not None:
+            np.copyto(q, work[:, : q.shape[1]])
+        multiply_reflectors(q, tau)
+
+
+def reflect(matrix: Array) -> Array:
+    """Replace a matrix, stored by columns, by R and the reflectors; return their scales."""
+    geqrf = routine("geqrf", matrix.dtype)
+    (lwork,) = workspace("geqrf", matrix.dtype, *matrix.shape)
+    return geqrf(matrix, lwork=lwork, overwrite_a=1)[1]
+
+
+def multiply_reflectors(matrix: Array, tau: Array) -> None:
+    """Replace reflectors, stored by columns, by the first columns of their product."""
+    orgqr = routine("orgqr", matrix.dtype)
+    orgqr(matrix, tau, lwork=max(1, 32 * matrix.shape[1]), overwrite_a=1)
+
+
+def geqrf(a: Array, tau: Array, self: Array) -> None:
+    """Write R and the reflectors below it into one matrix, and the reflectors' scales."""
+    np.copyto(a, self)
+    if a.size:
+        for matrix, scales in zip(stack(a), rows_of(tau), strict=True):
+            scales[...] = reflect(matrix)
+
+
+def linalg_householder_product(out: Array, input: Array, tau: Array) -> None:
+    """Write the first columns of the product of Householder reflections."""
+    np.copyto(out, input)
+    if not tau.size:
+        out[...] = np.eye(*out.shape[-2:])
+    elif out.size:
+        for matrix, scales in zip(stack(out), rows_of(tau), strict=True):
+            multiply_reflectors(matrix, scales)
+
+
+def ormqr(
+    out: Array, self: Array, input2: Array, input3: Array, left: bool, transpose: bool
+) -> None:
+    """Write the product of a matrix and Householder reflections, never forming these."""
+    np.copyto(out, input3)
+    if not out.size or not input2.size:
+        return
+    function = routine("ormqr", out.dtype)
+    side = "L" if left else "R"
+    trans = "N" if not transpose else ("C" if out.dtype.kind == "c" else "T")
+    lwork = 64 * max(out.shape[-2:])
+    for matrix, reflectors, tau in zip(stack(out), stack(self), rows_of(input2), strict=True):
+        function(side, trans, reflectors, tau, matrix, lwork, overwrite_c=1)

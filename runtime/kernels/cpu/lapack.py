@@ -1,0 +1,79 @@
+"""LAPACK and BLAS by SciPy, matrix by matrix: which routine a dtype takes, and its workspace.
+
+The routines read and write matrices stored column by column. A row-major matrix is to them its own
+transpose, which saves most copies: the callers say which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+Array = Any
+
+LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
+UNITARY = {"orgqr": "ungqr", "ormqr": "unmqr", "syevd": "heevd"}
+"""What real routines are called in the complex case."""
+
+
+@cache
+def routine(name: str, dtype: Any) -> Any:
+    """LAPACK's `name` for one dtype; unlike most of SciPy, its functions check next to nothing."""
+    from scipy.linalg import lapack
+
+    return getattr(lapack, _spelled(name, dtype))
+
+
+@cache
+def blas(name: str, dtype: Any) -> Any:
+    """BLAS's `name` for one dtype."""
+    from scipy.linalg import blas as functions
+
+    return getattr(functions, _spelled(name, dtype))
+
+
+def _spelled(name: str, dtype: Any) -> str:
+    name = UNITARY.get(name, name) if dtype.kind == "c" else name
+    return LETTERS[dtype.char] + name
+
+
+@cache
+def workspace(name: str, dtype: Any, *args: Any) -> tuple[int, ...]:
+    """The sizes of working memory with which a routine runs in blocks."""
+    from scipy.linalg import lapack
+
+    query = getattr(lapack, f"{_spelled(name, dtype)}_lwork")
+    *sizes, _ = query(*args)
+    return tuple(int(np.real(size)) for size in sizes)
+
+
+def stack(array: Array) -> Array:
+    """All matrices of a batch as (count, rows, columns); a view where the memory allows."""
+    *batch, rows, columns = array.shape
+    return array.reshape((prod(batch), rows, columns))
+
+
+def rows_of(array: Array) -> Array:
+    """All vectors of a batch as (count, size); a view where the memory allows."""
+    *batch, size = array.shape
+    return array.reshape((prod(batch), size))
+
+
+def broadcast_stack(array: Array, batch: tuple[int, ...]) -> Iterator[Array]:
+    """The matrices of an array whose batch dims broadcast to `batch`, one by one."""
+    wide = np.broadcast_to(array, (*batch, *array.shape[-2:]))
+    if len(batch) < 2:
+        return iter(wide if batch else wide[None])
+    return (wide[index] for index in np.ndindex(*batch))
+
+
+def column_major(array: Array) -> Array:
+    """A fresh copy of matrices, each stored column by column."""
+    *batch, rows, columns = array.shape
+    copy = np.empty((*batch, columns, rows), array.dtype).swapaxes(-1, -2)
+    copy[...] = array
+    return copy

@@ -1,0 +1,137 @@
+"""Linear systems, inverses and determinants on the CPU, matrix by matrix.
+
+Shapes were checked by `runtime.ops.shapes.solvers`. Failures are numbers in `info`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from runtime import errors
+from runtime.kernels.cpu import lapack
+from runtime.kernels.cpu.factorisations import factor_in_place
+from runtime.kernels.cpu.lapack import broadcast_stack, routine, rows_of, stack, workspace
+
+Array = Any
+quiet = np.errstate(all="ignore")
+
+
+def linalg_inv_ex(inverse: Array, info: Array, A: Array, check_errors: bool) -> None:
+    """Write the inverses. To LAPACK a row-major matrix is its transpose, and so is the inverse."""
+    np.copyto(inverse, A)
+    info.fill(0)
+    if not inverse.size:
+        return
+    dtype, numbers = inverse.dtype, info.reshape(-1)
+    getrf, getri = routine("getrf", dtype), routine("getri", dtype)
+    (lwork,) = workspace("getri", dtype, inverse.shape[-1])
+    for i, matrix in enumerate(stack(inverse)):
+        factors, pivots, numbers[i] = getrf(matrix.T, overwrite_a=1)
+        if numbers[i] == 0:
+            getri(factors, pivots, lwork=lwork, overwrite_lu=1)
+    if check_errors:
+        errors.check_info("linalg.inv_ex", info, errors.singular_matrix)
+
+
+def _linalg_solve_ex(
+    result: Array,
+    LU: Array,
+    pivots: Array,
+    info: Array,
+    A: Array,
+    B: Array,
+    left: bool,
+    check_errors: bool,
+) -> None:
+    """Write the solution of A X = B, or X A = B, and the factors of A for further solutions."""
+    np.copyto(LU, A)
+    factor_in_place(LU, pivots, info)
+    is_vector = result.ndim < LU.ndim
+    if is_vector:
+        result, B = result[..., None], B[..., None]
+    _solve_factored(result, LU, pivots, B, left, adjoint=False)
+
+
+def linalg_lu_solve(
+    out: Array, LU: Array, pivots: Array, B: Array, left: bool, adjoint: bool
+) -> None:
+    """Write the solution of A X = B (or of another side, or of A^H), given the factors of A."""
+    _solve_factored(out, LU, pivots, B, left, adjoint)
+
+
+def _solve_factored(
+    out: Array, LU: Array, pivots: Array, B: Array, left: bool, adjoint: bool
+) -> None:
+    """X A = B is A^T X^T = B^T, and X A^H = B is A conj(X)^T = conj(B)^T."""
+    conjugated = adjoint and not left and out.dtype.kind == "c"
+    np.copyto(out, np.conj(B) if conjugated else B)
+    if not out.size:
+        return
+    getrs = routine("getrs", out.dtype)
+    trans = (2 if adjoint else 0) if left else (0 if adjoint else 1)
+    batch = out.shape[:-2]
+    swaps = np.broadcast_to(pivots, (*batch, pivots.shape[-1]))
+    each = zip(stack(out), broadcast_stack(LU, batch), rows_of(swaps), strict=True)
+    for matrix, factors, swapped in each:
+        getrs(factors, swapped - 1, matrix if left else matrix.T, trans=trans, overwrite_b=1)
+    if conjugated:
+        np.conj(out, out=out)
+
+
+@quiet
+def linalg_solve_triangular(
+    out: Array, self: Array, B: Array, upper: bool, left: bool, unitriangular: bool
+) -> None:
+    """Write the solution of A X = B, or X A = B, for triangular A.
+
+    To BLAS the row-major X is its transpose: X^T A^T = B^T, or A^T X^T = B^T.
+    """
+    np.copyto(out, B)
+    if not out.size:
+        return
+    trsm = lapack.blas("trsm", out.dtype)
+    for matrix, triangle in zip(stack(out), broadcast_stack(self, out.shape[:-2]), strict=True):
+        by_columns = triangle.flags.f_contiguous and not triangle.flags.c_contiguous
+        trsm(
+            1,
+            triangle if by_columns else triangle.T,
+            matrix.T,
+            side=left,
+            lower=upper != by_columns,
+            trans_a=by_columns,
+            diag=unitriangular,
+            overwrite_b=1,
+        )
+
+
+# -- determinants -----------------------------------------------------------------------------
+
+
+@quiet
+def _linalg_det(result: Array, LU: Array, pivots: Array, A: Array) -> None:
+    """Write the product of the pivots, signed by the swaps, and the factors."""
+    _factor(LU, pivots, A)
+    diagonal = LU.diagonal(axis1=-2, axis2=-1)
+    np.multiply(diagonal.prod(-1), _swap_sign(pivots), out=result)
+
+
+@quiet
+def _linalg_slogdet(sign: Array, logabsdet: Array, LU: Array, pivots: Array, A: Array) -> None:
+    """Write sign and logarithm of the determinant's magnitude, and the factors."""
+    _factor(LU, pivots, A)
+    diagonal = LU.diagonal(axis1=-2, axis2=-1)
+    np.multiply(np.sign(diagonal).prod(-1), _swap_sign(pivots), out=sign)
+    np.sum(np.log(np.abs(diagonal)), -1, out=logabsdet)
+
+
+def _factor(LU: Array, pivots: Array, A: Array) -> None:
+    np.copyto(LU, A)
+    factor_in_place(LU, pivots, np.empty(LU.shape[:-2], np.int32))
+
+
+def _swap_sign(pivots: Array) -> Array:
+    """-1 for an odd number of swaps, 1 for an even one."""
+    in_place = np.arange(1, pivots.shape[-1] + 1)
+    return 1 - 2 * ((pivots != in_place).sum(-1) & 1)

@@ -1,0 +1,146 @@
+"""Factorisations and solvers that check what LAPACK reports, and the older names of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from runtime import errors
+from runtime.dispatch import ops
+
+Failure = Callable[[str, int | None, int], Exception]
+
+
+def check(operator: str, info: Any, failure: Failure) -> None:
+    """Raise the failure of the first matrix that has one; meta tensors have no numbers."""
+    if info.device.type != "meta":
+        errors.check_info(operator, info.numpy(), failure)
+
+
+# -- Cholesky ----------------------------------------------------------------------------------
+
+
+def linalg_cholesky(self: Any, upper: bool = False) -> Any:
+    """The factor; an error if a matrix is not positive-definite."""
+    factor, info = ops.linalg_cholesky_ex(self, upper=upper)
+    check("linalg.cholesky", info, errors.not_positive_definite)
+    return factor
+
+
+def cholesky(self: Any, upper: bool = False) -> Any:
+    """As linalg.cholesky, with `upper` in second place."""
+    factor, info = ops.linalg_cholesky_ex(self, upper=upper)
+    check("cholesky", info, errors.not_positive_definite)
+    return factor
+
+
+# -- LU ----------------------------------------------------------------------------------------
+
+
+def linalg_lu_factor(A: Any, pivot: bool = True) -> Any:
+    """The factors in one matrix, and the swaps."""
+    return ops.linalg_lu_factor_ex(A, pivot=pivot)[:2]
+
+
+def linalg_lu(A: Any, pivot: bool = True) -> Any:
+    """Permutation, unit lower and upper triangular matrix."""
+    LU, pivots, _ = ops.linalg_lu_factor_ex(A, pivot=pivot)
+    return unpack(LU, pivots)
+
+
+def unpack(LU: Any, pivots: Any) -> Any:
+    """P, L and U of factors kept in one matrix."""
+    rows, columns = LU.shape[-2:]
+    smaller = min(rows, columns)
+    P = ops._lu_permutation(pivots, rows, LU.dtype)
+    one = ops.eye(rows, smaller, dtype=LU.dtype, device=LU.device)
+    L = LU[..., :, :smaller].tril(-1) + one
+    return P, L, LU[..., :smaller, :].triu()
+
+
+def lu_unpack(
+    LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True
+) -> Any:
+    """P, L and U; those not asked for are empty."""
+    if not str(LU_pivots.dtype).endswith("int32"):
+        raise RuntimeError(
+            "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype"
+        )
+    P, L, U = unpack(LU_data, LU_pivots)
+    empty = LU_data.new_empty((0,))
+    return (
+        P if unpack_pivots else empty,
+        L if unpack_data else empty,
+        U if unpack_data else empty,
+    )
+
+
+def lu(A: Any, pivot: bool = True, get_infos: bool = False) -> Any:
+    """The factors in one matrix and the swaps; with get_infos what LAPACK says of each matrix."""
+    LU, pivots, info = ops.linalg_lu_factor_ex(A, pivot=pivot)
+    if get_infos:
+        return LU, pivots, info
+    check("lu", info, errors.singular_factor)
+    return LU, pivots
+
+
+def lu_solve(self: Any, LU_data: Any, LU_pivots: Any) -> Any:
+    """The solution of A X = self."""
+    return ops.linalg_lu_solve(LU_data, LU_pivots, self)
+
+
+# -- linear systems ----------------------------------------------------------------------------
+
+
+def linalg_solve_ex(A: Any, B: Any, left: bool = True, check_errors: bool = False) -> Any:
+    """The solution, and what LAPACK says of each matrix."""
+    result, _, _, info = ops._linalg_solve_ex(A, B, left=left)
+    if check_errors:
+        check("torch.linalg.solve_ex", info, errors.unsolvable)
+    return result, info
+
+
+def linalg_solve(A: Any, B: Any, left: bool = True) -> Any:
+    """The solution; an error if a matrix is singular."""
+    result, _, _, info = ops._linalg_solve_ex(A, B, left=left)
+    check("torch.linalg.solve", info, errors.unsolvable)
+    return result
+
+
+def triangular_solve(
+    self: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> Any:
+    """The solution of A X = self (A^T X = self), and a copy of A."""
+    factor = A.mT if transpose else A
+    solution = ops.linalg_solve_triangular(
+        factor, self, upper=upper != transpose, unitriangular=unitriangular
+    )
+    return solution, A.expand((*solution.shape[:-2], *A.shape[-2:])).clone()
+
+
+def linalg_inv(A: Any) -> Any:
+    """The inverse; an error if a matrix is singular."""
+    inverse, info = ops.linalg_inv_ex(A)
+    check("linalg.inv", info, errors.singular_matrix)
+    return inverse
+
+
+# -- determinants ------------------------------------------------------------------------------
+
+
+def linalg_det(A: Any) -> Any:
+    """The determinant."""
+    return ops._linalg_det(A)[0]
+
+
+def linalg_slogdet(A: Any) -> Any:
+    """Sign and logarithm of the magnitude of the determinant."""
+    return ops._linalg_slogdet(A)[:2]
+
+
+def logdet(self: Any) -> Any:
+    """The logarithm of the determinant; nan for a negative one."""
+    sign, logabsdet = ops._linalg_slogdet(self)[:2]
+    if self.dtype.is_complex:
+        return sign.log() + logabsdet
+    return logabsdet.masked_fill(sign < 0, float("nan"))

@@ -1,0 +1,142 @@
+"""Shapes and checks of Cholesky, LU and QR factorisations.
+
+Results that LAPACK stores column by column stay so: their strides say it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runtime import errors
+from runtime.core import dtype as dtypes
+from runtime.core import shape as shapes
+
+Sizes = tuple[int, ...]
+
+
+def check_matrices(operator: str, tensor: Any, name: str = "A") -> None:
+    """At least two dims."""
+    if tensor.ndim < 2:
+        raise errors.matrix_expected(operator, name, tensor.ndim)
+
+
+def check_square(operator: str, tensor: Any, name: str = "A") -> None:
+    """At least two dims, the last two of one size."""
+    check_matrices(operator, tensor, name)
+    if tensor.shape[-1] != tensor.shape[-2]:
+        raise errors.square_expected(operator, name, tensor.shape)
+
+
+def by_columns(sizes: Sequence[int], dtype: Any) -> tuple[Sizes, Any, Sizes]:
+    """A result whose matrices are stored column by column."""
+    *batch, rows, columns = sizes
+    *outer, step, one = shapes.contiguous_strides((*batch, columns, rows))
+    return tuple(sizes), dtype, (*outer, one, step)
+
+
+def linalg_cholesky_ex(self: Any, upper: bool = False, check_errors: bool = False) -> Any:
+    """Shape: (*B, n, n) -> (*B, n, n), (*B)."""
+    check_square("linalg.cholesky", self)
+    return (self.shape, self.dtype), (self.shape[:-2], dtypes.int32)
+
+
+def cholesky_inverse(self: Any, upper: bool = False) -> Any:
+    """Shape: (*B, n, n) -> (*B, n, n)."""
+    check_square("cholesky_inverse", self)
+    return self.shape, self.dtype
+
+
+def cholesky_solve(self: Any, input2: Any, upper: bool = False) -> Any:
+    """Shape: (*A, n, k), (*B, n, n) -> (*broadcast(A, B), n, k)."""
+    check_matrices("cholesky_solve", self, "b")
+    check_square("cholesky_solve", input2, "u")
+    if self.dtype is not input2.dtype:
+        raise errors.operand_dtypes_differ("cholesky_solve", input2.dtype, self.dtype)
+    if self.shape[-2] != input2.shape[-1]:
+        raise errors.sides_do_not_fit("cholesky_solve", True, input2.shape, self.shape)
+    batch = shapes.broadcast_shapes(self.shape[:-2], input2.shape[:-2])
+    return by_columns((*batch, *self.shape[-2:]), self.dtype)
+
+
+# -- LU ----------------------------------------------------------------------------------------
+
+
+def linalg_lu_factor_ex(A: Any, pivot: bool = True, check_errors: bool = False) -> Any:
+    """Shape: (*B, m, n) -> (*B, m, n), (*B, min(m, n)), (*B)."""
+    check_matrices("torch.lu_factor", A)
+    if not pivot:
+        raise errors.no_pivoting_on_cpu("linalg.lu_factor")
+    batch, smaller = A.shape[:-2], min(A.shape[-2:])
+    return (
+        by_columns(A.shape, A.dtype),
+        ((*batch, smaller), dtypes.int32),
+        (batch, dtypes.int32),
+    )
+
+
+def lu_permutation(pivots: Any, rows: int, dtype: Any) -> Any:
+    """Shape: (*B, k) -> (*B, rows, rows)."""
+    return (*pivots.shape[:-1], rows, rows), dtype
+
+
+# -- QR ----------------------------------------------------------------------------------------
+
+
+def linalg_qr(A: Any, mode: str = "reduced") -> Any:
+    """Shape: (*B, m, n) -> (*B, m, k), (*B, k, n), k being min(m, n), or m if mode is complete."""
+    check_matrices("linalg.qr", A)
+    if mode not in ("reduced", "complete", "r"):
+        raise errors.unknown_word("qr", "mode", mode, "'reduced', 'complete', 'r'")
+    *batch, rows, columns = A.shape
+    inner = rows if mode == "complete" else min(rows, columns)
+    q = ((0,), A.dtype) if mode == "r" else by_columns((*batch, rows, inner), A.dtype)
+    return q, by_columns((*batch, inner, columns), A.dtype)
+
+
+def geqrf(self: Any) -> Any:
+    """Shape: (*B, m, n) -> (*B, m, n), (*B, min(m, n))."""
+    check_matrices("geqrf", self, "input")
+    sizes = self.shape
+    return by_columns(sizes, self.dtype), ((*sizes[:-2], min(sizes[-2:])), self.dtype)
+
+
+def linalg_householder_product(input: Any, tau: Any) -> Any:
+    """Shape: (*B, m, n), (*B, k) -> (*B, m, n)."""
+    name = "torch.linalg.householder_product"
+    check_matrices(name, input, "input")
+    rows, columns = input.shape[-2:]
+    if rows < columns:
+        raise RuntimeError(f"{name}: input.shape[-2] must be greater than or equal to "
+                           f"input.shape[-1], got {rows} and {columns}")  # fmt: skip
+    _check_reflectors(name, input, tau, columns)
+    return by_columns(input.shape, input.dtype)
+
+
+def _check_reflectors(name: str, input: Any, tau: Any, most: int) -> None:
+    if tau.ndim != input.ndim - 1 or tau.shape[:-1] != input.shape[:-2]:
+        raise RuntimeError(
+            f"{name}: Expected tau of shape {[*input.shape[:-2], 'k']}, got {list(tau.shape)}"
+        )
+    if tau.shape[-1] > most:
+        raise RuntimeError(f"{name}: tau holds {tau.shape[-1]} scales, at most {most} expected")
+    if tau.dtype is not input.dtype:
+        raise errors.operand_dtypes_differ(name, input.dtype, tau.dtype)
+
+
+def ormqr(self: Any, input2: Any, input3: Any, left: bool = True, transpose: bool = False) -> Any:
+    """Shape: (*B, m, k), (*B, k), (*B, m, n) or (*B, n, m) -> as the third."""
+    check_matrices("torch.ormqr", self, "input")
+    check_matrices("torch.ormqr", input3, "other")
+    _check_reflectors("torch.ormqr", self, input2, self.shape[-1])
+    size = input3.shape[-2 if left else -1]
+    if size != self.shape[-2]:
+        raise RuntimeError(
+            f"torch.ormqr: other.shape[{-2 if left else -1}] must be equal to input.shape[-2], "
+            f"got {size} and {self.shape[-2]}"
+        )
+    if input3.shape[:-2] != self.shape[:-2]:
+        raise RuntimeError("torch.ormqr: batch dimensions of other and input must be equal")
+    if input3.dtype is not self.dtype:
+        raise errors.operand_dtypes_differ("torch.ormqr", self.dtype, input3.dtype)
+    return by_columns(input3.shape, self.dtype)

@@ -1,0 +1,143 @@
+"""Factorisations, solvers, transforms: layouts, meta tensors, failures, special gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import torchgen_out as torch
+from tests import harness
+from tests.runtime.test_operators import OURS
+
+MODULES = ("linalg", "fft")
+CASES = [
+    case
+    for operator in harness.program().operators
+    if operator.python_module in MODULES or operator.dtypes == "lapack"
+    for case in harness.cases(operator)
+    if case.raises is None
+]
+
+
+def results(value: Any) -> list[Any]:
+    """The tensors among the results of a call."""
+    values = value if isinstance(value, (tuple, list)) else [value]
+    return [each for each in values if isinstance(each, torch.Tensor)]
+
+
+def dtype_of(case: harness.Case) -> str:
+    """The dtype in which a case runs."""
+    return "float64" if "float64" in case.operator.dtype_names else "int64"
+
+
+def with_tensors(case: harness.Case, change: Any) -> Any:
+    """Call a case with every tensor changed."""
+    call = OURS.arguments(case, dtype_of(case))
+
+    def changed(value: Any) -> Any:
+        if isinstance(value, list):
+            return [changed(each) for each in value]
+        return change(value) if isinstance(value, torch.Tensor) else value
+
+    values = {name: changed(value) for name, value in call.values.items()}
+    return type(call)(call.session, call.operator, values, call.leaves).plain()
+
+
+DATA_DEPENDENT = ("linalg_lstsq",)
+"""Operators whose results' shapes depend on values."""
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_meta_tensors_have_the_shapes(case: harness.Case) -> None:
+    tensors = OURS.arguments(case, dtype_of(case)).values.values()
+    if not any(isinstance(v, (torch.Tensor, list)) for v in tensors):
+        pytest.skip("takes no tensor")
+    if case.operator.base_name in DATA_DEPENDENT:
+        pytest.skip("the shape depends on values")
+    wanted = results(OURS.arguments(case, dtype_of(case)).plain())
+    found = results(with_tensors(case, lambda tensor: tensor.to("meta")))
+    assert [(x.shape, x.dtype) for x in found] == [(x.shape, x.dtype) for x in wanted]
+
+
+def spread(tensor: Any) -> Any:
+    """The same values with gaps between them, in the opposite order of dims."""
+    if not tensor.dim():
+        return tensor
+    wide = tensor.new_zeros([2 * size for size in reversed(tensor.shape)])
+    view = wide.permute(*reversed(range(tensor.dim())))[(slice(0, None, 2),) * tensor.dim()]
+    return view.copy_(tensor)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_any_layout(case: harness.Case) -> None:
+    wanted = results(OURS.arguments(case, dtype_of(case)).plain())
+    found = results(with_tensors(case, spread))
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["linalg_svd", "linalg_qr", "linalg_eigh", "linalg_lu_factor"])
+def test_out_of_several_results(name: str) -> None:
+    function = getattr(torch.linalg, name.removeprefix("linalg_"))
+    matrix = torch.eye(3, dtype=torch.float64) + 0.1
+    wanted = function(matrix)
+    out = tuple(torch.empty(0, dtype=each.dtype) for each in wanted)
+    returned = function(matrix, out=out)
+    for own, given, expected in zip(returned, out, wanted, strict=True):
+        assert own is given
+        np.testing.assert_array_equal(given.numpy(), expected.numpy())
+
+
+def test_failures_name_the_matrix() -> None:
+    batch = torch.stack([torch.eye(2), torch.ones(2, 2)])
+    with pytest.raises(torch.linalg.LinAlgError, match=r"Batch element 1.*diagonal element 2"):
+        torch.linalg.inv(batch)
+    with pytest.raises(torch.linalg.LinAlgError, match=r"leading minor of order 1"):
+        torch.linalg.cholesky(-torch.eye(2))
+    assert torch.linalg.inv_ex(batch).info.tolist() == [0, 2]
+    assert torch.linalg.cholesky_ex(-batch).info.tolist() == [1, 1]
+    with pytest.raises(torch.linalg.LinAlgError, match="converge"):
+        torch.linalg.svd(torch.full((2, 2), float("nan")))
+
+
+def test_determinant_of_a_singular_matrix_has_a_gradient() -> None:
+    matrix = torch.tensor([[1.0, 2.0], [2.0, 4.0]], dtype=torch.float64, requires_grad=True)
+    torch.linalg.det(matrix).backward()
+    np.testing.assert_allclose(matrix.grad.numpy(), [[4, -2], [-2, 1]], atol=1e-12)
+
+
+def test_singular_values_alone_have_gradients_where_they_are_equal() -> None:
+    matrix = torch.eye(3, dtype=torch.float64).requires_grad_()
+    torch.linalg.svdvals(matrix).sum().backward()
+    np.testing.assert_allclose(matrix.grad.numpy(), np.eye(3), atol=1e-12)
+
+
+def test_functions_of_the_phase_have_no_gradient() -> None:
+    matrix = torch.randn(3, 3, dtype=torch.complex128).requires_grad_()
+    _, vectors = torch.linalg.eig(matrix)
+    with pytest.raises(RuntimeError, match="phi"):
+        (vectors[0] * 1j).real.sum().backward()
+
+
+def test_q_of_a_complete_factorisation_has_no_gradient() -> None:
+    matrix = torch.randn(4, 2).requires_grad_()
+    with pytest.raises(RuntimeError, match="complete"):
+        torch.linalg.qr(matrix, "complete").Q.sum().backward()
+    with pytest.raises(RuntimeError, match="reduced"):
+        torch.linalg.qr(matrix, "r").R.sum().backward()
+
+
+@pytest.mark.parametrize("function", ["eigvalsh", "svdvals"])
+def test_complex_gradients(function: str) -> None:
+    """Against differences of a function of the real and the imaginary parts."""
+    rng = np.random.default_rng(0)
+    parts = torch.from_numpy(rng.standard_normal((2, 3, 3))).requires_grad_()
+
+    def of_parts(parts: Any) -> Any:
+        matrix = torch.complex(parts[0], parts[1])
+        matrix = matrix + matrix.mH if function == "eigvalsh" else matrix
+        return getattr(torch.linalg, function)(matrix)
+
+    assert torch.autograd.gradcheck(of_parts, (parts,))
