@@ -34,6 +34,7 @@ _LAZY_MODULES = frozenset(
     [
         "autograd",
         "backends",
+        "cpu",
         "cuda",
         "fft",
         "linalg",

@@ -314,7 +314,7 @@ def python_expression(
     homes: the modules of functions for derivative formulas; `x.f()` is then `formulas.f(x)`, too.
     """
     tree = ast.parse((text or expression.code).strip(), mode="eval")
-    return ast.unparse(_Resolve(expression, homes or {}).visit(tree))
+    return translate.expression_text(_Resolve(expression, homes or {}).visit(tree))
 
 
 class _Resolve(ast.NodeTransformer):
@@ -522,4 +522,4 @@ def renamed(expression: str, old: str, new: str) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id == old:
             node.id = new
-    return ast.unparse(tree)
+    return translate.expression_text(tree)

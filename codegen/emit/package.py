@@ -52,6 +52,7 @@ FACADES = (
     Facade("utils/checkpoint.py", "runtime.autograd.checkpoint", "Recomputing in backward."),
     Facade("utils/hooks.py", "runtime.autograd.hooks", "Hooks that can be removed."),
     Facade("serialization.py", "runtime.serialization", "Saving and loading."),
+    Facade("cpu.py", "runtime.ops.cpu_namespace", "The CPU and the memory it keeps."),
     Facade("cuda.py", "runtime.ops.cuda_namespace", "Devices, streams and memory of CUDA."),
     Facade(
         "backends/__init__.py",
@@ -67,8 +68,8 @@ FACADES = (
 )
 
 LAZY_MODULES = (
-    "autograd", "backends", "cuda", "fft", "linalg", "nn", "optim", "serialization", "special",
-    "utils",
+    "autograd", "backends", "cpu", "cuda", "fft", "linalg", "nn", "optim", "serialization",
+    "special", "utils",
 )  # fmt: skip
 """Submodules that load when they are first named: `import torchgen_out` needs none of them."""
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import io
 import keyword
+import tokenize
 
 from codegen.model.operator import Operator
 from codegen.model.schema import Argument, Default, Return, Symbol, Type
@@ -136,3 +139,17 @@ def docstring(text: str) -> str:
 def parameter_text(name: str) -> str:
     """A schema name as a Python variable."""
     return name + "_" if keyword.iskeyword(name) else name
+
+
+def expression_text(tree: ast.AST) -> str:
+    """The text of a Python expression as the formatter would leave it: in double quotes."""
+    text = ast.unparse(tree)
+    if "'" not in text:
+        return text
+    tokens = []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        quoted = token.type == tokenize.STRING and token.string.startswith("'")
+        if quoted and '"' not in token.string:
+            token = token._replace(string=f'"{token.string[1:-1]}"')
+        tokens.append(token)
+    return tokenize.untokenize(tokens)

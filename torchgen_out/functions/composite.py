@@ -2300,8 +2300,8 @@ def qr(
     Returns `Q` and `R`. New code uses `linalg.qr`.
     """
     if out is not None:
-        return store_out("qr", out, ops.linalg_qr(input, 'reduced' if some else 'complete'))
-    return ops.linalg_qr(input, 'reduced' if some else 'complete')
+        return store_out("qr", out, ops.linalg_qr(input, "reduced" if some else "complete"))
+    return ops.linalg_qr(input, "reduced" if some else "complete")
 
 
 def orgqr(input: Tensor, input2: Tensor, *, out: Tensor | None = None) -> Tensor:

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from runtime.backends.cpu.pointwise_kernels import LoopKernels, run, typed_buffer
 from runtime.core import dtype as dtypes
 from runtime.core.storage import Storage
@@ -67,13 +65,13 @@ def make_cast_call(
         output, kernels, plan = found
         flat = self._flat
         if kernels is not None:
-            buffer = np.empty(output.numel, output.numpy)
+            buffer = output.empty(output.numel, output.numpy)
             if plan.flat and flat is not None and flat.size < threads.GRAIN:
                 kernels.flat_kernel()(buffer, flat)
             else:
                 run(kernels, plan, [buffer], (0,), (self,), ())
         elif is_plain and flat is not None and output.is_contiguous and not output.is_rounded:
-            buffer = np.empty(output.numel, output.numpy)
+            buffer = output.empty(output.numel, output.numpy)
             kernel.kernel(buffer, flat, *plain)
         else:
             return general(self, *plain)

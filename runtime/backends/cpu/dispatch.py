@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
-from runtime.backends.cpu import memory
+from runtime.backends.cpu import memory, pool
 from runtime.backends.cpu.casting import make_cast_call, make_cast_into_call
 from runtime.backends.cpu.dispatch_short import (
     MOST_PLANNED,
@@ -240,6 +240,7 @@ class Output:
 
     __slots__ = (
         "dtype",
+        "empty",
         "is_contiguous",
         "is_rounded",
         "key",
@@ -258,11 +259,12 @@ class Output:
         self.is_contiguous = self.strides == layout.strides
         self.key = self.dtype.index | layout.zero_dim
         self.numpy = self.dtype.numpy
+        self.empty = pool.array_maker(self.numel * self.dtype.itemsize)
         self.is_rounded = not raw and self.dtype.opmath is not self.dtype
 
     def allocate(self) -> Tensor:
         """A tensor of undefined values."""
-        buffer = np.empty(self.numel, self.numpy)
+        buffer = self.empty(self.numel, self.numpy)
         if self.is_contiguous:
             return build(self.key, self.sizes, self.strides, 0, None, buffer)
         return build(self.key, self.sizes, self.strides, 0, Storage(buffer))

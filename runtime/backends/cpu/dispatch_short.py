@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from runtime.backends.cpu.pointwise_kernels import typed_buffer
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch.operator import Call
 from runtime.kernels.cpu.planned import Elementwise, Operand, Planned
 
-_empty = np.empty
 NO_PLAN = (None, None)
 PLANS_KEPT = 1024
 """Geometries that a call remembers; others take the general way."""
@@ -33,7 +30,7 @@ def make_two_tensor_call(kernel: Any, general: Call, remembered: dict[Any, Any])
         (output,) = outputs
         if output.is_rounded or not output.is_contiguous:
             return general(self, other)
-        buffer = _empty(output.numel, output.numpy)
+        buffer = output.empty(output.numel, output.numpy)
         sizes = output.sizes
         kernel(buffer.reshape(sizes), a.reshape(self._sizes), b.reshape(other._sizes))
         return build(output.key, sizes, output.strides, 0, None, buffer)
@@ -77,7 +74,7 @@ def make_planned_call(
         a, at_a = self._flat, 0
         if a is None:
             a, at_a = typed_buffer(self), self._offset
-        buffer = _empty(output.numel, output.numpy)
+        buffer = output.empty(output.numel, output.numpy)
         run(buffer, a, at_a, number)
         return build(output.key, output.sizes, output.strides, 0, None, buffer)
 
@@ -98,7 +95,7 @@ def make_planned_call(
             a, at_a = typed_buffer(self), self._offset
         if b is None:
             b, at_b = typed_buffer(other), other._offset
-        buffer = _empty(output.numel, output.numpy)
+        buffer = output.empty(output.numel, output.numpy)
         run(buffer, a, b, at_a, at_b, number)
         return build(output.key, output.sizes, output.strides, 0, None, buffer)
 
@@ -116,7 +113,7 @@ def make_planned_call(
             return general(*tensors, *plain)
         arrays = [typed_buffer(t) if t._flat is None else t._flat for t in tensors]
         places = [t._offset if t._flat is None else 0 for t in tensors]
-        buffer = _empty(output.numel, output.numpy)
+        buffer = output.empty(output.numel, output.numpy)
         run(buffer, *arrays, *places, number)
         return build(output.key, output.sizes, output.strides, 0, None, buffer)
 
@@ -152,7 +149,7 @@ def make_planned_list_call(kernel: Planned, general: Call, prepare: Callable[[An
         output, run, number = plan
         if run is None:
             return general(tensors, *plain)
-        buffer = _empty(output.numel, output.numpy)
+        buffer = output.empty(output.numel, output.numpy)
         run(buffer, arrays, number)
         return build(output.key, output.sizes, output.strides, 0, None, buffer)
 

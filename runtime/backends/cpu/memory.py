@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from runtime.backends.cpu import pool
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
 from runtime.core import shape as shapes
@@ -18,7 +19,7 @@ from runtime.core.tensor import Tensor, build
 def empty(sizes: Sequence[int], dtype: dtypes.dtype) -> Tensor:
     """A contiguous tensor of undefined values."""
     layout = dense_layout(tuple(sizes))
-    buffer = np.empty(layout.numel, dtype.numpy)
+    buffer = pool.empty(layout.numel, dtype.numpy)
     key = dtype.index | layout.zero_dim
     return build(key, layout.sizes, layout.strides, 0, None, buffer)
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from runtime.backends import pointwise_signature
+from runtime.backends.cpu import pool
 from runtime.backends.cpu.pointwise_into import make_inplace_call, make_out_call
 from runtime.backends.cpu.pointwise_kernels import PointwiseKernels, common_flat, flat_inputs, run
 from runtime.backends.cpu.pointwise_short import PLANS_KEPT, SHORT_PATHS
@@ -53,7 +52,7 @@ def make_general_call(kernels: PointwiseKernels) -> Call:
         if flat is not None:
             first = tensors[0]
             sizes, strides, numel = first._sizes, first._strides, flat[0].size
-            buffers = [np.empty(numel, dtype) for dtype in storage_dtypes]
+            buffers = [pool.empty(numel, dtype) for dtype in storage_dtypes]
             threads.run_flat(kernels.flat_kernel(), (*buffers, *flat), tuple(scalars))
             contiguous = True
         else:
@@ -64,7 +63,7 @@ def make_general_call(kernels: PointwiseKernels) -> Call:
                 if len(geometries) < PLANS_KEPT:
                     geometries[geometry] = plan
             sizes, strides, contiguous = plan.sizes, plan.strides, plan.contiguous
-            buffers = [np.empty(plan.numel, dtype) for dtype in storage_dtypes]
+            buffers = [pool.empty(plan.numel, dtype) for dtype in storage_dtypes]
             if plan.flat and 0 < plan.numel < threads.GRAIN:
                 arrays = flat_inputs(plan, tensors)
                 kernels.flat_kernel(plan.flat_form)(*buffers, *arrays, *scalars)

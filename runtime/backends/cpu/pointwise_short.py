@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.backends.cpu import pool
 from runtime.backends.cpu.pointwise_kernels import PointwiseKernels, typed_buffer
 from runtime.core import key as keys
 from runtime.core.storage import Storage
@@ -40,10 +41,11 @@ def make_unary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
         if flat is None and (flat := self._dense()) is None:
             return general(self)  # type: ignore[no-any-return]
         size = flat.size
-        buffer = _empty(size, dtype)
         if size < GRAIN:
+            buffer = _empty(size, dtype)
             kernel(buffer, flat)
         else:
+            buffer = pool.empty(size, dtype)
             threads.run_flat(kernel, (buffer, flat))
         result = _new(Tensor)
         result._key = key
@@ -75,10 +77,11 @@ def make_unary_scalars_call(kernels: PointwiseKernels, general: Call, key: int) 
         if flat is None and (flat := self._dense()) is None:
             return general(self, *scalars)  # type: ignore[no-any-return]
         size = flat.size
-        buffer = _empty(size, dtype)
         if size < GRAIN:
+            buffer = _empty(size, dtype)
             kernel(buffer, flat, *map(convert, scalars))
         else:
+            buffer = pool.empty(size, dtype)
             threads.run_flat(kernel, (buffer, flat), tuple(map(convert, scalars)))
         result = _new(Tensor)
         result._key = key
@@ -113,7 +116,7 @@ def make_binary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call
         a, b = self._flat, other._flat
         if a is None or b is None or self._sizes != other._sizes:
             return strided(self, other, scalars)
-        buffer = _empty(a.size, dtype)
+        buffer = pool.empty(a.size, dtype)
         threads.run_flat(kernels.flat_kernel(), (buffer, a, b), tuple(map(convert, scalars)))
         return build(key, self._sizes, self._strides, 0, None, buffer)
 
@@ -122,10 +125,11 @@ def make_binary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call
         if a is None or b is None or self._sizes != other._sizes:
             return strided(self, other, defaults)
         size = a.size
-        buffer = _empty(size, dtype)
         if size < GRAIN:
+            buffer = _empty(size, dtype)
             kernel(buffer, a, b)
         else:
+            buffer = pool.empty(size, dtype)
             threads.run_flat(kernel, (buffer, a, b))
         result = _new(Tensor)
         result._key = key
