@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-import shutil
+import importlib.util
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -64,10 +65,18 @@ def test_lines_are_short() -> None:
     assert [line for line in layout.fit(module(STATEMENTS)).split("\n") if len(line) > 100] == []
 
 
-@pytest.mark.skipif(shutil.which("ruff") is None, reason="needs ruff")
+@pytest.mark.skipif(importlib.util.find_spec("ruff") is None, reason="needs ruff")
 def test_ruff_agrees() -> None:
     text = layout.fit(module(STATEMENTS))
-    command = ["ruff", "format", "--config", str(ROOT / "pyproject.toml"), "-"]
+    command = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "format",
+        "--config",
+        str(ROOT / "pyproject.toml"),
+        "-",
+    ]
     formatted = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     assert text == formatted.stdout
 

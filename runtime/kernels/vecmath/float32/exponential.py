@@ -218,7 +218,8 @@ def atanh(x):
 
 def sigmoid(x):
     """1 / (1 + e^-x), the power as in exp but in one factor: below -88.4, where the result would be
-    subnormal, e^-x is inf and the result 0, as PyTorch's below -88.7. Error 2.4 ulp."""
+    subnormal, e^-x is inf and the result 0, as PyTorch's below -88.7. What e^-x, the sum and the
+    quotient lost is put back. Error 0.8 ulp."""
     y = T(-87) if -x < T(-87) else -x
     y = T(89) if y > T(89) else y
     k = y * T(1.4426950408889634) + T(12582912)
@@ -228,9 +229,18 @@ def sigmoid(x):
     p = T(0.1666651964187622) + r * (T(0.04166839271783829) + r * p)
     low = r * r * (T(0.4999999403953552) + r * p)
     p = T(1) + r
-    p = p + ((r - (p - T(1))) + low)
+    low = (r - (p - T(1))) + low
+    near = p + low
+    low = low - (near - p)
     bits = np.int32(np.int32(T(k).view(np.int32) << np.int32(23)) + np.int32(0x3F800000))
-    return T(1) / (T(1) + p * bits.view(np.float32))
+    power = bits.view(np.float32)
+    e = near * power
+    total = T(1) + e
+    part = total - T(1)
+    lost = (T(1) - (total - part)) + (e - part) + low * power
+    quotient = T(1) / total
+    quotient = quotient + quotient * ((T(1) - quotient * total) - quotient * lost)
+    return T(0) if n > T(127) else quotient
 
 
 def pow(x, y):
