@@ -3,4 +3,52 @@
 # Do not edit.
 """The operators of fft."""
 
-__all__ = []
+from torchgen_out.functions import composite
+
+__all__ = [
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "hfft2",
+    "hfftn",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "ihfft2",
+    "ihfftn",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
+    "rfftn",
+]
+
+fft = composite.fft_fft
+ifft = composite.fft_ifft
+rfft = composite.fft_rfft
+irfft = composite.fft_irfft
+hfft = composite.fft_hfft
+ihfft = composite.fft_ihfft
+fft2 = composite.fft_fft2
+ifft2 = composite.fft_ifft2
+rfft2 = composite.fft_rfft2
+irfft2 = composite.fft_irfft2
+hfft2 = composite.fft_hfft2
+ihfft2 = composite.fft_ihfft2
+fftn = composite.fft_fftn
+ifftn = composite.fft_ifftn
+rfftn = composite.fft_rfftn
+irfftn = composite.fft_irfftn
+hfftn = composite.fft_hfftn
+ihfftn = composite.fft_ihfftn
+fftfreq = composite.fft_fftfreq
+rfftfreq = composite.fft_rfftfreq
+fftshift = composite.fft_fftshift
+ifftshift = composite.fft_ifftshift

@@ -380,6 +380,8 @@ Tensor.slogdet = composite.slogdet
 Tensor.logdet = composite.logdet
 Tensor.svd = composite.svd
 Tensor.matrix_exp = composite.matrix_exp
+Tensor.stft = composite.stft
+Tensor.istft = composite.istft
 Tensor.cov = composite.cov
 Tensor.corrcoef = composite.corrcoef
 

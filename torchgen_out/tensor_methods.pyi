@@ -1141,6 +1141,31 @@ class TensorMethods:
         out: builtins.tuple[Tensor, ...] | None = ...,
     ) -> return_types.svd: ...
     def matrix_exp(self) -> Tensor: ...
+    def stft(
+        self,
+        n_fft: builtins.int,
+        hop_length: builtins.int | None = ...,
+        win_length: builtins.int | None = ...,
+        window: Tensor | None = ...,
+        center: builtins.bool = ...,
+        pad_mode: builtins.str = ...,
+        normalized: builtins.bool = ...,
+        onesided: builtins.bool | None = ...,
+        return_complex: builtins.bool | None = ...,
+        align_to_window: builtins.bool | None = ...,
+    ) -> Tensor: ...
+    def istft(
+        self,
+        n_fft: builtins.int,
+        hop_length: builtins.int | None = ...,
+        win_length: builtins.int | None = ...,
+        window: Tensor | None = ...,
+        center: builtins.bool = ...,
+        normalized: builtins.bool = ...,
+        onesided: builtins.bool | None = ...,
+        length: builtins.int | None = ...,
+        return_complex: builtins.bool = ...,
+    ) -> Tensor: ...
     @overload
     def norm(
         self,

@@ -26,6 +26,10 @@ from runtime.autograd.factorisation_formulas import (  # noqa: F401 - shown to d
     solve_backward,
     solve_triangular_backward,
 )
+from runtime.autograd.fourier_formulas import (  # noqa: F401 - shown to derivatives.yaml
+    fft_c2r_backward,
+    fft_r2c_backward,
+)
 from runtime.autograd.layer_formulas import (  # noqa: F401 - shown to derivatives.yaml
     adaptive_avg_pool_like,
     avg_pool_like,

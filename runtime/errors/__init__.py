@@ -130,6 +130,16 @@ from runtime.errors.factorisations import (
     unknown_word,
     unsolvable,
 )
+from runtime.errors.fourier import (
+    fft_dtype,
+    no_axis,
+    no_data_points,
+    real_transform_of_complex,
+    repeated_fft_dims,
+    shape_and_dim_differ,
+    shape_too_long,
+    unknown_norm,
+)
 from runtime.errors.grad_members import (
     assigned_grad_device,
     assigned_grad_dtype,

@@ -20,6 +20,7 @@ from runtime.ops import conversion as conversion_bodies
 from runtime.ops import creation as creation_bodies
 from runtime.ops import creation_like as creation_like_bodies
 from runtime.ops import random_creation as random_creation_bodies
+from runtime.ops import window_creation as window_creation_bodies
 from runtime.ops.arguments import as_list, store_out
 from runtime.ops.composite import attention as attention_bodies
 from runtime.ops.composite import broadcasting as broadcasting_bodies
@@ -30,6 +31,8 @@ from runtime.ops.composite import distances as distances_bodies
 from runtime.ops.composite import einstein as einstein_bodies
 from runtime.ops.composite import elementwise as elementwise_bodies
 from runtime.ops.composite import factorisations as factorisations_bodies
+from runtime.ops.composite import fourier as fourier_bodies
+from runtime.ops.composite import frames as frames_bodies
 from runtime.ops.composite import indexing as indexing_bodies
 from runtime.ops.composite import inplace_views as inplace_views_bodies
 from runtime.ops.composite import linalg as linalg_bodies
@@ -2300,8 +2303,8 @@ def qr(
     Returns `Q` and `R`. New code uses `linalg.qr`.
     """
     if out is not None:
-        return store_out("qr", out, ops.linalg_qr(input, "reduced" if some else "complete"))
-    return ops.linalg_qr(input, "reduced" if some else "complete")
+        return store_out("qr", out, return_types.qr(*factorisations_bodies.qr(input, some)))
+    return return_types.qr(*factorisations_bodies.qr(input, some))
 
 
 def orgqr(input: Tensor, input2: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -2562,6 +2565,734 @@ def matrix_exp(input: Tensor) -> Tensor:
     Returns the matrix exponential. The same as `linalg.matrix_exp`.
     """
     return ops.linalg_matrix_exp(input)
+
+
+def fft_fft(
+    input: Tensor,
+    n: int | None = None,
+    dim: int = -1,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
+
+    Returns the discrete Fourier transform over one dimension.
+
+    `n` cuts the input or fills it up with zeros. `norm` divides by the number of points
+        (`'forward'`), by
+    its root (`'ortho'`), or not (`'backward'`, the default); the inverse does the opposite.
+    """
+    if out is not None:
+        return store_out("fft_fft", out, fourier_bodies.fft(input, n, dim, norm))
+    return fourier_bodies.fft(input, n, dim, norm)
+
+
+def fft_ifft(
+    input: Tensor,
+    n: int | None = None,
+    dim: int = -1,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """fft_ifft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
+
+    Returns the inverse Fourier transform over one dimension.
+    """
+    if out is not None:
+        return store_out("fft_ifft", out, fourier_bodies.ifft(input, n, dim, norm))
+    return fourier_bodies.ifft(input, n, dim, norm)
+
+
+def fft_rfft(
+    input: Tensor,
+    n: int | None = None,
+    dim: int = -1,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """fft_rfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
+
+    Returns the Fourier transform of real numbers: its first `n // 2 + 1` elements, which say all.
+    """
+    if out is not None:
+        return store_out("fft_rfft", out, fourier_bodies.rfft(input, n, dim, norm))
+    return fourier_bodies.rfft(input, n, dim, norm)
+
+
+def fft_irfft(
+    input: Tensor,
+    n: int | None = None,
+    dim: int = -1,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """fft_irfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
+
+    Returns the real numbers whose Fourier transform begins with the input.
+
+    `n` is their number, `2 * (size - 1)` by default: an odd one has to be said.
+    """
+    if out is not None:
+        return store_out("fft_irfft", out, fourier_bodies.irfft(input, n, dim, norm))
+    return fourier_bodies.irfft(input, n, dim, norm)
+
+
+def fft_hfft(
+    input: Tensor,
+    n: int | None = None,
+    dim: int = -1,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
+
+    Returns the real Fourier transform of a signal of which the first half is given.
+    """
+    if out is not None:
+        return store_out("fft_hfft", out, fourier_bodies.hfft(input, n, dim, norm))
+    return fourier_bodies.hfft(input, n, dim, norm)
+
+
+def fft_ihfft(
+    input: Tensor,
+    n: int | None = None,
+    dim: int = -1,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """fft_ihfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
+
+    Returns the first half of the signal whose Fourier transform is the real input.
+    """
+    if out is not None:
+        return store_out("fft_ihfft", out, fourier_bodies.ihfft(input, n, dim, norm))
+    return fourier_bodies.ihfft(input, n, dim, norm)
+
+
+def fft_fft2(
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] = (-2, -1),
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor
+
+    Returns the discrete Fourier transform over the last two dimensions.
+    """
+    if out is not None:
+        return store_out("fft_fft2", out, fourier_bodies.fftn(input, s, dim, norm))
+    return fourier_bodies.fftn(input, s, dim, norm)
+
+
+def fft_ifft2(
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] = (-2, -1),
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor
+
+    Returns the inverse Fourier transform over the last two dimensions.
+    """
+    if out is not None:
+        return store_out("fft_ifft2", out, fourier_bodies.ifftn(input, s, dim, norm))
+    return fourier_bodies.ifftn(input, s, dim, norm)
+
+
+def fft_rfft2(
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] = (-2, -1),
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """fft_rfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor
+
+    Returns the Fourier transform of real numbers over the last two dimensions, the last one halved.
+    """
+    if out is not None:
+        return store_out("fft_rfft2", out, fourier_bodies.rfftn(input, s, dim, norm))
+    return fourier_bodies.rfftn(input, s, dim, norm)
+
+
+def fft_irfft2(
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] = (-2, -1),
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """fft_irfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor
+
+    Returns the real numbers of which half a Fourier transform over the last two dimensions is
+        given.
+    """
+    if out is not None:
+        return store_out("fft_irfft2", out, fourier_bodies.irfftn(input, s, dim, norm))
+    return fourier_bodies.irfftn(input, s, dim, norm)
+
+
+def fft_hfft2(
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] = (-2, -1),
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """fft_hfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor
+
+    Returns the real Fourier transform, over the last two dimensions, of a signal of which half is
+        given.
+    """
+    if out is not None:
+        return store_out("fft_hfft2", out, fourier_bodies.hfftn(input, s, dim, norm))
+    return fourier_bodies.hfftn(input, s, dim, norm)
+
+
+def fft_ihfft2(
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] = (-2, -1),
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """fft_ihfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor
+
+    Returns half of the signal whose Fourier transform over the last two dimensions is real.
+    """
+    if out is not None:
+        return store_out("fft_ihfft2", out, fourier_bodies.ihfftn(input, s, dim, norm))
+    return fourier_bodies.ihfftn(input, s, dim, norm)
+
+
+def fft_fftn(
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """fft_fftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
+
+    Returns the discrete Fourier transform over several dimensions, by default all.
+    """
+    if out is not None:
+        return store_out("fft_fftn", out, fourier_bodies.fftn(input, s, dim, norm))
+    return fourier_bodies.fftn(input, s, dim, norm)
+
+
+def fft_ifftn(
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """fft_ifftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
+
+    Returns the inverse Fourier transform over several dimensions, by default all.
+    """
+    if out is not None:
+        return store_out("fft_ifftn", out, fourier_bodies.ifftn(input, s, dim, norm))
+    return fourier_bodies.ifftn(input, s, dim, norm)
+
+
+def fft_rfftn(
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """fft_rfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
+
+    Returns the Fourier transform of real numbers over several dimensions, by default all, the last
+        one halved.
+    """
+    if out is not None:
+        return store_out("fft_rfftn", out, fourier_bodies.rfftn(input, s, dim, norm))
+    return fourier_bodies.rfftn(input, s, dim, norm)
+
+
+def fft_irfftn(
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """fft_irfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
+
+    Returns the real numbers of which half a Fourier transform over several dimensions, by default
+        all is given.
+    """
+    if out is not None:
+        return store_out("fft_irfftn", out, fourier_bodies.irfftn(input, s, dim, norm))
+    return fourier_bodies.irfftn(input, s, dim, norm)
+
+
+def fft_hfftn(
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """fft_hfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
+
+    Returns the real Fourier transform, over several dimensions, by default all, of a signal of
+        which half is given.
+    """
+    if out is not None:
+        return store_out("fft_hfftn", out, fourier_bodies.hfftn(input, s, dim, norm))
+    return fourier_bodies.hfftn(input, s, dim, norm)
+
+
+def fft_ihfftn(
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """fft_ihfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
+
+    Returns half of the signal whose Fourier transform over several dimensions, by default all is
+        real.
+    """
+    if out is not None:
+        return store_out("fft_ihfftn", out, fourier_bodies.ihfftn(input, s, dim, norm))
+    return fourier_bodies.ihfftn(input, s, dim, norm)
+
+
+def fft_fftfreq(
+    n: int,
+    d: float = 1.0,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """fft_fftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device?
+    device=None, bool? pin_memory=None) -> Tensor
+
+    Returns the frequencies of a Fourier transform of `n` points at distances `d`: 0, up, then
+        negative.
+    """
+    if out is not None:
+        return store_out(
+            "fft_fftfreq",
+            out,
+            window_creation_bodies.fft_fftfreq(n, d, dtype, layout, device, pin_memory),
+        )
+    result = window_creation_bodies.fft_fftfreq(n, d, dtype, layout, device, pin_memory)
+    return result.requires_grad_() if requires_grad else result
+
+
+def fft_rfftfreq(
+    n: int,
+    d: float = 1.0,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    out: Tensor | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """fft_rfftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device?
+    device=None, bool? pin_memory=None) -> Tensor
+
+    Returns the frequencies that are not negative, as `rfft` has them.
+    """
+    if out is not None:
+        return store_out(
+            "fft_rfftfreq",
+            out,
+            window_creation_bodies.fft_rfftfreq(n, d, dtype, layout, device, pin_memory),
+        )
+    result = window_creation_bodies.fft_rfftfreq(n, d, dtype, layout, device, pin_memory)
+    return result.requires_grad_() if requires_grad else result
+
+
+def fft_fftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor
+
+    Rolls frequency 0 into the middle of each dimension, or of `dim`.
+    """
+    return fourier_bodies.fftshift(input, dim)
+
+
+def fft_ifftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor
+
+    Undoes `fftshift`.
+    """
+    return fourier_bodies.ifftshift(input, dim)
+
+
+def bartlett_window__default(
+    window_length: int,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """bartlett_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device?
+    device=None, bool? pin_memory=None) -> Tensor
+
+    Returns a window: a triangle, periodic.
+    """
+    result = window_creation_bodies.bartlett_window(
+        window_length, dtype, layout, device, pin_memory
+    )
+    return result.requires_grad_() if requires_grad else result
+
+
+def bartlett_window__periodic(
+    window_length: int,
+    periodic: bool,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout?
+    layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+
+    Returns a window: a triangle; symmetric unless `periodic`.
+    """
+    result = window_creation_bodies.bartlett_window_periodic(
+        window_length, periodic, dtype, layout, device, pin_memory
+    )
+    return result.requires_grad_() if requires_grad else result
+
+
+def blackman_window__default(
+    window_length: int,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """blackman_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device?
+    device=None, bool? pin_memory=None) -> Tensor
+
+    Returns a window: a sum of three cosines, periodic.
+    """
+    result = window_creation_bodies.blackman_window(
+        window_length, dtype, layout, device, pin_memory
+    )
+    return result.requires_grad_() if requires_grad else result
+
+
+def blackman_window__periodic(
+    window_length: int,
+    periodic: bool,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """blackman_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout?
+    layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+
+    Returns a window: a sum of three cosines; symmetric unless `periodic`.
+    """
+    result = window_creation_bodies.blackman_window_periodic(
+        window_length, periodic, dtype, layout, device, pin_memory
+    )
+    return result.requires_grad_() if requires_grad else result
+
+
+def hann_window__default(
+    window_length: int,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device?
+    device=None, bool? pin_memory=None) -> Tensor
+
+    Returns a window: half a turned cosine, periodic.
+    """
+    result = window_creation_bodies.hann_window(window_length, dtype, layout, device, pin_memory)
+    return result.requires_grad_() if requires_grad else result
+
+
+def hann_window__periodic(
+    window_length: int,
+    periodic: bool,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout?
+    layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+
+    Returns a window: half a turned cosine; symmetric unless `periodic`.
+    """
+    result = window_creation_bodies.hann_window_periodic(
+        window_length, periodic, dtype, layout, device, pin_memory
+    )
+    return result.requires_grad_() if requires_grad else result
+
+
+def hamming_window__default(
+    window_length: int,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """hamming_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device?
+    device=None, bool? pin_memory=None) -> Tensor
+
+    Returns a window: a raised cosine, periodic.
+    """
+    result = window_creation_bodies.hamming_window(window_length, dtype, layout, device, pin_memory)
+    return result.requires_grad_() if requires_grad else result
+
+
+def hamming_window__periodic(
+    window_length: int,
+    periodic: bool,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout?
+    layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+
+    Returns a window: a raised cosine; symmetric unless `periodic`.
+    """
+    result = window_creation_bodies.hamming_window_periodic(
+        window_length, periodic, dtype, layout, device, pin_memory
+    )
+    return result.requires_grad_() if requires_grad else result
+
+
+def hamming_window__periodic_alpha(
+    window_length: int,
+    periodic: bool,
+    alpha: float,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, ScalarType?
+    dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+
+    Returns a raised cosine of mean `alpha`.
+    """
+    result = window_creation_bodies.hamming_window_alpha(
+        window_length, periodic, alpha, dtype, layout, device, pin_memory
+    )
+    return result.requires_grad_() if requires_grad else result
+
+
+def hamming_window__periodic_alpha_beta(
+    window_length: int,
+    periodic: bool,
+    alpha: float,
+    beta: float,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta,
+    *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) ->
+    Tensor
+
+    Returns a raised cosine of mean `alpha` and amplitude `beta`.
+    """
+    result = window_creation_bodies.hamming_window_alpha_beta(
+        window_length, periodic, alpha, beta, dtype, layout, device, pin_memory
+    )
+    return result.requires_grad_() if requires_grad else result
+
+
+def kaiser_window__default(
+    window_length: int,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device?
+    device=None, bool? pin_memory=None) -> Tensor
+
+    Returns a window: Kaiser's, of `beta` 12, periodic.
+    """
+    result = window_creation_bodies.kaiser_window(window_length, dtype, layout, device, pin_memory)
+    return result.requires_grad_() if requires_grad else result
+
+
+def kaiser_window__periodic(
+    window_length: int,
+    periodic: bool,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout?
+    layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+
+    Returns a window: Kaiser's, of `beta` 12; symmetric unless `periodic`.
+    """
+    result = window_creation_bodies.kaiser_window_periodic(
+        window_length, periodic, dtype, layout, device, pin_memory
+    )
+    return result.requires_grad_() if requires_grad else result
+
+
+def kaiser_window__beta(
+    window_length: int,
+    periodic: bool,
+    beta: float,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None,
+    Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+
+    Returns Kaiser's window: the larger `beta`, the narrower.
+    """
+    result = window_creation_bodies.kaiser_window_beta(
+        window_length, periodic, beta, dtype, layout, device, pin_memory
+    )
+    return result.requires_grad_() if requires_grad else result
+
+
+def stft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Tensor:
+    """stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None,
+    bool center=True, str pad_mode='reflect', bool normalized=False, bool? onesided=None, bool?
+    return_complex=None, bool? align_to_window=None) -> Tensor
+
+    Returns Fourier transforms of overlapping frames of a signal: `(batch, frequency, frame)`.
+
+    Frames of `n_fft` points begin every `hop_length` points, by default a quarter of a frame.
+        `window`
+    multiplies each, in its middle `win_length` points. With `center` the signal is padded, so that
+        frame
+    `t` has point `t * hop_length` in its middle.
+    """
+    return frames_bodies.stft(
+        input,
+        n_fft,
+        hop_length,
+        win_length,
+        window,
+        center,
+        pad_mode,
+        normalized,
+        onesided,
+        return_complex,
+        align_to_window,
+    )
+
+
+def istft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    normalized: bool = False,
+    onesided: bool | None = None,
+    length: int | None = None,
+    return_complex: bool = False,
+) -> Tensor:
+    """istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor?
+    window=None, bool center=True, bool normalized=False, bool? onesided=None, int? length=None,
+    bool return_complex=False) -> Tensor
+
+    Returns the signal of which `stft` gives these frames; the closest one, if there is none.
+
+    `length` cuts it. A window whose squares leave gaps is refused.
+    """
+    return frames_bodies.istft(
+        input,
+        n_fft,
+        hop_length,
+        win_length,
+        window,
+        center,
+        normalized,
+        onesided,
+        length,
+        return_complex,
+    )
 
 
 def linalg_matrix_norm__default(

@@ -2974,6 +2974,52 @@ def linalg_matrix_exp(input: Tensor) -> Tensor:
     return call(input)
 
 
+__fft_r2c = operators._fft_r2c.calls
+
+
+def _fft_r2c(input: Tensor, dim: Sequence[int], normalization: int, onesided: bool) -> Tensor:
+    """_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor
+
+    Returns the Fourier transform of real numbers over dims counted from 0, the last one halved if
+    `onesided`.
+    """
+    try:
+        call = __fft_r2c[input._key]
+    except AttributeError:
+        raise __fft_r2c.wrong_arguments(input) from None
+    return call(input, dim, normalization, onesided)
+
+
+__fft_c2r = operators._fft_c2r.calls
+
+
+def _fft_c2r(input: Tensor, dim: Sequence[int], normalization: int, last_dim_size: int) -> Tensor:
+    """_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor
+
+    Returns the real numbers of which half a Fourier transform is given.
+    """
+    try:
+        call = __fft_c2r[input._key]
+    except AttributeError:
+        raise __fft_c2r.wrong_arguments(input) from None
+    return call(input, dim, normalization, last_dim_size)
+
+
+__fft_c2c = operators._fft_c2c.calls
+
+
+def _fft_c2c(input: Tensor, dim: Sequence[int], normalization: int, forward: bool) -> Tensor:
+    """_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor
+
+    Returns the Fourier transform of complex numbers.
+    """
+    try:
+        call = __fft_c2c[input._key]
+    except AttributeError:
+        raise __fft_c2c.wrong_arguments(input) from None
+    return call(input, dim, normalization, forward)
+
+
 _linalg_vector_norm = operators.linalg_vector_norm.calls
 _linalg_vector_norm_out = operators.linalg_vector_norm.out_calls
 

@@ -36,7 +36,11 @@ from torchgen_out.functions.composite import (
     atleast_2d__Sequence,
     atleast_3d__default,
     atleast_3d__Sequence,
+    bartlett_window__default,
+    bartlett_window__periodic,
     bernoulli__p,
+    blackman_window__default,
+    blackman_window__periodic,
     conv1d__default,
     conv1d__padding,
     conv2d__default,
@@ -52,8 +56,17 @@ from torchgen_out.functions.composite import (
     float_power___Tensor_Tensor,
     float_power__Scalar,
     float_power__Tensor_Tensor,
+    hamming_window__default,
+    hamming_window__periodic,
+    hamming_window__periodic_alpha,
+    hamming_window__periodic_alpha_beta,
+    hann_window__default,
+    hann_window__periodic,
     hsplit__array,
     hsplit__int,
+    kaiser_window__beta,
+    kaiser_window__default,
+    kaiser_window__periodic,
     linalg_matrix_norm__default,
     linalg_matrix_norm__str_ord,
     linalg_norm__default,
@@ -1396,6 +1409,283 @@ def tensordot(input: Any, other: Any = MISSING, dims: Any = MISSING) -> Any:
         "tensordot.pair(Tensor self, Tensor other, int[][] dims) -> Tensor",
     )
     raise no_overload("tensordot", schemas, (input, other, dims))
+
+
+def bartlett_window(
+    window_length: Any,
+    periodic: Any = MISSING,
+    *,
+    dtype: Any = MISSING,
+    layout: Any = MISSING,
+    device: Any = MISSING,
+    pin_memory: Any = MISSING,
+    requires_grad: bool = False,
+) -> Any:
+    """bartlett_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device?
+    device=None, bool? pin_memory=None) -> Tensor
+    bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout?
+        layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if periodic is MISSING:
+        return bartlett_window__default(
+            window_length,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            requires_grad=requires_grad,
+        )
+    if is_bool(periodic):
+        return bartlett_window__periodic(
+            window_length,
+            periodic,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            requires_grad=requires_grad,
+        )
+    schemas = (
+        "bartlett_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, "
+        "Device? device=None, bool? pin_memory=None) -> Tensor",
+        "bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? "
+        "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
+        "Tensor",
+    )
+    raise no_overload(
+        "bartlett_window", schemas, (window_length, periodic, dtype, layout, device, pin_memory)
+    )
+
+
+def blackman_window(
+    window_length: Any,
+    periodic: Any = MISSING,
+    *,
+    dtype: Any = MISSING,
+    layout: Any = MISSING,
+    device: Any = MISSING,
+    pin_memory: Any = MISSING,
+    requires_grad: bool = False,
+) -> Any:
+    """blackman_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device?
+    device=None, bool? pin_memory=None) -> Tensor
+    blackman_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout?
+        layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if periodic is MISSING:
+        return blackman_window__default(
+            window_length,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            requires_grad=requires_grad,
+        )
+    if is_bool(periodic):
+        return blackman_window__periodic(
+            window_length,
+            periodic,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            requires_grad=requires_grad,
+        )
+    schemas = (
+        "blackman_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, "
+        "Device? device=None, bool? pin_memory=None) -> Tensor",
+        "blackman_window.periodic(int window_length, bool periodic, *, ScalarType? "
+        "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
+        "Tensor",
+    )
+    raise no_overload(
+        "blackman_window", schemas, (window_length, periodic, dtype, layout, device, pin_memory)
+    )
+
+
+def hann_window(
+    window_length: Any,
+    periodic: Any = MISSING,
+    *,
+    dtype: Any = MISSING,
+    layout: Any = MISSING,
+    device: Any = MISSING,
+    pin_memory: Any = MISSING,
+    requires_grad: bool = False,
+) -> Any:
+    """hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device?
+    device=None, bool? pin_memory=None) -> Tensor
+    hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout?
+        layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if periodic is MISSING:
+        return hann_window__default(
+            window_length,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            requires_grad=requires_grad,
+        )
+    if is_bool(periodic):
+        return hann_window__periodic(
+            window_length,
+            periodic,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            requires_grad=requires_grad,
+        )
+    schemas = (
+        "hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, "
+        "Device? device=None, bool? pin_memory=None) -> Tensor",
+        "hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, "
+        "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    )
+    raise no_overload(
+        "hann_window", schemas, (window_length, periodic, dtype, layout, device, pin_memory)
+    )
+
+
+def hamming_window(
+    window_length: Any,
+    periodic: Any = MISSING,
+    alpha: Any = MISSING,
+    beta: Any = MISSING,
+    *,
+    dtype: Any = MISSING,
+    layout: Any = MISSING,
+    device: Any = MISSING,
+    pin_memory: Any = MISSING,
+    requires_grad: bool = False,
+) -> Any:
+    """hamming_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device?
+    device=None, bool? pin_memory=None) -> Tensor
+    hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout?
+        layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, ScalarType?
+        dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *,
+        ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) ->
+        Tensor"""
+    if periodic is MISSING and alpha is MISSING and beta is MISSING:
+        return hamming_window__default(
+            window_length,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            requires_grad=requires_grad,
+        )
+    if is_bool(periodic) and alpha is MISSING and beta is MISSING:
+        return hamming_window__periodic(
+            window_length,
+            periodic,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            requires_grad=requires_grad,
+        )
+    if is_bool(periodic) and is_number(alpha) and beta is MISSING:
+        return hamming_window__periodic_alpha(
+            window_length,
+            periodic,
+            alpha,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            requires_grad=requires_grad,
+        )
+    if is_bool(periodic) and is_number(alpha) and is_number(beta):
+        return hamming_window__periodic_alpha_beta(
+            window_length,
+            periodic,
+            alpha,
+            beta,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            requires_grad=requires_grad,
+        )
+    schemas = (
+        "hamming_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, "
+        "Device? device=None, bool? pin_memory=None) -> Tensor",
+        "hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None,"
+        " Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, "
+        "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+        "pin_memory=None) -> Tensor",
+        "hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, "
+        "float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+        "bool? pin_memory=None) -> Tensor",
+    )
+    raise no_overload(
+        "hamming_window",
+        schemas,
+        (window_length, periodic, alpha, beta, dtype, layout, device, pin_memory),
+    )
+
+
+def kaiser_window(
+    window_length: Any,
+    periodic: Any = MISSING,
+    beta: Any = MISSING,
+    *,
+    dtype: Any = MISSING,
+    layout: Any = MISSING,
+    device: Any = MISSING,
+    pin_memory: Any = MISSING,
+    requires_grad: bool = False,
+) -> Any:
+    """kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device?
+    device=None, bool? pin_memory=None) -> Tensor
+    kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout?
+        layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None,
+        Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if periodic is MISSING and beta is MISSING:
+        return kaiser_window__default(
+            window_length,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            requires_grad=requires_grad,
+        )
+    if is_bool(periodic) and beta is MISSING:
+        return kaiser_window__periodic(
+            window_length,
+            periodic,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            requires_grad=requires_grad,
+        )
+    if is_bool(periodic) and is_number(beta):
+        return kaiser_window__beta(
+            window_length,
+            periodic,
+            beta,
+            dtype=None if dtype is MISSING else dtype,
+            layout=None if layout is MISSING else layout,
+            device=None if device is MISSING else device,
+            pin_memory=None if pin_memory is MISSING else pin_memory,
+            requires_grad=requires_grad,
+        )
+    schemas = (
+        "kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, "
+        "Device? device=None, bool? pin_memory=None) -> Tensor",
+        "kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, "
+        "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? "
+        "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
+        "Tensor",
+    )
+    raise no_overload(
+        "kaiser_window", schemas, (window_length, periodic, beta, dtype, layout, device, pin_memory)
+    )
 
 
 def linalg_matrix_norm(

@@ -458,6 +458,148 @@ def tensordot(input: Tensor, other: Tensor, dims: builtins.int = ...) -> Tensor:
 @overload
 def tensordot(input: Tensor, other: Tensor, dims: Sequence[builtins.int]) -> Tensor: ...
 @overload
+def bartlett_window(
+    window_length: builtins.int,
+    *,
+    dtype: _dtype | None = ...,
+    layout: _layout | None = ...,
+    device: _device | None = ...,
+    pin_memory: builtins.bool | None = ...,
+    requires_grad: builtins.bool = ...,
+) -> Tensor: ...
+@overload
+def bartlett_window(
+    window_length: builtins.int,
+    periodic: builtins.bool,
+    *,
+    dtype: _dtype | None = ...,
+    layout: _layout | None = ...,
+    device: _device | None = ...,
+    pin_memory: builtins.bool | None = ...,
+    requires_grad: builtins.bool = ...,
+) -> Tensor: ...
+@overload
+def blackman_window(
+    window_length: builtins.int,
+    *,
+    dtype: _dtype | None = ...,
+    layout: _layout | None = ...,
+    device: _device | None = ...,
+    pin_memory: builtins.bool | None = ...,
+    requires_grad: builtins.bool = ...,
+) -> Tensor: ...
+@overload
+def blackman_window(
+    window_length: builtins.int,
+    periodic: builtins.bool,
+    *,
+    dtype: _dtype | None = ...,
+    layout: _layout | None = ...,
+    device: _device | None = ...,
+    pin_memory: builtins.bool | None = ...,
+    requires_grad: builtins.bool = ...,
+) -> Tensor: ...
+@overload
+def hann_window(
+    window_length: builtins.int,
+    *,
+    dtype: _dtype | None = ...,
+    layout: _layout | None = ...,
+    device: _device | None = ...,
+    pin_memory: builtins.bool | None = ...,
+    requires_grad: builtins.bool = ...,
+) -> Tensor: ...
+@overload
+def hann_window(
+    window_length: builtins.int,
+    periodic: builtins.bool,
+    *,
+    dtype: _dtype | None = ...,
+    layout: _layout | None = ...,
+    device: _device | None = ...,
+    pin_memory: builtins.bool | None = ...,
+    requires_grad: builtins.bool = ...,
+) -> Tensor: ...
+@overload
+def hamming_window(
+    window_length: builtins.int,
+    *,
+    dtype: _dtype | None = ...,
+    layout: _layout | None = ...,
+    device: _device | None = ...,
+    pin_memory: builtins.bool | None = ...,
+    requires_grad: builtins.bool = ...,
+) -> Tensor: ...
+@overload
+def hamming_window(
+    window_length: builtins.int,
+    periodic: builtins.bool,
+    *,
+    dtype: _dtype | None = ...,
+    layout: _layout | None = ...,
+    device: _device | None = ...,
+    pin_memory: builtins.bool | None = ...,
+    requires_grad: builtins.bool = ...,
+) -> Tensor: ...
+@overload
+def hamming_window(
+    window_length: builtins.int,
+    periodic: builtins.bool,
+    alpha: builtins.float,
+    *,
+    dtype: _dtype | None = ...,
+    layout: _layout | None = ...,
+    device: _device | None = ...,
+    pin_memory: builtins.bool | None = ...,
+    requires_grad: builtins.bool = ...,
+) -> Tensor: ...
+@overload
+def hamming_window(
+    window_length: builtins.int,
+    periodic: builtins.bool,
+    alpha: builtins.float,
+    beta: builtins.float,
+    *,
+    dtype: _dtype | None = ...,
+    layout: _layout | None = ...,
+    device: _device | None = ...,
+    pin_memory: builtins.bool | None = ...,
+    requires_grad: builtins.bool = ...,
+) -> Tensor: ...
+@overload
+def kaiser_window(
+    window_length: builtins.int,
+    *,
+    dtype: _dtype | None = ...,
+    layout: _layout | None = ...,
+    device: _device | None = ...,
+    pin_memory: builtins.bool | None = ...,
+    requires_grad: builtins.bool = ...,
+) -> Tensor: ...
+@overload
+def kaiser_window(
+    window_length: builtins.int,
+    periodic: builtins.bool,
+    *,
+    dtype: _dtype | None = ...,
+    layout: _layout | None = ...,
+    device: _device | None = ...,
+    pin_memory: builtins.bool | None = ...,
+    requires_grad: builtins.bool = ...,
+) -> Tensor: ...
+@overload
+def kaiser_window(
+    window_length: builtins.int,
+    periodic: builtins.bool,
+    beta: builtins.float,
+    *,
+    dtype: _dtype | None = ...,
+    layout: _layout | None = ...,
+    device: _device | None = ...,
+    pin_memory: builtins.bool | None = ...,
+    requires_grad: builtins.bool = ...,
+) -> Tensor: ...
+@overload
 def linalg_matrix_norm(
     input: Tensor,
     ord: Number,

@@ -75,6 +75,7 @@ __all__ = [
     "avg_pool1d",
     "baddbmm",
     "baddbmm_",
+    "bartlett_window",
     "bernoulli",
     "bilinear",
     "bincount",
@@ -90,6 +91,7 @@ __all__ = [
     "bitwise_right_shift_",
     "bitwise_xor",
     "bitwise_xor_",
+    "blackman_window",
     "bmm",
     "broadcast_tensors",
     "broadcast_to",
@@ -221,6 +223,8 @@ __all__ = [
     "group_norm",
     "gt",
     "gt_",
+    "hamming_window",
+    "hann_window",
     "hardshrink",
     "heaviside",
     "heaviside_",
@@ -260,6 +264,8 @@ __all__ = [
     "isnan",
     "isneginf",
     "isposinf",
+    "istft",
+    "kaiser_window",
     "kron",
     "kthvalue",
     "layer_norm",
@@ -454,6 +460,7 @@ __all__ = [
     "stack",
     "std",
     "std_mean",
+    "stft",
     "sub",
     "sub_",
     "subtract",
@@ -974,6 +981,13 @@ slogdet = composite.slogdet
 logdet = composite.logdet
 svd = composite.svd
 matrix_exp = composite.matrix_exp
+bartlett_window = overloads.bartlett_window
+blackman_window = overloads.blackman_window
+hann_window = overloads.hann_window
+hamming_window = overloads.hamming_window
+kaiser_window = overloads.kaiser_window
+stft = composite.stft
+istft = composite.istft
 norm = overloads.norm
 softmax = dispatch.softmax
 log_softmax = dispatch.log_softmax

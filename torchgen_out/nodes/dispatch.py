@@ -5031,6 +5031,105 @@ def recording_linalg_matrix_exp(below, needs_self):
     return call
 
 
+class FftR2cBackward0(Node):
+    """_fft_r2c
+    self: fft_r2c_backward(grad, dim, normalization, onesided, self.shape)
+    """
+
+    __slots__ = ("saved_dim", "saved_normalization", "saved_onesided", "saved_self_sizes")
+
+    def apply(node, grad):
+        self_sizes = node.saved_self_sizes
+        dim = node.saved_dim
+        normalization = node.saved_normalization
+        onesided = node.saved_onesided
+        grad_self = formulas.fft_r2c_backward(grad, dim, normalization, onesided, self_sizes)
+        return (grad_self,)
+
+
+def recording__fft_r2c(below, needs_self):
+    """Records FftR2cBackward0 around `below`."""
+
+    def call(self, dim, normalization, onesided):
+        result = below(self, dim, normalization, onesided)
+        if not grad_mode.state.enabled:
+            return result
+        node = FftR2cBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self_sizes = self._sizes
+        node.saved_dim = dim
+        node.saved_normalization = normalization
+        node.saved_onesided = onesided
+        attach(result, node)
+        return result
+
+    return call
+
+
+class FftC2rBackward0(Node):
+    """_fft_c2r
+    self: fft_c2r_backward(grad, dim, normalization)
+    """
+
+    __slots__ = ("saved_dim", "saved_normalization")
+
+    def apply(node, grad):
+        dim = node.saved_dim
+        normalization = node.saved_normalization
+        grad_self = formulas.fft_c2r_backward(grad, dim, normalization)
+        return (grad_self,)
+
+
+def recording__fft_c2r(below, needs_self):
+    """Records FftC2rBackward0 around `below`."""
+
+    def call(self, dim, normalization, last_dim_size):
+        result = below(self, dim, normalization, last_dim_size)
+        if not grad_mode.state.enabled:
+            return result
+        node = FftC2rBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_dim = dim
+        node.saved_normalization = normalization
+        attach(result, node)
+        return result
+
+    return call
+
+
+class FftC2cBackward0(Node):
+    """_fft_c2c
+    self: _fft_c2c(grad, dim, normalization, not forward)
+    """
+
+    __slots__ = ("saved_dim", "saved_forward", "saved_normalization")
+
+    def apply(node, grad):
+        dim = node.saved_dim
+        normalization = node.saved_normalization
+        forward = node.saved_forward
+        grad_self = ops._fft_c2c(grad, dim, normalization, not forward)
+        return (grad_self,)
+
+
+def recording__fft_c2c(below, needs_self):
+    """Records FftC2cBackward0 around `below`."""
+
+    def call(self, dim, normalization, forward):
+        result = below(self, dim, normalization, forward)
+        if not grad_mode.state.enabled:
+            return result
+        node = FftC2cBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_dim = dim
+        node.saved_normalization = normalization
+        node.saved_forward = forward
+        attach(result, node)
+        return result
+
+    return call
+
+
 class LinalgVectorNormBackward0(Node):
     """linalg_vector_norm
     self: vector_norm_backward(grad, self, ord, result, dim, keepdim)

@@ -9,6 +9,7 @@ from runtime.ops.shapes import convolution as convolution_shapes
 from runtime.ops.shapes import copy as copy_shapes
 from runtime.ops.shapes import elementwise as elementwise_shapes
 from runtime.ops.shapes import factorisations as factorisations_shapes
+from runtime.ops.shapes import fourier as fourier_shapes
 from runtime.ops.shapes import indexing as indexing_shapes
 from runtime.ops.shapes import linalg as linalg_shapes
 from runtime.ops.shapes import losses as losses_shapes
@@ -2073,6 +2074,48 @@ linalg_matrix_exp = Dispatch(
     meta=spectra_shapes.linalg_matrix_exp,
     differentiable=("self",),
     record=nodes.recording_linalg_matrix_exp,
+)
+
+_fft_r2c = Dispatch(
+    "_fft_r2c",
+    "_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "dim": "raw", "normalization": "raw", "onesided": "raw"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "fourier._fft_r2c"},
+    meta=fourier_shapes._fft_r2c,
+    differentiable=("self",),
+    record=nodes.recording__fft_r2c,
+)
+
+_fft_c2r = Dispatch(
+    "_fft_c2r",
+    "_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "dim": "raw", "normalization": "raw", "last_dim_size": "raw"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "fourier._fft_c2r"},
+    meta=fourier_shapes._fft_c2r,
+    differentiable=("self",),
+    record=nodes.recording__fft_c2r,
+)
+
+_fft_c2c = Dispatch(
+    "_fft_c2c",
+    "_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "dim": "raw", "normalization": "raw", "forward": "raw"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "fourier._fft_c2c"},
+    meta=fourier_shapes._fft_c2c,
+    differentiable=("self",),
+    record=nodes.recording__fft_c2c,
 )
 
 linalg_vector_norm = Dispatch(

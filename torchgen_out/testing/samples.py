@@ -5092,6 +5092,598 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(3, 3)"}, None),
         ],
     ),
+    "_fft_r2c": (
+        {},
+        {},
+        [
+            (
+                {"self": "randn(3, 4)", "dim": "(1,)", "normalization": "0", "onesided": "True"},
+                None,
+            ),
+            (
+                {"self": "randn(3, 5)", "dim": "(0, 1)", "normalization": "1", "onesided": "True"},
+                None,
+            ),
+            (
+                {"self": "randn(3, 4)", "dim": "(0, 1)", "normalization": "2", "onesided": "False"},
+                None,
+            ),
+        ],
+    ),
+    "_fft_c2r": (
+        {},
+        {},
+        [
+            (
+                {
+                    "self": "randn(3, 3) * 1j",
+                    "dim": "(1,)",
+                    "normalization": "0",
+                    "last_dim_size": "4",
+                },
+                None,
+            ),
+            (
+                {
+                    "self": "randn(3, 3) * 1j",
+                    "dim": "(0, 1)",
+                    "normalization": "1",
+                    "last_dim_size": "5",
+                },
+                None,
+            ),
+            (
+                {
+                    "self": "randn(3, 1) * 1j",
+                    "dim": "(1,)",
+                    "normalization": "2",
+                    "last_dim_size": "1",
+                },
+                None,
+            ),
+        ],
+    ),
+    "_fft_c2c": (
+        {},
+        {},
+        [
+            (
+                {
+                    "self": "randn(3, 4) * 1j",
+                    "dim": "(1,)",
+                    "normalization": "0",
+                    "forward": "True",
+                },
+                None,
+            ),
+            (
+                {
+                    "self": "randn(3, 4) * 1j",
+                    "dim": "(0, 1)",
+                    "normalization": "2",
+                    "forward": "False",
+                },
+                None,
+            ),
+        ],
+    ),
+    "fft_fft": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)"}, None),
+            ({"self": "randn(3, 4)", "n": "3", "dim": "0", "norm": "'ortho'"}, None),
+            ({"self": "randn(3, 4) * 1j + randn(3, 4)"}, None),
+            (
+                {"self": "randn(3, 4) * 1j + randn(3, 4)", "n": "6", "dim": "0", "norm": "'ortho'"},
+                None,
+            ),
+            ({"self": "randn(3, 4) * 1j + randn(3, 4)", "n": "3", "norm": "'forward'"}, None),
+            ({"self": "arange(4)"}, None),
+            ({"self": "randn(3)", "n": "0"}, "RuntimeError"),
+            ({"self": "randn(3)", "norm": "'other'"}, "RuntimeError"),
+            ({"self": "randn(3)", "dim": "1"}, "IndexError"),
+            ({"self": "randn()"}, "IndexError"),
+        ],
+    ),
+    "fft_ifft": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4) * 1j + randn(3, 4)"}, None),
+            (
+                {"self": "randn(3, 4) * 1j + randn(3, 4)", "n": "6", "dim": "0", "norm": "'ortho'"},
+                None,
+            ),
+            ({"self": "randn(3, 4) * 1j + randn(3, 4)", "n": "3", "norm": "'forward'"}, None),
+            ({"self": "randn(3, 4)"}, None),
+            ({"self": "randn(3)", "n": "0"}, "RuntimeError"),
+            ({"self": "randn(3)", "norm": "'other'"}, "RuntimeError"),
+            ({"self": "randn(3)", "dim": "1"}, "IndexError"),
+        ],
+    ),
+    "fft_rfft": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)"}, None),
+            ({"self": "randn(3, 4)", "n": "3", "dim": "0", "norm": "'ortho'"}, None),
+            ({"self": "randn(3, 4)", "n": "6", "norm": "'forward'"}, None),
+            ({"self": "permuted(randn(4, 3), (1, 0))"}, None),
+            ({"self": "randn(3)", "n": "0"}, "RuntimeError"),
+            ({"self": "randn(3)", "norm": "'other'"}, "RuntimeError"),
+            ({"self": "randn(3)", "dim": "1"}, "IndexError"),
+            ({"self": "randn(3) * 1j"}, "RuntimeError"),
+        ],
+    ),
+    "fft_irfft": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4) * 1j + randn(3, 4)"}, None),
+            (
+                {"self": "randn(3, 4) * 1j + randn(3, 4)", "n": "6", "dim": "0", "norm": "'ortho'"},
+                None,
+            ),
+            ({"self": "randn(3, 4) * 1j + randn(3, 4)", "n": "3", "norm": "'forward'"}, None),
+            ({"self": "randn(3, 4)", "n": "7"}, None),
+            ({"self": "randn(3)", "n": "0"}, "RuntimeError"),
+            ({"self": "randn(3)", "norm": "'other'"}, "RuntimeError"),
+            ({"self": "randn(3)", "dim": "1"}, "IndexError"),
+        ],
+    ),
+    "fft_hfft": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4) * 1j + randn(3, 4)"}, None),
+            (
+                {"self": "randn(3, 4) * 1j + randn(3, 4)", "n": "6", "dim": "0", "norm": "'ortho'"},
+                None,
+            ),
+            ({"self": "randn(3, 4) * 1j + randn(3, 4)", "n": "3", "norm": "'forward'"}, None),
+            ({"self": "randn(3)", "n": "0"}, "RuntimeError"),
+            ({"self": "randn(3)", "norm": "'other'"}, "RuntimeError"),
+            ({"self": "randn(3)", "dim": "1"}, "IndexError"),
+        ],
+    ),
+    "fft_ihfft": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)"}, None),
+            ({"self": "randn(3, 4)", "n": "3", "dim": "0", "norm": "'ortho'"}, None),
+            ({"self": "randn(3, 4)", "n": "6", "norm": "'forward'"}, None),
+            ({"self": "permuted(randn(4, 3), (1, 0))"}, None),
+            ({"self": "randn(3)", "n": "0"}, "RuntimeError"),
+            ({"self": "randn(3)", "norm": "'other'"}, "RuntimeError"),
+            ({"self": "randn(3)", "dim": "1"}, "IndexError"),
+        ],
+    ),
+    "fft_fft2": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3, 4)"}, None),
+            ({"self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)"}, None),
+            (
+                {"self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)", "s": "[4, 3]", "norm": "'ortho'"},
+                None,
+            ),
+            (
+                {
+                    "self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)",
+                    "dim": "[0, 1]",
+                    "norm": "'forward'",
+                },
+                None,
+            ),
+            ({"self": "randn(2, 3)", "dim": "[0, 0]"}, "RuntimeError"),
+            ({"self": "randn(2, 3)", "s": "[2, 3, 4]"}, "RuntimeError"),
+        ],
+    ),
+    "fft_ifft2": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)"}, None),
+            (
+                {"self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)", "s": "[4, 3]", "norm": "'ortho'"},
+                None,
+            ),
+            (
+                {
+                    "self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)",
+                    "dim": "[0, 1]",
+                    "norm": "'forward'",
+                },
+                None,
+            ),
+            ({"self": "randn(2, 3)", "dim": "[0, 0]"}, "RuntimeError"),
+            ({"self": "randn(2, 3)", "s": "[2, 3, 4]"}, "RuntimeError"),
+        ],
+    ),
+    "fft_rfft2": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3, 4)"}, None),
+            ({"self": "randn(2, 3, 4)", "s": "[4, 3]", "norm": "'ortho'"}, None),
+            ({"self": "randn(2, 3, 4)", "dim": "[0, 1]", "norm": "'forward'"}, None),
+            ({"self": "randn(2, 3)", "dim": "[0, 0]"}, "RuntimeError"),
+            ({"self": "randn(2, 3)", "s": "[2, 3, 4]"}, "RuntimeError"),
+        ],
+    ),
+    "fft_irfft2": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)"}, None),
+            (
+                {"self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)", "s": "[4, 3]", "norm": "'ortho'"},
+                None,
+            ),
+            (
+                {
+                    "self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)",
+                    "dim": "[0, 1]",
+                    "norm": "'forward'",
+                },
+                None,
+            ),
+            ({"self": "randn(2, 3)", "dim": "[0, 0]"}, "RuntimeError"),
+            ({"self": "randn(2, 3)", "s": "[2, 3, 4]"}, "RuntimeError"),
+        ],
+    ),
+    "fft_hfft2": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)"}, None),
+            (
+                {"self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)", "s": "[4, 3]", "norm": "'ortho'"},
+                None,
+            ),
+        ],
+    ),
+    "fft_ihfft2": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3, 4)"}, None),
+            ({"self": "randn(2, 3, 4)", "s": "[4, 3]", "norm": "'ortho'"}, None),
+        ],
+    ),
+    "fft_fftn": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3, 4)"}, None),
+            ({"self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)"}, None),
+            (
+                {"self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)", "s": "[4, -1]", "norm": "'ortho'"},
+                None,
+            ),
+            (
+                {
+                    "self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)",
+                    "dim": "[0, 1]",
+                    "norm": "'forward'",
+                },
+                None,
+            ),
+            ({"self": "randn(2, 3)", "dim": "[0, 0]"}, "RuntimeError"),
+            ({"self": "randn(2, 3)", "s": "[2, 3, 4]"}, "RuntimeError"),
+        ],
+    ),
+    "fft_ifftn": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)"}, None),
+            (
+                {"self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)", "s": "[4, -1]", "norm": "'ortho'"},
+                None,
+            ),
+            (
+                {
+                    "self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)",
+                    "dim": "[0, 1]",
+                    "norm": "'forward'",
+                },
+                None,
+            ),
+            ({"self": "randn(2, 3)", "dim": "[0, 0]"}, "RuntimeError"),
+            ({"self": "randn(2, 3)", "s": "[2, 3, 4]"}, "RuntimeError"),
+        ],
+    ),
+    "fft_rfftn": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3, 4)"}, None),
+            ({"self": "randn(2, 3, 4)", "s": "[4, -1]", "norm": "'ortho'"}, None),
+            ({"self": "randn(2, 3, 4)", "dim": "[0, 1]", "norm": "'forward'"}, None),
+            ({"self": "randn(2, 3)", "dim": "[0, 0]"}, "RuntimeError"),
+            ({"self": "randn(2, 3)", "s": "[2, 3, 4]"}, "RuntimeError"),
+        ],
+    ),
+    "fft_irfftn": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)"}, None),
+            (
+                {"self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)", "s": "[4, -1]", "norm": "'ortho'"},
+                None,
+            ),
+            (
+                {
+                    "self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)",
+                    "dim": "[0, 1]",
+                    "norm": "'forward'",
+                },
+                None,
+            ),
+            ({"self": "randn(2, 3)", "dim": "[0, 0]"}, "RuntimeError"),
+            ({"self": "randn(2, 3)", "s": "[2, 3, 4]"}, "RuntimeError"),
+        ],
+    ),
+    "fft_hfftn": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)"}, None),
+            (
+                {"self": "randn(2, 3, 4) * 1j + randn(2, 3, 4)", "s": "[4, -1]", "norm": "'ortho'"},
+                None,
+            ),
+        ],
+    ),
+    "fft_ihfftn": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3, 4)"}, None),
+            ({"self": "randn(2, 3, 4)", "s": "[4, -1]", "norm": "'ortho'"}, None),
+        ],
+    ),
+    "fft_fftfreq": (
+        {},
+        {},
+        [
+            ({"n": "4"}, None),
+            ({"n": "5", "d": "0.5"}, None),
+            ({"n": "4", "dtype": "float64"}, None),
+        ],
+    ),
+    "fft_rfftfreq": (
+        {},
+        {},
+        [
+            ({"n": "4"}, None),
+            ({"n": "5", "d": "0.5"}, None),
+        ],
+    ),
+    "fft_fftshift": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)"}, None),
+            ({"self": "randn(3, 5)", "dim": "1"}, None),
+        ],
+    ),
+    "fft_ifftshift": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)"}, None),
+            ({"self": "randn(3, 5)", "dim": "1"}, None),
+        ],
+    ),
+    "bartlett_window": (
+        {},
+        {},
+        [
+            ({"window_length": "6"}, None),
+            ({"window_length": "1"}, None),
+            ({"window_length": "0"}, None),
+            ({"window_length": "-1"}, "RuntimeError"),
+            ({"window_length": "3", "dtype": "int32"}, "RuntimeError"),
+        ],
+    ),
+    "bartlett_window.periodic": (
+        {},
+        {},
+        [
+            ({"window_length": "6", "periodic": "False"}, None),
+            ({"window_length": "5", "periodic": "True", "dtype": "float64"}, None),
+        ],
+    ),
+    "blackman_window": (
+        {},
+        {},
+        [
+            ({"window_length": "6"}, None),
+            ({"window_length": "1"}, None),
+            ({"window_length": "0"}, None),
+            ({"window_length": "-1"}, "RuntimeError"),
+            ({"window_length": "3", "dtype": "int32"}, "RuntimeError"),
+        ],
+    ),
+    "blackman_window.periodic": (
+        {},
+        {},
+        [
+            ({"window_length": "6", "periodic": "False"}, None),
+            ({"window_length": "5", "periodic": "True", "dtype": "float64"}, None),
+        ],
+    ),
+    "hann_window": (
+        {},
+        {},
+        [
+            ({"window_length": "6"}, None),
+            ({"window_length": "1"}, None),
+            ({"window_length": "0"}, None),
+            ({"window_length": "-1"}, "RuntimeError"),
+            ({"window_length": "3", "dtype": "int32"}, "RuntimeError"),
+        ],
+    ),
+    "hann_window.periodic": (
+        {},
+        {},
+        [
+            ({"window_length": "6", "periodic": "False"}, None),
+            ({"window_length": "5", "periodic": "True", "dtype": "float64"}, None),
+        ],
+    ),
+    "hamming_window": (
+        {},
+        {},
+        [
+            ({"window_length": "6"}, None),
+            ({"window_length": "1"}, None),
+            ({"window_length": "0"}, None),
+            ({"window_length": "-1"}, "RuntimeError"),
+            ({"window_length": "3", "dtype": "int32"}, "RuntimeError"),
+        ],
+    ),
+    "hamming_window.periodic": (
+        {},
+        {},
+        [
+            ({"window_length": "6", "periodic": "False"}, None),
+            ({"window_length": "5", "periodic": "True", "dtype": "float64"}, None),
+        ],
+    ),
+    "hamming_window.periodic_alpha": (
+        {},
+        {},
+        [
+            ({"window_length": "6", "periodic": "False", "alpha": "0.6"}, None),
+        ],
+    ),
+    "hamming_window.periodic_alpha_beta": (
+        {},
+        {},
+        [
+            ({"window_length": "6", "periodic": "False", "alpha": "0.6", "beta": "0.3"}, None),
+        ],
+    ),
+    "kaiser_window": (
+        {},
+        {},
+        [
+            ({"window_length": "6"}, None),
+            ({"window_length": "1"}, None),
+            ({"window_length": "0"}, None),
+            ({"window_length": "-1"}, "RuntimeError"),
+            ({"window_length": "3", "dtype": "int32"}, "RuntimeError"),
+        ],
+    ),
+    "kaiser_window.periodic": (
+        {},
+        {},
+        [
+            ({"window_length": "6", "periodic": "False"}, None),
+            ({"window_length": "5", "periodic": "True", "dtype": "float64"}, None),
+        ],
+    ),
+    "kaiser_window.beta": (
+        {},
+        {},
+        [
+            ({"window_length": "6", "periodic": "False", "beta": "5.0"}, None),
+            ({"window_length": "6", "periodic": "True", "beta": "5.0", "dtype": "float64"}, None),
+        ],
+    ),
+    "stft": (
+        {},
+        {},
+        [
+            ({"self": "randn(20)", "n_fft": "8", "return_complex": "True"}, None),
+            (
+                {
+                    "self": "randn(2, 20)",
+                    "n_fft": "8",
+                    "hop_length": "3",
+                    "win_length": "6",
+                    "window": "rand(6)",
+                    "normalized": "True",
+                    "return_complex": "True",
+                },
+                None,
+            ),
+            (
+                {
+                    "self": "randn(20)",
+                    "n_fft": "8",
+                    "center": "False",
+                    "onesided": "False",
+                    "return_complex": "True",
+                },
+                None,
+            ),
+            (
+                {
+                    "self": "randn(20)",
+                    "n_fft": "8",
+                    "win_length": "5",
+                    "center": "False",
+                    "return_complex": "True",
+                    "align_to_window": "True",
+                },
+                None,
+            ),
+            ({"self": "randn(20) * 1j", "n_fft": "8"}, None),
+            ({"self": "randn(20)", "n_fft": "8"}, "RuntimeError"),
+            (
+                {"self": "randn(20)", "n_fft": "30", "center": "False", "return_complex": "True"},
+                "RuntimeError",
+            ),
+            (
+                {"self": "randn(20)", "n_fft": "8", "window": "rand(5)", "return_complex": "True"},
+                "RuntimeError",
+            ),
+            (
+                {"self": "randn(20)", "n_fft": "8", "hop_length": "0", "return_complex": "True"},
+                "RuntimeError",
+            ),
+            ({"self": "arange(20)", "n_fft": "8", "return_complex": "True"}, "RuntimeError"),
+            ({"self": "randn(20) * 1j", "n_fft": "8", "onesided": "True"}, "RuntimeError"),
+        ],
+    ),
+    "istft": (
+        {},
+        {},
+        [
+            ({"self": "randn(5, 6) * 1j + randn(5, 6)", "n_fft": "8"}, None),
+            (
+                {
+                    "self": "randn(2, 5, 6) * 1j + randn(2, 5, 6)",
+                    "n_fft": "8",
+                    "hop_length": "3",
+                    "win_length": "6",
+                    "window": "rand(6) + 0.5",
+                    "normalized": "True",
+                },
+                None,
+            ),
+            ({"self": "randn(5, 6) * 1j", "n_fft": "8", "length": "7"}, None),
+            (
+                {
+                    "self": "randn(8, 6) * 1j + randn(8, 6)",
+                    "n_fft": "8",
+                    "onesided": "False",
+                    "return_complex": "True",
+                },
+                None,
+            ),
+            ({"self": "randn(5, 6)", "n_fft": "8"}, "RuntimeError"),
+            ({"self": "randn(4, 6) * 1j", "n_fft": "8"}, "RuntimeError"),
+        ],
+    ),
     "linalg_vector_norm": (
         {},
         {},

@@ -89,6 +89,11 @@ def lu_solve(self: Any, LU_data: Any, LU_pivots: Any) -> Any:
     return ops.linalg_lu_solve(LU_data, LU_pivots, self)
 
 
+def qr(self: Any, some: bool = True) -> Any:
+    """Q and R, reduced or complete."""
+    return ops.linalg_qr(self, "reduced" if some else "complete")
+
+
 # -- linear systems ----------------------------------------------------------------------------
 
 

@@ -1,0 +1,86 @@
+"""Discrete Fourier transforms on the CPU by SciPy's pocketfft, into the given outputs.
+
+A normalisation is 0 for none, 1 for the square root of the number of points, 2 for that number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from runtime.kernels import threads
+
+Array = Any
+
+WORTH_THREADS = 1 << 15
+"""Elements below which one thread is as fast."""
+
+FORWARD = ("backward", "ortho", "forward")
+BACKWARD = ("forward", "ortho", "backward")
+"""The names by which SciPy's public functions know a normalisation."""
+
+
+@cache
+def transforms() -> Any:
+    """The module below scipy.fft, whose functions take `out`; None where it is another one."""
+    try:
+        from scipy.fft._pocketfft import pypocketfft
+    except ImportError:
+        return None
+    return pypocketfft
+
+
+def _workers(array: Array) -> int:
+    return threads.get_num_threads() if array.size >= WORTH_THREADS else 1
+
+
+def _fft_r2c(
+    out: Array, self: Array, dim: Sequence[int], normalization: int, onesided: bool
+) -> None:
+    """Write the transform of real numbers: the first half of the last dim, or all of it."""
+    library, count = transforms(), _workers(self)
+    if library is None:
+        _by_public_function("rfftn" if onesided else "fftn", out, self, dim, FORWARD[normalization])
+    elif onesided:
+        library.r2c(self, dim, True, normalization, out, count)
+    else:
+        library.c2c(self, dim, True, normalization, out, count)
+
+
+def _fft_c2r(
+    out: Array, self: Array, dim: Sequence[int], normalization: int, last_dim_size: int
+) -> None:
+    """Write the real numbers whose transform has this first half."""
+    library = transforms()
+    if library is None:
+        sizes = [self.shape[d] for d in dim[:-1]] + [last_dim_size]
+        _by_public_function("irfftn", out, self, dim, BACKWARD[normalization], s=sizes)
+    else:
+        library.c2r(self, dim, last_dim_size, False, normalization, out, _workers(self))
+
+
+def _fft_c2c(
+    out: Array, self: Array, dim: Sequence[int], normalization: int, forward: bool
+) -> None:
+    """Write the transform of complex numbers; backward, the one with the opposite sign."""
+    library = transforms()
+    if not len(dim):
+        np.copyto(out, self)
+    elif library is not None:
+        library.c2c(self, dim, forward, normalization, out, _workers(self))
+    elif forward:
+        _by_public_function("fftn", out, self, dim, FORWARD[normalization])
+    else:
+        _by_public_function("ifftn", out, self, dim, BACKWARD[normalization])
+
+
+def _by_public_function(
+    name: str, out: Array, self: Array, dim: Sequence[int], norm: str, **options: Any
+) -> None:
+    import scipy.fft
+
+    function = getattr(scipy.fft, name)
+    out[...] = function(self, axes=dim, norm=norm, workers=_workers(self), **options)

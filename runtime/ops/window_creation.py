@@ -1,0 +1,157 @@
+"""Factories of signal processing: windows, and the frequencies of Fourier transforms.
+
+A window of `n` points is symmetric; a periodic one is one of n + 1 points without the last. The
+arguments after those named mean what they do in `creation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from runtime.core import dtype as dtypes
+from runtime.ops import creation
+
+Formula = Callable[[Any], Any]
+
+
+def _window(
+    name: str,
+    window_length: int,
+    periodic: bool,
+    formula: Formula,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+) -> Any:
+    """formula: of positions from 0 to 1."""
+    chosen = creation.dtype_or(dtype, dtypes.default_dtype())
+    if not chosen.is_floating_point:
+        raise RuntimeError(f"{name} expects floating point dtypes, got: {chosen}")
+    if window_length < 0:
+        raise RuntimeError(
+            f"{name} requires non-negative window_length, got window_length={window_length}"
+        )
+    points = window_length + periodic
+    if window_length <= 1:
+        values = np.ones(window_length)
+    else:
+        values = formula(np.arange(window_length) / (points - 1))
+    return creation.from_values(values, chosen, creation.device_or_default(device))
+
+
+def _cosines(*weights: float) -> Formula:
+    """A sum of cosines of multiples of a full turn."""
+    return lambda x: sum(w * np.cos(2 * np.pi * k * x) for k, w in enumerate(weights))
+
+
+def _triangle(x: Any) -> Any:
+    return 1 - np.abs(2 * x - 1)
+
+
+def hann_window(window_length: int, *options: Any) -> Any:
+    """Half a turned cosine, periodic."""
+    return _window("hann_window", window_length, True, _cosines(0.5, -0.5), *options)
+
+
+def hann_window_periodic(window_length: int, periodic: bool, *options: Any) -> Any:
+    """Half a turned cosine."""
+    return _window("hann_window", window_length, periodic, _cosines(0.5, -0.5), *options)
+
+
+def hamming_window(window_length: int, *options: Any) -> Any:
+    """A raised cosine, periodic."""
+    return hamming_window_alpha_beta(window_length, True, 0.54, 0.46, *options)
+
+
+def hamming_window_periodic(window_length: int, periodic: bool, *options: Any) -> Any:
+    """A raised cosine."""
+    return hamming_window_alpha_beta(window_length, periodic, 0.54, 0.46, *options)
+
+
+def hamming_window_alpha(window_length: int, periodic: bool, alpha: float, *options: Any) -> Any:
+    """A raised cosine of a given mean."""
+    return hamming_window_alpha_beta(window_length, periodic, alpha, 0.46, *options)
+
+
+def hamming_window_alpha_beta(
+    window_length: int, periodic: bool, alpha: float, beta: float, *options: Any
+) -> Any:
+    """A raised cosine of a given mean and amplitude."""
+    return _window("hamming_window", window_length, periodic, _cosines(alpha, -beta), *options)
+
+
+def blackman_window(window_length: int, *options: Any) -> Any:
+    """A sum of three cosines, periodic."""
+    return blackman_window_periodic(window_length, True, *options)
+
+
+def blackman_window_periodic(window_length: int, periodic: bool, *options: Any) -> Any:
+    """A sum of three cosines; never negative."""
+    cosines = _cosines(0.42, -0.5, 0.08)
+    return _window(
+        "blackman_window", window_length, periodic, lambda x: np.maximum(cosines(x), 0), *options
+    )
+
+
+def bartlett_window(window_length: int, *options: Any) -> Any:
+    """A triangle, periodic."""
+    return _window("bartlett_window", window_length, True, _triangle, *options)
+
+
+def bartlett_window_periodic(window_length: int, periodic: bool, *options: Any) -> Any:
+    """A triangle."""
+    return _window("bartlett_window", window_length, periodic, _triangle, *options)
+
+
+def kaiser_window(window_length: int, *options: Any) -> Any:
+    """Kaiser's window of beta 12, periodic."""
+    return kaiser_window_beta(window_length, True, 12.0, *options)
+
+
+def kaiser_window_periodic(window_length: int, periodic: bool, *options: Any) -> Any:
+    """Kaiser's window of beta 12."""
+    return kaiser_window_beta(window_length, periodic, 12.0, *options)
+
+
+def kaiser_window_beta(window_length: int, periodic: bool, beta: float, *options: Any) -> Any:
+    """The Bessel function I0 over a half circle."""
+
+    def formula(x: Any) -> Any:
+        return np.i0(beta * np.sqrt(np.maximum(1 - (2 * x - 1) ** 2, 0))) / np.i0(beta)
+
+    return _window("kaiser_window", window_length, periodic, formula, *options)
+
+
+# -- frequencies -------------------------------------------------------------------------------
+
+
+def fft_fftfreq(n: int, d: float = 1.0, *options: Any) -> Any:
+    """0, 1, ... and then the negative ones, over n d."""
+    steps = np.arange(n)
+    return _frequencies("fftfreq", np.where(steps < (n + 1) // 2, steps, steps - n), n, d, *options)
+
+
+def fft_rfftfreq(n: int, d: float = 1.0, *options: Any) -> Any:
+    """0, 1, ... n // 2 over n d."""
+    return _frequencies("rfftfreq", np.arange(n // 2 + 1), n, d, *options)
+
+
+def _frequencies(
+    name: str,
+    steps: Any,
+    n: int,
+    d: float,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+) -> Any:
+    chosen = creation.dtype_or(dtype, dtypes.default_dtype())
+    if chosen.kind not in "fc":
+        raise RuntimeError(f"{name} requires a floating point or complex dtype")
+    values = steps * (1.0 / (n * d))
+    return creation.from_values(values, chosen, creation.device_or_default(device))
