@@ -118,6 +118,7 @@ def constructors(seed: str) -> dict[str, Any]:
             np.ascontiguousarray(x.data).transpose(dims), x.kind, tuple(dims)
         ),
         "distinct": distinct,
+        "same_floats": lambda values: Input(np.array(values, np.float64), "same"),
         "definite": definite,
         "triangular": triangular,
         "swaps": lambda values: Input(np.array(values, np.int32), "same"),

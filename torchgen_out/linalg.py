@@ -10,7 +10,10 @@ __all__ = [
     "LinAlgError",
     "cholesky",
     "cholesky_ex",
+    "cond",
+    "cross",
     "det",
+    "diagonal",
     "eig",
     "eigh",
     "eigvals",
@@ -18,6 +21,7 @@ __all__ = [
     "householder_product",
     "inv",
     "inv_ex",
+    "lstsq",
     "lu",
     "lu_factor",
     "lu_factor_ex",
@@ -25,8 +29,11 @@ __all__ = [
     "matmul",
     "matrix_exp",
     "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
     "multi_dot",
     "norm",
+    "pinv",
     "qr",
     "slogdet",
     "solve",
@@ -34,6 +41,9 @@ __all__ = [
     "solve_triangular",
     "svd",
     "svdvals",
+    "tensorinv",
+    "tensorsolve",
+    "vander",
     "vecdot",
     "vector_norm",
 ]
@@ -63,6 +73,16 @@ eigvalsh = composite.linalg_eigvalsh
 eig = dispatch.linalg_eig
 eigvals = composite.linalg_eigvals
 matrix_exp = dispatch.linalg_matrix_exp
+lstsq = composite.linalg_lstsq
+pinv = overloads.linalg_pinv
+matrix_rank = overloads.linalg_matrix_rank
+matrix_power = composite.linalg_matrix_power
+cond = overloads.linalg_cond
+cross = composite.linalg_cross
+diagonal = composite.linalg_diagonal
+vander = composite.linalg_vander
+tensorinv = composite.linalg_tensorinv
+tensorsolve = composite.linalg_tensorsolve
 vector_norm = dispatch.linalg_vector_norm
 matrix_norm = overloads.linalg_matrix_norm
 norm = overloads.linalg_norm

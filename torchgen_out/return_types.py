@@ -350,6 +350,29 @@ class linalg_eig(NamedTuple):
         return printing.named_results("torch.return_types.linalg_eig", self)
 
 
+class _linalg_lstsq(NamedTuple):
+    """What `_linalg_lstsq` returns."""
+
+    solution: Tensor
+    rank: Tensor
+    singular_values: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types._linalg_lstsq", self)
+
+
+class linalg_lstsq(NamedTuple):
+    """What `linalg_lstsq` returns."""
+
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.linalg_lstsq", self)
+
+
 class nll_loss_forward(NamedTuple):
     """What `nll_loss_forward` returns."""
 

@@ -100,6 +100,7 @@ SAMPLE_CONSTRUCTORS: dict[str, str] = {
     "arange": "arange(n)",
     "permuted": "permuted(x, dims)",
     "distinct": "distinct(*shape)",
+    "same_floats": "same_floats(list)",
     "definite": "definite(*shape)",
     "triangular": "triangular(*shape)",
     "swaps": "swaps(list)",

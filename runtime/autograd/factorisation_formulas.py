@@ -294,3 +294,22 @@ def _conjugate_cofactors(A: Tensor) -> Any:
     others = S.unsqueeze(-2).expand((*S._sizes, n)).masked_fill(on_diagonal, 1).prod(-1)
     turn = (ops.linalg_det(U) * ops.linalg_det(Vh)).conj()
     return turn[..., None, None] * ((U * others.unsqueeze(-2)) @ Vh)
+
+
+# -- least squares ------------------------------------------------------------------------------
+
+
+def pinv_backward(grad: Tensor, P: Tensor, A: Tensor) -> Any:
+    """-P^H grad P^H, and what moves the spaces of rows and columns."""
+    adjoint, other = P.mH, grad.mH
+    moved = -(adjoint @ grad @ adjoint)
+    left = other @ P @ adjoint
+    right = adjoint @ P @ other
+    return moved + (left - A @ (P @ left)) + (right - (right @ P) @ A)
+
+
+def lstsq_backward(grad: Tensor, A: Tensor, B: Tensor, mask: Any) -> Any:
+    """Through the pseudo-inverse: X = A^+ B."""
+    P = ops.linalg_pinv(A)
+    grad_A = pinv_backward(grad @ B.mH, P, A) if mask[0] else None
+    return grad_A, P.mH @ grad

@@ -7,8 +7,6 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 import torchgen_out as torch
 
 __all__ = [
@@ -241,7 +239,7 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
     rows, columns = tensor.size(0), tensor.numel() // tensor.size(0)
     with torch.no_grad():
         flat = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator)
-        q, r = map(torch.from_numpy, np.linalg.qr((flat.t() if rows < columns else flat).numpy()))
+        q, r = torch.linalg.qr(flat.t() if rows < columns else flat)
         q = q * r.diagonal().sign()
         tensor.copy_((q.t() if rows < columns else q).reshape(tensor.shape))
         tensor.mul_(gain)

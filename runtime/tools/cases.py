@@ -125,6 +125,7 @@ def constructors(seed: str) -> dict[str, Any]:
         "arange": lambda count: Data(np.arange(count), "same"),
         "permuted": lambda x, dims: Data(x.array.transpose(dims), x.kind, tuple(dims)),
         "distinct": distinct,
+        "same_floats": lambda values: Data(np.array(values, np.float64), "same"),
         "definite": definite,
         "triangular": triangular,
         "swaps": lambda values: Data(np.array(values, np.int32), "same"),

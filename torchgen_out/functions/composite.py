@@ -38,6 +38,7 @@ from runtime.ops.composite import inplace_views as inplace_views_bodies
 from runtime.ops.composite import linalg as linalg_bodies
 from runtime.ops.composite import losses as losses_bodies
 from runtime.ops.composite import margin_losses as margin_losses_bodies
+from runtime.ops.composite import matrix_functions as matrix_functions_bodies
 from runtime.ops.composite import nn as nn_bodies
 from runtime.ops.composite import normalization as normalization_bodies
 from runtime.ops.composite import norms as norms_bodies
@@ -51,6 +52,7 @@ from runtime.ops.composite import shaping as shaping_bodies
 from runtime.ops.composite import sorting as sorting_bodies
 from runtime.ops.composite import spectra as spectra_bodies
 from runtime.ops.composite import splitting as splitting_bodies
+from runtime.ops.composite import stacking as stacking_bodies
 from runtime.ops.composite import statistics as statistics_bodies
 from runtime.ops.composite import view_backward as view_backward_bodies
 from runtime.ops.composite import view_scatter as view_scatter_bodies
@@ -2567,6 +2569,425 @@ def matrix_exp(input: Tensor) -> Tensor:
     return ops.linalg_matrix_exp(input)
 
 
+def linalg_lstsq(
+    input: Tensor,
+    b: Tensor,
+    rcond: float | None = None,
+    *,
+    driver: str | None = None,
+    out: tuple[Tensor, ...] | None = None,
+) -> return_types.linalg_lstsq:
+    """linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor
+    solution, Tensor residuals, Tensor rank, Tensor singular_values)
+
+    Returns the `X` that minimises the norm of `A X - B`, residuals, ranks and singular values.
+
+    `driver` is `'gels'` (full rank), `'gelsy'` (the default), `'gelsd'` or `'gelss'`. Residuals are
+    empty with `'gelsy'` and where there are several solutions; singular values are those of the
+        last
+    two drivers. Singular values below `rcond` times the largest count as 0.
+    """
+    if out is not None:
+        return store_out(
+            "linalg_lstsq",
+            out,
+            return_types.linalg_lstsq(*matrix_functions_bodies.lstsq(input, b, rcond, driver)),
+        )
+    return return_types.linalg_lstsq(*matrix_functions_bodies.lstsq(input, b, rcond, driver))
+
+
+def linalg_pinv__atol_rtol_tensor(
+    input: Tensor,
+    *,
+    atol: Tensor | None = None,
+    rtol: Tensor | None = None,
+    hermitian: bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool
+    hermitian=False) -> Tensor
+
+    Returns the pseudo-inverse of Moore and Penrose.
+
+    Singular values up to `atol`, or up to `rtol` times the largest, count as 0; `rtol` is the
+        larger
+    size times eps unless a tolerance is given. `hermitian=True` promises a Hermitian input.
+    """
+    if out is not None:
+        return store_out(
+            "linalg_pinv", out, matrix_functions_bodies.pinv(input, atol, rtol, hermitian)
+        )
+    return matrix_functions_bodies.pinv(input, atol, rtol, hermitian)
+
+
+def linalg_pinv__atol_rtol_float(
+    input: Tensor,
+    *,
+    atol: float | None = None,
+    rtol: float | None = None,
+    hermitian: bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool
+    hermitian=False) -> Tensor
+
+    Returns the pseudo-inverse, by tolerances that are numbers.
+    """
+    if out is not None:
+        return store_out(
+            "linalg_pinv", out, matrix_functions_bodies.pinv(input, atol, rtol, hermitian)
+        )
+    return matrix_functions_bodies.pinv(input, atol, rtol, hermitian)
+
+
+def linalg_pinv__default(
+    input: Tensor, rcond: float, hermitian: bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor
+
+    Returns the pseudo-inverse, by a tolerance relative to the largest singular value.
+    """
+    if out is not None:
+        return store_out(
+            "linalg_pinv", out, matrix_functions_bodies.pinv_rcond(input, rcond, hermitian)
+        )
+    return matrix_functions_bodies.pinv_rcond(input, rcond, hermitian)
+
+
+def linalg_pinv__rcond_tensor(
+    input: Tensor, rcond: Tensor, hermitian: bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor
+
+    Returns the pseudo-inverse, by one relative tolerance per matrix.
+    """
+    if out is not None:
+        return store_out(
+            "linalg_pinv", out, matrix_functions_bodies.pinv_rcond(input, rcond, hermitian)
+        )
+    return matrix_functions_bodies.pinv_rcond(input, rcond, hermitian)
+
+
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
+    """pinverse(Tensor self, float rcond=1e-15) -> Tensor
+
+    Returns the pseudo-inverse. New code uses `linalg.pinv`.
+    """
+    return matrix_functions_bodies.pinverse(input, rcond)
+
+
+def linalg_matrix_rank__atol_rtol_tensor(
+    input: Tensor,
+    *,
+    atol: Tensor | None = None,
+    rtol: Tensor | None = None,
+    hermitian: bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None,
+    bool hermitian=False) -> Tensor
+
+    Returns the number of singular values above `atol` and above `rtol` times the largest.
+    """
+    if out is not None:
+        return store_out(
+            "linalg_matrix_rank",
+            out,
+            matrix_functions_bodies.matrix_rank_of(input, atol, rtol, hermitian),
+        )
+    return matrix_functions_bodies.matrix_rank_of(input, atol, rtol, hermitian)
+
+
+def linalg_matrix_rank__atol_rtol_float(
+    input: Tensor,
+    *,
+    atol: float | None = None,
+    rtol: float | None = None,
+    hermitian: bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool
+    hermitian=False) -> Tensor
+
+    Returns the rank, by tolerances that are numbers.
+    """
+    if out is not None:
+        return store_out(
+            "linalg_matrix_rank",
+            out,
+            matrix_functions_bodies.matrix_rank(input, atol, rtol, hermitian),
+        )
+    return matrix_functions_bodies.matrix_rank(input, atol, rtol, hermitian)
+
+
+def linalg_matrix_rank__default(
+    input: Tensor, tol: float, hermitian: bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor
+
+    Returns the number of singular values above `tol`.
+    """
+    if out is not None:
+        return store_out(
+            "linalg_matrix_rank",
+            out,
+            matrix_functions_bodies.matrix_rank_tol(input, tol, hermitian),
+        )
+    return matrix_functions_bodies.matrix_rank_tol(input, tol, hermitian)
+
+
+def linalg_matrix_rank__tol_tensor(
+    input: Tensor, tol: Tensor, hermitian: bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor
+
+    Returns the rank, by one tolerance per matrix.
+    """
+    if out is not None:
+        return store_out(
+            "linalg_matrix_rank",
+            out,
+            ops.linalg_matrix_rank(input, atol=tol, rtol=tol * 0, hermitian=hermitian),
+        )
+    return ops.linalg_matrix_rank(input, atol=tol, rtol=tol * 0, hermitian=hermitian)
+
+
+def linalg_matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
+    """linalg_matrix_power(Tensor self, int n) -> Tensor
+
+    Returns the `n`-th power of square matrices; for a negative `n` that of the inverse.
+    """
+    if out is not None:
+        return store_out("linalg_matrix_power", out, matrix_functions_bodies.matrix_power(input, n))
+    return matrix_functions_bodies.matrix_power(input, n)
+
+
+def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
+    """matrix_power(Tensor self, int n) -> Tensor
+
+    Returns the `n`-th power. The same as `linalg.matrix_power`.
+    """
+    if out is not None:
+        return store_out("matrix_power", out, matrix_functions_bodies.matrix_power(input, n))
+    return matrix_functions_bodies.matrix_power(input, n)
+
+
+def linalg_cond__default(
+    input: Tensor, p: Number | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """linalg_cond(Tensor self, Scalar? p=None) -> Tensor
+
+    Returns condition numbers: norm times norm of the inverse, in the 2-norm or that of order `p`.
+
+    A singular matrix has inf.
+    """
+    if out is not None:
+        return store_out("linalg_cond", out, matrix_functions_bodies.cond(input, p))
+    return matrix_functions_bodies.cond(input, p)
+
+
+def linalg_cond__p_str(input: Tensor, p: str, *, out: Tensor | None = None) -> Tensor:
+    """linalg_cond.p_str(Tensor self, str p) -> Tensor
+
+    Returns condition numbers in the Frobenius (`'fro'`) or the nuclear (`'nuc'`) norm.
+    """
+    if out is not None:
+        return store_out("linalg_cond", out, matrix_functions_bodies.cond(input, p))
+    return matrix_functions_bodies.cond(input, p)
+
+
+def linalg_cross(
+    input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = None
+) -> Tensor:
+    """linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor
+
+    Returns the vectors orthogonal to two in three dimensions, along `dim`. Batches broadcast.
+    """
+    if out is not None:
+        return store_out(
+            "linalg_cross", out, matrix_functions_bodies.linalg_cross(input, other, dim)
+        )
+    return matrix_functions_bodies.linalg_cross(input, other, dim)
+
+
+def cross(
+    input: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """cross(Tensor self, Tensor other, int? dim=None) -> Tensor
+
+    Returns the vectors orthogonal to two, along `dim` or the first dimension of size 3.
+    """
+    if out is not None:
+        return store_out("cross", out, matrix_functions_bodies.cross(input, other, dim))
+    return matrix_functions_bodies.cross(input, other, dim)
+
+
+def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)
+
+    Returns a view of a diagonal, by default of the last two dimensions.
+    """
+    return A.diagonal(offset, dim1, dim2)
+
+
+def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
+    """linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor
+
+    Returns the powers 0 to `N - 1` of every element, in a new last dimension.
+    """
+    return matrix_functions_bodies.linalg_vander(x, N)
+
+
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
+    """vander(Tensor x, int? N=None, bool increasing=False) -> Tensor
+
+    Returns the powers of a vector's elements as rows, the highest first unless `increasing`.
+    """
+    return matrix_functions_bodies.vander(x, N, increasing)
+
+
+def linalg_tensorinv(input: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
+    """linalg_tensorinv(Tensor self, int ind=2) -> Tensor
+
+    Returns the inverse of a tensor seen as a map from its last dimensions to its first `ind`.
+    """
+    if out is not None:
+        return store_out("linalg_tensorinv", out, matrix_functions_bodies.tensorinv(input, ind))
+    return matrix_functions_bodies.tensorinv(input, ind)
+
+
+def linalg_tensorsolve(
+    input: Tensor, other: Tensor, dims: Sequence[int] | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor
+
+    Returns the `X` with `tensordot(self, X, X.ndim)` equal to `other`; `dims` go to the back first.
+    """
+    if out is not None:
+        return store_out(
+            "linalg_tensorsolve", out, matrix_functions_bodies.tensorsolve(input, other, dims)
+        )
+    return matrix_functions_bodies.tensorsolve(input, other, dims)
+
+
+def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """hstack(Tensor[] tensors) -> Tensor
+
+    Puts tensors side by side: along dimension 1, vectors along their only one.
+    """
+    if out is not None:
+        return store_out("hstack", out, stacking_bodies.hstack(tensors))
+    return stacking_bodies.hstack(tensors)
+
+
+def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """vstack(Tensor[] tensors) -> Tensor
+
+    Puts tensors on top of each other: along dimension 0, vectors as rows.
+    """
+    if out is not None:
+        return store_out("vstack", out, stacking_bodies.vstack(tensors))
+    return stacking_bodies.vstack(tensors)
+
+
+def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """dstack(Tensor[] tensors) -> Tensor
+
+    Puts tensors behind each other: along dimension 2.
+    """
+    if out is not None:
+        return store_out("dstack", out, stacking_bodies.dstack(tensors))
+    return stacking_bodies.dstack(tensors)
+
+
+def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """column_stack(Tensor[] tensors) -> Tensor
+
+    Puts tensors side by side, vectors as columns.
+    """
+    if out is not None:
+        return store_out("column_stack", out, stacking_bodies.column_stack(tensors))
+    return stacking_bodies.column_stack(tensors)
+
+
+def block_diag(*args: Any, tensors: Any = None) -> Tensor:
+    """block_diag(Tensor[] tensors) -> Tensor
+
+    Returns a matrix with the given blocks on its diagonal and zeros elsewhere.
+    """
+    if tensors is None:
+        tensors = args if len(args) > 1 else as_list(*args)
+    return stacking_bodies.block_diag(tensors)
+
+
+def cartesian_prod(*args: Any, tensors: Any = None) -> Tensor:
+    """cartesian_prod(Tensor[] tensors) -> Tensor
+
+    Returns all tuples of one element of each vector, as rows.
+    """
+    if tensors is None:
+        tensors = args if len(args) > 1 else as_list(*args)
+    return stacking_bodies.cartesian_prod(tensors)
+
+
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor
+
+    Returns all sets of `r` elements of a vector, as rows; with replacement also repeated ones.
+    """
+    return stacking_bodies.combinations(input, r, with_replacement)
+
+
+def trapezoid__x(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor:
+    """trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
+
+    Returns the integral along `dim` by the trapezoidal rule, over sample points `x`.
+    """
+    return stacking_bodies.trapezoid_x(y, x, dim)
+
+
+def trapezoid__dx(y: Tensor, *, dx: Number = 1, dim: int = -1) -> Tensor:
+    """trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor
+
+    Returns the integral along `dim` by the trapezoidal rule, over points at a distance of `dx`.
+    """
+    return stacking_bodies.trapezoid_dx(y, dx, dim)
+
+
+def cumulative_trapezoid__x(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor:
+    """cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
+
+    Returns the integrals up to each sample point but the first.
+    """
+    return stacking_bodies.cumulative_trapezoid_x(y, x, dim)
+
+
+def cumulative_trapezoid__dx(y: Tensor, *, dx: Number = 1, dim: int = -1) -> Tensor:
+    """cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor
+
+    Returns the integrals up to each point but the first, points being at a distance of `dx`.
+    """
+    return stacking_bodies.cumulative_trapezoid_dx(y, dx, dim)
+
+
+def diff(
+    input: Tensor,
+    n: int = 1,
+    dim: int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor
+
+    Returns the `n`-th differences of neighbours along `dim`.
+    """
+    if out is not None:
+        return store_out("diff", out, stacking_bodies.diff(input, n, dim, prepend, append))
+    return stacking_bodies.diff(input, n, dim, prepend, append)
+
+
 def fft_fft(
     input: Tensor,
     n: int | None = None,
@@ -3363,6 +3784,30 @@ def linalg_norm__ord_str(
     Returns the Frobenius (`'fro'`) or the nuclear (`'nuc'`) norm of a matrix.
     """
     return norms_bodies.linalg_norm(input, ord, dim, keepdim, dtype)
+
+
+def nuclear_norm__default(
+    input: Tensor, keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """nuclear_norm(Tensor self, bool keepdim=False) -> Tensor
+
+    Returns the sum of the singular values. New code uses `linalg.matrix_norm`.
+    """
+    if out is not None:
+        return store_out("nuclear_norm", out, norms_bodies.nuclear_norm(input, keepdim))
+    return norms_bodies.nuclear_norm(input, keepdim)
+
+
+def nuclear_norm__dim(
+    input: Tensor, dim: int | Sequence[int], keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor
+
+    Returns the sums of the singular values of matrices in two dimensions.
+    """
+    if out is not None:
+        return store_out("nuclear_norm", out, norms_bodies.nuclear_norm_over(input, dim, keepdim))
+    return norms_bodies.nuclear_norm_over(input, dim, keepdim)
 
 
 def norm__str(

@@ -2974,6 +2974,39 @@ def linalg_matrix_exp(input: Tensor) -> Tensor:
     return call(input)
 
 
+__linalg_lstsq = operators._linalg_lstsq.calls
+
+
+def _linalg_lstsq(
+    input: Tensor, b: Tensor, rcond: float, driver: str
+) -> return_types._linalg_lstsq:
+    """_linalg_lstsq(Tensor self, Tensor b, float rcond, str driver) -> (Tensor solution, Tensor
+    rank, Tensor singular_values)
+
+    Returns solutions of least squares, ranks, and singular values where the driver has them.
+    """
+    try:
+        call = __linalg_lstsq[input._key, b._key]
+    except AttributeError:
+        raise __linalg_lstsq.wrong_arguments(input, b) from None
+    return call(input, b, rcond, driver)
+
+
+__linalg_pinv = operators._linalg_pinv.calls
+
+
+def _linalg_pinv(input: Tensor, atol: Tensor, rtol: Tensor, hermitian: bool) -> Tensor:
+    """_linalg_pinv(Tensor self, Tensor atol, Tensor rtol, bool hermitian) -> Tensor
+
+    Returns pseudo-inverses, by two tolerances.
+    """
+    try:
+        call = __linalg_pinv[input._key, atol._key, rtol._key]
+    except AttributeError:
+        raise __linalg_pinv.wrong_arguments(input, atol, rtol) from None
+    return call(input, atol, rtol, hermitian)
+
+
 __fft_r2c = operators._fft_r2c.calls
 
 

@@ -47,6 +47,8 @@ from torchgen_out.functions.composite import (
     conv2d__padding,
     conv3d__default,
     conv3d__padding,
+    cumulative_trapezoid__dx,
+    cumulative_trapezoid__x,
     div___Tensor_mode,
     div__Tensor_mode,
     dsplit__array,
@@ -67,10 +69,20 @@ from torchgen_out.functions.composite import (
     kaiser_window__beta,
     kaiser_window__default,
     kaiser_window__periodic,
+    linalg_cond__default,
+    linalg_cond__p_str,
     linalg_matrix_norm__default,
     linalg_matrix_norm__str_ord,
+    linalg_matrix_rank__atol_rtol_float,
+    linalg_matrix_rank__atol_rtol_tensor,
+    linalg_matrix_rank__default,
+    linalg_matrix_rank__tol_tensor,
     linalg_norm__default,
     linalg_norm__ord_str,
+    linalg_pinv__atol_rtol_float,
+    linalg_pinv__atol_rtol_tensor,
+    linalg_pinv__default,
+    linalg_pinv__rcond_tensor,
     max__other,
     min__other,
     narrow__Tensor,
@@ -80,6 +92,8 @@ from torchgen_out.functions.composite import (
     normal__float_Tensor,
     normal__Tensor_float,
     normal__Tensor_Tensor,
+    nuclear_norm__default,
+    nuclear_norm__dim,
     randint__default,
     randint__low,
     randint_like__default,
@@ -94,6 +108,8 @@ from torchgen_out.functions.composite import (
     tensor_split__tensor_indices_or_sections,
     tensordot__default,
     tensordot__pair,
+    trapezoid__dx,
+    trapezoid__x,
     var__default,
     var__dim,
     var_mean__default,
@@ -1411,6 +1427,190 @@ def tensordot(input: Any, other: Any = MISSING, dims: Any = MISSING) -> Any:
     raise no_overload("tensordot", schemas, (input, other, dims))
 
 
+def linalg_pinv(
+    input: Any,
+    rcond: Any = MISSING,
+    hermitian: Any = MISSING,
+    *,
+    atol: Any = MISSING,
+    rtol: Any = MISSING,
+    out: Any = None,
+) -> Any:
+    """linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool
+    hermitian=False) -> Tensor
+    linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool
+        hermitian=False) -> Tensor
+    linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor
+    linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor"""
+    if (
+        (atol is MISSING or (atol is None or is_tensor(atol)))
+        and (rtol is MISSING or (rtol is None or is_tensor(rtol)))
+        and rcond is MISSING
+    ):
+        return linalg_pinv__atol_rtol_tensor(
+            input,
+            atol=None if atol is MISSING else atol,
+            rtol=None if rtol is MISSING else rtol,
+            hermitian=False if hermitian is MISSING else hermitian,
+            out=out,
+        )
+    if (
+        (atol is MISSING or (atol is None or is_number(atol)))
+        and (rtol is MISSING or (rtol is None or is_number(rtol)))
+        and rcond is MISSING
+    ):
+        return linalg_pinv__atol_rtol_float(
+            input,
+            atol=None if atol is MISSING else atol,
+            rtol=None if rtol is MISSING else rtol,
+            hermitian=False if hermitian is MISSING else hermitian,
+            out=out,
+        )
+    if (
+        is_number(rcond)
+        and (hermitian is MISSING or is_bool(hermitian))
+        and atol is MISSING
+        and rtol is MISSING
+    ):
+        return linalg_pinv__default(
+            input, rcond, False if hermitian is MISSING else hermitian, out=out
+        )
+    if (
+        is_tensor(rcond)
+        and (hermitian is MISSING or is_bool(hermitian))
+        and atol is MISSING
+        and rtol is MISSING
+    ):
+        return linalg_pinv__rcond_tensor(
+            input, rcond, False if hermitian is MISSING else hermitian, out=out
+        )
+    schemas = (
+        "linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, "
+        "bool hermitian=False) -> Tensor",
+        "linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool"
+        " hermitian=False) -> Tensor",
+        "linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor",
+        "linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
+    )
+    raise no_overload("linalg_pinv", schemas, (input, rcond, hermitian, atol, rtol))
+
+
+def linalg_matrix_rank(
+    input: Any,
+    tol: Any = MISSING,
+    hermitian: Any = MISSING,
+    *,
+    atol: Any = MISSING,
+    rtol: Any = MISSING,
+    out: Any = None,
+) -> Any:
+    """linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None,
+    bool hermitian=False) -> Tensor
+    linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool
+        hermitian=False) -> Tensor
+    linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor
+    linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor"""
+    if (
+        is_tensor(input)
+        and (atol is MISSING or (atol is None or is_tensor(atol)))
+        and (rtol is MISSING or (rtol is None or is_tensor(rtol)))
+        and tol is MISSING
+    ):
+        return linalg_matrix_rank__atol_rtol_tensor(
+            input,
+            atol=None if atol is MISSING else atol,
+            rtol=None if rtol is MISSING else rtol,
+            hermitian=False if hermitian is MISSING else hermitian,
+            out=out,
+        )
+    if (
+        is_tensor(input)
+        and (atol is MISSING or (atol is None or is_number(atol)))
+        and (rtol is MISSING or (rtol is None or is_number(rtol)))
+        and tol is MISSING
+    ):
+        return linalg_matrix_rank__atol_rtol_float(
+            input,
+            atol=None if atol is MISSING else atol,
+            rtol=None if rtol is MISSING else rtol,
+            hermitian=False if hermitian is MISSING else hermitian,
+            out=out,
+        )
+    if (
+        is_tensor(input)
+        and is_number(tol)
+        and (hermitian is MISSING or is_bool(hermitian))
+        and atol is MISSING
+        and rtol is MISSING
+    ):
+        return linalg_matrix_rank__default(
+            input, tol, False if hermitian is MISSING else hermitian, out=out
+        )
+    if (
+        is_tensor(input)
+        and is_tensor(tol)
+        and (hermitian is MISSING or is_bool(hermitian))
+        and atol is MISSING
+        and rtol is MISSING
+    ):
+        return linalg_matrix_rank__tol_tensor(
+            input, tol, False if hermitian is MISSING else hermitian, out=out
+        )
+    schemas = (
+        "linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? "
+        "rtol=None, bool hermitian=False) -> Tensor",
+        "linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? "
+        "rtol=None, bool hermitian=False) -> Tensor",
+        "linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
+        "linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor",
+    )
+    raise no_overload("linalg_matrix_rank", schemas, (input, tol, hermitian, atol, rtol))
+
+
+def linalg_cond(input: Any, p: Any = MISSING, *, out: Any = None) -> Any:
+    """linalg_cond(Tensor self, Scalar? p=None) -> Tensor
+    linalg_cond.p_str(Tensor self, str p) -> Tensor"""
+    if p is MISSING or (p is None or is_number(p)):
+        return linalg_cond__default(input, None if p is MISSING else p, out=out)
+    if is_str(p):
+        return linalg_cond__p_str(input, p, out=out)
+    schemas = (
+        "linalg_cond(Tensor self, Scalar? p=None) -> Tensor",
+        "linalg_cond.p_str(Tensor self, str p) -> Tensor",
+    )
+    raise no_overload("linalg_cond", schemas, (input, p))
+
+
+def trapezoid(y: Any, x: Any = MISSING, *, dim: Any = MISSING, dx: Any = MISSING) -> Any:
+    """trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
+    trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor"""
+    if is_tensor(x) and dx is MISSING:
+        return trapezoid__x(y, x, dim=-1 if dim is MISSING else dim)
+    if (dx is MISSING or is_number(dx)) and x is MISSING:
+        return trapezoid__dx(y, dx=1 if dx is MISSING else dx, dim=-1 if dim is MISSING else dim)
+    schemas = (
+        "trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
+        "trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
+    )
+    raise no_overload("trapezoid", schemas, (y, x, dim, dx))
+
+
+def cumulative_trapezoid(y: Any, x: Any = MISSING, *, dim: Any = MISSING, dx: Any = MISSING) -> Any:
+    """cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
+    cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor"""
+    if is_tensor(x) and dx is MISSING:
+        return cumulative_trapezoid__x(y, x, dim=-1 if dim is MISSING else dim)
+    if (dx is MISSING or is_number(dx)) and x is MISSING:
+        return cumulative_trapezoid__dx(
+            y, dx=1 if dx is MISSING else dx, dim=-1 if dim is MISSING else dim
+        )
+    schemas = (
+        "cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
+        "cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
+    )
+    raise no_overload("cumulative_trapezoid", schemas, (y, x, dim, dx))
+
+
 def bartlett_window(
     window_length: Any,
     periodic: Any = MISSING,
@@ -1760,6 +1960,35 @@ def linalg_norm(
         "ScalarType? dtype=None) -> Tensor",
     )
     raise no_overload("linalg_norm", schemas, (input, ord, dim, keepdim, dtype))
+
+
+_nuclear_norm__default_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("keepdim", is_bool, False, False, False),
+)
+
+_nuclear_norm__dim_parameters = (
+    ("input", is_tensor, MISSING, False, False),
+    ("dim", is_int_or_ints, MISSING, False, False),
+    ("keepdim", is_bool, False, False, False),
+)
+
+
+def nuclear_norm(
+    *args: Any, input: Any = MISSING, dim: Any = MISSING, keepdim: Any = MISSING, out: Any = None
+) -> Any:
+    """nuclear_norm(Tensor self, bool keepdim=False) -> Tensor
+    nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor"""
+    keywords = {"input": input, "dim": dim, "keepdim": keepdim}
+    if (values := bind(args, keywords, _nuclear_norm__default_parameters)) is not None:
+        return nuclear_norm__default(*values, out=out)
+    if (values := bind(args, keywords, _nuclear_norm__dim_parameters)) is not None:
+        return nuclear_norm__dim(*values, out=out)
+    schemas = (
+        "nuclear_norm(Tensor self, bool keepdim=False) -> Tensor",
+        "nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor",
+    )
+    raise no_overload("nuclear_norm", schemas, (*args, *keywords.values()))
 
 
 def norm(

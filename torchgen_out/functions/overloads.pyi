@@ -458,6 +458,74 @@ def tensordot(input: Tensor, other: Tensor, dims: builtins.int = ...) -> Tensor:
 @overload
 def tensordot(input: Tensor, other: Tensor, dims: Sequence[builtins.int]) -> Tensor: ...
 @overload
+def linalg_pinv(
+    input: Tensor,
+    *,
+    atol: Tensor | None = ...,
+    rtol: Tensor | None = ...,
+    hermitian: builtins.bool = ...,
+    out: Tensor | None = ...,
+) -> Tensor: ...
+@overload
+def linalg_pinv(
+    input: Tensor,
+    *,
+    atol: builtins.float | None = ...,
+    rtol: builtins.float | None = ...,
+    hermitian: builtins.bool = ...,
+    out: Tensor | None = ...,
+) -> Tensor: ...
+@overload
+def linalg_pinv(
+    input: Tensor,
+    rcond: builtins.float,
+    hermitian: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
+) -> Tensor: ...
+@overload
+def linalg_pinv(
+    input: Tensor, rcond: Tensor, hermitian: builtins.bool = ..., *, out: Tensor | None = ...
+) -> Tensor: ...
+@overload
+def linalg_matrix_rank(
+    input: Tensor,
+    *,
+    atol: Tensor | None = ...,
+    rtol: Tensor | None = ...,
+    hermitian: builtins.bool = ...,
+    out: Tensor | None = ...,
+) -> Tensor: ...
+@overload
+def linalg_matrix_rank(
+    input: Tensor,
+    *,
+    atol: builtins.float | None = ...,
+    rtol: builtins.float | None = ...,
+    hermitian: builtins.bool = ...,
+    out: Tensor | None = ...,
+) -> Tensor: ...
+@overload
+def linalg_matrix_rank(
+    input: Tensor, tol: builtins.float, hermitian: builtins.bool = ..., *, out: Tensor | None = ...
+) -> Tensor: ...
+@overload
+def linalg_matrix_rank(
+    input: Tensor, tol: Tensor, hermitian: builtins.bool = ..., *, out: Tensor | None = ...
+) -> Tensor: ...
+@overload
+def linalg_cond(input: Tensor, p: Number | None = ..., *, out: Tensor | None = ...) -> Tensor: ...
+@overload
+def linalg_cond(input: Tensor, p: builtins.str, *, out: Tensor | None = ...) -> Tensor: ...
+@overload
+def trapezoid(y: Tensor, x: Tensor, *, dim: builtins.int = ...) -> Tensor: ...
+@overload
+def trapezoid(y: Tensor, *, dx: Number = ..., dim: builtins.int = ...) -> Tensor: ...
+@overload
+def cumulative_trapezoid(y: Tensor, x: Tensor, *, dim: builtins.int = ...) -> Tensor: ...
+@overload
+def cumulative_trapezoid(y: Tensor, *, dx: Number = ..., dim: builtins.int = ...) -> Tensor: ...
+@overload
 def bartlett_window(
     window_length: builtins.int,
     *,
@@ -634,6 +702,18 @@ def linalg_norm(
     keepdim: builtins.bool = ...,
     *,
     dtype: _dtype | None = ...,
+) -> Tensor: ...
+@overload
+def nuclear_norm(
+    input: Tensor, keepdim: builtins.bool = ..., *, out: Tensor | None = ...
+) -> Tensor: ...
+@overload
+def nuclear_norm(
+    input: Tensor,
+    dim: builtins.int | Sequence[builtins.int],
+    keepdim: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
 ) -> Tensor: ...
 @overload
 def norm(

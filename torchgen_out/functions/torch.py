@@ -92,10 +92,12 @@ __all__ = [
     "bitwise_xor",
     "bitwise_xor_",
     "blackman_window",
+    "block_diag",
     "bmm",
     "broadcast_tensors",
     "broadcast_to",
     "bucketize",
+    "cartesian_prod",
     "cat",
     "cdist",
     "ceil",
@@ -117,6 +119,8 @@ __all__ = [
     "clip",
     "clip_",
     "clone",
+    "column_stack",
+    "combinations",
     "complex",
     "concat",
     "concatenate",
@@ -141,12 +145,14 @@ __all__ = [
     "cosine_similarity",
     "count_nonzero",
     "cov",
+    "cross",
     "cummax",
     "cummin",
     "cumprod",
     "cumprod_",
     "cumsum",
     "cumsum_",
+    "cumulative_trapezoid",
     "deg2rad",
     "deg2rad_",
     "det",
@@ -157,6 +163,7 @@ __all__ = [
     "diagflat",
     "diagonal",
     "diagonal_scatter",
+    "diff",
     "digamma",
     "digamma_",
     "div",
@@ -167,6 +174,7 @@ __all__ = [
     "dropout",
     "dropout_",
     "dsplit",
+    "dstack",
     "einsum",
     "embedding",
     "empty",
@@ -230,6 +238,7 @@ __all__ = [
     "heaviside_",
     "histc",
     "hsplit",
+    "hstack",
     "hypot",
     "hypot_",
     "i0",
@@ -321,6 +330,7 @@ __all__ = [
     "masked_select",
     "matmul",
     "matrix_exp",
+    "matrix_power",
     "max",
     "max_pool1d",
     "max_pool2d",
@@ -370,6 +380,7 @@ __all__ = [
     "normal",
     "not_equal",
     "not_equal_",
+    "nuclear_norm",
     "numel",
     "ones",
     "ones_like",
@@ -379,6 +390,7 @@ __all__ = [
     "pairwise_distance",
     "pdist",
     "permute",
+    "pinverse",
     "pixel_shuffle",
     "pixel_unshuffle",
     "polar",
@@ -418,6 +430,7 @@ __all__ = [
     "rot90",
     "round",
     "round_",
+    "row_stack",
     "rsqrt",
     "rsqrt_",
     "rsub",
@@ -484,6 +497,8 @@ __all__ = [
     "topk",
     "trace",
     "transpose",
+    "trapezoid",
+    "trapz",
     "triangular_solve",
     "tril",
     "tril_",
@@ -503,12 +518,14 @@ __all__ = [
     "unsafe_split",
     "unsafe_split_with_sizes",
     "unsqueeze",
+    "vander",
     "var",
     "var_mean",
     "vdot",
     "view_as_complex",
     "view_as_real",
     "vsplit",
+    "vstack",
     "where",
     "xlogy",
     "xlogy_",
@@ -981,6 +998,22 @@ slogdet = composite.slogdet
 logdet = composite.logdet
 svd = composite.svd
 matrix_exp = composite.matrix_exp
+pinverse = composite.pinverse
+matrix_power = composite.matrix_power
+cross = composite.cross
+vander = composite.vander
+hstack = composite.hstack
+vstack = composite.vstack
+row_stack = composite.vstack
+dstack = composite.dstack
+column_stack = composite.column_stack
+block_diag = composite.block_diag
+cartesian_prod = composite.cartesian_prod
+combinations = composite.combinations
+trapezoid = overloads.trapezoid
+trapz = overloads.trapezoid
+cumulative_trapezoid = overloads.cumulative_trapezoid
+diff = composite.diff
 bartlett_window = overloads.bartlett_window
 blackman_window = overloads.blackman_window
 hann_window = overloads.hann_window
@@ -988,6 +1021,7 @@ hamming_window = overloads.hamming_window
 kaiser_window = overloads.kaiser_window
 stft = composite.stft
 istft = composite.istft
+nuclear_norm = overloads.nuclear_norm
 norm = overloads.norm
 softmax = dispatch.softmax
 log_softmax = dispatch.log_softmax

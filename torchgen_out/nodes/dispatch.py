@@ -5031,6 +5031,86 @@ def recording_linalg_matrix_exp(below, needs_self):
     return call
 
 
+class LinalgLstsqBackward0(MultiOutputNode):
+    """_linalg_lstsq
+    self, b: lstsq_backward(grad, self, b, grad_input_mask)
+    """
+
+    __slots__ = ("saved_b", "saved_self")
+
+    def apply(node, *grads):
+        grad = grads[0]
+        edges = node.edges
+        grad_self: Any = None
+        grad_b: Any = None
+        self = unpack(node.saved_self, node)
+        b = unpack(node.saved_b, node)
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        grad_self, grad_b = formulas.lstsq_backward(grad, self, b, grad_input_mask)
+        return grad_self, grad_b
+
+    def release(node):
+        node.saved_self = None
+        node.saved_b = None
+
+
+def recording__linalg_lstsq(below, needs_self, needs_b):
+    """Records LinalgLstsqBackward0 around `below`."""
+
+    def call(self, b, rcond, driver):
+        result = below(self, b, rcond, driver)
+        if not grad_mode.state.enabled:
+            return result
+        node = LinalgLstsqBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(b) if needs_b else None,
+        )
+        node.saved_self = save(self)
+        node.saved_b = save(b)
+        attach_outputs(result, node, (True, False, False))
+        return result
+
+    return call
+
+
+class LinalgPinvBackward0(Node):
+    """_linalg_pinv
+    self: pinv_backward(grad, result, self)
+    atol: non_differentiable
+    rtol: non_differentiable
+    """
+
+    __slots__ = ("saved_result", "saved_self")
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        result = unpack(node.saved_result, node)
+        grad_self = formulas.pinv_backward(grad, result, self)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = None
+        node.saved_result = None
+
+
+def recording__linalg_pinv(below, needs_self):
+    """Records LinalgPinvBackward0 around `below`."""
+
+    def call(self, atol, rtol, hermitian):
+        result = below(self, atol, rtol, hermitian)
+        if not grad_mode.state.enabled:
+            return result
+        node = LinalgPinvBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_self = save(self)
+        node.saved_result = save_result(result, 0)
+        attach(result, node)
+        return result
+
+    return call
+
+
 class FftR2cBackward0(Node):
     """_fft_r2c
     self: fft_r2c_backward(grad, dim, normalization, onesided, self.shape)

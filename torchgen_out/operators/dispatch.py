@@ -11,6 +11,7 @@ from runtime.ops.shapes import elementwise as elementwise_shapes
 from runtime.ops.shapes import factorisations as factorisations_shapes
 from runtime.ops.shapes import fourier as fourier_shapes
 from runtime.ops.shapes import indexing as indexing_shapes
+from runtime.ops.shapes import least_squares as least_squares_shapes
 from runtime.ops.shapes import linalg as linalg_shapes
 from runtime.ops.shapes import losses as losses_shapes
 from runtime.ops.shapes import normalization as normalization_shapes
@@ -2074,6 +2075,37 @@ linalg_matrix_exp = Dispatch(
     meta=spectra_shapes.linalg_matrix_exp,
     differentiable=("self",),
     record=nodes.recording_linalg_matrix_exp,
+)
+
+_linalg_lstsq = Dispatch(
+    "_linalg_lstsq",
+    "_linalg_lstsq(Tensor self, Tensor b, float rcond, str driver) -> (Tensor solution, "
+    "Tensor rank, Tensor singular_values)",
+    {"self": "tensor", "b": "tensor"},
+    arguments={"self": "operand", "b": "operand", "rcond": "scalar", "driver": "raw"},
+    promotion="none",
+    promoted=("self", "b"),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "least_squares._linalg_lstsq"},
+    meta=least_squares_shapes._linalg_lstsq,
+    outputs=3,
+    wrap=return_types._linalg_lstsq,
+    differentiable=("self", "b"),
+    record=nodes.recording__linalg_lstsq,
+)
+
+_linalg_pinv = Dispatch(
+    "_linalg_pinv",
+    "_linalg_pinv(Tensor self, Tensor atol, Tensor rtol, bool hermitian) -> Tensor",
+    {"self": "tensor", "atol": "tensor", "rtol": "tensor"},
+    arguments={"self": "operand", "atol": "operand", "rtol": "operand", "hermitian": "raw"},
+    promotion="none",
+    promoted=("self", "atol", "rtol"),
+    dtypes=dtype_sets.LAPACK,
+    kernel_names={"CPU": "least_squares._linalg_pinv"},
+    meta=least_squares_shapes._linalg_pinv,
+    differentiable=("self",),
+    record=nodes.recording__linalg_pinv,
 )
 
 _fft_r2c = Dispatch(

@@ -5092,6 +5092,360 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(3, 3)"}, None),
         ],
     ),
+    "_linalg_lstsq": (
+        {},
+        {},
+        [
+            (
+                {"self": "randn(4, 3)", "b": "randn(4, 2)", "rcond": "1e-7", "driver": "'gelsy'"},
+                None,
+            ),
+            (
+                {
+                    "self": "randn(2, 3, 4)",
+                    "b": "randn(3, 2)",
+                    "rcond": "1e-7",
+                    "driver": "'gelsd'",
+                },
+                None,
+            ),
+        ],
+    ),
+    "linalg_lstsq": (
+        {},
+        {},
+        [
+            ({"self": "randn(4, 3)", "b": "randn(4, 2)"}, None),
+            ({"self": "randn(2, 4, 3)", "b": "randn(2, 4)", "driver": "'gels'"}, None),
+            ({"self": "randn(4, 3)", "b": "randn(4, 2)", "driver": "'gelsd'"}, None),
+            ({"self": "randn(2, 3, 4)", "b": "randn(2, 3, 2)", "driver": "'gelss'"}, None),
+            ({"self": "randn(3, 4)", "b": "randn(3, 2)", "rcond": "1e-5"}, None),
+            ({"self": "randn(4, 3)", "b": "randn(3, 2)"}, "RuntimeError"),
+            ({"self": "randn(4, 3)", "b": "randn(4, 2)", "driver": "'other'"}, "RuntimeError"),
+        ],
+    ),
+    "_linalg_pinv": (
+        {},
+        {},
+        [
+            (
+                {
+                    "self": "randn(4, 3)",
+                    "atol": "floats(0.0)",
+                    "rtol": "floats(1e-7)",
+                    "hermitian": "False",
+                },
+                None,
+            ),
+            (
+                {
+                    "self": "randn(3, 4)",
+                    "atol": "floats(0.0)",
+                    "rtol": "floats(1e-7)",
+                    "hermitian": "False",
+                },
+                None,
+            ),
+        ],
+    ),
+    "linalg_pinv.atol_rtol_tensor": (
+        {},
+        {},
+        [
+            ({"self": "randn(4, 3)"}, None),
+            ({"self": "randn(2, 3, 4)"}, None),
+            ({"self": "randn(0, 3)"}, None),
+            ({"self": "randn(2, 3, 4)", "rtol": "same_floats([1e-3, 1e-4])"}, None),
+            ({"self": "randn(3)"}, "RuntimeError"),
+        ],
+    ),
+    "linalg_pinv.atol_rtol_float": (
+        {},
+        {},
+        [
+            ({"self": "randn(4, 3)", "atol": "0.1"}, None),
+            ({"self": "randn(4, 3)", "rtol": "0.01"}, None),
+            ({"self": "definite(3, 3)", "rtol": "0.01", "hermitian": "True"}, None),
+        ],
+    ),
+    "linalg_pinv": (
+        {},
+        {},
+        [
+            ({"self": "randn(4, 3)", "rcond": "0.01"}, None),
+        ],
+    ),
+    "linalg_pinv.rcond_tensor": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 4, 3)", "rcond": "same_floats([0.01, 0.02])"}, None),
+        ],
+    ),
+    "pinverse": (
+        {},
+        {},
+        [
+            ({"self": "randn(4, 3)"}, None),
+        ],
+    ),
+    "linalg_matrix_rank.atol_rtol_tensor": (
+        {},
+        {},
+        [
+            ({"input": "randn(4, 3)"}, None),
+            ({"input": "randn(2, 3, 4)", "atol": "same_floats([0.5, 2.0])"}, None),
+            ({"input": "floats([[1, 2], [2, 4]])"}, None),
+            ({"input": "floats([[1, 2], [2, 4]])", "hermitian": "True"}, None),
+            ({"input": "randn(0, 3)"}, None),
+            ({"input": "randn(3)"}, "RuntimeError"),
+        ],
+    ),
+    "linalg_matrix_rank.atol_rtol_float": (
+        {},
+        {},
+        [
+            ({"self": "randn(4, 3)", "atol": "1.0"}, None),
+            ({"self": "randn(4, 3)", "rtol": "0.5"}, None),
+        ],
+    ),
+    "linalg_matrix_rank": (
+        {},
+        {},
+        [
+            ({"self": "randn(4, 3)", "tol": "1.0"}, None),
+        ],
+    ),
+    "linalg_matrix_rank.tol_tensor": (
+        {},
+        {},
+        [
+            ({"input": "randn(2, 4, 3)", "tol": "same_floats([0.5, 2.0])"}, None),
+        ],
+    ),
+    "linalg_matrix_power": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 3)", "n": "2"}, None),
+            ({"self": "randn(2, 3, 3)", "n": "5"}, None),
+            ({"self": "randn(3, 3)", "n": "0"}, None),
+            ({"self": "randn(3, 3)", "n": "1"}, None),
+            ({"self": "randn(3, 3)", "n": "-2"}, None),
+            ({"self": "randn(3, 4)", "n": "2"}, "RuntimeError"),
+        ],
+    ),
+    "matrix_power": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 3)", "n": "3"}, None),
+        ],
+    ),
+    "linalg_cond": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 3)"}, None),
+            ({"self": "randn(2, 4, 3)", "p": "-2"}, None),
+            ({"self": "randn(3, 3)", "p": "1"}, None),
+            ({"self": "randn(3, 3)", "p": "inf"}, None),
+            ({"self": "randn(0, 0)"}, None),
+            ({"self": "randn(3, 3)", "p": "3"}, "RuntimeError"),
+            ({"self": "randn(3, 4)", "p": "1"}, "RuntimeError"),
+        ],
+    ),
+    "linalg_cond.p_str": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 3)", "p": "'fro'"}, None),
+            ({"self": "randn(3, 3)", "p": "'nuc'"}, None),
+            ({"self": "randn(3, 3)", "p": "'other'"}, "RuntimeError"),
+        ],
+    ),
+    "linalg_cross": (
+        {},
+        {},
+        [
+            ({"self": "randn(4, 3)", "other": "randn(4, 3)"}, None),
+            ({"self": "randn(3, 4)", "other": "randn(3, 1)", "dim": "0"}, None),
+            ({"self": "randn(3, 4)", "other": "randn(3, 4)"}, "RuntimeError"),
+            ({"self": "randn(4, 3)", "other": "randn(3)"}, "RuntimeError"),
+        ],
+    ),
+    "cross": (
+        {},
+        {},
+        [
+            ({"self": "randn(4, 3)", "other": "randn(4, 3)", "dim": "1"}, None),
+            ({"self": "randn(4, 3)", "other": "randn(4, 3)"}, None),
+            ({"self": "randn(4, 4)", "other": "randn(4, 4)"}, "RuntimeError"),
+        ],
+    ),
+    "linalg_diagonal": (
+        {},
+        {},
+        [
+            ({"A": "randn(3, 4)"}, None),
+            ({"A": "randn(2, 3, 4)", "offset": "1", "dim1": "0", "dim2": "2"}, None),
+            ({"A": "randn(3)"}, "IndexError"),
+        ],
+    ),
+    "linalg_vander": (
+        {},
+        {},
+        [
+            ({"x": "randn(3)"}, None),
+            ({"x": "randn(2, 3)", "N": "4"}, None),
+            ({"x": "arange(3)"}, None),
+            ({"x": "randn(3)", "N": "1"}, "RuntimeError"),
+        ],
+    ),
+    "vander": (
+        {},
+        {},
+        [
+            ({"x": "randn(3)"}, None),
+            ({"x": "randn(3)", "N": "4", "increasing": "True"}, None),
+            ({"x": "randn(3)", "N": "0"}, None),
+            ({"x": "randn(2, 2)"}, "RuntimeError"),
+            ({"x": "randn(2)", "N": "-1"}, "RuntimeError"),
+        ],
+    ),
+    "linalg_tensorinv": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3, 6)"}, None),
+            ({"self": "randn(4, 2, 2)", "ind": "1"}, None),
+            ({"self": "randn(2, 3, 5)"}, "RuntimeError"),
+            ({"self": "randn(2, 2)", "ind": "0"}, "RuntimeError"),
+        ],
+    ),
+    "linalg_tensorsolve": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3, 6)", "other": "randn(2, 3)"}, None),
+            ({"self": "randn(2, 6, 3)", "other": "randn(2, 3)", "dims": "[1]"}, None),
+            ({"self": "randn(2, 3, 5)", "other": "randn(2, 3)"}, "RuntimeError"),
+        ],
+    ),
+    "hstack": (
+        {},
+        {},
+        [
+            ({"tensors": "[randn(2), randn(3)]"}, None),
+            ({"tensors": "[randn(2, 3), randn(2, 1)]"}, None),
+            ({"tensors": "[randn(), randn(2)]"}, None),
+            ({"tensors": "[]"}, "RuntimeError"),
+        ],
+    ),
+    "vstack": (
+        {},
+        {},
+        [
+            ({"tensors": "[randn(3), randn(2, 3)]"}, None),
+            ({"tensors": "[randn(), randn()]"}, None),
+            ({"tensors": "[]"}, "RuntimeError"),
+        ],
+    ),
+    "dstack": (
+        {},
+        {},
+        [
+            ({"tensors": "[randn(3), randn(1, 3)]"}, None),
+            ({"tensors": "[randn(2, 3, 1), randn(2, 3)]"}, None),
+            ({"tensors": "[]"}, "RuntimeError"),
+        ],
+    ),
+    "column_stack": (
+        {},
+        {},
+        [
+            ({"tensors": "[randn(3), randn(3, 2)]"}, None),
+            ({"tensors": "[randn(), randn()]"}, None),
+        ],
+    ),
+    "block_diag": (
+        {},
+        {},
+        [
+            ({"tensors": "[randn(2, 3), randn(2), randn()]"}, None),
+            ({"tensors": "[randn(2, 2)]"}, None),
+            ({"tensors": "[randn(2, 2, 2)]"}, "RuntimeError"),
+        ],
+    ),
+    "cartesian_prod": (
+        {},
+        {},
+        [
+            ({"tensors": "[randn(2), randn(3)]"}, None),
+            ({"tensors": "[randn(2)]"}, None),
+            ({"tensors": "[randn(2, 2), randn(3)]"}, "RuntimeError"),
+        ],
+    ),
+    "combinations": (
+        {},
+        {},
+        [
+            ({"self": "randn(4)"}, None),
+            ({"self": "randn(3)", "with_replacement": "True"}, None),
+            ({"self": "randn(2)", "r": "3"}, None),
+            ({"self": "randn(3)", "r": "0"}, None),
+            ({"self": "randn(2, 2)"}, "RuntimeError"),
+            ({"self": "randn(2)", "r": "-1"}, "RuntimeError"),
+        ],
+    ),
+    "trapezoid.x": (
+        {},
+        {},
+        [
+            ({"y": "randn(2, 4)", "x": "randn(4)"}, None),
+            ({"y": "randn(2, 4)", "x": "randn(2, 4)", "dim": "0"}, None),
+            ({"y": "randn(4)", "x": "randn(3)"}, "RuntimeError"),
+        ],
+    ),
+    "trapezoid.dx": (
+        {},
+        {},
+        [
+            ({"y": "randn(2, 4)"}, None),
+            ({"y": "randn(2, 4)", "dx": "0.5", "dim": "0"}, None),
+            ({"y": "arange(4)"}, None),
+            ({"y": "randn(0)"}, None),
+        ],
+    ),
+    "cumulative_trapezoid.x": (
+        {},
+        {},
+        [
+            ({"y": "randn(2, 4)", "x": "randn(4)"}, None),
+            ({"y": "randn(4)", "x": "randn(3)"}, "RuntimeError"),
+        ],
+    ),
+    "cumulative_trapezoid.dx": (
+        {},
+        {},
+        [
+            ({"y": "randn(2, 4)", "dx": "0.5"}, None),
+            ({"y": "randn(3, 4)", "dim": "0"}, None),
+        ],
+    ),
+    "diff": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 4)"}, None),
+            ({"self": "randn(4, 2)", "n": "2", "dim": "0"}, None),
+            ({"self": "randn(3)", "prepend": "randn(1)", "append": "randn(2)"}, None),
+            ({"self": "bools(4)"}, None),
+            ({"self": "randn(2)", "n": "5"}, None),
+            ({"self": "randn()"}, "RuntimeError"),
+            ({"self": "randn(3)", "n": "-1"}, "RuntimeError"),
+        ],
+    ),
     "_fft_r2c": (
         {},
         {},
@@ -5711,6 +6065,8 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
         [
             ({"self": "randn(3, 4)", "ord": "1"}, None),
             ({"self": "randn(2, 3, 4)", "ord": "inf", "dim": "[0, 2]", "keepdim": "True"}, None),
+            ({"self": "randn(3, 4)", "ord": "2"}, None),
+            ({"self": "randn(2, 3, 4)", "ord": "-2", "dim": "[0, 2]", "keepdim": "True"}, None),
             ({"self": "randn(3, 4)", "ord": "3"}, "RuntimeError"),
             ({"self": "randn(3)", "ord": "1"}, "RuntimeError"),
         ],
@@ -5721,6 +6077,7 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
         [
             ({"self": "randn(3, 4)"}, None),
             ({"self": "randn(2, 3, 4)", "ord": "'fro'"}, None),
+            ({"self": "randn(2, 3, 4)", "ord": "'nuc'"}, None),
             ({"self": "randn(3, 4)", "ord": "'foo'"}, "RuntimeError"),
         ],
     ),
@@ -5742,6 +6099,20 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(3, 4)", "ord": "'fro'"}, None),
             ({"self": "randn(2, 3, 4)", "ord": "'fro'", "dim": "[0, 1]"}, None),
             ({"self": "randn(2, 3, 4)", "ord": "'fro'"}, "RuntimeError"),
+        ],
+    ),
+    "nuclear_norm": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)"}, None),
+        ],
+    ),
+    "nuclear_norm.dim": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3, 4)", "dim": "[0, 2]"}, None),
         ],
     ),
     "norm.str": (

@@ -45,6 +45,16 @@ def linalg_norm(
     return ops.linalg_vector_norm(self, 2 if ord is None else ord, dims, keepdim, dtype=dtype)
 
 
+def nuclear_norm(self: Any, keepdim: bool = False) -> Any:
+    """The sum of the singular values."""
+    return ops.linalg_matrix_norm(self, "nuc", (-2, -1), keepdim)
+
+
+def nuclear_norm_over(self: Any, dim: Any, keepdim: bool = False) -> Any:
+    """The sums of the singular values of matrices in two dims."""
+    return ops.linalg_matrix_norm(self, "nuc", dim, keepdim)
+
+
 def matrix_norm(
     self: Any,
     ord: Any = "fro",
