@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numba
 import numpy as np
 
 from runtime.kernels import build
@@ -77,3 +78,25 @@ def pairs(type_name: str, count: int) -> tuple[Array, Array]:
     x = np.concatenate([grid[0], source.normal(0, 3, count), np.exp(source.normal(0, 5, count))])
     y = np.concatenate([grid[1], source.normal(0, 3, count), source.normal(0, 5, count)])
     return x.astype(type_name), y.astype(type_name)
+
+
+@numba.njit(cache=True, error_model="numpy")
+def worst_error(found: Array, expected: Array) -> tuple[float, int]:
+    """The largest error of float32 values in ulp, and its place; inf where NaN, an infinity or the
+    sign of a zero is wrong. expected: float64.
+    """
+    worst, place = 0.0, 0
+    for i in range(found.size):
+        value, exact = found[i], expected[i]
+        rounded = np.float32(exact)
+        if math.isfinite(value) and math.isfinite(rounded):
+            exponent = max(math.frexp(rounded)[1], -125) if rounded != 0 else -125
+            error = abs(float(value) - exact) / math.ldexp(1.0, exponent - 24)
+            if value == 0 and rounded == 0 and np.signbit(value) != np.signbit(rounded):
+                error = np.inf
+        else:
+            same = value == rounded or (math.isnan(value) and math.isnan(rounded))
+            error = 0.0 if same else np.inf
+        if error > worst:
+            worst, place = error, i
+    return worst, place
