@@ -64,7 +64,9 @@ def make_planned_call(
         geometry = (self._sizes, self._strides, plain)
         try:
             plan = plans.get(geometry)
-        except TypeError:  # a list
+        except TypeError:
+            if any(each.__class__ is list for each in plain):
+                return call_one(self, *[tuple(p) if p.__class__ is list else p for p in plain])
             return general(self, *plain)
         if plan is None:
             return first_call(geometry, (self,), plain)
@@ -140,8 +142,9 @@ def make_planned_list_call(kernel: Planned, general: Call, prepare: Callable[[An
 
     def call(tensors: Sequence[Tensor], *plain: Any) -> Any:
         arrays = [t._flat for t in tensors]
-        if any(array is None for array in arrays):
-            return general(tensors, *plain)
+        for array in arrays:
+            if array is None:
+                return general(tensors, *plain)
         geometry = (tuple([t._sizes for t in tensors]), plain)
         plan = plans.get(geometry)
         if plan is None:

@@ -2,7 +2,7 @@
 
 A buffer is lent as an array whose base is an object of its own; when the last array over it has
 gone - views, gradients, NumPy's and DLPack's included, since each keeps the base alive -, the base
-goes, too, and its memory returns. Kept are buffers of 256 KiB and more, up to `limit()` bytes.
+goes, too, and its memory returns. Kept are buffers of 1 MiB and more, up to `limit()` bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from runtime import config
 
-LEAST_BYTES = 1 << 18
+LEAST_BYTES = 1 << 20
 ALIGNMENT = 64  # bytes of a cache line, and of the widest vector
 STEPS = 16  # size classes between two powers of two: at most a sixteenth is wasted
 MOST_KEPT = 1 << 30

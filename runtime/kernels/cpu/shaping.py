@@ -10,6 +10,7 @@ import numpy as np
 
 from runtime.kernels import threads
 from runtime.kernels.build import kernel
+from runtime.kernels.cpu import place_plans
 from runtime.kernels.cpu.folding import (
     as_bits,
     buffer_of,
@@ -21,6 +22,7 @@ from runtime.kernels.cpu.folding import (
     start_from,
 )
 from runtime.kernels.cpu.planned import Operand, Plan, planned
+from runtime.kernels.typed import typed
 
 Array = Any
 
@@ -31,7 +33,32 @@ def plan_join(out: Operand, tensors: Sequence[Operand], dim: int = 0) -> Plan | 
     if not 0 < count < threads.GRAIN or not all(prod(each.sizes) for each in tensors):
         return None
     outer = prod(out.sizes[: dim % len(out.sizes)])
+    if len(tensors) == 2 and all(each.dtype == out.dtype for each in tensors):
+        arguments = out.dtype, out.dtype, out.dtype, int
+        return Plan(_pair_runner(join_two.entry_point(out.dtype, arguments)), outer)
     return Plan(_join if outer == 1 else _join_rows, outer)
+
+
+def _pair_runner(entry: Any) -> Any:
+    def run(out: Array, arrays: Sequence[Array], outer: int) -> None:
+        first, second = arrays
+        entry(out, first, second, outer)
+
+    return run
+
+
+@typed
+def join_two(out, first, second, outer):
+    """Row r of the result is row r of both, one behind the other."""
+    a, b = first.size // outer, second.size // outer
+    for row in range(outer):
+        target, source = out[row * (a + b) : row * (a + b) + a], first[row * a : (row + 1) * a]
+        for i in range(a):
+            target[i] = source[i]
+        target = out[row * (a + b) + a : (row + 1) * (a + b)]
+        source = second[row * b : (row + 1) * b]
+        for i in range(b):
+            target[i] = source[i]
 
 
 def _join(out: Array, arrays: Sequence[Array], outer: int) -> None:
@@ -67,6 +94,7 @@ def stack(out: Array, tensors: Sequence[Array], dim: int = 0) -> None:
     copy_parts(*[(out[(*before, i, ...)], tensor) for i, tensor in enumerate(tensors)])
 
 
+@planned(place_plans.plan_flip)
 def flip(out: Array, self: Array, dims: Sequence[int]) -> None:
     """Write self mirrored along each of `dims`."""
     last = self.ndim - 1
@@ -153,11 +181,13 @@ def repeat(out: Array, self: Array, repeats: Sequence[int]) -> None:
     target[...] = source
 
 
+@planned(place_plans.plan_triangle(False))
 def tril(out: Array, self: Array, diagonal: int = 0) -> None:
     """Write self with zeros above the diagonal."""
     _triangle(out, self, diagonal, False)
 
 
+@planned(place_plans.plan_triangle(True))
 def triu(out: Array, self: Array, diagonal: int = 0) -> None:
     """Write self with zeros below the diagonal."""
     _triangle(out, self, diagonal, True)
