@@ -33,7 +33,7 @@ def plan_join(out: Operand, tensors: Sequence[Operand], dim: int = 0) -> Plan | 
     if not 0 < count < threads.GRAIN or not all(prod(each.sizes) for each in tensors):
         return None
     outer = prod(out.sizes[: dim % len(out.sizes)])
-    if len(tensors) == 2 and all(each.dtype == out.dtype for each in tensors):
+    if len(tensors) == 2 and out.dtype in place_plans.DTYPES:
         arguments = out.dtype, out.dtype, out.dtype, int
         return Plan(_pair_runner(join_two.entry_point(out.dtype, arguments)), outer)
     return Plan(_join if outer == 1 else _join_rows, outer)
