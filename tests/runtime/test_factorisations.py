@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
+from runtime.kernels.cpu import fourier, lu
 from tests import harness
 from tests.runtime.test_operators import OURS
 
@@ -141,3 +142,84 @@ def test_complex_gradients(function: str) -> None:
         return getattr(torch.linalg, function)(matrix)
 
     assert torch.autograd.gradcheck(of_parts, (parts,))
+
+
+SIZES = (1, 15, 16, 17, 50)
+"""Around the size of a block, and several of them."""
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+@pytest.mark.parametrize("n", SIZES)
+def test_systems_of_several_blocks(n: int, dtype: str) -> None:
+    rng = np.random.default_rng(n)
+    a, b = rng.standard_normal((2, 2, n, n))
+    if dtype == "complex128":
+        a = a + 1j * rng.standard_normal(a.shape)
+    a, b = a.astype(dtype), b[:, :, : n // 2 + 1].astype(dtype)
+    tolerance = {"rtol": 1e-2, "atol": 1e-2} if dtype == "float32" else {"atol": 1e-9}
+    matrix, right = torch.from_numpy(a), torch.from_numpy(b)
+    LU, pivots = torch.linalg.lu_factor(matrix)
+    for adjoint in (False, True):
+        used = a.conj().swapaxes(1, 2) if adjoint else a
+        x = torch.linalg.lu_solve(LU, pivots, right, adjoint=adjoint).numpy()
+        np.testing.assert_allclose(used @ x, b, **tolerance)
+        turned = torch.linalg.lu_solve(LU, pivots, right.mT, left=False, adjoint=adjoint).numpy()
+        np.testing.assert_allclose(turned @ used, b.swapaxes(1, 2), **tolerance)
+    np.testing.assert_allclose(a @ torch.linalg.inv(matrix).numpy(), [np.eye(n)] * 2, **tolerance)
+    sign, log = np.linalg.slogdet(a.astype(np.result_type(a, np.float64)))
+    found = torch.linalg.slogdet(matrix)
+    np.testing.assert_allclose(found.logabsdet.numpy(), log, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(found.sign.numpy(), sign, rtol=1e-4)
+    det = torch.linalg.det(matrix).numpy()
+    np.testing.assert_allclose(det, sign * np.exp(log), rtol=1e-2 if dtype == "float32" else 1e-9)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("unit", [False, True])
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("n", SIZES)
+def test_triangles_of_several_blocks(n: int, upper: bool, unit: bool, turned: bool) -> None:
+    rng = np.random.default_rng(n)
+    a = rng.standard_normal((n, n)) / n + np.eye(n)
+    b = rng.standard_normal((n, 5))
+    triangle = np.triu(a) if upper else np.tril(a)
+    if unit:
+        np.fill_diagonal(triangle, 1)
+    matrix = torch.from_numpy(np.asfortranarray(a)) if turned else torch.from_numpy(a)
+    options = {"upper": upper, "unitriangular": unit}
+    x = torch.linalg.solve_triangular(matrix, torch.from_numpy(b), **options)
+    np.testing.assert_allclose(triangle @ x.numpy(), b, atol=1e-9)
+    x = torch.linalg.solve_triangular(matrix, torch.from_numpy(b.T.copy()), left=False, **options)
+    np.testing.assert_allclose(x.numpy() @ triangle, b.T, atol=1e-9)
+
+
+def test_zero_pivots_behind_the_first_block() -> None:
+    matrix = torch.eye(40, dtype=torch.float64)
+    matrix[:, 20] = 0
+    assert int(torch.linalg.inv_ex(matrix).info) == 21
+    assert torch.linalg.det(matrix) == 0
+    assert float(torch.linalg.slogdet(matrix).logabsdet) == -np.inf
+
+
+def test_without_blas_lapack_factorises(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lu, "compiled", lambda dtype: None)
+    test_systems_of_several_blocks(17, "float64")
+    test_triangles_of_several_blocks(17, True, False, True)
+
+
+def test_without_pocketfft_scipys_public_functions_transform(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fourier, "transforms", lambda: None)
+    signal = torch.randn(3, 5, dtype=torch.float64)
+    for norm in ("forward", "ortho", "backward"):
+        wanted = np.fft.rfft2(signal.numpy(), norm=norm)
+        half = torch.fft.rfft2(signal, norm=norm)
+        np.testing.assert_allclose(half.numpy(), wanted, atol=1e-12)
+        np.testing.assert_allclose(
+            torch.fft.fft2(signal, norm=norm).numpy(), np.fft.fft2(signal.numpy(), norm=norm)
+        )
+        back = torch.fft.irfft2(half, (3, 5), norm=norm)
+        np.testing.assert_allclose(back.numpy(), signal.numpy(), atol=1e-12)
+        whole = torch.fft.ifft2(torch.fft.fft2(signal * (1 + 2j), norm=norm), norm=norm)
+        np.testing.assert_allclose(whole.numpy(), signal.numpy() * (1 + 2j), atol=1e-12)

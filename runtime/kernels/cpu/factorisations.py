@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
+from runtime.kernels.cpu import lu
 from runtime.kernels.cpu.lapack import broadcast_stack, routine, rows_of, stack, workspace
 
 Array = Any
@@ -72,14 +73,21 @@ def linalg_lu_factor_ex(
 
 
 def factor_in_place(LU: Array, pivots: Array, info: Array) -> None:
-    """Replace matrices, stored column by column, by their factors."""
+    """Replace matrices by their factors, stored as the shape functions say."""
     info.fill(0)
     if not LU.size:
         return
-    getrf, swaps, numbers = routine("getrf", LU.dtype), rows_of(pivots), info.reshape(-1)
+    swaps, numbers = rows_of(pivots), info.reshape(-1)
+    blocked = lu.compiled(LU.dtype) if LU.flags.c_contiguous else None
+    if blocked is not None and LU.shape[-1] == LU.shape[-2]:
+        blocked.factor_all(stack(LU), swaps, numbers)
+        return
+    getrf = routine("getrf", LU.dtype)
     for i, matrix in enumerate(stack(LU)):
-        _, swapped, numbers[i] = getrf(matrix, overwrite_a=1)
+        factors, swapped, numbers[i] = getrf(matrix, overwrite_a=1)
         np.add(swapped, 1, out=swaps[i])
+        if not matrix.flags.f_contiguous:
+            matrix[...] = factors
 
 
 def lu_permutation(P: Array, pivots: Array, rows: int, dtype: Any) -> None:

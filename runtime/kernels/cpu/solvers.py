@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
-from runtime.kernels.cpu import lapack
+from runtime.kernels.cpu import lapack, lu
 from runtime.kernels.cpu.factorisations import factor_in_place
 from runtime.kernels.cpu.lapack import broadcast_stack, routine, rows_of, stack, workspace
 
@@ -19,11 +19,25 @@ quiet = np.errstate(all="ignore")
 
 
 def linalg_inv_ex(inverse: Array, info: Array, A: Array, check_errors: bool) -> None:
-    """Write the inverses. To LAPACK a row-major matrix is its transpose, and so is the inverse."""
+    """Write the inverses; of a singular matrix nothing that means anything."""
+    if not inverse.size:
+        info.fill(0)
+        return
+    if lu.compiled(inverse.dtype) is None:
+        _invert(inverse, info, A)
+    else:
+        factors = np.array(A, order="C")
+        pivots = np.empty(A.shape[:-1], np.int32)
+        factor_in_place(factors, pivots, info)
+        _solve_factored(inverse, factors, pivots, np.eye(A.shape[-1]), True, False)
+    if check_errors:
+        errors.check_info("linalg.inv_ex", info, errors.singular_matrix)
+
+
+def _invert(inverse: Array, info: Array, A: Array) -> None:
+    """By LAPACK, to which a row-major matrix is its transpose, and so is the inverse."""
     np.copyto(inverse, A)
     info.fill(0)
-    if not inverse.size:
-        return
     dtype, numbers = inverse.dtype, info.reshape(-1)
     getrf, getri = routine("getrf", dtype), routine("getri", dtype)
     (lwork,) = workspace("getri", dtype, inverse.shape[-1])
@@ -31,8 +45,6 @@ def linalg_inv_ex(inverse: Array, info: Array, A: Array, check_errors: bool) -> 
         factors, pivots, numbers[i] = getrf(matrix.T, overwrite_a=1)
         if numbers[i] == 0:
             getri(factors, pivots, lwork=lwork, overwrite_lu=1)
-    if check_errors:
-        errors.check_info("linalg.inv_ex", info, errors.singular_matrix)
 
 
 def _linalg_solve_ex(
@@ -65,19 +77,47 @@ def _solve_factored(
     out: Array, LU: Array, pivots: Array, B: Array, left: bool, adjoint: bool
 ) -> None:
     """X A = B is A^T X^T = B^T, and X A^H = B is A conj(X)^T = conj(B)^T."""
-    conjugated = adjoint and not left and out.dtype.kind == "c"
-    np.copyto(out, np.conj(B) if conjugated else B)
     if not out.size:
         return
+    blocked = lu.compiled(out.dtype)
+    if blocked is not None:
+        _solve_blocked(blocked, out, LU, pivots, B, left, adjoint)
+        return
+    conjugated = adjoint and not left and out.dtype.kind == "c"
+    np.copyto(out, np.conj(B) if conjugated else B)
     getrs = routine("getrs", out.dtype)
     trans = (2 if adjoint else 0) if left else (0 if adjoint else 1)
     batch = out.shape[:-2]
     swaps = np.broadcast_to(pivots, (*batch, pivots.shape[-1]))
     each = zip(stack(out), broadcast_stack(LU, batch), rows_of(swaps), strict=True)
     for matrix, factors, swapped in each:
-        getrs(factors, swapped - 1, matrix if left else matrix.T, trans=trans, overwrite_b=1)
+        right = matrix if left else matrix.T
+        x, _ = getrs(factors, swapped - 1, right, trans=trans, overwrite_b=1)
+        if not right.flags.f_contiguous:
+            right[...] = x
     if conjugated:
         np.conj(out, out=out)
+
+
+def _solve_blocked(
+    blocked: Any, out: Array, LU: Array, pivots: Array, B: Array, left: bool, adjoint: bool
+) -> None:
+    """Real systems: out is row-major, so that left ones are solved in place."""
+    batch = out.shape[:-2]
+    factors, swaps = dense(LU, (*batch, *LU.shape[-2:])), dense(pivots, (*batch, LU.shape[-1]))
+    if left:
+        np.copyto(out, B)
+        blocked.solve_all(stack(factors), rows_of(swaps), stack(out), adjoint)
+    else:
+        turned = np.empty((*batch, *out.shape[:-3:-1]), out.dtype)
+        np.copyto(turned, B.swapaxes(-1, -2))
+        blocked.solve_all(stack(factors), rows_of(swaps), stack(turned), not adjoint)
+        np.copyto(out, turned.swapaxes(-1, -2))
+
+
+def dense(array: Array, sizes: tuple[int, ...]) -> Array:
+    """The array broadcast and row-major; itself if it is."""
+    return np.ascontiguousarray(np.broadcast_to(array, sizes) if array.shape != sizes else array)
 
 
 @quiet
@@ -90,6 +130,12 @@ def linalg_solve_triangular(
     """
     np.copyto(out, B)
     if not out.size:
+        return
+    blocked = lu.compiled(out.dtype) if left else None
+    if blocked is not None:
+        is_turned = self.flags.f_contiguous and not self.flags.c_contiguous and self.ndim == 2
+        triangles = dense(self.T if is_turned else self, (*out.shape[:-2], *self.shape[-2:]))
+        blocked.solve_triangles(stack(triangles), stack(out), upper, unitriangular, is_turned)
         return
     trsm = lapack.blas("trsm", out.dtype)
     for matrix, triangle in zip(stack(out), broadcast_stack(self, out.shape[:-2]), strict=True):
@@ -113,6 +159,10 @@ def linalg_solve_triangular(
 def _linalg_det(result: Array, LU: Array, pivots: Array, A: Array) -> None:
     """Write the product of the pivots, signed by the swaps, and the factors."""
     _factor(LU, pivots, A)
+    blocked = lu.compiled(LU.dtype)
+    if blocked is not None:
+        blocked.determinants(stack(LU), rows_of(pivots), result.reshape(-1))
+        return
     diagonal = LU.diagonal(axis1=-2, axis2=-1)
     np.multiply(diagonal.prod(-1), _swap_sign(pivots), out=result)
 

@@ -62,6 +62,13 @@ def cholesky_solve(self: Any, input2: Any, upper: bool = False) -> Any:
 # -- LU ----------------------------------------------------------------------------------------
 
 
+def factors(sizes: Sequence[int], dtype: Any) -> Any:
+    """Where both factors of LU stand: row by row where kernels of this project work on them."""
+    if sizes[-1] == sizes[-2] and not dtype.is_complex:
+        return tuple(sizes), dtype
+    return by_columns(sizes, dtype)
+
+
 def linalg_lu_factor_ex(A: Any, pivot: bool = True, check_errors: bool = False) -> Any:
     """Shape: (*B, m, n) -> (*B, m, n), (*B, min(m, n)), (*B)."""
     check_matrices("torch.lu_factor", A)
@@ -69,7 +76,7 @@ def linalg_lu_factor_ex(A: Any, pivot: bool = True, check_errors: bool = False) 
         raise errors.no_pivoting_on_cpu("linalg.lu_factor")
     batch, smaller = A.shape[:-2], min(A.shape[-2:])
     return (
-        by_columns(A.shape, A.dtype),
+        factors(A.shape, A.dtype),
         ((*batch, smaller), dtypes.int32),
         (batch, dtypes.int32),
     )

@@ -7,7 +7,7 @@ from typing import Any
 from runtime import errors
 from runtime.core import dtype as dtypes
 from runtime.core import shape as shapes
-from runtime.ops.shapes.factorisations import by_columns, check_matrices, check_square
+from runtime.ops.shapes.factorisations import by_columns, check_matrices, check_square, factors
 
 Sizes = tuple[int, ...]
 
@@ -39,15 +39,15 @@ def _linalg_solve_ex(A: Any, B: Any, left: bool = True, check_errors: bool = Fal
         )
     if vector and B.ndim == 1 and B.shape[0] != A.shape[-1]:
         raise errors.sides_do_not_fit("linalg.solve", left, A.shape, (*B.shape, 1))
-    factors = (
-        by_columns(A.shape, A.dtype),
+    further = (
+        factors(A.shape, A.dtype),
         (A.shape[:-1], dtypes.int32),
         (A.shape[:-2], dtypes.int32),
     )
     if vector:
-        return (tuple(A.shape[:-1]), A.dtype), *factors
+        return (tuple(A.shape[:-1]), A.dtype), *further
     check_sides("linalg.solve", A, B, left)
-    return _solution(A, B, left), *factors
+    return _solution(A, B, left), *further
 
 
 def check_sides(operator: str, A: Any, B: Any, left: bool) -> None:
@@ -60,7 +60,7 @@ def check_sides(operator: str, A: Any, B: Any, left: bool) -> None:
 def _solution(A: Any, B: Any, left: bool) -> Any:
     batch = shapes.broadcast_shapes(A.shape[:-2], B.shape[:-2])
     sizes = (*batch, *B.shape[-2:])
-    return by_columns(sizes, B.dtype) if left else (sizes, B.dtype)
+    return by_columns(sizes, B.dtype) if left and B.dtype.is_complex else (sizes, B.dtype)
 
 
 def linalg_lu_solve(LU: Any, pivots: Any, B: Any, left: bool = True, adjoint: bool = False) -> Any:
@@ -106,4 +106,4 @@ def _linalg_slogdet(A: Any) -> Any:
 
 
 def _factors(A: Any) -> Any:
-    return by_columns(A.shape, A.dtype), (A.shape[:-1], dtypes.int32)
+    return factors(A.shape, A.dtype), (A.shape[:-1], dtypes.int32)
