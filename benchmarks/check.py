@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from benchmarks.case import Work
 
-TOLERANCE = {"float64": 1e-6, "float32": 1e-3, "bfloat16": 2e-2, "float16": 5e-3}
+TOLERANCE = {
+    "float64": 1e-6,
+    "float32": 1e-3,
+    "bfloat16": 2e-2,
+    "float16": 5e-3,
+    "complex128": 1e-6,
+    "complex64": 1e-3,
+}
 """Relative to each number, and to the mean size of the numbers beside it."""
 
 

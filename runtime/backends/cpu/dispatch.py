@@ -202,7 +202,10 @@ def make_static_call(
         if not several:
             return outputs[0].run(kernel, arguments)
         results = [output.allocate() for output in outputs]
-        run_rounded(kernel, results, arguments, raw)
+        if any(output.is_rounded for output in outputs):
+            run_rounded(kernel, results, arguments, raw)
+        else:
+            kernel(*map(Output.array, outputs, results), *arguments)
         return wrap(*results) if wrap else tuple(results)
 
     if isinstance(kernel, Planned) and converters[0] is _arrays and not any(converters[1:]):
@@ -316,15 +319,17 @@ class Output:
             return build(self.key, self.sizes, self.strides, 0, None, buffer)
         return build(self.key, self.sizes, self.strides, 0, Storage(buffer))
 
+    def array(self, out: Tensor) -> Any:
+        """The memory of a tensor that `allocate` made."""
+        return out._array() if out._flat is None else out._flat.reshape(self.sizes)
+
     def run(self, kernel: Any, arguments: list[Any]) -> Tensor:
         """Allocate and compute the only result."""
         out = self.allocate()
         if self.is_rounded:
             run_rounded(kernel, [out], arguments, raw=False)
-        elif out._flat is not None:
-            kernel(out._flat.reshape(self.sizes), *arguments)
         else:
-            kernel(out._array(), *arguments)
+            kernel(self.array(out), *arguments)
         return out
 
 

@@ -6,6 +6,7 @@ results are stored. Failures are numbers in `info`, as LAPACK reports them.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -122,11 +123,18 @@ def _qr(matrix: Array, q: Array | None, r: Array, work: Array | None) -> None:
     reflectors = work if work is not None or q is None else q[:, : matrix.shape[1]]
     np.copyto(reflectors, matrix)
     tau = reflect(reflectors)
-    r[...] = np.triu(reflectors[: r.shape[0]])
+    r.fill(0)
+    np.copyto(r, reflectors[: r.shape[0]], where=upper_triangle(*r.shape))
     if q is not None:
         if work is not None:
             np.copyto(q, work[:, : q.shape[1]])
         multiply_reflectors(q, tau)
+
+
+@lru_cache(maxsize=64)
+def upper_triangle(rows: int, columns: int) -> Array:
+    """Whether elements stand on or above the diagonal."""
+    return np.tri(columns, rows, dtype=bool).T
 
 
 def reflect(matrix: Array) -> Array:

@@ -65,6 +65,8 @@ def rows_of(array: Array) -> Array:
 
 def broadcast_stack(array: Array, batch: tuple[int, ...]) -> Iterator[Array]:
     """The matrices of an array whose batch dims broadcast to `batch`, one by one."""
+    if array.shape[:-2] == batch:
+        return iter(stack(array))
     wide = np.broadcast_to(array, (*batch, *array.shape[-2:]))
     if len(batch) < 2:
         return iter(wide if batch else wide[None])
