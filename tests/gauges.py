@@ -30,8 +30,9 @@ def definite(x: Any, upper: bool = False) -> Any:
 
 
 def triangle(x: Any, upper: bool = False) -> Any:
-    """The triangle that the operator reads."""
-    return x.triu() if upper else x.tril()
+    """The triangle that the operator reads, with a real diagonal, as Cholesky factors have it."""
+    diagonal = x.abs().to(x.dtype).tril().triu()
+    return (x.triu(1) if upper else x.tril(-1)) + diagonal
 
 
 PREPARED: Mapping[str, Mapping[str, Function]] = {

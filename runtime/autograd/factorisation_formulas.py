@@ -154,7 +154,7 @@ def _square_qr_backward(grad_Q: Any, grad_R: Any, Q: Tensor, R: Tensor) -> Any:
     upper = sum(terms[1:], terms[0]).triu()
     diagonal = upper.diagonal(0, -2, -1)
     if upper.dtype.is_complex:
-        diagonal = diagonal + 1j * diagonal.imag
+        diagonal = diagonal.real.to(upper.dtype)
     whole = Q @ (upper + upper.mH - diagonal.diag_embed())
     if grad_Q is not None:
         whole = grad_Q + whole

@@ -223,3 +223,16 @@ def test_without_pocketfft_scipys_public_functions_transform(
         np.testing.assert_allclose(back.numpy(), signal.numpy(), atol=1e-12)
         whole = torch.fft.ifft2(torch.fft.fft2(signal * (1 + 2j), norm=norm), norm=norm)
         np.testing.assert_allclose(whole.numpy(), signal.numpy() * (1 + 2j), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["qr", "eigh", "cholesky", "lu_factor", "svd", "inv"])
+def test_odd_sizes_in_single_precision(name: str) -> None:
+    """The second of some odd matrices begins at an odd address."""
+    rng = np.random.default_rng(0)
+    matrices = rng.standard_normal((3, 3, 3)).astype(np.float32)
+    matrices = matrices @ matrices.swapaxes(1, 2) + np.eye(3, dtype=np.float32)
+    wide = torch.from_numpy(matrices[:, :, :1] if name == "lu_factor" else matrices)
+    batch = results(getattr(torch.linalg, name)(wide))
+    for i in range(3):
+        for one, several in zip(results(getattr(torch.linalg, name)(wide[i])), batch, strict=True):
+            np.testing.assert_allclose(several[i].numpy(), one.numpy(), rtol=1e-4, atol=1e-5)

@@ -13,7 +13,7 @@ import numpy as np
 
 from runtime import errors
 from runtime.kernels.cpu import lu
-from runtime.kernels.cpu.lapack import broadcast_stack, routine, rows_of, stack, workspace
+from runtime.kernels.cpu.lapack import broadcast_stack, put, routine, rows_of, stack, workspace
 
 Array = Any
 
@@ -32,7 +32,8 @@ def linalg_cholesky_ex(
         return
     potrf, numbers = routine("potrf", factor.dtype), info.reshape(-1)
     for i, matrix in enumerate(stack(factor)):
-        _, numbers[i] = potrf(matrix.T, lower=upper, clean=1, overwrite_a=1)
+        found, numbers[i] = potrf(matrix.T, lower=upper, clean=1, overwrite_a=1)
+        put(matrix.T, found)
     if check_errors:
         errors.check_info("linalg.cholesky_ex", info, errors.not_positive_definite)
 
@@ -44,7 +45,7 @@ def cholesky_inverse(out: Array, self: Array, upper: bool) -> None:
         return
     potri = routine("potri", out.dtype)
     for matrix in stack(out):
-        potri(matrix.T, lower=upper, overwrite_c=1)
+        put(matrix.T, potri(matrix.T, lower=upper, overwrite_c=1)[0])
         half = np.triu(matrix, 1) if upper else np.tril(matrix, -1)
         diagonal = np.diag(matrix.diagonal().real)
         np.add(half + half.conj().T, diagonal, out=matrix)
@@ -57,7 +58,7 @@ def cholesky_solve(out: Array, self: Array, input2: Array, upper: bool) -> None:
         return
     potrs, factors = routine("potrs", out.dtype), broadcast_stack(input2, out.shape[:-2])
     for matrix, factor in zip(stack(out), factors, strict=True):
-        potrs(factor, matrix, lower=not upper, overwrite_b=1)
+        put(matrix, potrs(factor, matrix, lower=not upper, overwrite_b=1)[0])
 
 
 # -- LU ----------------------------------------------------------------------------------------
@@ -87,8 +88,7 @@ def factor_in_place(LU: Array, pivots: Array, info: Array) -> None:
     for i, matrix in enumerate(stack(LU)):
         factors, swapped, numbers[i] = getrf(matrix, overwrite_a=1)
         np.add(swapped, 1, out=swaps[i])
-        if not matrix.flags.f_contiguous:
-            matrix[...] = factors
+        put(matrix, factors)
 
 
 def lu_permutation(P: Array, pivots: Array, rows: int, dtype: Any) -> None:
@@ -141,13 +141,15 @@ def reflect(matrix: Array) -> Array:
     """Replace a matrix, stored by columns, by R and the reflectors; return their scales."""
     geqrf = routine("geqrf", matrix.dtype)
     (lwork,) = workspace("geqrf", matrix.dtype, *matrix.shape)
-    return geqrf(matrix, lwork=lwork, overwrite_a=1)[1]
+    found, tau, *_ = geqrf(matrix, lwork=lwork, overwrite_a=1)
+    put(matrix, found)
+    return tau
 
 
 def multiply_reflectors(matrix: Array, tau: Array) -> None:
     """Replace reflectors, stored by columns, by the first columns of their product."""
     orgqr = routine("orgqr", matrix.dtype)
-    orgqr(matrix, tau, lwork=max(1, 32 * matrix.shape[1]), overwrite_a=1)
+    put(matrix, orgqr(matrix, tau, lwork=max(1, 32 * matrix.shape[1]), overwrite_a=1)[0])
 
 
 def geqrf(a: Array, tau: Array, self: Array) -> None:
@@ -180,4 +182,5 @@ def ormqr(
     trans = "N" if not transpose else ("C" if out.dtype.kind == "c" else "T")
     lwork = 64 * max(out.shape[-2:])
     for matrix, reflectors, tau in zip(stack(out), stack(self), rows_of(input2), strict=True):
-        function(side, trans, reflectors, tau, matrix, lwork, overwrite_c=1)
+        found = function(side, trans, reflectors, tau, matrix, lwork, overwrite_c=1)[0]
+        put(matrix, found)

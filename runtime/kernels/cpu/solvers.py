@@ -12,7 +12,7 @@ import numpy as np
 from runtime import errors
 from runtime.kernels.cpu import lapack, lu
 from runtime.kernels.cpu.factorisations import factor_in_place
-from runtime.kernels.cpu.lapack import broadcast_stack, routine, rows_of, stack, workspace
+from runtime.kernels.cpu.lapack import broadcast_stack, put, routine, rows_of, stack, workspace
 
 Array = Any
 quiet = np.errstate(all="ignore")
@@ -44,7 +44,7 @@ def _invert(inverse: Array, info: Array, A: Array) -> None:
     for i, matrix in enumerate(stack(inverse)):
         factors, pivots, numbers[i] = getrf(matrix.T, overwrite_a=1)
         if numbers[i] == 0:
-            getri(factors, pivots, lwork=lwork, overwrite_lu=1)
+            put(matrix.T, getri(factors, pivots, lwork=lwork, overwrite_lu=1)[0])
 
 
 def _linalg_solve_ex(
@@ -93,8 +93,7 @@ def _solve_factored(
     for matrix, factors, swapped in each:
         right = matrix if left else matrix.T
         x, _ = getrs(factors, swapped - 1, right, trans=trans, overwrite_b=1)
-        if not right.flags.f_contiguous:
-            right[...] = x
+        put(right, x)
     if conjugated:
         np.conj(out, out=out)
 
@@ -140,7 +139,7 @@ def linalg_solve_triangular(
     trsm = lapack.blas("trsm", out.dtype)
     for matrix, triangle in zip(stack(out), broadcast_stack(self, out.shape[:-2]), strict=True):
         by_columns = triangle.flags.f_contiguous and not triangle.flags.c_contiguous
-        trsm(
+        found = trsm(
             1,
             triangle if by_columns else triangle.T,
             matrix.T,
@@ -150,6 +149,7 @@ def linalg_solve_triangular(
             diag=unitriangular,
             overwrite_b=1,
         )
+        put(matrix.T, found)
 
 
 # -- determinants -----------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
-from runtime.kernels.cpu.lapack import broadcast_stack, routine, rows_of, stack, workspace
+from runtime.kernels.cpu.lapack import broadcast_stack, put, routine, rows_of, stack, workspace
 
 Array = Any
 
@@ -66,8 +66,8 @@ def _linalg_eigh(
         values[i], found, info = syevd(own, lower=lower, **options)
         if info != 0:
             raise errors.not_converged("linalg.eigh", _number(i, A), "eigenvalues")
-        if compute_v and found is not own and not np.shares_memory(found, own):
-            own[...] = found
+        if compute_v:
+            put(own, found)
 
 
 def linalg_eig(eigenvalues: Array, eigenvectors: Array, self: Array) -> None:

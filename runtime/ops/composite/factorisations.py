@@ -13,8 +13,9 @@ Failure = Callable[[str, int | None, int], Exception]
 
 def check(operator: str, info: Any, failure: Failure) -> None:
     """Raise the failure of the first matrix that has one; meta tensors have no numbers."""
-    if info.device.type != "meta":
-        errors.check_info(operator, info.numpy(), failure)
+    numbers = info._flat
+    if numbers is not None and (numbers[0] if numbers.size == 1 else numbers.any()):
+        errors.check_info(operator, numbers.reshape(info._sizes), failure)
 
 
 # -- Cholesky ----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any
 from runtime import errors
 from runtime.core.finfo import finfo
 from runtime.dispatch import ops
+from runtime.ops.composite.factorisations import check
 from runtime.ops.shapes.factorisations import check_matrices, check_square
 
 
@@ -196,8 +197,7 @@ def tensorinv(self: Any, ind: int = 2) -> Any:
         )
     matrix = self.reshape((prod(first), prod(rest)))
     inverse, info = ops.linalg_inv_ex(matrix)
-    if info.device.type != "meta":
-        errors.check_info("linalg.tensorinv", info.numpy(), errors.singular_matrix)
+    check("linalg.tensorinv", info, errors.singular_matrix)
     return inverse.reshape((*rest, *first))
 
 
