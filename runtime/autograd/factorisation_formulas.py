@@ -227,7 +227,7 @@ def solve_backward(
     grad_B = _solve_adjoint(grad, A, LU, pivots, left)
     grad_A = None
     if mask[0]:
-        grad_A = -(grad_B @ X.mH) if left else -(X.mH @ grad_B)
+        grad_A = (-grad_B) @ X.mH if left else X.mH @ (-grad_B)
     return grad_A, grad_B.squeeze(-1) if is_vector else grad_B
 
 

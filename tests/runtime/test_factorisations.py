@@ -236,3 +236,15 @@ def test_odd_sizes_in_single_precision(name: str) -> None:
     for i in range(3):
         for one, several in zip(results(getattr(torch.linalg, name)(wide[i])), batch, strict=True):
             np.testing.assert_allclose(several[i].numpy(), one.numpy(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dim", [(2,), (0, 2), (2, 0), (0, 1, 2), (1,)])
+@pytest.mark.parametrize("sizes", [(3, 4, 6), (4, 3, 5), (2, 1, 2), (2, 3, 1)])
+def test_whole_transforms_of_real_numbers(
+    sizes: tuple[int, ...], dim: tuple[int, ...], dtype: str
+) -> None:
+    signal = np.random.default_rng(0).standard_normal(sizes).astype(dtype)
+    found = torch.fft.fftn(torch.from_numpy(signal), dim=dim).numpy()
+    tolerance = 1e-5 if dtype == "float32" else 1e-12
+    np.testing.assert_allclose(found, np.fft.fftn(signal, axes=dim), atol=tolerance, rtol=tolerance)

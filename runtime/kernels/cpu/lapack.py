@@ -53,12 +53,16 @@ def workspace(name: str, dtype: Any, *args: Any) -> tuple[int, ...]:
 
 def stack(array: Array) -> Array:
     """All matrices of a batch as (count, rows, columns); a view where the memory allows."""
+    if array.ndim == 2:
+        return array[None]
     *batch, rows, columns = array.shape
     return array.reshape((prod(batch), rows, columns))
 
 
 def rows_of(array: Array) -> Array:
     """All vectors of a batch as (count, size); a view where the memory allows."""
+    if array.ndim == 1:
+        return array[None]
     *batch, size = array.shape
     return array.reshape((prod(batch), size))
 
