@@ -155,6 +155,8 @@ def _dispatch_fields(operator: Operator) -> Iterator[Field]:
         yield Field("half_is_raw", "True")
     if kind.aliasing:
         yield Field("aliasing", "True")
+    if operator.has_tag("across_devices"):
+        yield Field("across_devices", "True")
     if operator.is_inplace:
         yield Field("mutates", "True")
     if len(operator.schema.returns) != 1:

@@ -134,9 +134,10 @@ meta = device("meta")
 
 
 class DeviceBuffer(Protocol):
-    """Memory of a device of which there may be several: it knows on which one it lies."""
+    """Memory of one of several devices: it knows on which one it lies, and where."""
 
     device_index: int
+    address: int
 
 
 class _HasBuffer(Protocol):

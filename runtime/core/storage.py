@@ -24,4 +24,7 @@ class Storage:
 
     def data_ptr(self) -> int:
         """Address of the first byte; 0 without memory."""
-        return 0 if self.buffer is None else int(self.buffer.ctypes.data)
+        if self.buffer is None:
+            return 0
+        address = getattr(self.buffer, "address", None)  # that of a device
+        return int(self.buffer.ctypes.data if address is None else address)

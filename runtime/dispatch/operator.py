@@ -66,6 +66,7 @@ class Operator:
     """
 
     kind = "operator"
+    across_devices = False
     arguments: dict[str, str]
 
     def __init__(
@@ -126,7 +127,7 @@ class Operator:
         return table[bare if self.arity != 1 else bare[0]]
 
     def _below(self, bare: tuple[Any, ...], variant: str, signature: tuple[Any, ...]) -> Call:
-        index = signatures.device_index(bare)
+        index = signatures.device_index(bare, self.across_devices)
         backend = backend_of(devices.CPU if index is None else index)
         return self.make_call(backend, bare, variant)
 
@@ -318,8 +319,8 @@ class Dispatch(Operator):
     """A hand-written kernel per backend, with a function that tells shapes and dtypes.
 
     kernel_names: backend name to 'module.function'. meta: the shape function, or None when shapes
-    depend on data. half_is_raw, aliasing: as in native_functions.yaml. mutates: whether the
-    schema itself writes to self.
+    depend on data. half_is_raw, aliasing: as in native_functions.yaml. across_devices: whether the
+    tensors may lie on different ones. mutates: whether the schema itself writes to self.
     """
 
     kind = "dispatch"
@@ -338,6 +339,7 @@ class Dispatch(Operator):
         meta: Call | None,
         half_is_raw: bool = False,
         aliasing: bool = False,
+        across_devices: bool = False,
         mutates: bool = False,
         outputs: int = 1,
         wrap: Call | None = None,
@@ -352,6 +354,7 @@ class Dispatch(Operator):
         self.meta = meta
         self.half_is_raw = half_is_raw
         self.aliasing = aliasing
+        self.across_devices = across_devices
         self.mutates = mutates
         self.outputs = outputs
         self.wrap = wrap

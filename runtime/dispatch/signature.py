@@ -143,17 +143,18 @@ def promotion_entries(signature: Iterable[Entry]) -> list[tuple[dtypes.dtype, in
     return entries
 
 
-def device_index(signature: Iterable[Entry]) -> int | None:
+def device_index(signature: Iterable[Entry], across_devices: builtins.bool = False) -> int | None:
     """The device type shared by the tensors; None without tensors.
 
-    A zero-dimensional CPU tensor goes along with any device.
+    A zero-dimensional CPU tensor goes along with any device; all do if the operator works across
+    devices.
     Raises: RuntimeError if devices differ.
     """
     found: dict[int, bool] = {}
     for key in tensor_keys(signature):
         index = key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK
         found[index] = found.get(index, True) and bool(key & keys.ZERO_DIM)
-    if len(found) > 1 and found.get(0):
+    if len(found) > 1 and (found.get(0) or (across_devices and 0 in found)):
         del found[0]
     if len(found) > 1:
         raise errors.same_device_expected(*(devices.type_name(index) for index in list(found)[:2]))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from runtime import errors
+from runtime.autograd import grad_mode
+from runtime.autograd.function import Function
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
@@ -112,6 +114,27 @@ def _to_device(
         return make_tensor(None, self._sizes, dtype or self.dtype, devices.meta)
     if self.is_meta:
         raise errors.no_data_on_meta()
-    backend_of(target.type_index)  # says what is missing, if it is
-    moved = ops._to_device(self, target, non_blocking)
-    return to(moved, dtype, memory_format=memory_format)
+    is_recorded = self._key & keys.GRAD and grad_mode.is_grad_enabled()
+    move = ToCopy.apply if is_recorded else transfer
+    return to(move(self, target, non_blocking), dtype, memory_format=memory_format)
+
+
+def transfer(self: Tensor, target: device, non_blocking: bool) -> Tensor:
+    """A copy on another device, by the backend of the one that is not the CPU."""
+    accelerator = target.type_index or self.device.type_index
+    return backend_of(accelerator).transfer(self, target, non_blocking)  # type: ignore[no-any-return]
+
+
+class ToCopy(Function):
+    """A copy on another device; the gradient goes back."""
+
+    @staticmethod
+    def forward(ctx: Any, self: Tensor, target: device, non_blocking: bool) -> Tensor:
+        """Copy."""
+        ctx.source = self.device
+        return transfer(self, target, non_blocking)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
+        """Copy back."""
+        return to(grad, None, ctx.source), None, None

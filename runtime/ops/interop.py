@@ -11,6 +11,7 @@ from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
 from runtime.core.tensor import Tensor
+from runtime.dispatch.operator import backend_of
 from runtime.kernels.cpu import half
 
 _DEVICE_BITS = keys.DEVICE_MASK << keys.DEVICE_SHIFT
@@ -107,6 +108,38 @@ def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarr
     if copy is False:
         raise errors.array_needs_copy(values.dtype, dtype)
     return values.astype(dtype)
+
+
+def accelerator_of(self: Tensor) -> Any:
+    """Return the backend of a tensor that is not in host memory.
+
+    **Raises** RuntimeError for one that is.
+    """
+    if self.is_cpu or self.is_meta:
+        raise errors.no_accelerator()
+    return backend_of(self.device.type_index)
+
+
+def cuda_array_interface(self: Tensor) -> dict[str, Any]:
+    """Return the description of a CUDA tensor's memory, version 3; work of its stream goes on.
+
+    **Raises** AttributeError for tensors elsewhere, or without a NumPy dtype; RuntimeError if it
+    requires grad.
+    """
+    if not self.is_cuda or self.dtype is dtypes.bfloat16:
+        raise AttributeError(f"no __cuda_array_interface__ of {self.dtype} on {self.device}")
+    if self._key & keys.GRAD:
+        raise errors.numpy_of_grad()
+    numpy_dtype = np.dtype(np.float16) if self.dtype is dtypes.float16 else self.dtype.numpy
+    item = self.dtype.itemsize
+    return {
+        "typestr": numpy_dtype.str,
+        "shape": tuple(self._sizes),
+        "strides": tuple([stride * item for stride in self._strides]),
+        "data": (self.data_ptr(), False),
+        "stream": accelerator_of(self).stream_number(self),
+        "version": 3,
+    }
 
 
 # Python's conversions. Each takes a tensor of one element.

@@ -12,6 +12,7 @@ from runtime.core import shape as shapes
 from runtime.core.size import Size
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
+from runtime.dispatch.operator import backend_of
 from runtime.ops import creation, from_data, interop
 
 
@@ -23,7 +24,10 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
     if self._key & keys.GRAD:
         raise errors.resize_of_grad()
     wanted = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
-    memory.resize(self, creation.sizes_of(wanted))
+    if self.is_cpu or self.is_meta:
+        memory.resize(self, creation.sizes_of(wanted))
+    else:
+        backend_of(self.device.type_index).resize(self, creation.sizes_of(wanted))
     return self
 
 

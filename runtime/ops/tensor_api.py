@@ -102,6 +102,18 @@ class TensorAPI:
         """NumPy's description of the memory."""
         return self.numpy().__array_interface__  # type: ignore[no-any-return]
 
+    @property
+    def __cuda_array_interface__(self: Self) -> dict[str, Any]:
+        """The description of a CUDA tensor's memory, version 3, for other libraries.
+
+        **Raises** AttributeError for tensors elsewhere, RuntimeError if it requires grad.
+        """
+        return interop.cuda_array_interface(self)
+
+    def record_stream(self: Self, stream: Any) -> None:
+        """Keep the memory from other use until what `stream` was given so far is done."""
+        interop.accelerator_of(self).record_stream(self, stream)
+
     def __array_wrap__(
         self: Self, array: np.ndarray, context: Any = None, return_scalar: builtins.bool = False
     ) -> Self:

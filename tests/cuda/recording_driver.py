@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 from itertools import count
 from typing import Any
 
-from runtime.backends.cuda.driver import DeviceProperties
+from runtime.backends.cuda.driver import DeviceProperties, Grid, MemoryExhausted, Values
+from runtime.backends.cuda.parameters import Parameters
+from runtime.kernels.cuda.compiler import Source
 
 PROPERTIES = DeviceProperties(
     name="Recorded",
@@ -28,8 +31,13 @@ PROPERTIES = DeviceProperties(
 class RecordingDriver:
     """Answers as if all work were done at once. calls: (name, arguments) in order."""
 
-    def __init__(self, devices: int = 2) -> None:
+    def __init__(self, devices: int = 2, capacity: int = 1 << 30) -> None:
         self.devices = devices
+        self.capacity, self.in_use = capacity, 0
+        self.sizes: dict[int, int] = {}
+        self.host: dict[int, Any] = {}
+        self.sources: dict[int, Source] = {}
+        self._next_address = 1 << 40
         self.calls: list[tuple[Any, ...]] = []
         self.pending: set[int] = set()
         """Events and streams that are said not to be done."""
@@ -49,7 +57,7 @@ class RecordingDriver:
         return device != peer
 
     def memory_info(self, device: int) -> tuple[int, int]:
-        return 1 << 29, 1 << 30
+        return self.capacity - self.in_use, self.capacity
 
     def synchronize(self, device: int) -> None:
         self.calls.append(("synchronize", device))
@@ -85,3 +93,51 @@ class RecordingDriver:
 
     def elapsed_time(self, device: int, start: int, end: int) -> float:
         return float(end - start)
+
+    def allocate(self, device: int, size: int, stream: int) -> int:
+        if self.in_use + size > self.capacity:
+            self.calls.append(("refuse", device, size))
+            raise MemoryExhausted
+        self.in_use += size
+        address = self._next_address
+        self._next_address += size
+        self.sizes[address] = size
+        self.calls.append(("allocate", device, size, stream))
+        return address
+
+    def free(self, device: int, address: int, stream: int) -> None:
+        self.in_use -= self.sizes.pop(address)
+        self.calls.append(("free", device, address, stream))
+
+    def allocate_host(self, device: int, size: int) -> int:
+        memory = ctypes.create_string_buffer(size)
+        self.host[ctypes.addressof(memory)] = memory
+        return ctypes.addressof(memory)
+
+    def free_host(self, device: int, address: int) -> None:
+        del self.host[address]
+
+    def copy(self, device: int, target: int, source: int, size: int, stream: int) -> None:
+        self.calls.append(("copy", device, target, source, size, stream))
+
+    def copy_peer(
+        self, target_device: int, target: int, device: int, source: int, size: int, stream: int
+    ) -> None:
+        self.calls.append(("copy_peer", target_device, target, device, source, size, stream))
+
+    def fill(self, device: int, address: int, byte: int, size: int, stream: int) -> None:
+        self.calls.append(("fill", device, address, byte, size, stream))
+
+    def load(self, device: int, source: Source) -> int:
+        handle = next(self._handles)
+        self.sources[handle] = source
+        self.calls.append(("load", device, source.name))
+        return handle
+
+    def launch(
+        self, device: int, kernel: int, grid: Grid, block: Grid, stream: int, values: Values
+    ) -> None:
+        source = self.sources[kernel]
+        assert len(values) == len(source.arguments), source.name
+        Parameters(source.arguments).pack(values)
+        self.calls.append(("launch", device, source.name, grid, block, stream, tuple(values)))

@@ -39,7 +39,7 @@ def test_properties():
     assert torch.cuda.get_device_name() == "Recorded"
     assert torch.cuda.get_device_capability("cuda:1") == (9, 0)
     assert torch.cuda.get_device_properties(0).multi_processor_count == 132
-    assert torch.cuda.mem_get_info() == (1 << 29, 1 << 30)
+    assert torch.cuda.mem_get_info() == (1 << 30, 1 << 30)
     assert torch.cuda.can_device_access_peer(0, 1)
     assert torch.cuda.is_bf16_supported(including_emulation=False)
 

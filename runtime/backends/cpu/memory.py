@@ -44,11 +44,16 @@ def resize(tensor: Tensor, sizes: Sequence[int]) -> None:
 
 def resize_out(operator: str, out: Tensor, sizes: Sequence[int]) -> None:
     """Resize a tensor given as out=; warn if it held elements."""
+    warn_of_resizing(operator, out, sizes)
+    resize(out, sizes)
+
+
+def warn_of_resizing(operator: str, out: Tensor, sizes: Sequence[int]) -> None:
+    """Warn if a tensor that is given as out= and has other sizes holds elements."""
     if out.numel():
         warnings.warn(
             f"{operator}(): an output with one or more elements was resized since it had shape "
             f"{list(out._sizes)}, which does not match the required output shape {list(sizes)}. "
             "Pass an empty tensor, or one of the required shape.",
-            stacklevel=4,
+            stacklevel=5,
         )
-    resize(out, sizes)

@@ -37,7 +37,7 @@ def make_inplace_call(special: PointwiseSignature) -> Call:
         else:
             for other in tensors:
                 if other is not self and other._storage is self._storage:
-                    _check_overlap(name, self, tensors)
+                    check_overlap(name, self, tensors)
             threads.run_flat(kernels.inplace_kernel(), tuple(flat), tuple(scalars))
         self._storage.version += 1
         return self
@@ -120,7 +120,7 @@ def write(
     sizes = shapes.broadcast_shapes(out._sizes, *(t._sizes for t in tensors))
     if tuple(sizes) != tuple(out._sizes):
         raise errors.inplace_shape(name, out._sizes, sizes)
-    _check_overlap(name, out, tensors)
+    check_overlap(name, out, tensors)
     plan = plans.plan_pointwise(
         tuple([(t._sizes, t._strides) for t in tensors]), (out._sizes, out._strides)
     )
@@ -132,7 +132,8 @@ def _share(a: Tensor, b: Tensor) -> bool:
     return a._shared is not None and a._shared is b._shared
 
 
-def _check_overlap(name: str, out: Tensor, inputs: list[Tensor]) -> None:
+def check_overlap(name: str, out: Tensor, inputs: list[Tensor]) -> None:
+    """Raises: RuntimeError if `out` overlaps itself, or an input in part."""
     if 0 in out._strides and shapes.repeats(out._sizes, out._strides):
         raise errors.overlapping_write(name)
     for each in inputs:

@@ -1,17 +1,81 @@
-"""The CUDA backend, as the dispatcher sees it."""
+"""The CUDA backend, as the dispatcher and the factories see it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from runtime import errors
-from runtime.backends.cuda import availability
+from runtime.backends.cpu.dispatch import find_kernel
+from runtime.backends.cuda import (
+    copying,
+    current,
+    driver,
+    memory,
+    pointwise,
+    resizing,
+    streams,
+    transfer,
+)
+from runtime.backends.cuda.streams import Stream
+from runtime.core import device as devices
+from runtime.core import dtype as dtypes
+from runtime.core.tensor import Tensor
+from runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
+from runtime.kernels.cuda.copy import Copy, CopyInto, Fill
+
+LEGACY_DEFAULT_STREAM = 1
+"""The number of the default stream where 0 is not allowed."""
 
 
-def open_backend() -> Any:
-    """Return the backend.
+class CUDABackend:
+    """Makes the calls of operators on CUDA tensors, one per signature."""
+
+    name = "CUDA"
+
+    def pointwise(self, operator: Pointwise, signature: tuple[Any, ...], variant: str) -> Call:
+        """A loop around a formula."""
+        return pointwise.make_call(operator, signature, variant)
+
+    def reduction(self, operator: Reduction, signature: tuple[Any, ...], variant: str) -> Call:
+        """Raises: NotImplementedError, there are no reductions yet."""
+        raise errors.no_kernel(operator.base_name, self.name)
+
+    def dispatch(self, operator: Dispatch, signature: tuple[Any, ...], variant: str) -> Call:
+        """A hand-written kernel.
+
+        Raises: NotImplementedError if there is none for the operator.
+        """
+        kernel = find_kernel(operator, self.name, devices.CUDA, "runtime.kernels.cuda")
+        if isinstance(kernel, (Copy, CopyInto, Fill)):
+            return copying.make_call(operator, kernel)
+        raise errors.no_kernel(operator.base_name, self.name)
+
+    def empty(self, sizes: tuple[int, ...], dtype: dtypes.dtype, on: devices.device) -> Tensor:
+        """A contiguous tensor of undefined values."""
+        return memory.empty(sizes, dtype, current.index_of(on))
+
+    def transfer(self, tensor: Tensor, target: devices.device, non_blocking: bool) -> Tensor:
+        """The tensor on another device: one of them is CUDA's."""
+        return transfer.to_device(tensor, target, non_blocking)
+
+    def resize(self, tensor: Tensor, sizes: Sequence[int]) -> None:
+        """Give a tensor other sizes, its memory growing if it must."""
+        resizing.resize(tensor, sizes)
+
+    def record_stream(self, tensor: Tensor, stream: Stream) -> None:
+        """Keep a tensor's memory from other use until what a stream was given so far is done."""
+        memory.record_stream(tensor, stream)
+
+    def stream_number(self, tensor: Tensor) -> int:
+        """The current stream of a tensor's device, as `__cuda_array_interface__` numbers it."""
+        return streams.current_handle(tensor.device.index or 0) or LEGACY_DEFAULT_STREAM
+
+
+def open_backend() -> CUDABackend:
+    """Return the backend, and open the driver.
 
     Raises: RuntimeError saying what is missing where CUDA cannot be used.
     """
-    availability.require()
-    raise errors.no_backend("cuda")
+    driver.current()
+    return CUDABackend()

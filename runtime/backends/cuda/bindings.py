@@ -8,9 +8,13 @@ from typing import Any
 from cuda.bindings import driver as cu
 
 from runtime import errors
-from runtime.backends.cuda.driver import DeviceProperties
+from runtime.backends.cuda.driver import DeviceProperties, Grid, MemoryExhausted, Values
+from runtime.backends.cuda.parameters import Parameters
+from runtime.kernels.cuda import compiler
+from runtime.kernels.cuda.compiler import Source
 
 SUCCESS = cu.CUresult.CUDA_SUCCESS
+EXHAUSTED = cu.CUresult.CUDA_ERROR_OUT_OF_MEMORY
 NOT_READY = cu.CUresult.CUDA_ERROR_NOT_READY
 
 _ATTRIBUTES = {
@@ -54,6 +58,7 @@ class BindingsDriver:
         self._devices = [call(cu.cuDeviceGet, i) for i in range(call(cu.cuDeviceGetCount))]
         self._contexts: dict[int, Any] = {}
         self._active = threading.local()
+        self._kernels: dict[int, tuple[Any, Parameters]] = {}
 
     def enter(self, device: int) -> None:
         """Make a device's context current in this thread, if it is not."""
@@ -168,3 +173,69 @@ class BindingsDriver:
         """Milliseconds between two events."""
         self.enter(device)
         return float(call(cu.cuEventElapsedTime, start, end))
+
+    # -- memory ---------------------------------------------------------------------------------
+
+    def allocate(self, device: int, size: int, stream: int) -> int:
+        """The address of new memory, for use in a stream."""
+        self.enter(device)
+        status, address = cu.cuMemAllocAsync(size, stream)
+        if status == EXHAUSTED:
+            raise MemoryExhausted
+        if status != SUCCESS:
+            raise _failure(cu.cuMemAllocAsync, status)
+        return int(address)
+
+    def free(self, device: int, address: int, stream: int) -> None:
+        """Give memory back when the work so far of a stream is done."""
+        self.enter(device)
+        call(cu.cuMemFreeAsync, address, stream)
+
+    def allocate_host(self, device: int, size: int) -> int:
+        """The address of new page-locked memory of the host."""
+        self.enter(device)
+        return int(call(cu.cuMemHostAlloc, size, cu.CU_MEMHOSTALLOC_PORTABLE))
+
+    def free_host(self, device: int, address: int) -> None:
+        """Give page-locked memory back."""
+        self.enter(device)
+        call(cu.cuMemFreeHost, address)
+
+    def copy(self, device: int, target: int, source: int, size: int, stream: int) -> None:
+        """Copy bytes between addresses of a device or of the host."""
+        self.enter(device)
+        call(cu.cuMemcpyAsync, target, source, size, stream)
+
+    def copy_peer(
+        self, target_device: int, target: int, device: int, source: int, size: int, stream: int
+    ) -> None:
+        """Copy bytes of `device` to another device; the stream is `device`'s."""
+        self.enter(target_device)
+        self.enter(device)
+        contexts = self._contexts[target_device], self._contexts[device]
+        call(cu.cuMemcpyPeerAsync, target, contexts[0], source, contexts[1], size, stream)
+
+    def fill(self, device: int, address: int, byte: int, size: int, stream: int) -> None:
+        """Set bytes."""
+        self.enter(device)
+        call(cu.cuMemsetD8Async, address, byte, size, stream)
+
+    # -- kernels --------------------------------------------------------------------------------
+
+    def load(self, device: int, source: Source) -> int:
+        """A kernel, compiled for the device."""
+        properties = self.properties(device)
+        code = compiler.machine_code(source, (properties.major, properties.minor))
+        module = call(cu.cuModuleLoadData, code)
+        function = call(cu.cuModuleGetFunction, module, compiler.ENTRY.encode())
+        self._kernels[int(function)] = function, Parameters(source.arguments)
+        return int(function)
+
+    def launch(
+        self, device: int, kernel: int, grid: Grid, block: Grid, stream: int, values: Values
+    ) -> None:
+        """Run a kernel. values: its arguments, addresses and numbers."""
+        self.enter(device)
+        function, parameters = self._kernels[kernel]
+        address = parameters.pack(values)
+        call(cu.cuLaunchKernel, function, *grid, 1, *block, 1, 0, stream, address, 0)

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from runtime.backends.cuda import availability
+from runtime.kernels.cuda.compiler import Source
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,15 @@ class DeviceProperties:
     L2_cache_size: int
     is_integrated: bool
     is_multi_gpu_board: bool
+
+
+Grid = tuple[int, int]
+"""Blocks of a grid, or threads of a block, in two dims."""
+Values = Sequence[Any]
+
+
+class MemoryExhausted(Exception):
+    """The driver has no memory left."""
 
 
 DeviceProperties.__module__ = "torchgen_out.cuda"
@@ -85,6 +96,40 @@ class Driver(Protocol):
 
     def elapsed_time(self, device: int, start: int, end: int) -> float:
         """Milliseconds between two events."""
+
+    def allocate(self, device: int, size: int, stream: int) -> int:
+        """The address of new memory, for use in a stream.
+
+        Raises: MemoryExhausted.
+        """
+
+    def free(self, device: int, address: int, stream: int) -> None:
+        """Give memory back when the work so far of a stream is done."""
+
+    def allocate_host(self, device: int, size: int) -> int:
+        """The address of new page-locked memory of the host."""
+
+    def free_host(self, device: int, address: int) -> None:
+        """Give page-locked memory back."""
+
+    def copy(self, device: int, target: int, source: int, size: int, stream: int) -> None:
+        """Copy bytes between addresses of a device or of the host."""
+
+    def copy_peer(
+        self, target_device: int, target: int, device: int, source: int, size: int, stream: int
+    ) -> None:
+        """Copy bytes of `device` to another device; the stream is `device`'s."""
+
+    def fill(self, device: int, address: int, byte: int, size: int, stream: int) -> None:
+        """Set bytes."""
+
+    def load(self, device: int, source: Source) -> int:
+        """A kernel, compiled for the device."""
+
+    def launch(
+        self, device: int, kernel: int, grid: Grid, block: Grid, stream: int, values: Values
+    ) -> None:
+        """Run a kernel. values: its arguments, addresses and numbers."""
 
 
 _driver: Driver | None = None

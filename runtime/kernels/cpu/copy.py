@@ -93,10 +93,15 @@ def _is_widening(own: Any, wanted: Any) -> bool:
 
 
 def _real_part(source: Array) -> Array:
-    warnings.warn(
-        "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=2
-    )
+    warn_of_discarding()
     return source.real
+
+
+def warn_of_discarding() -> None:
+    """Warn that a cast leaves out imaginary parts."""
+    warnings.warn(
+        "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3
+    )
 
 
 @Cast

@@ -1,0 +1,68 @@
+"""The memory behind a tensor on a device: a block of the allocator, seen as elements of a type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class Block:
+    """Memory of a device that goes back to its allocator with the last buffer that sees it.
+
+    stream: the one in which it may be used. others: further streams that have used it since.
+    """
+
+    __slots__ = ("address", "allocator", "others", "size", "stream")
+
+    def __init__(self, allocator: Any, address: int, size: int, stream: int) -> None:
+        self.allocator = allocator
+        self.address = address
+        self.size = size
+        self.stream = stream
+        self.others: set[int] = set()
+
+    def __del__(self) -> None:
+        if self.allocator is not None:
+            self.allocator.give_back(self.address, self.size, self.stream, self.others)
+
+
+class DeviceBuffer:
+    """Elements of one type in a block, as a one-dimensional array has them, but out of reach.
+
+    dtype: of NumPy. address: of the first element; 0 if there is none.
+    """
+
+    __slots__ = ("address", "block", "device_index", "dtype", "size")
+
+    def __init__(
+        self, block: Block | None, device_index: int, address: int, size: int, dtype: np.dtype
+    ) -> None:
+        self.block = block
+        self.device_index = device_index
+        self.address = address
+        self.size = size
+        self.dtype = dtype
+
+    @property
+    def nbytes(self) -> int:
+        """The size in bytes."""
+        return self.size * self.dtype.itemsize
+
+    def view(self, dtype: np.dtype) -> DeviceBuffer:
+        """The same memory as elements of another type."""
+        other = np.dtype(dtype)
+        size = self.nbytes // other.itemsize
+        return DeviceBuffer(self.block, self.device_index, self.address, size, other)
+
+    def __getitem__(self, part: slice) -> DeviceBuffer:
+        """A run of elements."""
+        start, stop, step = part.indices(self.size)
+        assert step == 1, "memory of a device is cut into runs only"
+        address = self.address + start * self.dtype.itemsize
+        return DeviceBuffer(
+            self.block, self.device_index, address, max(stop - start, 0), self.dtype
+        )
+
+    def __repr__(self) -> str:
+        return f"<{self.size} x {self.dtype.name} at {self.address:#x} on cuda:{self.device_index}>"

@@ -1,0 +1,166 @@
+"""Launches: kernels loaded once per device, how many blocks, which loop over which memory."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from runtime.backends.cuda import driver, streams
+from runtime.core import dtype as dtypes
+from runtime.core.tensor import Tensor
+from runtime.kernels import plan as plans
+from runtime.kernels.cpu.pointwise import PointwiseSpec
+from runtime.kernels.cuda import pointwise, vectors
+from runtime.kernels.cuda.compiler import Source
+from runtime.kernels.cuda.pointwise import THREADS
+
+BLOCKS_PER_PROCESSOR = 16
+"""Blocks of 256 threads: twice what fits at once, so that processors that finish early go on."""
+NARROW_NUMEL = 1 << 30
+"""Elements up to which 32 bits count: a thread's next index may lie a grid behind the last."""
+NARROW_EXTENT = 1 << 31
+
+_handles: dict[tuple[int, Source], int] = {}
+
+
+def forget() -> None:
+    """Forget all kernels, when another driver takes the place of the one that loaded them."""
+    _handles.clear()
+    processors.cache_clear()
+
+
+def kernel(index: int, source: Source) -> int:
+    """Return the handle of a kernel on a device, loaded when first asked for."""
+    found = _handles.get((index, source))
+    if found is None:
+        found = _handles[index, source] = driver.current().load(index, source)
+    return found
+
+
+@cache
+def processors(index: int) -> int:
+    """Return how many multiprocessors a device has."""
+    return driver.current().properties(index).multi_processor_count
+
+
+def blocks_for(index: int, work: int, threads: int) -> int:
+    """Return the size of a grid whose threads go through `work` pieces, a grid at a time."""
+    wanted = -(-work // threads)
+    return max(1, min(wanted, processors(index) * BLOCKS_PER_PROCESSOR))
+
+
+def launch(index: int, source: Source, blocks: int, values: Sequence[Any]) -> None:
+    """Run a kernel over a row of blocks in the device's current stream."""
+    stream = streams.current_handle(index)
+    handle = kernel(index, source)
+    driver.current().launch(index, handle, (blocks, 1), (source.threads, 1), stream, values)
+
+
+# -- numbers ------------------------------------------------------------------------------------
+
+_C_TYPES: dict[str, Any] = {
+    "float32": ctypes.c_float, "float64": ctypes.c_double, "int8": ctypes.c_int8,
+    "int16": ctypes.c_int16, "int32": ctypes.c_int32, "int64": ctypes.c_int64,
+    "uint8": ctypes.c_uint8,
+}  # fmt: skip
+
+
+def number_values(spec: PointwiseSpec, scalars: Sequence[Any]) -> list[Any]:
+    """Return scalars as a kernel takes them: in the compute type, complex ones as two reals."""
+    compute = spec.compute
+    kinds = [kind for kind in spec.arguments if kind in ("scalar", "raw")]
+    values: list[Any] = []
+    for kind, scalar in zip(kinds, scalars, strict=True):
+        if kind == "raw":
+            values.append(int(scalar))
+        elif compute.is_complex:
+            number = complex(scalar)
+            values += [
+                _fitted(number.real, compute.to_real()),
+                _fitted(number.imag, compute.to_real()),
+            ]
+        else:
+            values.append(_fitted(scalar, compute))
+    return values
+
+
+def _fitted(value: Any, dtype: dtypes.dtype) -> Any:
+    """A number in the range of a dtype: integers wrap around, floats become infinite."""
+    convert = _C_TYPES.get(dtype.name)
+    return bool(value) if convert is None else convert(value).value
+
+
+# -- loops --------------------------------------------------------------------------------------
+
+
+def address_of(tensor: Tensor) -> int:
+    """Return the address of a tensor's first element."""
+    flat = tensor._flat
+    if flat is not None:
+        return int(flat.address)
+    return int(tensor._storage.buffer.address) + tensor._offset * tensor.dtype.itemsize
+
+
+class Loops:
+    """The loops around one formula for known dtypes on one device, and their launches."""
+
+    def __init__(self, spec: PointwiseSpec, index: int) -> None:
+        self.spec = spec
+        self.index = index
+        self.width = pointwise.vector_width(spec)
+        self._sources: dict[Any, Source] = {}
+
+    def run(
+        self,
+        plan: plans.PointwisePlan,
+        outputs: Sequence[int],
+        inputs: Sequence[int],
+        scalars: Sequence[Any],
+    ) -> None:
+        """Run the loop that suits a plan over operands at some addresses."""
+        if plan.numel == 0:
+            return
+        numbers = number_values(self.spec, scalars)
+        places = (*outputs, *inputs)
+        wide = is_wide(plan)
+        if plan.flat and not any(place % vectors.BYTES for place in places):
+            source = self._contiguous(plan.flat_form, wide)
+            work = max(plan.numel // self.width, self.width)
+            values = [*places, plan.numel, *numbers]
+        else:
+            source = self._strided(len(plan.loop_sizes), wide)
+            work = plan.numel
+            values = [*places, plan.numel, *strided_values(plan, len(outputs)), *numbers]
+        launch(self.index, source, blocks_for(self.index, work, THREADS), values)
+
+    def _contiguous(self, form: tuple[int, ...], wide: bool) -> Source:
+        found = self._sources.get((form, wide))
+        if found is None:
+            found = pointwise.contiguous_kernel(self.spec, form, wide)
+            self._sources[form, wide] = found
+        return found
+
+    def _strided(self, ndim: int, wide: bool) -> Source:
+        found = self._sources.get((ndim, wide))
+        if found is None:
+            found = self._sources[ndim, wide] = pointwise.strided_kernel(self.spec, ndim, wide)
+        return found
+
+
+def is_wide(plan: plans.PointwisePlan) -> bool:
+    """Return whether 32 bits do not count a plan's elements, or their places in an operand."""
+    if plan.numel > NARROW_NUMEL:
+        return True
+    extents = (plan.loop_sizes - 1) @ plan.loop_strides.T
+    return bool(extents.max() >= NARROW_EXTENT)
+
+
+def strided_values(plan: plans.PointwisePlan, outputs: int) -> list[int]:
+    """Return divisors and strides as the strided kernel takes them."""
+    values = [part for size in plan.loop_sizes[:0:-1] for part in pointwise.divisor(int(size))]
+    rows = plan.loop_strides.tolist()
+    for row in rows[:1] * outputs + rows[1:]:
+        values += row
+    return values

@@ -1,0 +1,137 @@
+"""Memory of devices as users see it: an allocator per device, and what it tells."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from runtime.backends.cuda import current, driver, streams
+from runtime.backends.cuda.allocator import Allocator, Counter
+from runtime.core import dtype as dtypes
+from runtime.core import key as keys
+from runtime.core.dense import dense_layout
+from runtime.core.device import CUDA
+from runtime.core.tensor import Tensor, build
+
+_allocators: dict[int, Allocator] = {}
+_lock = threading.Lock()
+
+
+def allocator(index: int) -> Allocator:
+    """Return the allocator of a device, made when first asked for."""
+    found = _allocators.get(index)
+    if found is None:
+        with _lock:
+            found = _allocators.setdefault(index, Allocator(driver.current(), index))
+    return found
+
+
+def forget() -> None:
+    """Forget all allocators, when another driver takes the place of the one they ask."""
+    _allocators.clear()
+
+
+def empty(sizes: tuple[int, ...], dtype: dtypes.dtype, index: int) -> Tensor:
+    """Return a contiguous tensor of undefined values on a device, in its current stream."""
+    layout = dense_layout(tuple(sizes))
+    stream = streams.current_handle(index)
+    buffer = allocator(index).buffer(layout.numel, dtype.numpy, stream)
+    key = dtype.index | CUDA << keys.DEVICE_SHIFT | layout.zero_dim
+    return build(key, layout.sizes, layout.strides, 0, None, buffer)
+
+
+def record_stream(tensor: Tensor, stream: streams.Stream) -> None:
+    """Keep a tensor's memory from being used again before what `stream` was given so far is done.
+
+    For a tensor that another stream uses than the one in which it was made.
+    """
+    block = tensor._storage.buffer.block
+    if block is not None and block.stream != stream.cuda_stream:
+        block.others.add(stream.cuda_stream)
+
+
+# -- torch.cuda ---------------------------------------------------------------------------------
+
+
+def _counters(device: Any) -> Allocator | None:
+    """The allocator of a device, settled; None if none was asked for yet."""
+    if not driver.is_open():
+        return None
+    found = _allocators.get(current.index_of(device))
+    if found is not None:
+        found.settle()
+    return found
+
+
+def memory_allocated(device: Any = None) -> int:
+    """Return the bytes of a device that tensors take up."""
+    found = _counters(device)
+    return 0 if found is None else found.allocated.current
+
+
+def max_memory_allocated(device: Any = None) -> int:
+    """Return the most bytes that tensors took up since the start or `reset_peak_memory_stats`."""
+    found = _counters(device)
+    return 0 if found is None else found.allocated.peak
+
+
+def memory_reserved(device: Any = None) -> int:
+    """Return the bytes of a device that were asked of the driver, unused ones included."""
+    found = _counters(device)
+    return 0 if found is None else found.reserved.current
+
+
+def max_memory_reserved(device: Any = None) -> int:
+    """Return the most bytes asked of the driver since the start or `reset_peak_memory_stats`."""
+    found = _counters(device)
+    return 0 if found is None else found.reserved.peak
+
+
+memory_cached, max_memory_cached = memory_reserved, max_memory_reserved
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Begin anew with the most memory there was."""
+    found = _counters(device)
+    for counter in () if found is None else _named(found).values():
+        counter.reset_peak()
+
+
+reset_max_memory_allocated = reset_max_memory_cached = reset_peak_memory_stats
+
+
+def memory_stats(device: Any = None) -> dict[str, int]:
+    """Return all that is counted, under PyTorch's names; empty if no memory was asked for yet."""
+    found = _counters(device)
+    if found is None:
+        return {}
+    stats = {
+        f"{name}.all.{part}": getattr(counter, part)
+        for name, counter in _named(found).items()
+        for part in ("current", "peak", "allocated", "freed")
+    }
+    return stats | {"num_alloc_retries": found.retries, "num_ooms": found.exhaustions}
+
+
+def _named(found: Allocator) -> dict[str, Counter]:
+    return {
+        "allocated_bytes": found.allocated,
+        "reserved_bytes": found.reserved,
+        "allocation": found.allocations,
+    }
+
+
+def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
+    """Return a table of what `memory_stats` tells. abbreviated: only of the bytes."""
+    stats = memory_stats(device)
+    rows = [f"{'memory of':<32}cuda:{current.index_of(device)}"]
+    for name, value in stats.items():
+        if not abbreviated or "bytes" in name:
+            rows.append(f"{name:<32}{value:>20,}")
+    return "\n".join(rows)
+
+
+def empty_cache() -> None:
+    """Give the memory that no tensor uses back to the driver; nothing if none was asked for yet."""
+    for each in list(_allocators.values()):
+        each.release()

@@ -1,0 +1,103 @@
+"""Tensors between the host and devices, and from device to device.
+
+A copy between memories keeps the tensor's order of dims; what is not dense is made dense first,
+where it lies. A copy into pageable host memory is over when the call returns. From page-locked
+memory with `non_blocking=True` it is only queued, and the host must not write before it is done.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from runtime.backends.cuda import current, driver, memory, streams
+from runtime.core import device as devices
+from runtime.core import key as keys
+from runtime.core import shape as shapes
+from runtime.core.storage import Storage
+from runtime.core.tensor import Tensor, build
+from runtime.dispatch import operator as registered
+from runtime.dispatch import signature as signatures
+
+
+def to_device(tensor: Tensor, target: devices.device, non_blocking: bool) -> Tensor:
+    """Return the tensor on another device, below autograd; the strides of a dense one stay."""
+    source = dense(tensor)
+    if target.type_index == devices.CUDA:
+        index = current.index_of(target)
+        made = memory.empty(source._sizes, source.dtype, index)
+    else:
+        made = _host_tensor(source)
+    copy_dense(made, source, non_blocking)
+    if made._strides == source._strides:
+        return made
+    return build(made._key, made._sizes, source._strides, 0, made._storage)
+
+
+def copy_dense(target: Tensor, source: Tensor, non_blocking: bool) -> None:
+    """Copy the memory of a dense tensor to that of another, as many bytes, on another device."""
+    size = source.numel() * source.dtype.itemsize
+    if not size:
+        return
+    if source.is_cpu:
+        index = target.device.index or 0
+        _copy(index, target.data_ptr(), source.data_ptr(), size)
+        if not (non_blocking and is_pinned(source)):
+            _wait(index)
+    elif target.is_cpu:
+        index = source.device.index or 0
+        _copy(index, target.data_ptr(), source.data_ptr(), size)
+        if not (non_blocking and is_pinned(target)):
+            _wait(index)
+    else:
+        _copy_peer(target, source, size)
+
+
+def _copy(index: int, target: int, source: int, size: int) -> None:
+    driver.current().copy(index, target, source, size, streams.current_handle(index))
+
+
+def _wait(index: int) -> None:
+    driver.current().synchronize_stream(index, streams.current_handle(index))
+
+
+def _copy_peer(target: Tensor, source: Tensor, size: int) -> None:
+    """In the source's stream, between two waits: for the target's memory, and for the copy."""
+    there, here = target.device.index or 0, source.device.index or 0
+    ours, theirs = streams.current_stream(here), streams.current_stream(there)
+    ours.wait_stream(theirs)
+    driver.current().copy_peer(
+        there, target.data_ptr(), here, source.data_ptr(), size, ours.cuda_stream
+    )
+    theirs.wait_stream(ours)
+
+
+def is_pinned(tensor: Tensor) -> bool:
+    """Return whether a host tensor's memory is page-locked."""
+    return bool(getattr(tensor._storage, "is_pinned", False))
+
+
+def dense(tensor: Tensor) -> Tensor:
+    """Return the tensor if its elements lie without gaps in any order of dims, else a copy."""
+    if tensor._flat is not None:
+        return tensor
+    if shapes.is_dense(tensor._sizes, tensor._strides):
+        return tensor
+    call = registered.operators["clone"].calls[signatures.without_grad(tensor._key)]
+    return call(tensor, None)  # type: ignore[no-any-return]
+
+
+def copy_on_host(target: Tensor, source: Tensor) -> None:
+    """Write one host tensor, broadcast and cast, into another, below autograd."""
+    call = registered.operators["copy_"].calls[
+        signatures.without_grad(target._key), signatures.without_grad(source._key)
+    ]
+    version = target._storage.version
+    call(target, source, False)
+    target._storage.version = version  # the caller counts the write
+
+
+def _host_tensor(source: Tensor) -> Tensor:
+    buffer = np.empty(source.numel(), source.dtype.numpy)
+    key = source.dtype.index | source._key & keys.ZERO_DIM
+    strides = shapes.contiguous_strides(source._sizes)
+    return build(key, source._sizes, strides, 0, Storage(buffer))

@@ -1,0 +1,175 @@
+"""Tensors on an emulated device: factories, transfers, copies, views, autograd across devices."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+
+import torchgen_out as torch
+
+pytestmark = pytest.mark.usefixtures("emulated")
+
+EVERY_DTYPE = ("float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32",
+               "int64", "bool", "complex64", "complex128")  # fmt: skip
+
+
+def test_factories():
+    for made, expected in (
+        (torch.ones(2, 3, device="cuda"), [[1.0] * 3] * 2),
+        (torch.zeros(2, device="cuda", dtype=torch.int64), [0, 0]),
+        (torch.full((2,), 2.5, device="cuda", dtype=torch.float16), [2.5, 2.5]),
+        (torch.arange(3, device="cuda"), [0, 1, 2]),
+        (torch.tensor([1j, 2], device="cuda:0"), [1j, 2]),
+        (torch.eye(2, device="cuda"), [[1.0, 0.0], [0.0, 1.0]]),
+        (torch.cuda.FloatTensor([1, 2]), [1.0, 2.0]),
+        (torch.zeros_like(torch.ones(2, device="cuda")), [0.0, 0.0]),
+        (torch.empty(0, device="cuda"), []),
+    ):
+        assert made.device == torch.device("cuda:0") and made.is_cuda and not made.is_cpu
+        assert made.tolist() == expected
+    with torch.device("cuda:1"):
+        assert torch.ones(1).device == torch.device("cuda:1")
+    with torch.cuda.device(1):
+        assert torch.ones(1, device="cuda").get_device() == 1
+    x = torch.ones(1, device="cuda")
+    assert isinstance(x, torch.cuda.FloatTensor) and x.type() == "torch.cuda.FloatTensor"
+
+
+@pytest.mark.parametrize("dtype", EVERY_DTYPE)
+def test_there_and_back(dtype):
+    x = torch.tensor([[0, 1, 2], [3, 4, 100]]).to(getattr(torch, dtype))
+    for view in (x, x.t(), x[:, 1:], x[0, 0], x.expand(2, 2, 3), x[:0]):
+        there = view.cuda()
+        assert (there.dtype, there.shape) == (view.dtype, view.shape)
+        back = there.cpu()
+        assert torch.equal(back, view) and not back.is_cuda
+    assert x.t().cuda().stride() == x.t().stride()
+    assert x.cuda().cuda() is not None and x.to("cpu") is x
+    there = x.cuda()
+    assert there.to("cuda") is there and there.to("cuda:0") is there
+
+
+@pytest.mark.parametrize("source", EVERY_DTYPE)
+@pytest.mark.parametrize("target", EVERY_DTYPE)
+def test_casts(source, target):
+    x = torch.tensor([0, 1, 2, 100]).to(getattr(torch, source))
+    if x.dtype.is_floating_point:
+        x = x + 0.75
+    discards = source.startswith("complex") and target not in ("bool", "complex64", "complex128")
+    on_device, wanted = x.cuda(), getattr(torch, target)
+    with pytest.warns(UserWarning, match="imaginary") if discards else nullcontext():
+        got = on_device.to(wanted)
+    with pytest.warns(UserWarning, match="imaginary") if discards else nullcontext():
+        assert torch.equal(got.cpu(), x.to(wanted))
+    assert got.is_cuda
+
+
+def test_copies_between_devices():
+    x = torch.arange(6.0).view(2, 3)
+    on_first, on_second = x.cuda(), x.cuda(1)
+    assert on_second.device == torch.device("cuda:1")
+    assert on_first.to("cuda:1").device == torch.device("cuda:1")
+    target = torch.empty(3, 2)
+    assert target.copy_(on_second.t()) is target
+    assert torch.equal(target, x.t())
+    on_first.zero_()
+    on_first.copy_(torch.tensor([7, 8, 9]))
+    assert on_first.tolist() == [[7.0, 8.0, 9.0]] * 2
+    on_first[:, 1:].copy_(on_second[:, :2])
+    assert on_first.tolist() == [[7.0, 0.0, 1.0], [7.0, 3.0, 4.0]]
+    on_first.t().copy_(on_first.t().clone())
+    version = on_second._version
+    on_second.fill_(torch.tensor(3))
+    assert on_second._version == version + 1 and on_second.tolist() == [[3.0] * 3] * 2
+
+
+def test_a_copy_waits_unless_it_need_not(emulated):
+    x = torch.ones(3)
+    x.cuda(non_blocking=True)
+    x.cuda().cpu()
+    assert len(emulated.named("synchronize_stream")) == 3
+
+
+def test_streams_of_copies_between_devices(emulated):
+    x = torch.ones(3, device="cuda")
+    x.to("cuda:1")
+    names = [call[0] for call in emulated.calls]
+    at = names.index("copy_peer")
+    assert names[:at].count("wait_event") == 1 and names[at:].count("wait_event") == 1
+
+
+def test_views_share_memory():
+    x = torch.zeros(2, 3, device="cuda")
+    x[0].fill_(1)
+    x[:, 2] += 5
+    x.view(-1)[3:5].mul_(0).add_(7)
+    assert x.tolist() == [[1.0, 1.0, 6.0], [7.0, 7.0, 5.0]]
+    assert x[1, 1].item() == 7.0 and int(x[0, 0]) == 1
+    assert x[1].data_ptr() == x.data_ptr() + 12
+
+
+def test_operands_elsewhere():
+    x = torch.ones(3, device="cuda")
+    assert (x + torch.tensor(2.0)).tolist() == [3.0] * 3
+    assert (x + torch.tensor(2.0)).is_cuda
+    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+        x + torch.ones(3)
+    with pytest.raises(RuntimeError, match="cuda:0 and cuda:1"):
+        x + torch.ones(3, device="cuda:1")
+    with pytest.raises(TypeError, match="convert cuda"):
+        x.numpy()
+    assert np.array_equal(x.cpu().numpy(), [1, 1, 1])
+
+
+def test_gradients_go_back():
+    leaf = torch.tensor([1.0, 2.0], requires_grad=True)
+    moved = leaf.to("cuda")
+    assert not moved.is_leaf
+    (moved * moved).backward(torch.ones(2, device="cuda"))
+    assert leaf.grad.device.type == "cpu" and leaf.grad.tolist() == [2.0, 4.0]
+    weight = torch.ones(2, device="cuda", requires_grad=True)
+    for _ in range(2):
+        (weight * 3).backward(torch.ones(2, device="cuda"))
+    assert weight.grad.is_cuda and weight.grad.tolist() == [6.0, 6.0]
+    with torch.no_grad():
+        assert leaf.cuda().is_leaf
+
+
+def test_modules_move():
+    layer = torch.nn.Linear(3, 2).cuda()
+    assert all(each.is_cuda and each.is_leaf for each in layer.parameters())
+    state = {name: value.cpu() for name, value in layer.state_dict().items()}
+    other = torch.nn.Linear(3, 2).to("cuda:1")
+    other.load_state_dict(state)
+    assert torch.equal(other.weight.cpu(), layer.weight.cpu())
+
+
+def test_printing():
+    assert repr(torch.ones(2, device="cuda")) == "tensor([1., 1.], device='cuda:0')"
+
+
+def test_array_interface():
+    x = torch.arange(6.0, device="cuda").view(2, 3).t()
+    described = x.__cuda_array_interface__
+    assert (described["typestr"], described["shape"], described["version"]) == ("<f4", (3, 2), 3)
+    assert described["strides"] == (4, 12) and described["data"] == (x.data_ptr(), False)
+    assert described["stream"] == 1
+    assert not hasattr(torch.ones(2), "__cuda_array_interface__")
+
+
+def test_resizing():
+    x = torch.tensor([1.0, 2.0], device="cuda")
+    x.resize_(1)
+    assert x.tolist() == [1.0]
+    x.resize_(2, 2)
+    assert x.shape == (2, 2) and x[0].tolist() == [1.0, 2.0]
+    with pytest.warns(UserWarning, match="was resized since it had shape"):
+        torch.exp(torch.zeros(3, device="cuda"), out=torch.ones(2, device="cuda"))
+
+
+def test_what_is_missing_is_said():
+    x = torch.ones(2, 2, device="cuda")
+    with pytest.raises(NotImplementedError, match="no CUDA kernel for 'mm'"):
+        x.mm(x)
