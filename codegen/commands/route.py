@@ -37,9 +37,11 @@ def steps(program: Program, operator: Operator, chosen: Project) -> list[str]:
         case View():
             rows.append(("every backend", f"sizes, strides and offset from {named['views']}"))
         case Pointwise():
-            rows += _loops("the formula", "flat loop, or strided after collapsing dims")
+            cpu = "flat loop, or strided after collapsing dims"
+            rows += _loops("the formula", cpu, "grid-stride loop, of vectors or strided")
         case Reduction():
-            rows += _loops("identity, reduce, combine, project", "loop over inner or outer dims")
+            cpu, cuda = "loop over inner or outer dims", "fold of rows or columns by a block"
+            rows += _loops("identity, reduce, combine, project", cpu, cuda)
     return columns(rows)
 
 
@@ -64,9 +66,9 @@ def _autograd(program: Program, operator: Operator) -> str:
     return f"if recording, and one of {inputs} requires grad: {derivative.node}"
 
 
-def _loops(what: str, cpu: str) -> Iterator[tuple[str, str]]:
+def _loops(what: str, cpu: str, cuda: str) -> Iterator[tuple[str, str]]:
     yield "CPU", f"{what}, compiled by Numba into a {cpu}; parallel when large"
-    yield "CUDA", "no backend yet"
+    yield "CUDA", f"{what}, compiled by numba-cuda into a {cuda}"
 
 
 def _dispatch(kind: Dispatch, named: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -224,6 +224,7 @@ def test_every_kind_is_explained(readable: Project) -> None:
         ("mm", "linalg.mm: "),
         ("mm", "runtime/ops/shapes/linalg.py:"),
         ("zero_", "CUDA           no kernel; add one to the entry's dispatch"),
+        ("mul", "compiled by numba-cuda into a grid-stride loop"),
         ("max", "2. max.dim(Tensor self, int dim, bool keepdim=False)"),
         ("transpose", "auto_linear"),
         ("mse_loss", "(self - target).mul(self - target).mean()"),

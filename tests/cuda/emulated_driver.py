@@ -80,6 +80,6 @@ class EmulatedDriver(RecordingDriver):
 
     def _pointer(self, device: int, address: int, name: str) -> emulator.Pointer:
         dtype = np.dtype({"bool*": "bool_"}.get(name, name.rstrip("*")))
-        memory = self._memory(device, address)
+        memory = self._memory(device, address) if address else np.empty(0, np.uint8)
         whole = len(memory) // dtype.itemsize * dtype.itemsize
         return emulator.Pointer(memory[:whole].view(dtype))

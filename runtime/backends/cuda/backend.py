@@ -13,6 +13,7 @@ from runtime.backends.cuda import (
     driver,
     memory,
     pointwise,
+    reduction,
     resizing,
     streams,
     transfer,
@@ -38,8 +39,8 @@ class CUDABackend:
         return pointwise.make_call(operator, signature, variant)
 
     def reduction(self, operator: Reduction, signature: tuple[Any, ...], variant: str) -> Call:
-        """Raises: NotImplementedError, there are no reductions yet."""
-        raise errors.no_kernel(operator.base_name, self.name)
+        """A fold."""
+        return reduction.make_call(operator, signature, variant)
 
     def dispatch(self, operator: Dispatch, signature: tuple[Any, ...], variant: str) -> Call:
         """A hand-written kernel.

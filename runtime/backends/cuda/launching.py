@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from runtime.backends.cuda import driver, streams
+from runtime.backends.cuda.driver import Grid
 from runtime.core import dtype as dtypes
 from runtime.core.tensor import Tensor
 from runtime.kernels import plan as plans
@@ -51,11 +52,10 @@ def blocks_for(index: int, work: int, threads: int) -> int:
     return max(1, min(wanted, processors(index) * BLOCKS_PER_PROCESSOR))
 
 
-def launch(index: int, source: Source, blocks: int, values: Sequence[Any]) -> None:
-    """Run a kernel over a row of blocks in the device's current stream."""
+def launch(index: int, source: Source, grid: Grid, block: Grid, values: Sequence[Any]) -> None:
+    """Run a kernel in the device's current stream."""
     stream = streams.current_handle(index)
-    handle = kernel(index, source)
-    driver.current().launch(index, handle, (blocks, 1), (source.threads, 1), stream, values)
+    driver.current().launch(index, kernel(index, source), grid, block, stream, values)
 
 
 # -- numbers ------------------------------------------------------------------------------------
@@ -78,16 +78,16 @@ def number_values(spec: PointwiseSpec, scalars: Sequence[Any]) -> list[Any]:
         elif compute.is_complex:
             number = complex(scalar)
             values += [
-                _fitted(number.real, compute.to_real()),
-                _fitted(number.imag, compute.to_real()),
+                fitted(number.real, compute.to_real()),
+                fitted(number.imag, compute.to_real()),
             ]
         else:
-            values.append(_fitted(scalar, compute))
+            values.append(fitted(scalar, compute))
     return values
 
 
-def _fitted(value: Any, dtype: dtypes.dtype) -> Any:
-    """A number in the range of a dtype: integers wrap around, floats become infinite."""
+def fitted(value: Any, dtype: dtypes.dtype) -> Any:
+    """Return a number in the range of a dtype: integers wrap around, floats become infinite."""
     convert = _C_TYPES.get(dtype.name)
     return bool(value) if convert is None else convert(value).value
 
@@ -133,7 +133,8 @@ class Loops:
             source = self._strided(len(plan.loop_sizes), wide)
             work = plan.numel
             values = [*places, plan.numel, *strided_values(plan, len(outputs)), *numbers]
-        launch(self.index, source, blocks_for(self.index, work, THREADS), values)
+        grid = blocks_for(self.index, work, THREADS), 1
+        launch(self.index, source, grid, (THREADS, 1), values)
 
     def _contiguous(self, form: tuple[int, ...], wide: bool) -> Source:
         found = self._sources.get((form, wide))

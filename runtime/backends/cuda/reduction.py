@@ -1,0 +1,229 @@
+"""Calls of reductions on CUDA: which loop folds which dims, in how many slices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from runtime import errors
+from runtime.backends.cpu.reduction import DimPlan, plan_dims, reduction_types
+from runtime.backends.cuda import launching, memory, resizing
+from runtime.backends.cuda.launching import address_of
+from runtime.core import dtype as dtypes
+from runtime.core import promotion
+from runtime.core.tensor import Tensor
+from runtime.dispatch import ops
+from runtime.dispatch import signature as signatures
+from runtime.dispatch.operator import OUT, Call, Reduction
+from runtime.kernels.cpu.reduction import ReductionSpec
+from runtime.kernels.cuda import reduction
+from runtime.kernels.cuda.pointwise import divisor
+from runtime.kernels.cuda.reduction import COLUMN_ROWS, ROW_THREADS, WARP, Walk
+
+LEAST_PER_ROW = 64
+"""Elements of an output from which a block folds it better than a thread does."""
+LEAST_PER_SLICE = 2048
+"""Elements of a slice: fewer are not worth a second kernel."""
+BLOCKS_WANTED = 4
+"""Blocks per multiprocessor below which outputs are cut into slices."""
+MOST_SLICES = 1024
+
+
+def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> Call:
+    """The call of a reduction for CUDA tensors of one signature."""
+    own = signatures.dtype_of(signature[0])
+    names = tuple(operator.arguments)
+    folds: dict[Any, Fold] = {}
+
+    def call(*args: Any) -> Tensor:
+        given = dict(zip(names, args, strict=True))
+        requested = given.get("dtype")
+        fold = folds.get(requested)
+        if fold is None:
+            fold = folds[requested] = Fold(operator, own, requested)
+        scalars = [given[name] for name in names if operator.arguments[name] == "scalar"]
+        return fold.run(args[0], given.get("dim"), bool(given.get("keepdim")), scalars)
+
+    def call_out(out: Tensor, *args: Any) -> Tensor:
+        result = call(*args)
+        if tuple(out._sizes) != tuple(result._sizes):
+            resizing.resize_out(operator.base_name, out, result._sizes)
+        promotion.check_out(result.dtype, out.dtype)
+        return ops.copy_(out, result)  # type: ignore[no-any-return]
+
+    return call_out if variant == OUT else call
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """How a reduction walks a tensor.
+
+    kept, reduced: (sizes, strides) of the dims, neighbours merged. count: elements per output.
+    """
+
+    kept: tuple[tuple[int, ...], tuple[int, ...]]
+    reduced: tuple[tuple[int, ...], tuple[int, ...]]
+    outputs: int
+    count: int
+    by_rows: bool
+    wide: bool
+
+    def values(self) -> list[int]:
+        """Divisors and strides as the kernels take them."""
+        found: list[int] = []
+        for sizes, strides in (self.kept, self.reduced):
+            found += [part for size in sizes[:0:-1] for part in divisor(size)]
+            found += strides
+        return found
+
+    def walk(self, partial: bool) -> Walk:
+        """What the kernel's text depends on."""
+        return Walk(len(self.kept[0]), len(self.reduced[0]), self.wide, partial)
+
+
+@lru_cache(maxsize=4096)
+def plan_walk(
+    sizes: tuple[int, ...], strides: tuple[int, ...], reduced: tuple[int, ...]
+) -> Geometry:
+    """Plan the walk over a tensor with elements, `reduced` dims of it folded.
+
+    By rows if elements of one output are next to each other, or every output has many.
+    """
+    kept = [dim for dim in range(len(sizes)) if dim not in reduced]
+    folded = sorted(reduced, key=lambda dim: -strides[dim])
+    outer, inner = (merged(sizes, strides, dims) for dims in (kept, folded))
+    outputs, count = _product(outer[0]), _product(inner[0])
+    steps = [(strides[dim], dim in reduced) for dim in range(len(sizes)) if sizes[dim] > 1]
+    is_inner = min(steps, default=(1, True))[1]
+    extent = sum((n - 1) * step for n, step in zip(sizes, strides, strict=True))
+    wide = outputs * count > launching.NARROW_NUMEL or extent >= launching.NARROW_EXTENT
+    by_rows = count >= LEAST_PER_ROW and (is_inner or outputs < WARP)
+    return Geometry(outer, inner, outputs, count, by_rows, wide)
+
+
+def merged(
+    sizes: Sequence[int], strides: Sequence[int], dims: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """(sizes, strides) of some dims: those of size 1 dropped, neighbours in one stride merged."""
+    groups: list[list[int]] = []
+    for dim in dims:
+        if sizes[dim] == 1:
+            continue
+        if groups and groups[-1][1] == sizes[dim] * strides[dim]:
+            groups[-1] = [groups[-1][0] * sizes[dim], strides[dim]]
+        else:
+            groups.append([sizes[dim], strides[dim]])
+    groups = groups or [[1, 0]]
+    return tuple([size for size, _ in groups]), tuple([stride for _, stride in groups])
+
+
+def _product(sizes: Sequence[int]) -> int:
+    total = 1
+    for size in sizes:
+        total *= size
+    return total
+
+
+def slices(geometry: Geometry, processors: int) -> tuple[int, int]:
+    """(how many slices each output is cut into, elements of a slice)."""
+    per_block = 1 if geometry.by_rows else WARP
+    blocks = -(-geometry.outputs // per_block)
+    wanted = -(-processors * BLOCKS_WANTED // blocks)
+    most = min(geometry.count // LEAST_PER_SLICE, MOST_SLICES)
+    splits = max(1, min(wanted, most))
+    chunk = -(-geometry.count // splits)
+    return -(-geometry.count // chunk), chunk
+
+
+class Fold:
+    """One reduction for one input dtype and one requested dtype."""
+
+    def __init__(
+        self, operator: Reduction, own: dtypes.dtype, requested: dtypes.dtype | None
+    ) -> None:
+        self.name = operator.base_name
+        compute, result = reduction_types(operator.promotion, own, requested)
+        if compute.name not in operator.dtypes:
+            accepted = ", ".join(d.name for d in dtypes.ALL if d.name in operator.dtypes)
+            raise errors.dtype_not_supported(operator.base_name, compute, accepted)
+        has_identity = operator.parts[0] is not None
+        acc = compute.acc if has_identity else compute.opmath
+        read = acc
+        if operator.promotion == "always_bool":
+            acc, read = dtypes.bool, compute.opmath
+        count = list(operator.arguments.values()).count("scalar")
+        self.spec = ReductionSpec(self.name, operator.parts, own, result, read, acc, count)
+        self.has_identity = has_identity
+
+    def run(self, x: Tensor, dim: Any, keepdim: bool, scalars: Sequence[Any]) -> Tensor:
+        """Fold `dim` (None: all dims) of x."""
+        plan = plan_dims(x._sizes, tuple(dim) if isinstance(dim, list) else dim, keepdim)
+        if not self.has_identity:
+            plan.check_not_empty(self.name, dim)
+        index = int(x._storage.buffer.device_index)
+        made = memory.empty(plan.sizes, self.spec.output, index)
+        if plan.numel:
+            self._fold(index, made, x, plan, scalars)
+        return made
+
+    def _fold(
+        self, index: int, made: Tensor, x: Tensor, plan: DimPlan, scalars: Sequence[Any]
+    ) -> None:
+        """One kernel if outputs are many or short, otherwise slices and their combination."""
+        place = address_of(x)
+        if plan.count:
+            geometry = plan_walk(tuple(x._sizes), x._strides, plan.reduced)
+            splits, chunk = slices(geometry, launching.processors(index))
+        else:  # no element is read: only the identity is projected
+            geometry = Geometry(((plan.numel,), (0,)), ((1,), (0,)), plan.numel, 0, False, False)
+            splits, chunk = 1, 1
+        numbers = [launching.fitted(scalar, self.spec.compute) for scalar in scalars]
+        if splits == 1:
+            run_kernel(index, self.spec, geometry, (address_of(made), place), (1, chunk), numbers)
+            return
+        parts = memory.empty((geometry.outputs * splits,), self.spec.acc, index)
+        run_kernel(
+            index, self.spec, geometry, (address_of(parts), place), (splits, chunk), numbers, True
+        )
+        rows = plan_walk((geometry.outputs, splits), (splits, 1), (1,))
+        run_kernel(
+            index,
+            reduction.partial_spec(self.spec),
+            rows,
+            (address_of(made), address_of(parts)),
+            (1, splits),
+            (),
+            total=geometry.count,
+        )
+
+
+def run_kernel(
+    index: int,
+    spec: ReductionSpec,
+    geometry: Geometry,
+    places: tuple[int, int],
+    cut: tuple[int, int],
+    numbers: Sequence[Any],
+    partial: bool = False,
+    total: int | None = None,
+) -> None:
+    """Launch the loop for a geometry, its outputs cut into (slices, elements of each)."""
+    splits, chunk = cut
+    pieces = geometry.outputs * splits
+    count = geometry.count
+    total = count if total is None else total
+    values = [*places, pieces, count, total, splits, chunk, *geometry.values(), *numbers]
+    if geometry.by_rows:
+        source = rows_source(spec, geometry.walk(partial))
+        grid = min(pieces, launching.processors(index) * launching.BLOCKS_PER_PROCESSOR), 1
+        block = ROW_THREADS, 1
+    else:
+        source = columns_source(spec, geometry.walk(partial))
+        grid, block = (-(-geometry.outputs // WARP), splits), (WARP, COLUMN_ROWS)
+    launching.launch(index, source, grid, block, values)
+
+
+rows_source = lru_cache(maxsize=None)(reduction.rows_kernel)
+columns_source = lru_cache(maxsize=None)(reduction.columns_kernel)

@@ -1,0 +1,158 @@
+"""Calls of NVIDIA's driver: every function exists, with as many arguments as it is given.
+
+There is no driver here, so what stands in for `cuda.bindings` checks a call against the signature
+of the real function and answers with numbers of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+from typing import Any
+
+import pytest
+
+from runtime.backends.cuda.driver import MemoryExhausted
+from runtime.kernels.cuda import compiler
+from tests.cuda.compiling import needs_extra
+
+pytestmark = needs_extra
+
+SEVERAL = {
+    "cuMemGetInfo": (1 << 20, 1 << 30),
+    "cuDeviceGetName": (b"A device\0\0",),
+    "cuGetErrorString": (b"an illegal memory access was encountered",),
+}
+NOTHING = ("Destroy", "Record", "Wait", "Synchronize", "SetCurrent", "Free", "Memcpy", "Memset",
+           "Launch", "cuInit", "Query")  # fmt: skip
+
+
+class CheckedDriver:
+    """The module `cuda.bindings.driver`, whose functions check their arguments and do nothing."""
+
+    def __init__(self, real: Any) -> None:
+        self.real = real
+        self.calls: list[tuple[Any, ...]] = []
+        self.status: dict[str, Any] = {}
+        self._handles = count(1)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.real, name)
+        if not re.match(r"cu[A-Z]", name) or isinstance(found, type):
+            return found
+
+        def function(*args: Any) -> tuple[Any, ...]:
+            assert len(args) == _parameter_count(found), f"{name}{args}"
+            self.calls.append((name, *args))
+            status = self.status.get(name, self.real.CUresult.CUDA_SUCCESS)
+            return (status, *self._answer(name))
+
+        function.__name__ = name
+        return function
+
+    def _answer(self, name: str) -> tuple[Any, ...]:
+        if name in SEVERAL:
+            return SEVERAL[name]
+        if name == "cuDeviceGetCount":
+            return (2,)
+        return () if any(word in name for word in NOTHING) else (next(self._handles),)
+
+    def last(self) -> tuple[Any, ...]:
+        """The newest call."""
+        return self.calls[-1]
+
+
+def _parameter_count(function: Any) -> int:
+    """How many parameters the docstring of a compiled function shows."""
+    text = function.__doc__.splitlines()[0]
+    inside = re.sub(r"\[[^\]]*\]", "", text[text.index("(") + 1 : text.rindex(")")])
+    return len(inside.split(",")) if inside else 0
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """(the driver, what stands in for `cuda.bindings.driver`)."""
+    from runtime.backends.cuda import bindings
+
+    checked = CheckedDriver(bindings.cu)
+    monkeypatch.setattr(bindings, "cu", checked)
+    return bindings.BindingsDriver(), checked
+
+
+def test_devices(made):
+    driver, _ = made
+    assert driver.device_count() == 2
+    properties = driver.properties(1)
+    assert properties.name == "A device" and properties.warp_size > 0
+    assert driver.memory_info(0) == (1 << 20, 1 << 30)
+    driver.can_access_peer(0, 1)
+    driver.synchronize(0)
+    with pytest.raises(RuntimeError, match="no device cuda:2, the driver shows 2"):
+        driver.synchronize(2)
+
+
+def test_a_context_is_made_current_once(made):
+    driver, checked = made
+    for device in (0, 0, 1, 1, 0):
+        driver.synchronize(device)
+    entered = [call for call in checked.calls if call[0] == "cuCtxSetCurrent"]
+    assert len(entered) == 3
+    assert len([call for call in checked.calls if call[0] == "cuDevicePrimaryCtxRetain"]) == 2
+
+
+def test_streams_and_events(made):
+    driver, checked = made
+    stream, event = driver.create_stream(0, -1), driver.create_event(0, False, True)
+    driver.record_event(0, event, stream)
+    driver.wait_event(0, stream, event)
+    driver.synchronize_stream(0, stream)
+    driver.synchronize_event(0, event)
+    driver.elapsed_time(0, event, event)
+    assert driver.is_stream_done(0, stream)
+    checked.status["cuEventQuery"] = checked.real.CUresult.CUDA_ERROR_NOT_READY
+    assert not driver.is_event_done(0, event)
+    driver.destroy_event(0, event)
+    assert checked.last() == ("cuEventDestroy", event)
+
+
+def test_memory(made):
+    driver, checked = made
+    address = driver.allocate(0, 512, 0)
+    driver.fill(0, address, 0, 512, 0)
+    driver.copy(0, address, address, 8, 0)
+    driver.copy_peer(1, address, 0, address, 8, 0)
+    name, _, theirs, _, ours, *_ = checked.last()
+    assert name == "cuMemcpyPeerAsync" and theirs != ours
+    driver.free(0, address, 0)
+    driver.free_host(0, driver.allocate_host(0, 64))
+    checked.status["cuMemAllocAsync"] = checked.real.CUresult.CUDA_ERROR_OUT_OF_MEMORY
+    with pytest.raises(MemoryExhausted):
+        driver.allocate(0, 512, 0)
+
+
+def test_kernels(made, monkeypatch):
+    driver, checked = made
+    capabilities = []
+
+    def machine_code(source: compiler.Source, capability: tuple[int, int]) -> bytes:
+        capabilities.append(capability)
+        return b"code"
+
+    monkeypatch.setattr(compiler, "machine_code", machine_code)
+    source = compiler.Source("probe", "", ("float32*", "int32"), 256)
+    kernel = driver.load(0, source)
+    assert len(capabilities) == 1
+    loaded = [call for call in checked.calls if call[0].startswith("cuModule")]
+    assert [call[0] for call in loaded] == ["cuModuleLoadData", "cuModuleGetFunction"]
+    assert loaded[0][1] == b"code" and loaded[1][2] == b"kernel"
+    driver.launch(0, kernel, (3, 2), (32, 8), 7, (4096, 5))
+    name, function, *sizes, shared, stream, parameters, extra = checked.last()
+    assert (name, function, sizes) == ("cuLaunchKernel", kernel, [3, 2, 1, 32, 8, 1])
+    assert (shared, stream, extra) == (0, 7, 0) and parameters > 0
+
+
+def test_errors_are_the_drivers(made):
+    driver, checked = made
+    checked.status["cuCtxSynchronize"] = checked.real.CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
+    with pytest.raises(RuntimeError, match=r"^CUDA error: an illegal .*ILLEGAL_ADDRESS"):
+        driver.synchronize(0)

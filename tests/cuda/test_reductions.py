@@ -1,0 +1,207 @@
+"""Reductions: their kernels compiled, run as text against the CPU, and how they are cut up."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+import torchgen_out as torch
+from runtime.backends.cuda import reduction as calls_of
+from runtime.backends.cuda.reduction import Fold, Geometry, plan_walk, slices
+from runtime.core import dtype as dtypes
+from runtime.dispatch.operator import Reduction, operators
+from runtime.kernels.cuda import reduction
+from runtime.kernels.cuda.reduction import Walk
+from tests import calls, harness, tolerances
+from tests.cuda.compiling import check, needs_extra
+from tests.cuda.test_operators import compare, on_device
+
+REDUCTIONS = [each for each in operators.values() if isinstance(each, Reduction)]
+OURS = calls.Session(torch)
+WALKS = (Walk(1, 1, False, False), Walk(2, 2, False, True))
+WIDE = Walk(3, 1, True, False)
+SUMMED = ("bfloat16", "int32", "bool", "complex64", "float64")
+
+
+def _compiled() -> list:
+    """Every reduction in every dtype; most of them in the full tier."""
+    made = []
+    for operator, dtype in itertools.product(REDUCTIONS, dtypes.ALL):
+        if dtype.name in operator.dtypes:
+            is_sum = operator.name == "sum.dim_IntList" and dtype.name in SUMMED
+            is_usual = dtype.name == "float32" or is_sum
+            marks = () if is_usual else pytest.mark.full
+            made.append(pytest.param(operator.name, dtype.name, marks=marks))
+    return made
+
+
+@needs_extra
+@pytest.mark.parametrize(("name", "dtype"), _compiled())
+def test_kernels_compile(name, dtype):
+    operator = operators[name]
+    assert isinstance(operator, Reduction)
+    spec = Fold(operator, dtypes.by_name(dtype), None).spec
+    wide = "float64" in (spec.acc.name, spec.compute.name) or spec.acc.name == "complex128"
+    for walk in WALKS:
+        code = check(reduction.rows_kernel(spec, walk), wide, spec.acc.is_complex)
+        assert "shfl.sync.down" in code and "bar.sync" in code
+        check(reduction.columns_kernel(spec, walk), wide, spec.acc.is_complex)
+    check(reduction.rows_kernel(reduction.partial_spec(spec), WALKS[0]), wide, spec.acc.is_complex)
+
+
+@needs_extra
+def test_wide_kernels_compile():
+    operator = operators["amax"]
+    assert isinstance(operator, Reduction)
+    spec = Fold(operator, dtypes.float32, None).spec
+    for make in (reduction.rows_kernel, reduction.columns_kernel):
+        assert "div.u64" in check(make(spec, WIDE), False)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch, emulated):
+    """Two warps a block, and slices of a few elements, so that little work takes every path."""
+    monkeypatch.setattr(reduction, "ROW_THREADS", 64)
+    monkeypatch.setattr(calls_of, "ROW_THREADS", 64)
+    monkeypatch.setattr(reduction, "COLUMN_ROWS", 2)
+    monkeypatch.setattr(calls_of, "COLUMN_ROWS", 2)
+    monkeypatch.setattr(calls_of, "LEAST_PER_SLICE", 70)
+    monkeypatch.setattr(calls_of, "MOST_SLICES", 3)
+    calls_of.rows_source.cache_clear()
+    calls_of.columns_source.cache_clear()
+    yield emulated
+    calls_of.rows_source.cache_clear()
+    calls_of.columns_source.cache_clear()
+
+
+@pytest.mark.parametrize("name", [each.name for each in REDUCTIONS])
+def test_values(small_blocks, name):
+    """The samples of every operator, in three dtypes."""
+    operator = harness.program().operator(name)
+    for dtype in ("float32", "bfloat16", "int32"):
+        if dtype not in operator.dtype_names:
+            continue
+        for case in [each for each in harness.cases(operator) if not each.raises][:4]:
+            call = OURS.arguments(case, dtype)
+            compare(on_device(call)(), call(), str(case))
+
+
+SHAPES = (
+    ((150,), None, "sum_rows sum_parts_columns"),
+    ((40,), None, "sum_columns"),
+    ((2, 130), 1, "sum_rows"),
+    ((130, 2), 0, "sum_rows"),
+    ((5, 33), 0, "sum_columns"),
+    ((300, 33), 0, "sum_columns sum_parts_columns"),
+    ((3, 5, 7), (0, 2), "sum_columns"),
+    ((3, 5, 30), (0, 2), "sum_rows"),
+    ((2, 3, 4, 20), (1, 3), "sum_columns"),
+)
+
+
+@pytest.mark.parametrize(("shape", "dim", "kernels"), SHAPES)
+def test_shapes(small_blocks, shape, dim, kernels):
+    x = torch.arange(float(torch.Size(shape).numel())).remainder(17).view(shape)
+    got = x.cuda().sum(dim)
+    assert torch.equal(got.cpu(), x.sum(dim))
+    assert " ".join(name for _, name, *_ in small_blocks.named("launch")) == kernels
+
+
+VIEWS = (
+    lambda x: x.t(),
+    lambda x: x[::2, 1:],
+    lambda x: x.expand(2, 9, 80),
+    lambda x: x[:, :1].expand(9, 70),
+)
+
+
+@pytest.mark.parametrize("make", VIEWS)
+def test_strided_operands(small_blocks, make):
+    x = torch.arange(720.0).remainder(13).view(9, 80)
+    there, here = make(x.cuda()), make(x)
+    for dim in (None, *range(here.dim())):
+        assert torch.equal(there.sum(dim).cpu(), here.sum(dim))
+        dims = () if dim is None else dim
+        assert torch.equal(there.amax(dims).cpu(), here.amax(dims))
+
+
+def test_nan_and_first_elements(small_blocks):
+    x = -torch.arange(1.0, 201.0).view(2, 100)
+    x[1, 77] = float("nan")
+    assert torch.equal(x.cuda().amax(0).nan_to_num().cpu(), x.amax(0).nan_to_num())
+    assert x.cuda().amax(1).tolist()[0] == -1.0 and x.cuda().amax(1)[1].isnan().item()
+    assert x[:, :3].cuda().amin(1).tolist() == [-3.0, -103.0]
+
+
+def test_nothing_to_reduce(emulated):
+    empty = torch.zeros(0, 3, device="cuda")
+    assert empty.sum(0).tolist() == [0.0] * 3 and empty.prod().item() == 1.0
+    assert empty.mean().isnan().item() and empty.sum(1).shape == (0,)
+    assert empty.all().item() is True
+    with pytest.raises(RuntimeError, match="numel\\(\\) == 0"):
+        empty.max()
+
+
+def test_gradients_are_summed_to_their_operand(emulated):
+    matrix = torch.arange(6.0, device="cuda").view(2, 3).requires_grad_()
+    row = torch.ones(3, device="cuda", requires_grad=True)
+    (matrix * row + 1).mean().backward()
+    assert row.grad.tolist() == [0.5, pytest.approx(5 / 6), pytest.approx(7 / 6)]
+    assert matrix.grad.tolist() == [[pytest.approx(1 / 6)] * 3] * 2
+
+
+def test_training_step(emulated):
+    """A loss, its gradients, and an optimizer, all on the device."""
+    target = torch.tensor([[1.0, -2.0], [0.5, 3.0]])
+
+    def train(device: str) -> list:
+        weight = torch.zeros(2, 2, device=device, requires_grad=True)
+        optimizer = torch.optim.Adam([weight], lr=0.1)
+        for _ in range(3):
+            optimizer.zero_grad()
+            loss = ((weight.tanh() - target.to(device)) ** 2).mean()
+            loss.backward()
+            optimizer.step()
+        return [loss.detach().cpu(), weight.detach().cpu()]
+
+    for got, expected in zip(train("cuda"), train("cpu"), strict=True):
+        allowed = tolerances.GRADIENT["float32"]
+        tolerances.assert_close(got.numpy(), expected.numpy(), allowed)
+
+
+# -- plans --------------------------------------------------------------------------------------
+
+
+def test_neighbours_are_merged():
+    whole = plan_walk((4, 5, 6), (30, 6, 1), (0, 1, 2))
+    assert whole.reduced == ((120,), (1,)) and whole.kept == ((1,), (0,)) and whole.by_rows
+    outer = plan_walk((4, 5, 6), (30, 6, 1), (0,))
+    assert (outer.kept, outer.reduced) == (((30,), (1,)), ((4,), (30,)))
+    assert not outer.by_rows
+    transposed = plan_walk((6, 5), (1, 6), (1,))
+    assert not transposed.by_rows and transposed.reduced == ((5,), (6,))
+
+
+def test_slices_fill_the_device():
+    def cut(outputs: int, count: int, by_rows: bool) -> tuple[int, int]:
+        return slices(Geometry(((1,), (0,)), ((1,), (0,)), outputs, count, by_rows, False), 132)
+
+    assert cut(1, 1 << 24, True) == (528, 31776)
+    assert cut(1, 1000, True) == (1, 1000)
+    assert cut(100000, 1 << 20, True) == (1, 1 << 20)
+    assert cut(64, 1 << 20, False)[0] == 264
+    for outputs, count in itertools.product((1, 3, 500), (1, 5000, 123457)):
+        splits, chunk = cut(outputs, count, True)
+        assert (splits - 1) * chunk < count <= splits * chunk
+
+
+def test_large_operands_are_counted_in_64_bits():
+    assert not plan_walk((1 << 20, 16), (16, 1), (1,)).wide
+    assert plan_walk((1 << 20, 1 << 11), (1 << 11, 1), (1,)).wide
+    assert plan_walk((2, 4), (1 << 31, 1), (1,)).wide
+
+
+def test_equal_calls_are_equal(emulated):
+    x = torch.rand(3, 200).cuda()
+    assert x.sum().item() == x.sum().item()
