@@ -217,9 +217,10 @@ def log2_backward_self(grad, self):
 
 def pow_Tensor_Tensor_backward_self_exponent(grad, self, exponent):
     """d/dself, d/dexponent: pow(self, exponent)"""
+    t0 = (self**exponent * self.log()).conj() * grad
     return (
         ops.where(exponent == 0, 0, (exponent * self ** (exponent - 1)).conj() * grad),
-        ops.where((self == 0) & (exponent >= 0), 0, (self**exponent * self.log()).conj() * grad),
+        ops.where((self == 0) & (ops.real(exponent) >= 0), 0, t0),
     )
 
 
@@ -230,13 +231,14 @@ def pow_Tensor_Tensor_backward_self(grad, self, exponent):
 
 def pow_Tensor_Tensor_backward_exponent(grad, self, exponent):
     """d/dexponent: pow(self, exponent)"""
-    return ops.where((self == 0) & (exponent >= 0), 0, (self**exponent * self.log()).conj() * grad)
+    t0 = (self**exponent * self.log()).conj() * grad
+    return ops.where((self == 0) & (ops.real(exponent) >= 0), 0, t0)
 
 
 def pow_Scalar_backward_exponent(grad, self, exponent):
     """d/dexponent: pow(self, exponent)"""
     t0 = (self**exponent * math.log(self)).conj() * grad
-    return ops.where((self == 0) & (exponent >= 0), 0, t0)
+    return ops.where((self == 0) & (ops.real(exponent) >= 0), 0, t0)
 
 
 def rsqrt_backward_self(grad, result):

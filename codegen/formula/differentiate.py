@@ -102,6 +102,13 @@ def _rule(text: str) -> _Rule:
     return _Rule(parameters, simplify(formula, unroll=False).outputs[0])
 
 
+@cache
+def _without_parts(rule: _Rule) -> _Rule:
+    """A rule for real operands, which are their own real parts."""
+    parts: dict[Expression, Expression] = {call("real", each): each for each in rule.parameters}
+    return _Rule(rule.parameters, substitute(rule.value, parts))
+
+
 class _Reverse:
     """One sweep from the outputs of a formula to the arguments in `targets`."""
 
@@ -174,7 +181,7 @@ class _Reverse:
             message = f"the derivative of '{primitive.name}' is not known"
             hint = f"add a rule to codegen/formula/primitives.py ({len(PRIMITIVES)} primitives)"
             raise CodegenError([Diagnostic("E713", where, message, hint)])
-        return _rule(text)
+        return _rule(text) if self.is_complex else _without_parts(_rule(text))
 
     def _conj(self, factor: Expression) -> Expression:
         return _over_leaves(factor) if self.is_complex else factor

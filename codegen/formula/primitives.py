@@ -149,7 +149,7 @@ _ARITHMETIC = (
         "{0} ** {1}",
         (
             "0 if y == 0 else y * pow(x, y - 1)",
-            "0 if (x == 0 and y >= 0) else result * log(x)",
+            "0 if (x == 0 and real(y) >= 0) else result * log(x)",
         ),
         latex_precedence=_POWER,
         latex_operands=(_ATOM, 0),

@@ -58,6 +58,18 @@ def quiet() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def every_warning() -> Iterator[list[Any]]:
+    """Collect PyTorch's warnings, those too that it utters once only."""
+    torch.set_warn_always(True)
+    try:
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            yield warned
+    finally:
+        torch.set_warn_always(False)
+
+
 def has_counterpart(operator: Operator) -> bool:
     """Whether PyTorch shows the operator to its users."""
     if operator.has_function:
@@ -137,8 +149,7 @@ def check_value(case: Case, dtype: str) -> None:
     """Compare results; what PyTorch does not support in this dtype is ours to choose."""
     case = harness.at_dtype(case, dtype)
     try:
-        with warnings.catch_warnings(record=True) as warned:
-            warnings.simplefilter("always")
+        with every_warning() as warned:
             expected = calls.results(THEIRS.arguments(case, dtype)())
     except (RuntimeError, TypeError, ValueError, IndexError):
         if dtype == dtypes_of(case)[0]:

@@ -11,7 +11,7 @@ import pytest
 
 from codegen.formula.primitives import FUNCTIONS
 from runtime.kernels import build
-from runtime.kernels.vecmath import compose, numpy_reference
+from runtime.kernels.vecmath import complex_source, compose, numpy_reference
 from tests.runtime import vecmath_coefficients
 from tests.runtime.test_vecmath import FLOAT32
 from tests.runtime.vecmath_running import kernel_text
@@ -28,6 +28,15 @@ def test_composition_is_ordered_and_minimal() -> None:
     found = re.findall(r"^(?:def )?(\w+)", text, flags=re.MULTILINE)
     assert found == ["exp", "tanh", "pi"]
     assert compose.compose("f(x)", "int64") == ""
+
+
+def test_complex_formulas_neither_raise_nor_compare_complex_numbers() -> None:
+    source = "def f(x, y):\n    r = abs(y)\n    return x / T(2) if r / -r > T(0) else x / (y / r)\n"
+    assert complex_source.adapt(source, "float32") == source
+    assert complex_source.adapt(source, "complex64").splitlines()[-1] == (
+        "    return complex_quotient(x, T(2)) if r / -r > R(0) "
+        "else complex_quotient(x, complex_quotient(y, r))"
+    )
 
 
 def test_coefficients_are_those_of_the_fits() -> None:

@@ -112,6 +112,18 @@ def test_complex_pow(type_name: str) -> None:
     assert np.allclose(run("pow", type_name, x, y), expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("type_name", ["complex64", "complex128"])
+def test_complex_quotient(type_name: str) -> None:
+    """As NumPy's, which also is infinite or nan at a divisor of zero."""
+    large = float(np.finfo(type_name).max) / 4
+    values = [0, 1, -2j, 3 + 4j, 1 - 1e-9j, 1e-30, large * (1 + 1j), large * (1 - 0.5j), np.inf]
+    x, y = (np.array(c, type_name) for c in zip(*itertools.product(values, values), strict=True))
+    found, expected = run("complex_quotient", type_name, x, y), np.divide(x, y)
+    assert np.array_equal(np.isnan(found), np.isnan(expected))
+    kept = ~np.isnan(expected)
+    assert np.allclose(found[kept], expected[kept], rtol=4 * np.finfo(type_name).eps, atol=0)
+
+
 def test_half_conversions_are_exact() -> None:
     bits = np.arange(2**16, dtype=np.uint16)
     wide = run("float16_to_float32", "float32", bits, out_type="float32")

@@ -650,7 +650,7 @@ def pow_Tensor_Tensor_backward_self_exponent(grad, self, exponent):
     t0 = conj(pow(self, exponent) * log(self)) * grad
     return (
         T(0) if exponent == T(0) else conj(exponent * pow(self, exponent - T(1))) * grad,
-        T(0) if self == T(0) and exponent >= T(0) else t0,
+        T(0) if self == T(0) and real(exponent) >= T(0) else t0,
     )
 
 
@@ -662,7 +662,7 @@ def pow_Tensor_Tensor_backward_self(grad, self, exponent):
 def pow_Tensor_Tensor_backward_exponent(grad, self, exponent):
     """d/dexponent: pow(self, exponent)"""
     t0 = conj(pow(self, exponent) * log(self)) * grad
-    return T(0) if self == T(0) and exponent >= T(0) else t0
+    return T(0) if self == T(0) and real(exponent) >= T(0) else t0
 
 
 def pow_Scalar(self, exponent):
@@ -673,7 +673,7 @@ def pow_Scalar(self, exponent):
 def pow_Scalar_backward_exponent(grad, self, exponent):
     """d/dexponent: pow(self, exponent)"""
     t0 = conj(pow(self, exponent) * log(self)) * grad
-    return T(0) if self == T(0) and exponent >= T(0) else t0
+    return T(0) if self == T(0) and real(exponent) >= T(0) else t0
 
 
 def rsqrt_(self):

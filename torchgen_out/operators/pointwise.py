@@ -1345,7 +1345,7 @@ clamp = Pointwise(
     arguments={"self": "operand", "min": "operand", "max": "operand"},
     promotion="default",
     promoted=("self", "min", "max"),
-    dtypes=dtype_sets.REAL_NUMERIC,
+    dtypes=dtype_sets.REAL,
     formulas={
         (): kernels.clamp,
         ("min",): kernels.clamp_without_min,

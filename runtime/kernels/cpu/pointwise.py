@@ -15,7 +15,7 @@ import numpy as np
 
 from runtime.core import dtype as dtypes
 from runtime.kernels import build
-from runtime.kernels.vecmath import compose
+from runtime.kernels.vecmath import complex_source, compose
 
 INPUT_NAMES = "abcdefgh"
 SCALAR_TYPES = {"b": bool, "i": int, "f": float, "c": complex}
@@ -266,7 +266,7 @@ def preamble(spec: PointwiseSpec, loop: str) -> str:
     types = (
         ", ".join(t.name for t in spec.inputs) + " -> " + ", ".join(t.name for t in spec.outputs)
     )
-    source = build.plain_source(spec.formula)
+    source = complex_source.adapt(build.plain_source(spec.formula), spec.compute.name)
     used = set(spec.inputs) | set(spec.outputs)
     needed = source + "\n".join(
         f"{half}_to_float32 float32_to_{half}"

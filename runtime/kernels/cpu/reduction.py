@@ -15,7 +15,7 @@ from typing import Any
 from runtime.core import dtype as dtypes
 from runtime.kernels import build
 from runtime.kernels.cpu.pointwise import load, store
-from runtime.kernels.vecmath import compose
+from runtime.kernels.vecmath import complex_source, compose
 
 REASSOCIATED = 'options["fastmath"] = {"reassoc", "nsz", "contract"}\n' + build.DECORATORS
 """For the parts and loops only: vector mathematics rounds by adding and subtracting."""
@@ -208,7 +208,7 @@ def columns_text(spec: ReductionSpec) -> str:
     return _preamble(spec, "columns") + COLUMNS.format(
         scalars=_scalar_list(spec),
         acc_type=_acc_type(spec),
-        first="identity()" if spec.parts[0] else row_element,
+        first=f"{_acc_type(spec)}(identity())" if spec.parts[0] else row_element,
         skip=0 if spec.parts[0] else 1,
         row_element=row_element,
         project=_projected(spec),
@@ -235,7 +235,7 @@ def _preamble(spec: ReductionSpec, loop: str) -> str:
         ("identity", "reduce", "combine", "project"), spec.parts, strict=True
     ):
         if function is not None:
-            source = build.plain_source(function)
+            source = complex_source.adapt(build.plain_source(function), spec.compute.name)
             sources.append(re.sub(r"^def \w+\(", f"def {part}(", source))
     parts = "\n\n".join(sources)
     halves = {t.name for t in (spec.input, spec.output)} & {"float16", "bfloat16"}

@@ -14,6 +14,7 @@ from runtime.kernels import build
 from runtime.kernels.cpu.pointwise import INPUT_NAMES, PointwiseSpec
 from runtime.kernels.cuda import primitives, vectors
 from runtime.kernels.cuda.compiler import Source
+from runtime.kernels.vecmath import complex_source
 
 THREADS = 256
 """Threads of a block."""
@@ -176,7 +177,7 @@ def strided_text(spec: PointwiseSpec, ndim: int, wide: bool) -> str:
 def preamble(spec: PointwiseSpec, loop: str, wide: bool) -> str:
     """Title, types, the primitives that are used, and the formula."""
     types = [", ".join(t.name for t in group) for group in (spec.inputs, spec.outputs)]
-    source = build.plain_source(spec.formula)
+    source = complex_source.adapt(build.plain_source(spec.formula), spec.compute.name)
     library = primitives.compose_text(
         source + conversions_needed((*spec.inputs, *spec.outputs)), spec.compute.name
     )

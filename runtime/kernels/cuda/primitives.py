@@ -108,11 +108,11 @@ def log2(x):
 
 
 def rsqrt(x):
-    return T(R(1) / sqrt(x))
+    return complex_quotient(R(1), sqrt(x))
 
 
 def sigmoid(x):
-    return T(R(1) / (R(1) + exp(-x)))
+    return complex_quotient(R(1), R(1) + exp(-x))
 
 
 def abs(x):

@@ -9,6 +9,22 @@ R = np.float64 if T(0).itemsize == 16 else np.float32
 eps = R(np.finfo(R).eps)
 
 
+def complex_quotient(x, y):
+    """x / y by Smith's method; by zero it is infinite or nan in each part.
+
+    Both parts of y are divided by the larger one, so that nothing overflows on the way. The smaller
+    one's share is left out where it is 0 / 0.
+    """
+    a, b, c, d = x.real, x.imag, y.real, y.imag
+    turned = math.fabs(c) < math.fabs(d)
+    larger, smaller = (d, c) if turned else (c, d)
+    p, q = (b, a) if turned else (a, b)
+    ratio = smaller / larger if larger != R(0) else R(0)
+    scale = larger + smaller * ratio if larger != R(0) else R(0)
+    imag = (q - p * ratio) / scale
+    return T(complex((p + q * ratio) / scale, -imag if turned else imag))
+
+
 def exp(x):
     return np.exp(x)
 
@@ -90,11 +106,11 @@ def log1p(x):
 
 
 def rsqrt(x):
-    return R(1) / np.sqrt(x)
+    return complex_quotient(R(1), np.sqrt(x))
 
 
 def sigmoid(x):
-    return R(1) / (R(1) + np.exp(-x))
+    return complex_quotient(R(1), R(1) + np.exp(-x))
 
 
 def atan2(y, x):
@@ -152,4 +168,4 @@ def square(x):
 
 
 def reciprocal(x):
-    return R(1) / x
+    return complex_quotient(R(1), x)

@@ -77,7 +77,11 @@ def equal(self: Any, other: Any) -> bool:
 def nan_to_num(
     self: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Any:
-    """Replace what is not finite; the defaults are 0 and the limits of the dtype."""
+    """Replace what is not finite, of a complex number in each part; the defaults are 0 and the
+    limits of the dtype."""
+    if self.dtype.kind == "c":
+        parts = nan_to_num(ops.view_as_real(self), nan, posinf, neginf)
+        return ops.view_as_complex(parts)
     if self.dtype.kind != "f":
         return self.clone()
     limits = finfo(self.dtype)
