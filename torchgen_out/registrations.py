@@ -271,6 +271,7 @@ ops.lerp_ = pointwise.lerp_
 ops.maximum = pointwise.maximum
 ops.minimum = pointwise.minimum
 ops.where = overloads.where
+ops._where_of = composite._where_of
 ops.celu = pointwise.celu
 ops.celu_ = pointwise.celu_
 ops.elu = pointwise.elu

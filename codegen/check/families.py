@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from codegen.check.rules import Context, Problem, program_rule
 from codegen.errors import Related
-from codegen.model.operator import Operator
+from codegen.model.operator import METHOD, Operator
 from codegen.model.schema import Argument, Schema, Type
 
 _ACCEPTS: dict[str, tuple[str, ...]] = {
@@ -101,17 +101,26 @@ def _values(type_: Type) -> set[str]:
 
 @program_rule("E503")
 def public_names_are_unique(context: Context) -> Iterator[Problem]:
-    """An alias, or a derived in-place name, is no other operator's name."""
+    """An alias, or a derived in-place name, is no other operator's name.
+
+    A method may be called as functions are that are no methods.
+    """
     owners = _base_names(context)
     for operator in context.program.operators:
         owners.setdefault(operator.base_name, operator)
     for operator in context.program.operators:
         for name, key, word in _derived_names(operator):
             owner = owners.setdefault(name, operator)
-            if owner.base_name != operator.base_name:
+            if owner.base_name != operator.base_name and not _are_apart(operator, owner, context):
                 message = f"{operator.name}: the name '{name}' is taken by '{owner.name}'"
                 where = operator.places.word(word, key)
                 yield Problem(where, message, None, _first(owner, "taken here"), len(word))
+
+
+def _are_apart(method: Operator, owner: Operator, context: Context) -> bool:
+    """Whether one offers nothing but a method, and the other's family none."""
+    family = context.program.families.get(owner.base_name, (owner,))
+    return method.variants == (METHOD,) and not any(each.has_method for each in family)
 
 
 def _base_names(context: Context) -> dict[str, Operator]:

@@ -160,6 +160,24 @@ def refusal_has_a_dtype_rule(operator: Operator, context: Context) -> Iterator[P
         yield Problem(where, message, "narrow 'dtypes'", width=len("refusal"))
 
 
+@operator_rule("E327")
+def checked_numbers_are_operands(operator: Operator, context: Context) -> Iterator[Problem]:
+    """`in_range` and `natural` name operands of a pointwise operator that may be numbers."""
+    checked = {"in_range": operator.in_range, "natural": [name for name, _ in operator.natural]}
+    for key, names in checked.items():
+        where = operator.places.key(key)
+        if names and not isinstance(operator.kind, Pointwise):
+            message = f"{operator.name}: '{key}' belongs to pointwise operators"
+            yield Problem(where, message, width=len(key))
+            continue
+        for name in names:
+            argument = operator.schema.argument(name)
+            if argument is None or "Scalar" not in argument.type.names:
+                message = f"{operator.name}: '{key}' names '{name}', which takes no number"
+                hint = "name an argument of the type Tensor|Scalar"
+                yield Problem(where, message, hint, width=len(key))
+
+
 @operator_rule("E323")
 def view_has_no_copying_variants(operator: Operator, context: Context) -> Iterator[Problem]:
     """A view offers neither in-place nor out= variants."""

@@ -126,6 +126,10 @@ def _kind_fields(operator: Operator, kind: str) -> Iterator[Field]:
         yield Field("promoted", _quoted(_promoted(operator)))
     yield Field("dtypes", f"dtype_sets.{operator.dtypes.upper()}")
     if kind == "pointwise":
+        if operator.in_range:
+            yield Field("in_range", _quoted(operator.in_range))
+        if operator.natural:
+            yield Field("natural", _mapping(operator.natural))
         yield Field("formulas", _formulas(operator))
         if automatic.at_defaults(operator):
             defaults = automatic.scalar_defaults(operator)

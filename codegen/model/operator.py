@@ -200,6 +200,10 @@ class Operator:
     refusal: str | None
     """What users are told of an operand of another dtype; None is the usual sentence."""
     promotion: Promotion
+    in_range: tuple[str, ...]
+    """Operands whose numbers must be in the range of the dtype; Scalar arguments always must."""
+    natural: tuple[tuple[str, str], ...]
+    """(operand, sentence): numbers that must not be negative beside integers, and what says so."""
     kind: Kind
     tags: tuple[str, ...]
     reference: str | None

@@ -13,7 +13,7 @@ from codegen.parse.places import NodePlaces
 from codegen.parse.report import Report
 from codegen.parse.samples import read_samples
 from codegen.parse.schema import base_name_of, parse_schema
-from codegen.parse.values import check_keys, described, text_of, words_of
+from codegen.parse.values import check_keys, described, sentences_of, text_of, words_of
 from codegen.parse.yaml_nodes import AnyNode, Mapping
 
 _PROMOTION = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*")
@@ -67,6 +67,8 @@ def _read_operator(node: Mapping, report: Report) -> Operator | None:
         dtypes=_word(node, "dtypes", "all", report),
         refusal=refusal.text.strip() if refusal else None,
         promotion=_promotion(node, kind_name, report),
+        in_range=words_of(node.get("in_range"), "'in_range'", report) or (),
+        natural=sentences_of(node.get("natural"), "'natural'", report) or (),
         kind=kind,
         tags=words_of(node.get("tags"), "'tags'", report) or (),
         reference=reference.text.strip() if reference else None,

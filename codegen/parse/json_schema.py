@@ -94,6 +94,8 @@ def _shape(key: Key) -> Json:
                 "additionalProperties": dict(_TEXT),
                 "minProperties": 1,
             }
+        case Shape.SENTENCES:
+            return {"type": "object", "additionalProperties": dict(_TEXT), "minProperties": 1}
         case Shape.REDUCTION:
             parts: Json = {part.name: _value(part) for part in REDUCTION_KEYS}
             return {**_object(parts, REDUCTION_KEYS), "additionalProperties": False}

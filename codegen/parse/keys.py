@@ -21,6 +21,7 @@ class Shape(enum.Enum):
     REDUCTION = "a mapping of formulas"
     BACKENDS = "a mapping of backends to functions"
     SAMPLES = "a mapping of domains or a list of calls"
+    SENTENCES = "a mapping of arguments to sentences"
     FLAGS = "a list of True and False"
 
 
@@ -55,6 +56,9 @@ OPERATOR_KEYS = (
         tuple(vocabulary.DTYPE_SETS)),
     Key("refusal", Shape.TEXT, "What users are told of another dtype, also of a single operand."),
     Key("promotion", Shape.TEXT, "The dtype rule, perhaps with the arguments that take part."),
+    Key("in_range", Shape.WORDS, "Operands whose numbers must be in the range of the dtype."),
+    Key("natural", Shape.SENTENCES,
+        "Operands whose numbers must not be negative beside integers, and what users are told."),
     Key("pointwise", Shape.FORMULA, "A scalar formula for every element.", is_kind=True),
     Key("reduction", Shape.REDUCTION, "identity, reduce, combine, project.", is_kind=True),
     Key("view", Shape.WORD, "A function of runtime/ops/views.py.", is_kind=True),

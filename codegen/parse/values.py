@@ -36,6 +36,19 @@ def words_of(node: AnyNode | None, what: str, report: Report) -> tuple[str, ...]
     return tuple(match[0] for match in _WORD.finditer(scalar.text))
 
 
+def sentences_of(
+    node: AnyNode | None, what: str, report: Report
+) -> tuple[tuple[str, str], ...] | None:
+    """Return the pairs of `{name: sentence}`; None if there is no such key."""
+    if node is None:
+        return None
+    if not isinstance(node, Mapping):
+        report.add("E106", node.where, f"{what} must be a mapping, got {described(node)}")
+        return ()
+    scalars = [(name, text_of(value, what, report)) for name, value in node.values.items()]
+    return tuple((name, scalar.text.strip()) for name, scalar in scalars if scalar)
+
+
 def check_keys(node: Mapping, keys: tuple[Key, ...], what: str, report: Report) -> None:
     """Report unknown keys, missing required ones, and keys in the wrong order."""
     names = [key.name for key in keys]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from runtime import errors
 from runtime.core import dtype as dtypes
+from runtime.core import number as numbers
 from runtime.core import promotion
 from runtime.dispatch import signature as signatures
 from runtime.dispatch.operator import Pointwise
@@ -78,6 +80,61 @@ def _argument_kind(entry: Any) -> str:
     return "tensor" if entry.__class__ is int else "scalar"
 
 
+def scalar_converters(special: PointwiseSignature) -> tuple[Any, ...]:
+    """For each 'scalar' of a call, what turns a Python number into one that the kernel takes.
+
+    Numbers in the place of operands wrap around or become infinite, as elements do, unless the
+    operator says otherwise.
+    """
+    operator, compute = special.operator, special.compute
+    found = []
+    for (name, kind), given in zip(operator.arguments.items(), special.arguments, strict=True):
+        if given != "scalar":
+            continue
+        if name in operator.natural and compute.kind in "bi":
+            found.append(natural_converter(compute, operator.natural[name]))
+        elif kind == "operand" and name not in operator.in_range:
+            found.append(scalar_converter(compute))
+        else:
+            found.append(checked_converter(compute))
+    return tuple(found)
+
+
+@cache
+def checked_converter(compute: dtypes.dtype) -> Any:
+    """As `scalar_converter`; refuses numbers out of the range of the type the formula computes in.
+
+    Of 16-bit floats that is float32.
+    """
+    target, convert = compute.opmath, scalar_converter(compute)
+    exact = {"i": int, "f": float}.get(compute.kind)
+    low, high = numbers.limits(target)
+
+    def checked(value: Any) -> Any:
+        if value.__class__ is exact and low <= value <= high:
+            return value
+        if hasattr(value, "__index__"):
+            numbers.check_fits(value, target)  # an int may be too large to be converted
+        converted = convert(value)
+        numbers.check_fits(converted, target)
+        return converted
+
+    return checked
+
+
+def natural_converter(compute: dtypes.dtype, sentence: str) -> Any:
+    """As `checked_converter`; refuses negative numbers, too. sentence: what users are told."""
+    checked = checked_converter(compute)
+
+    def natural(value: Any) -> Any:
+        if value < 0:
+            raise errors.negative_number(sentence, value)
+        return checked(value)
+
+    return natural
+
+
+@cache
 def scalar_converter(compute: dtypes.dtype) -> Any:
     """What turns a Python number into one that the kernel takes for `compute`."""
     return {"b": bool, "i": _to_int, "f": _to_float, "c": complex}[compute.kind]

@@ -38,6 +38,14 @@ for _each in dtypes.ALL:
     _RANGES[_each.index] = _ranges(_each)
 
 
+def limits(target: dtype) -> Range:
+    """The numbers that `target` surely holds, whether they are ints or floats."""
+    found = _RANGES[target.index]
+    assert found is not None
+    ints, floats = found
+    return floats or ints
+
+
 def check_fits(value: bool | int | float | complex, target: dtype) -> None:
     """Check that `target` can hold `value`, rounding aside.
 

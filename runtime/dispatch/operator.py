@@ -217,7 +217,9 @@ class Pointwise(Operator):
     """A scalar formula over broadcast operands.
 
     promotion: the dtype rule; promoted: the operands that take part in it (others are loaded as
-    they are). dtypes: the compute dtypes accepted. arguments: for each argument of the call in
+    they are). dtypes: the compute dtypes accepted. in_range: the operands whose numbers must be in
+    the range of the dtype; natural: those that must not be negative beside integers, and what
+    users are told. arguments: for each argument of the call in
     order, 'operand', 'scalar' (takes the compute type) or 'raw'. formulas: the scalar function by
     the set of absent optional operands, as a tuple of names. at_defaults: a simpler formula,
     without the scalars in `defaults`, for when these have their default values. outputs: how many
@@ -237,6 +239,8 @@ class Pointwise(Operator):
         promoted: tuple[str, ...],
         dtypes: frozenset[str],
         formulas: dict[tuple[str, ...], Any],
+        in_range: tuple[str, ...] = (),
+        natural: dict[str, str] | None = None,
         defaults: dict[str, Any] | None = None,
         at_defaults: Any = None,
         outputs: int = 1,
@@ -248,6 +252,8 @@ class Pointwise(Operator):
         self.promoted = promoted
         self.dtypes = dtypes
         self.formulas = formulas
+        self.in_range = in_range
+        self.natural = natural or {}
         self.defaults = defaults or {}
         self.at_defaults = at_defaults
         self.outputs = outputs

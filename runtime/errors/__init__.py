@@ -82,6 +82,7 @@ from runtime.errors.dtypes import (
     int_too_big,
     integral_scale_expected,
     long_overflows,
+    negative_number,
     no_complex_dtype,
     number_overflows,
     real_number_expected,

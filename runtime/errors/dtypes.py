@@ -24,6 +24,11 @@ def cannot_cast(source: object, target: object) -> RuntimeError:
     )
 
 
+def negative_number(sentence: str, value: object) -> RuntimeError:
+    """A number beside integers must not be negative; the operator's `natural` says why."""
+    return RuntimeError(f"{sentence} Got: {value}")
+
+
 def number_overflows(dtype: object) -> RuntimeError:
     """A Python number is out of a dtype's range."""
     return RuntimeError(

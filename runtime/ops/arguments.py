@@ -71,10 +71,18 @@ def is_int(value: Any) -> bool:
 
 
 def is_ints(value: Any) -> bool:
-    """Whether an argument is a list of integers, as far as its first item tells."""
-    return isinstance(value, (tuple, list)) and (
-        not value or value[0].__class__ is int or is_int(value[0])
-    )
+    """Whether an argument is a list of integers, as far as its first item tells.
+
+    A tensor of one integer is one of them.
+    """
+    if not isinstance(value, (tuple, list)):
+        return False
+    if not value or value[0].__class__ is int:
+        return True
+    first = value[0]
+    if isinstance(first, Tensor):
+        return first.dtype.kind == "i" and first.numel() == 1
+    return is_int(first)
 
 
 def is_int_or_ints(value: Any) -> bool:

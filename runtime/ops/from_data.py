@@ -164,13 +164,39 @@ def _array_of(data: Sequence[Any], of_long_ints: type | None = None) -> np.ndarr
         _check_lengths(data)
         raise
     if values.dtype.kind == "O" or values.dtype == np.uint64:
-        if of_long_ints is not None and all(isinstance(each, _NUMBERS) for each in values.flat):
-            return values.astype(of_long_ints)
+        target = of_long_ints or _highest_type(values)
+        if target is not None and (values.dtype.kind == "u" or _are_numbers(values)):
+            return values.astype(target)
         _check_items(data)
         raise errors.unsupported_numpy_dtype(values.dtype)
+    if of_long_ints is None and values.dtype.kind == "f" and values.size:
+        _check_long_ints(data, values)
     if values.dtype.kind in "US":
         raise TypeError("expected numbers, got 'str' among them")
     return values
+
+
+def _are_numbers(values: np.ndarray) -> bool:
+    return all(isinstance(each, _NUMBERS) for each in values.flat)
+
+
+def _highest_type(values: np.ndarray) -> type | None:
+    """complex or float, if there is one among the objects."""
+    for each in (complex, float):
+        if any(isinstance(value, each) for value in values.flat):
+            return each
+    return None
+
+
+def _check_long_ints(data: Any, values: np.ndarray) -> None:
+    """NumPy makes floats of ints that have no dtype in common, as 1 and 2**63.
+
+    Raises: ValueError if there are no floats among the numbers.
+    """
+    if isinstance(_first_leaf(data), builtins.int) and np.abs(values).max() >= 2.0**63:
+        numbers = np.array(data, dtype=object)
+        if _highest_type(numbers) is None:
+            _check_items(data)
 
 
 def _check_lengths(data: Any) -> None:

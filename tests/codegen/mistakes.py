@@ -284,6 +284,20 @@ MISTAKES = [
         "pointwise operators and reductions",
     ),
     wrong(
+        "range of a tensor",
+        "  pointwise: self * other",
+        "  ‸in_range: self\n  pointwise: self * other",
+        "E327",
+        "takes no number",
+    ),
+    wrong(
+        "numbers of a kernel",
+        "  dtypes: floating_and_complex\n",
+        "  dtypes: floating_and_complex\n  ‸natural: {mat2: Not below 0.}\n",
+        "E327",
+        "pointwise operators",
+    ),
+    wrong(
         "results of a family with different names",
         "- func: mm(",
         "- func: two.a(Tensor self) -> (Tensor x, Tensor y)\n"

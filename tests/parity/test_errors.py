@@ -76,6 +76,49 @@ WRITTEN = [
     if "pad" not in write or value not in ("1j", "1e39j", "2**63")
 ]
 
+COMPUTED_WITH = (
+    "X.add(X, alpha=V)",
+    "torch.sub(X, X, alpha=V)",
+    "X.add_(X, alpha=V)",
+    "torch.rsub(X, 1, alpha=V)",
+    "torch.where(torch.tensor([True, False]), X, V)",
+    "X.where(torch.tensor([True, False]), V)",
+    "X.clamp(max=V)",
+    "X.clamp(V, V)",
+    "X.clamp_(min=V)",
+    "torch.clamp_min(X, V)",
+    "F.threshold(X, V, 1)",
+    "F.threshold(X, 1, V)",
+    "torch.addcmul(X, X, X, value=V)",
+    "X + V",
+    "X * V",
+    "V - X",
+    "X < V",
+)
+COMPUTED = [
+    call.replace("X", f"torch.ones(2, dtype=torch.{dtype})").replace("V", value)
+    for dtype, values in {
+        "float32": ("1e39", "-1e39", "inf", "nan"),
+        "uint8": ("300", "-1", "-256"),
+        "int8": ("129", "-130"),
+        "int32": ("2**40", "-2**40"),
+        "int64": ("2**70", "-2**63"),
+    }.items()
+    for value in values
+    for call in COMPUTED_WITH
+]
+POWERS = (
+    "torch.tensor([1, 2]) ** -1",
+    "torch.tensor([1, 2]).pow_(-2)",
+    "torch.tensor([True]) ** -1",
+    "torch.tensor(3, dtype=torch.uint8).pow(-1)",
+    "torch.tensor(3, dtype=torch.uint8).pow(300)",
+    "torch.tensor([1, 2]) ** -1.0",
+    "torch.tensor([1, -1, 2]) ** torch.tensor(-1)",
+    "2 ** torch.tensor([1, -1, 2])",
+    "torch.ones(2) ** 1e39",
+)
+
 RESIZED = (
     "F.interpolate(torch.ones(3), scale_factor=2)",
     "F.interpolate(torch.ones(3), 5, mode='linear')",
@@ -130,6 +173,16 @@ def test_what_an_operator_does_not_compute_in(call: str) -> None:
 
 @pytest.mark.parametrize("call", WRITTEN)
 def test_numbers_that_a_dtype_does_not_hold(call: str) -> None:
+    check_alike(call)
+
+
+@pytest.mark.parametrize("call", COMPUTED)
+def test_numbers_that_a_formula_does_not_take(call: str) -> None:
+    check_alike(call)
+
+
+@pytest.mark.parametrize("call", POWERS)
+def test_powers_of_integers(call: str) -> None:
     check_alike(call)
 
 

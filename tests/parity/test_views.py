@@ -15,6 +15,8 @@ from runtime.ops import views
 
 torch = pytest.importorskip("torch")
 
+import torchgen_out  # noqa: E402
+
 dims = st.integers(-4, 4)
 small = st.integers(-2, 5)
 dim_lists = st.lists(dims, max_size=4)
@@ -98,6 +100,24 @@ def test_matrix_transpose(x: Any) -> None:
 @given(sources(), st.lists(st.integers(-1, 6), max_size=4))
 def test_view(x: Any, size: list[int]) -> None:
     agree(x, views.view, lambda x, size: x.view(size), size)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        *("x.view(m.tensor(6))", "x.view(m.tensor(2), 3)", "x.view((m.tensor(2), m.tensor(3)))"),
+        *("x.view(m.tensor([6]))", "x.reshape(m.tensor(2, dtype=m.uint8), -1)"),
+        *("x.view(m.tensor(6.0))", "x.view(m.tensor([2, 3]))", "x.split([m.tensor(2), 4])[1]"),
+    ],
+)
+def test_sizes_that_are_tensors(code: str) -> None:
+    found = []
+    for library in (torch, torchgen_out):
+        try:
+            found.append(eval(code, {"m": library, "x": library.arange(6)}).tolist())
+        except TypeError:
+            found.append(TypeError)
+    assert found[0] == found[1]
 
 
 @given(sources(), st.data())

@@ -1228,6 +1228,14 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return elementwise_bodies.polygamma(n, input)
 
 
+def _where_of(self: Tensor, condition: Tensor, other: Tensor | Number) -> Tensor:
+    """_where_of(Tensor self, Tensor condition, Tensor|Scalar other) -> Tensor
+
+    Return self where `condition` is true, elsewhere `other`: the method `where`.
+    """
+    return ops.where(condition, self, other)
+
+
 def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     """gelu(Tensor self, *, str approximate='none') -> Tensor
 

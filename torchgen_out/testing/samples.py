@@ -1464,6 +1464,14 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
         {},
         [],
     ),
+    "_where_of": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)", "condition": "bools(4)", "other": "randn(3, 1)"}, None),
+            ({"self": "randn(3)", "condition": "bools(3)", "other": "2"}, None),
+        ],
+    ),
     "celu": (
         {"self": (-3.0, 3.0)},
         {"alpha": ["1.0", "2.0"]},

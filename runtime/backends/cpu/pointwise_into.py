@@ -72,7 +72,7 @@ def make_inplace_binary_call(kernels: PointwiseKernels, general: Call) -> Call:
         if scalars == defaults:
             simple(a, b)
         else:
-            kernels.inplace_kernel()(a, b, *map(convert, scalars))
+            kernels.inplace_kernel()(a, b, *convert(scalars))
         (storage or self._storage).version += 1
         return self
 

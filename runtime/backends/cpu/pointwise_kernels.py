@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -72,7 +73,8 @@ class PointwiseKernels(LoopKernels):
         self.arguments = special.arguments
         self.outputs = outputs
         self.compute = special.compute
-        self.convert = pointwise_signature.scalar_converter(special.compute)
+        self.converters = pointwise_signature.scalar_converters(special)
+        self.convert = _all_converted(self.converters)
         self.storage_dtype = outputs[0].numpy
         self.defaults, at_defaults = self._simpler(special)
         compute = special.compute.opmath
@@ -108,14 +110,27 @@ class PointwiseKernels(LoopKernels):
     def split(self, args: tuple[Any, ...]) -> tuple[list[Tensor], list[Any]]:
         """The tensors among a call's arguments, and its scalars, converted."""
         tensors, scalars = [], []
+        converters = iter(self.converters)
         for value, kind in zip(args, self.arguments, strict=True):
             if kind == "tensor":
                 tensors.append(value)
             elif kind == "scalar":
-                scalars.append(self.convert(value))
+                scalars.append(next(converters)(value))
             elif kind == "raw":
                 scalars.append(value)
         return tensors, scalars
+
+
+def _all_converted(converters: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], Iterable[Any]]:
+    """What converts the scalars of a call, given in order."""
+    if len(set(converters)) == 1:
+        return partial(map, converters[0])
+    if len(converters) == 2:
+        first, second = converters
+        return lambda scalars: (first(scalars[0]), second(scalars[1]))
+    return lambda scalars: [
+        convert(scalar) for convert, scalar in zip(converters, scalars, strict=True)
+    ]
 
 
 def common_flat(tensors: Sequence[Tensor]) -> list[Any] | None:

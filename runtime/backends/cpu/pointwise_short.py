@@ -79,10 +79,10 @@ def make_unary_scalars_call(kernels: PointwiseKernels, general: Call, key: int) 
         size = flat.size
         if size < GRAIN:
             buffer = _empty(size, dtype)
-            kernel(buffer, flat, *map(convert, scalars))
+            kernel(buffer, flat, *convert(scalars))
         else:
             buffer = pool.empty(size, dtype)
-            threads.run_flat(kernel, (buffer, flat), tuple(map(convert, scalars)))
+            threads.run_flat(kernel, (buffer, flat), tuple(convert(scalars)))
         result = _new(Tensor)
         result._key = key
         result._sizes = self._sizes
@@ -117,7 +117,7 @@ def make_binary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call
         if a is None or b is None or self._sizes != other._sizes:
             return strided(self, other, scalars)
         buffer = pool.empty(a.size, dtype)
-        threads.run_flat(kernels.flat_kernel(), (buffer, a, b), tuple(map(convert, scalars)))
+        threads.run_flat(kernels.flat_kernel(), (buffer, a, b), tuple(convert(scalars)))
         return build(key, self._sizes, self._strides, 0, None, buffer)
 
     def plain(self: Tensor, other: Tensor, _: Any = None) -> Tensor:

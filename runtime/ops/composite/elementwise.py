@@ -87,17 +87,25 @@ def nan_to_num(
     limits = finfo(self.dtype)
     return ops._nan_to_num(
         self,
-        0.0 if nan is None else nan,
-        limits.max if posinf is None else posinf,
-        limits.min if neginf is None else neginf,
+        0.0 if nan is None else _rounded(nan, limits),
+        limits.max if posinf is None else _rounded(posinf, limits),
+        limits.min if neginf is None else _rounded(neginf, limits),
     )
+
+
+def _rounded(number: float, limits: finfo) -> float:
+    """A number out of a dtype's range is infinite."""
+    return math.copysign(math.inf, number) if abs(number) > limits.max else number
 
 
 def round_decimals(self: Any, decimals: int) -> Any:
     """Round to a number of decimal places; negative ones are places before the point."""
     if decimals == 0:
         return ops.round(self)
-    return ops._round_scaled(self, 10.0 ** abs(decimals), decimals < 0)
+    scale = 10.0 ** abs(decimals)
+    if self.dtype.kind == "f":
+        scale = _rounded(scale, finfo(self.dtype.opmath))
+    return ops._round_scaled(self, scale, decimals < 0)
 
 
 def ldexp(self: Any, other: Any) -> Any:

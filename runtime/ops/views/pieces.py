@@ -18,7 +18,7 @@ def _consecutive(self: Tensor, dim: int, lengths: Sequence[int]) -> list[Geometr
     sizes, strides, offset = list(self._sizes), self._strides, self._offset
     stride = strides[dim]
     pieces = []
-    for length in lengths:
+    for length in map(int, lengths):
         sizes[dim] = length
         pieces.append((make_size(sizes), strides, offset))
         offset += length * stride
