@@ -159,7 +159,7 @@ def zeros(
 ) -> Tensor:
     """A tensor of zeros."""
     made = empty(size, dtype, layout, device, pin_memory, None, np.zeros)
-    return made if made._flat is not None else fill_new(made, 0)
+    return made if made.is_cpu else fill_new(made, 0)
 
 
 def ones(size: Sequence[int], *options: Options) -> Tensor:
