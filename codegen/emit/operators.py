@@ -28,6 +28,7 @@ class Item:
     cls: str
     full_name: str
     schema: str
+    """The text, quoted."""
     operands: str
     fields: tuple[Field, ...]
 
@@ -73,7 +74,7 @@ def _item(program: Program, operator: Operator) -> Item:
         operator.identifier,
         kind.capitalize(),
         operator.name,
-        str(operator.schema),
+        translate.literal(str(operator.schema)),
         _operands(operator),
         tuple(fields),
     )
@@ -207,7 +208,7 @@ def _backward_item(operator: Operator, case: automatic.BackwardCase) -> Item:
         case.name,
         "Pointwise",
         case.name,
-        f"{case.name}({signature}) -> {', '.join(case.needs)}",
+        translate.literal(f"{case.name}({signature}) -> {', '.join(case.needs)}"),
         _mapping((name, kinds[name]) for name in operands),
         fields,
     )

@@ -62,6 +62,11 @@ class Family:
     """Instead of branches, where a name stands at different places in different entries."""
     keywords: str
 
+    @property
+    def quoted_schemas(self) -> tuple[str, ...]:
+        """The schemas as Python strings."""
+        return tuple(translate.literal(schema) for schema in self.schemas)
+
 
 def emit(program: Program) -> Iterable[File]:
     """Emit one function per overloaded family, and per overloaded in-place family."""
