@@ -43,12 +43,19 @@ def _spelled(name: str, dtype: Any) -> str:
 
 @cache
 def workspace(name: str, dtype: Any, *args: Any) -> tuple[int, ...]:
-    """The sizes of working memory with which a routine runs in blocks."""
+    """The sizes of working memory with which a routine runs in blocks.
+
+    LAPACK says them in the matrix's dtype: a 32-bit float may have been rounded down.
+    """
     from scipy.linalg import lapack
 
     query = getattr(lapack, f"{_spelled(name, dtype)}_lwork")
     *sizes, _ = query(*args)
-    return tuple(int(np.real(size)) for size in sizes)
+    exact = dtype.char in "dD"
+    return tuple(
+        int(np.real(size) if exact else np.nextafter(np.float32(np.real(size)), np.float32(np.inf)))
+        for size in sizes
+    )
 
 
 def stack(array: Array) -> Array:

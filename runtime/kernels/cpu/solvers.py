@@ -172,8 +172,10 @@ def _linalg_slogdet(sign: Array, logabsdet: Array, LU: Array, pivots: Array, A: 
     """Write sign and logarithm of the determinant's magnitude, and the factors."""
     _factor(LU, pivots, A)
     diagonal = LU.diagonal(axis1=-2, axis2=-1)
-    np.multiply(np.sign(diagonal).prod(-1), _swap_sign(pivots), out=sign)
-    np.sum(np.log(np.abs(diagonal)), -1, out=logabsdet)
+    size = np.abs(diagonal)
+    directions = np.where(size == 0, 0, diagonal / size)
+    np.multiply(directions.prod(-1), _swap_sign(pivots), out=sign)
+    np.sum(np.log(size), -1, out=logabsdet)
 
 
 def _factor(LU: Array, pivots: Array, A: Array) -> None:
