@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -13,7 +14,7 @@ from runtime.core import dtype as dtypes
 from runtime.core.tensor import Tensor
 from runtime.kernels import plan as plans
 from runtime.kernels.cpu.pointwise import PointwiseSpec
-from runtime.kernels.cuda import pointwise, vectors
+from runtime.kernels.cuda import pointwise, transpose, vectors
 from runtime.kernels.cuda.compiler import Source
 from runtime.kernels.cuda.pointwise import THREADS
 
@@ -125,6 +126,9 @@ class Loops:
         numbers = number_values(self.spec, scalars)
         places = (*outputs, *inputs)
         wide = is_wide(plan)
+        if plan.tiled and self.spec.arguments == ("tensor",):
+            self._run_tiles(plan, places, wide)
+            return
         if plan.flat and not any(place % vectors.BYTES for place in places):
             source = self._contiguous(plan.flat_form, wide)
             work = max(plan.numel // self.width, self.width)
@@ -135,6 +139,23 @@ class Loops:
             values = [*places, plan.numel, *strided_values(plan, len(outputs)), *numbers]
         grid = blocks_for(self.index, work, THREADS), 1
         launch(self.index, source, grid, (THREADS, 1), values)
+
+    def _run_tiles(self, plan: plans.PointwisePlan, places: Sequence[int], wide: bool) -> None:
+        """Run the copy of transposed memory: the last dim is dense in the result, the one before
+        in the operand."""
+        *outer, m, n = plan.loop_sizes.tolist()
+        out_row, x_row = plan.loop_strides.tolist()
+        tiles_m, tiles_n = -(-m // transpose.TILE), -(-n // transpose.TILE)
+        pieces = math.prod(outer) * tiles_m * tiles_n
+        source = self._sources.get((len(outer), wide, "tiles"))
+        if source is None:
+            source = transpose.transposing_kernel(self.spec, len(outer), wide)
+            self._sources[len(outer), wide, "tiles"] = source
+        divisors = [part for size in outer[:0:-1] for part in pointwise.divisor(size)]
+        sizes = (pieces, tiles_m, tiles_n, m, n, out_row[-2], x_row[-1])
+        values = [*places, *sizes, *divisors, *out_row[:-2], *x_row[:-2]]
+        grid = min(pieces, processors(self.index) * BLOCKS_PER_PROCESSOR), 1
+        launch(self.index, source, grid, (transpose.TILE, transpose.ROWS), values)
 
     def _contiguous(self, form: tuple[int, ...], wide: bool) -> Source:
         found = self._sources.get((form, wide))

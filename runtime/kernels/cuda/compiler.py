@@ -40,12 +40,11 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True)
 class Resources:
-    """What a kernel takes of a device, as the linker says: per thread, and per block."""
+    """What a kernel takes of a device, as the linker says: registers and bytes per thread."""
 
     registers: int
     spilled: int
     stack: int
-    shared: int
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,6 @@ _IN_LOG = {
     "registers": r"Used (\d+) registers",
     "spilled": r"(\d+) bytes spill stores",
     "stack": r"(\d+) bytes stack frame",
-    "shared": r"(\d+) bytes smem",
 }
 
 
