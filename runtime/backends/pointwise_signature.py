@@ -13,6 +13,9 @@ from runtime.core import promotion
 from runtime.dispatch import signature as signatures
 from runtime.dispatch.operator import Pointwise
 
+SMALL = 2**53
+"""Ints below it are floats."""
+
 
 @dataclass(frozen=True)
 class PointwiseSignature:
@@ -107,19 +110,25 @@ def checked_converter(compute: dtypes.dtype) -> Any:
     Of 16-bit floats that is float32.
     """
     target, convert = compute.opmath, scalar_converter(compute)
-    exact = {"i": int, "f": float}.get(compute.kind)
     low, high = numbers.limits(target)
 
     def checked(value: Any) -> Any:
-        if value.__class__ is exact and low <= value <= high:
-            return value
         if hasattr(value, "__index__"):
             numbers.check_fits(value, target)  # an int may be too large to be converted
         converted = convert(value)
         numbers.check_fits(converted, target)
         return converted
 
-    return checked
+    def checked_float(value: Any) -> Any:
+        cls = value.__class__
+        if cls is float and low <= value <= high:
+            return value
+        return float(value) if cls is int and -SMALL < value < SMALL else checked(value)
+
+    def checked_int(value: Any) -> Any:
+        return value if value.__class__ is int and low <= value <= high else checked(value)
+
+    return {"f": checked_float, "i": checked_int}.get(compute.kind, checked)
 
 
 def natural_converter(compute: dtypes.dtype, sentence: str) -> Any:
@@ -154,8 +163,11 @@ def _to_int(value: Any) -> int:
 
 
 def _to_float(value: Any) -> float:
-    if value.__class__ is float:
+    cls = value.__class__
+    if cls is float:
         return value
+    if cls is int:
+        return float(value)
     if isinstance(value, complex):
         raise RuntimeError("For real input tensors, a Scalar argument must not be complex.")
     if isinstance(value, str):

@@ -127,7 +127,12 @@ def _all_converted(converters: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], I
         return partial(map, converters[0])
     if len(converters) == 2:
         first, second = converters
-        return lambda scalars: (first(scalars[0]), second(scalars[1]))
+
+        def convert_pair(scalars: tuple[Any, ...]) -> tuple[Any, Any]:
+            a, b = scalars
+            return first(a), second(b)
+
+        return convert_pair
     return lambda scalars: [
         convert(scalar) for convert, scalar in zip(converters, scalars, strict=True)
     ]
