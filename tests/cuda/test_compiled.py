@@ -20,9 +20,6 @@ from tests.cuda.compiling import CAPABILITY, check, needs_extra
 
 pytestmark = needs_extra
 
-UNORDERED = ("pow_Tensor_Tensor_backward_self_exponent", "pow_Tensor_Tensor_backward_exponent",
-             "pow_Scalar_backward_exponent")  # fmt: skip
-"""Formulas that compare complex numbers, which compiles on no device."""
 FEW = ("add.Tensor", "where.self", "exp", "pow.Tensor_Tensor", "floor_divide", "eq.Tensor", "abs")
 
 
@@ -34,8 +31,6 @@ def _cases(*, full: bool) -> list:
         if is_usual == full:
             continue
         marks = [pytest.mark.full] if full else []
-        if name in UNORDERED and dtype.startswith("complex"):
-            marks.append(pytest.mark.xfail(strict=True, reason="compares complex numbers"))
         cases.append(pytest.param(name, dtype, marks=marks))
     return cases
 

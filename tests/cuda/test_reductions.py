@@ -42,7 +42,7 @@ def test_kernels_compile(name, dtype):
     operator = operators[name]
     assert isinstance(operator, Reduction)
     spec = Fold(operator, dtypes.by_name(dtype), None).spec
-    wide = "float64" in (spec.acc.name, spec.compute.name) or spec.acc.name == "complex128"
+    wide = bool({spec.acc.name, spec.compute.name} & {"float64", "complex128"})
     for walk in WALKS:
         code = check(reduction.rows_kernel(spec, walk), wide, spec.acc.is_complex)
         assert "shfl.sync.down" in code and "bar.sync" in code

@@ -26,6 +26,7 @@ from runtime.kernels.cuda.pointwise import (
     storage_type,
     store,
 )
+from runtime.kernels.vecmath import complex_source
 
 WARP = 32
 ROW_THREADS = 256
@@ -295,7 +296,7 @@ def _preamble(spec: ReductionSpec, walk: Walk, loop: str) -> str:
     names = ("identity", "reduce", "combine", "project")
     for part, function in zip(names, spec.parts, strict=True):
         if function is not None:
-            source = build.plain_source(function)
+            source = complex_source.adapt(build.plain_source(function), spec.compute.name)
             sources.append(re.sub(r"^def \w+\(", f"def {part}(", source))
     parts = "\n\n".join(sources)
     needed = parts + conversions_needed((spec.input, spec.output))
