@@ -36,7 +36,7 @@ def trigamma(x: Array) -> Array:
 
 
 FLOAT32: dict[str, tuple[float, Function]] = {
-    "exp": (1.0, np.exp),
+    "exp": (1.1, np.exp),
     "exp2": (1.0, np.exp2),
     "expm1": (1.6, np.expm1),
     "log": (0.9, np.log),
