@@ -12,7 +12,7 @@ from runtime.backends import pointwise_signature
 from runtime.backends.cpu import pool
 from runtime.backends.cpu.pointwise_into import make_inplace_call, make_out_call
 from runtime.backends.cpu.pointwise_kernels import PointwiseKernels, common_flat, flat_inputs, run
-from runtime.backends.cpu.pointwise_short import PLANS_KEPT, SHORT_PATHS
+from runtime.backends.cpu.pointwise_short import PLANS_KEPT, SHORT_PATHS, TERNARY, make_ternary_call
 from runtime.core import key as keys
 from runtime.core.storage import Storage
 from runtime.core.tensor import build
@@ -35,6 +35,8 @@ def make_call(operator: Pointwise, signature: tuple[Any, ...], variant: str) -> 
         maker = SHORT_PATHS.get(special.arguments)
         if maker:
             return maker(kernels, general, kernels.result_key(zero_dim))
+    if operator.outputs <= 2 and special.arguments in TERNARY:
+        return make_ternary_call(kernels, general, kernels.result_key(zero_dim))
     return general
 
 

@@ -200,6 +200,57 @@ def make_binary_strided_call(
     return call
 
 
+def make_ternary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
+    """f(first, a, b, *scalars) with one or two results, a and b being dense and of one shape.
+
+    So are most fused derivatives of two operands; first is their gradient, which after a sum is
+    one element repeated.
+    """
+    output_keys = [
+        keys.pack(dtype.index, 0, 0, False) | key & keys.ZERO_DIM for dtype in kernels.outputs
+    ]
+    storage_dtypes = [dtype.numpy for dtype in kernels.outputs]
+    dtype, convert = storage_dtypes[0], kernels.convert
+
+    def dense(*arrays: Any) -> None:
+        nonlocal dense
+        dense = kernels.flat_kernel()
+        dense(*arrays)
+
+    def repeated(*arrays: Any) -> None:
+        nonlocal repeated
+        repeated = kernels.flat_kernel((0, 1, 1))
+        repeated(*arrays)
+
+    def call(first: Tensor, a: Tensor, b: Tensor, *scalars: Any) -> Any:
+        sizes = a._sizes
+        x, flat, other = first._flat, a._flat, b._flat
+        if flat is None or other is None or b._sizes != sizes or first._sizes != sizes:
+            return general(first, a, b, *scalars)
+        size = flat.size
+        if not 0 < size < GRAIN:
+            return general(first, a, b, *scalars)
+        kernel = dense
+        if x is None:
+            if any(first._strides):
+                return general(first, a, b, *scalars)
+            at = first._offset
+            x, kernel = typed_buffer(first)[at : at + 1], repeated
+        numbers = convert(scalars) if scalars else ()
+        buffer = _empty(size, dtype)
+        if len(output_keys) == 1:
+            kernel(buffer, x, flat, other, *numbers)
+            return build(output_keys[0], sizes, a._strides, 0, None, buffer)
+        second = _empty(size, storage_dtypes[1])
+        kernel(buffer, second, x, flat, other, *numbers)
+        return (
+            build(output_keys[0], sizes, a._strides, 0, None, buffer),
+            build(output_keys[1], sizes, a._strides, 0, None, second),
+        )
+
+    return call
+
+
 SHORT_PATHS = {
     ("tensor",): make_unary_call,
     ("tensor", "scalar"): make_unary_scalars_call,
@@ -207,3 +258,4 @@ SHORT_PATHS = {
     ("tensor", "tensor"): make_binary_call,
     ("tensor", "tensor", "scalar"): make_binary_call,
 }
+TERNARY = (("tensor", "tensor", "tensor"), ("tensor", "tensor", "tensor", "scalar"))
