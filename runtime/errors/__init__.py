@@ -66,6 +66,7 @@ from runtime.errors.cuda import (
     event_without_timing,
     invalid_device_ordinal,
     not_a_cuda_device,
+    pin_of_device,
 )
 from runtime.errors.dtype_names import (
     c_name,

@@ -55,6 +55,11 @@ def _size(count: int) -> str:
     return f"{count} bytes"
 
 
+def pin_of_device(device: object) -> RuntimeError:
+    """Page-locked memory was asked for a tensor that is not in host memory."""
+    return RuntimeError(f"cannot pin a tensor on {device}: only dense CPU tensors can be pinned")
+
+
 def event_without_timing() -> ValueError:
     """The time between events was asked of one that takes none."""
     return ValueError("Both events must be created with argument 'enable_timing=True'.")

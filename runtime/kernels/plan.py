@@ -6,7 +6,7 @@ A plan depends on sizes and strides alone, so the backends keep it and run it ma
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -55,6 +55,11 @@ class PointwisePlan:
     """How often the inner loop, or the loop over tiles, runs."""
     outer_dims: int
     """How many dims a kernel has to count; 0 for one beside the inner, which needs no counting."""
+
+    @cached_property
+    def extent(self) -> int:
+        """How far an operand's last element lies from its first, in the widest of them."""
+        return int(((self.loop_sizes - 1) @ self.loop_strides.T).max())
 
     def counter(self) -> npt.NDArray[np.int64]:
         """Where a kernel counts the outer dims."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
+from runtime.backends.cuda import current
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
@@ -118,6 +119,18 @@ def accelerator_of(self: Tensor) -> Any:
     if self.is_cpu or self.is_meta:
         raise errors.no_accelerator()
     return backend_of(self.device.type_index)
+
+
+def pin_memory(self: Tensor) -> Tensor:
+    """Return a copy in page-locked memory, outside autograd.
+
+    **Raises** RuntimeError without a device that could read it, or for a tensor not in host memory.
+    """
+    if not current.device_count():
+        raise errors.no_accelerator()
+    if not self.is_cpu:
+        raise errors.pin_of_device(self.device)
+    return backend_of(devices.CUDA).pin(self)  # type: ignore[no-any-return]
 
 
 def cuda_array_interface(self: Tensor) -> dict[str, Any]:

@@ -282,9 +282,7 @@ class TensorAPI:
         """
         if self.is_pinned():
             return self
-        if not hasattr(ops, "_pin_memory"):
-            raise errors.no_accelerator()
-        return ops._pin_memory(self)
+        return interop.pin_memory(self)
 
 
 _SKIPPED = ("__dict__", "__weakref__", "__module__", "__doc__", "__qualname__")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from contextlib import nullcontext
 
 import numpy as np
@@ -90,6 +91,23 @@ def test_a_copy_waits_unless_it_need_not(emulated):
     x.cuda(non_blocking=True)
     x.cuda().cpu()
     assert len(emulated.named("synchronize_stream")) == 3
+
+
+def test_pinned_memory(emulated):
+    x = torch.arange(6.0).view(2, 3).t()
+    pinned = x.pin_memory()
+    assert pinned.is_pinned() and not x.is_pinned() and pinned.pin_memory() is pinned
+    assert pinned[1:].is_pinned() and torch.equal(pinned, x) and pinned.is_contiguous()
+    there = pinned.cuda(non_blocking=True)
+    assert emulated.named("synchronize_stream") == []
+    pinned.copy_(there * 2, non_blocking=True)
+    assert emulated.named("synchronize_stream") == [] and torch.equal(pinned, x * 2)
+    assert len(emulated.host) == 1
+    with pytest.raises(RuntimeError, match="only dense CPU tensors can be pinned"):
+        there.pin_memory()
+    del pinned
+    gc.collect()
+    assert emulated.host == {}
 
 
 def test_streams_of_copies_between_devices(emulated):

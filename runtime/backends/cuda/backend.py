@@ -12,6 +12,7 @@ from runtime.backends.cuda import (
     current,
     driver,
     memory,
+    pinned,
     pointwise,
     reduction,
     resizing,
@@ -63,6 +64,10 @@ class CUDABackend:
     def resize(self, tensor: Tensor, sizes: Sequence[int]) -> None:
         """Give a tensor other sizes, its memory growing if it must."""
         resizing.resize(tensor, sizes)
+
+    def pin(self, tensor: Tensor) -> Tensor:
+        """A copy of a host tensor in page-locked memory."""
+        return pinned.pin(tensor)
 
     def record_stream(self, tensor: Tensor, stream: Stream) -> None:
         """Keep a tensor's memory from other use until what a stream was given so far is done."""

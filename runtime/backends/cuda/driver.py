@@ -8,10 +8,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from runtime.backends.cuda import availability
-from runtime.kernels.cuda.compiler import Source
+
+if TYPE_CHECKING:
+    from runtime.kernels.cuda.compiler import Source
 
 
 @dataclass(frozen=True)

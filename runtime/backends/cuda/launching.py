@@ -173,10 +173,7 @@ class Loops:
 
 def is_wide(plan: plans.PointwisePlan) -> bool:
     """Return whether 32 bits do not count a plan's elements, or their places in an operand."""
-    if plan.numel > NARROW_NUMEL:
-        return True
-    extents = (plan.loop_sizes - 1) @ plan.loop_strides.T
-    return bool(extents.max() >= NARROW_EXTENT)
+    return plan.numel > NARROW_NUMEL or plan.extent >= NARROW_EXTENT
 
 
 def strided_values(plan: plans.PointwisePlan, outputs: int) -> list[int]:
