@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from runtime.kernels import openblas, threads
+
 Array = Any
 
 LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
@@ -21,19 +23,21 @@ UNITARY = {"orgqr": "ungqr", "ormqr": "unmqr", "syevd": "heevd"}
 
 
 @cache
+def scipy_linalg() -> Any:
+    """SciPy's linear algebra, imported when it is first needed; it uses as many threads as ours."""
+    return openblas.import_scipy_linalg(threads.get_num_threads())
+
+
+@cache
 def routine(name: str, dtype: Any) -> Any:
     """LAPACK's `name` for one dtype; unlike most of SciPy, its functions check next to nothing."""
-    from scipy.linalg import lapack
-
-    return getattr(lapack, _spelled(name, dtype))
+    return getattr(scipy_linalg().lapack, _spelled(name, dtype))
 
 
 @cache
 def blas(name: str, dtype: Any) -> Any:
     """BLAS's `name` for one dtype."""
-    from scipy.linalg import blas as functions
-
-    return getattr(functions, _spelled(name, dtype))
+    return getattr(scipy_linalg().blas, _spelled(name, dtype))
 
 
 def _spelled(name: str, dtype: Any) -> str:
@@ -47,9 +51,7 @@ def workspace(name: str, dtype: Any, *args: Any) -> tuple[int, ...]:
 
     LAPACK says them in the matrix's dtype: a 32-bit float may have been rounded down.
     """
-    from scipy.linalg import lapack
-
-    query = getattr(lapack, f"{_spelled(name, dtype)}_lwork")
+    query = getattr(scipy_linalg().lapack, f"{_spelled(name, dtype)}_lwork")
     *sizes, _ = query(*args)
     exact = dtype.char in "dD"
     return tuple(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from runtime.kernels import build
+from runtime.kernels import build, openblas
 from runtime.kernels.cpu import blas
 
 TEXT = '''\
@@ -219,7 +219,9 @@ def solve_triangles(triangles, x, upper, unit, transposed):
 def compiled(dtype: Any) -> Any:
     """The module with the compiled functions for one dtype; None where BLAS has no product."""
     gemm = blas.gemm_text(dtype)
-    largest = None if gemm is None else blas.find_symbol(f"cblas_i{blas.LETTERS[dtype.name]}amax")
+    largest = (
+        None if gemm is None else openblas.find_symbol(f"cblas_i{blas.LETTERS[dtype.name]}amax")
+    )
     if gemm is None or largest is None:
         return None
     search = f'largest = types.ExternalFunction("{largest}", types.int64(N, N, N))\n'

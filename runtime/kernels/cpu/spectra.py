@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
-from runtime.kernels.cpu.lapack import broadcast_stack, put, routine, rows_of, stack, workspace
+from runtime.kernels.cpu.lapack import (
+    broadcast_stack,
+    put,
+    routine,
+    rows_of,
+    scipy_linalg,
+    stack,
+    workspace,
+)
 
 Array = Any
 
@@ -100,7 +108,5 @@ def _check_finite(operator: str, array: Array) -> None:
 
 def linalg_matrix_exp(out: Array, self: Array) -> None:
     """Write the exponentials of matrices."""
-    from scipy.linalg import expm
-
     if out.size:
-        out[...] = expm(self)
+        out[...] = scipy_linalg().expm(self)
