@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 
 import mpmath as mp
 
@@ -50,7 +50,8 @@ def remez(
         coefficients, level = _leveled(function, count, points, weight)
 
         def error(x: mp.mpf, c: list[mp.mpf] = coefficients) -> mp.mpf:
-            return weight(x) * (function(x) - mp.polyval(c[::-1], x))
+            value = reduce(lambda total, each: total * x + each, reversed(c))
+            return weight(x) * (function(x) - value)
 
         steps = 40 * (count + 1)
         grid = [middle - radius * mp.cos(mp.pi * k / steps) for k in range(steps + 1)]
