@@ -11,7 +11,7 @@ Source: benchmarks/cases/overhead.py; a third to a half of the operators' time.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from runtime import errors
@@ -158,7 +158,8 @@ def make_part(key: int) -> Way | None:
     def part(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
         geometry = locate(self, items)
         if geometry is None:
-            return None
+            take = several_takers[key]
+            return None if take is None else take(self, items)  # type: ignore[no-any-return]
         sizes, strides, offset = geometry
         return _view(self, bare, tuple(sizes), tuple(strides), offset)
 
@@ -188,7 +189,8 @@ def _make_recorded_part() -> Way:
                     view = cut[view._key](view, *args) if dim else cuts[view._key](view, item)
                 dim += 1
             else:
-                return None
+                take = several_takers[self._key]
+                return None if take is None else take(self, items)  # type: ignore[no-any-return]
         return None if view is self else view
 
     return part
@@ -236,6 +238,7 @@ def locate(self: Tensor, items: tuple[Any, ...]) -> Geometry | None:
 # Taking.
 
 SMALL = 512  # elements of an index tensor up to which NumPy's take costs less than the operator
+SEVERAL_SMALL = 4096  # the same for several index tensors, which the operator has to combine
 
 
 def make_taker(key: int) -> Way | None:
@@ -259,22 +262,67 @@ def make_taker(key: int) -> Way | None:
 
     if key == bare:
         return take
+    recorded = _recorded_take(lambda self, indices: take(self, indices[0]))
+    return lambda self, index: recorded(self, [index])
+
+
+def make_several_taker(key: int) -> Way | None:
+    """The way of `tensor[tensor, tensor ...]`, from the first dim on; None as above."""
+    if not _is_on_cpu(key) or key & keys.ZERO_DIM:
+        return None
+    bare = key & ~keys.GRAD
+
+    def take(self: Tensor, items: Sequence[Any]) -> Tensor | None:
+        places = _several_places(items)
+        if places is None or len(places) > len(self._sizes):
+            return None
+        try:
+            found = self._array()[places]
+        except IndexError:
+            return None
+        sizes = _new_tuple(Size, found.shape)
+        return build(bare, sizes, contiguous_strides(sizes), 0, None, found.reshape(-1))
+
+    if key == bare:
+        return take
+    recorded = _recorded_take(take)
+    return lambda self, items: recorded(self, list(items))
+
+
+several_takers = Ways(make_several_taker)
+
+
+def _several_places(items: Sequence[Any]) -> tuple[Any, ...] | None:
+    """Small index tensors as arrays; None if one is none, or not small."""
+    places = []
+    for item in items:
+        if item.__class__ is not Tensor or item._key != _INT64:
+            return None
+        array = item._array()
+        if array.size > SEVERAL_SMALL:
+            return None
+        places.append(array)
+    return tuple(places)
+
+
+def _recorded_take(take: Callable[[Tensor, Any], Tensor | None]) -> Way:
+    """The operator `index` recorded around a way; None where that answers None."""
 
     def take_or_refuse(self: Tensor, indices: list[Tensor]) -> Tensor:
-        found = take(self, indices[0])
+        found = take(self, indices)
         if found is None:
             raise LookupError
         return found
 
     recorded = _recorded("index.Tensor", take_or_refuse)
 
-    def take_recorded(self: Tensor, index: Tensor) -> Tensor | None:
+    def call(self: Tensor, indices: list[Any]) -> Tensor | None:
         try:
-            return recorded(self, [index])  # type: ignore[no-any-return]
+            return recorded(self, indices)  # type: ignore[no-any-return]
         except LookupError:
             return None
 
-    return take_recorded
+    return call
 
 
 _INT64, _MASK = dtypes.int64.index, dtypes.bool.index
@@ -296,15 +344,22 @@ readers: dict[type, Ways] = {
 
 
 def make_writer(key: int) -> Way | None:
-    """The way of `tensor[basic index] = number or tensor`; it answers whether it has written."""
+    """The way of `tensor[index] = number or tensor`, for a basic index or small index tensors.
+
+    It answers whether it has written.
+    """
     own = dtypes.BY_INDEX[key & keys.DTYPE_MASK]
     if not _is_on_cpu(key) or key & (keys.GRAD | keys.ZERO_DIM):
         return None
     numbers, low, high = _accepted_numbers(own)
 
     def write(self: Tensor, index: Any, value: Any) -> bool:
-        if not _is_basic(index) or 0 in self._strides:
+        if 0 in self._strides:
             return False
+        if not _is_basic(index):
+            index = _several_places(index if index.__class__ is tuple else (index,))
+            if index is None or len(index) > len(self._sizes):
+                return False
         if isinstance(value, Tensor):
             if value._key & ~keys.ZERO_DIM != key:
                 return False
