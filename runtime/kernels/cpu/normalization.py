@@ -7,6 +7,7 @@ Batch normalisation sees (batch, channels, places), layer normalisation (rows, n
 
 from __future__ import annotations
 
+import math
 from math import prod
 from typing import Any
 
@@ -39,28 +40,21 @@ def native_batch_norm(
 ) -> None:
     """Write the normalised input and, in training, the statistics; update the running ones."""
     x = channels(input)
+    result = out.reshape(x.shape)
     if training:
-        variance = np.empty(x.shape[1], np.float64)
-        mean = np.empty(x.shape[1], np.float64)
-        channel_moments(x, mean, variance)
-        _update(running_mean, mean, momentum)
-        count = x.shape[0] * x.shape[2]
-        _update(running_var, variance * (count / max(count - 1, 1)), momentum)
-        invstd = 1 / np.sqrt(variance + eps)
-        save_mean[...], save_invstd[...] = mean, invstd
-    else:
-        mean = running_mean.astype(np.float64)  # type: ignore[union-attr]
-        invstd = 1 / np.sqrt(running_var.astype(np.float64) + eps)  # type: ignore[union-attr]
+        optional = [_given(each, x) for each in (weight, bias, running_mean, running_var)]
+        normalise_batch(result, x, *optional, save_mean, save_invstd, momentum, eps)
+        return
+    mean = running_mean.astype(np.float64)  # type: ignore[union-attr]
+    invstd = 1 / np.sqrt(running_var.astype(np.float64) + eps)  # type: ignore[union-attr]
     scale = invstd if weight is None else invstd * weight
     shift = -mean * scale if bias is None else bias - mean * scale
-    scale_and_shift(out.reshape(x.shape), x, scale.astype(x.dtype), shift.astype(x.dtype))
+    scale_and_shift(result, x, scale.astype(x.dtype), shift.astype(x.dtype))
 
 
-def _update(running: Array | None, value: Array, momentum: float) -> None:
-    """Let a running statistic follow a batch's."""
-    if running is not None:
-        running *= 1 - momentum
-        running += momentum * value
+def _given(parameter: Array | None, x: Array) -> Array:
+    """A parameter for compiled code: an empty array stands for one that is not given."""
+    return np.empty(0, x.dtype) if parameter is None else parameter
 
 
 def channels(array: Array) -> Array:
@@ -88,26 +82,60 @@ def native_batch_norm_backward(
     """Write the gradients; that of the input only if `output_mask[0]`."""
     x, grad = channels(input), channels(grad_out)
     if train:
-        mean, invstd = save_mean.astype(np.float64), save_invstd.astype(np.float64)
+        mean, invstd = save_mean, save_invstd
     else:
-        mean = running_mean.astype(np.float64)
-        invstd = 1 / np.sqrt(running_var.astype(np.float64) + eps)
-    total, product = np.empty(x.shape[1], np.float64), np.empty(x.shape[1], np.float64)
-    channel_sums(grad, x, mean, total, product)
-    product *= invstd
-    grad_weight[...], grad_bias[...] = product, total
-    if not output_mask[0]:
-        return
-    scale = invstd if weight is None else invstd * weight
-    if train:
-        # scale * (grad - total / count - normalised * product / count), as a * grad + b * x + c
-        count = x.shape[0] * x.shape[2]
-        slope = -scale * invstd * product / count
-        shift = -scale * total / count - slope * mean
-    else:
-        slope = shift = np.zeros_like(scale)
-    result = grad_input.reshape(x.shape)
-    combine_channels(result, grad, x, *(part.astype(x.dtype) for part in (scale, slope, shift)))
+        mean = running_mean.astype(np.float64)  # type: ignore[union-attr]
+        invstd = 1 / np.sqrt(running_var.astype(np.float64) + eps)  # type: ignore[union-attr]
+    result = grad_input.reshape(x.shape) if output_mask[0] else np.empty((0, 0, 0), x.dtype)
+    sums = grad_weight, grad_bias
+    batch_gradients(result, *sums, grad, x, _given(weight, x), mean, invstd, bool(train))
+
+
+@typed_sum
+def normalise_batch(
+    out, x, weight, bias, running_mean, running_var, save_mean, save_invstd, momentum, eps
+):
+    """Normalise by the batch's own statistics, keep these, and let the running ones follow."""
+    n, count = x.shape[1], x.shape[0] * x.shape[2]
+    mean, variance = np.empty(n), np.empty(n)
+    scale, shift = np.empty(n, x.dtype), np.empty(n, x.dtype)
+    channel_moments(x, mean, variance)
+    for c in range(n):
+        if running_mean.size:
+            running_mean[c] = running_mean[c] * (1 - momentum) + momentum * mean[c]
+        if running_var.size:
+            unbiased = variance[c] * (count / max(count - 1, 1))
+            running_var[c] = running_var[c] * (1 - momentum) + momentum * unbiased
+        invstd = 1 / math.sqrt(variance[c] + eps)
+        save_mean[c], save_invstd[c] = mean[c], invstd
+        factor = invstd * weight[c] if weight.size else invstd
+        scale[c] = factor
+        shift[c] = (bias[c] if bias.size else 0.0) - mean[c] * factor
+    scale_and_shift(out, x, scale, shift)
+
+
+@typed_sum
+def batch_gradients(out, grad_weight, grad_bias, grad, x, weight, mean, invstd, train):
+    """The gradients of weight and bias and, unless `out` is empty, of x.
+
+    That is scale * (grad - total / count - normalised * product / count), as a * grad + b * x + c.
+    """
+    n, count = x.shape[1], x.shape[0] * x.shape[2]
+    total, product, center = np.empty(n), np.empty(n), np.empty(n)
+    scale, slope, shift = np.empty(n, x.dtype), np.empty(n, x.dtype), np.empty(n, x.dtype)
+    for c in range(n):
+        center[c] = mean[c]
+    channel_sums(grad, x, center, total, product)
+    for c in range(n):
+        spread = np.float64(invstd[c])
+        product[c] *= spread
+        grad_weight[c], grad_bias[c] = product[c], total[c]
+        factor = spread * weight[c] if weight.size else spread
+        by_x = -factor * spread * product[c] / count if train else 0.0
+        scale[c], slope[c] = factor, by_x
+        shift[c] = -factor * total[c] / count - by_x * center[c] if train else 0.0
+    if out.size:
+        combine_channels(out, grad, x, scale, slope, shift)
 
 
 @typed_sum
@@ -154,10 +182,13 @@ def row_wise_moments(x, mean, variance):
 @typed_sum
 def scale_and_shift(out, x, scale, shift):
     """out[b, c, i] = x[b, c, i] * scale[c] + shift[c]."""
+    flat = x.shape[0], x.shape[1] * x.shape[2]
+    rows, results = x.reshape(flat), out.reshape(flat)
     for b in range(x.shape[0]):
         if x.shape[2] == 1:
-            for c in range(x.shape[1]):
-                out[b, c, 0] = x[b, c, 0] * scale[c] + shift[c]
+            row, result = rows[b], results[b]
+            for c in range(row.size):
+                result[c] = row[c] * scale[c] + shift[c]
         else:
             for c in range(x.shape[1]):
                 row, result = x[b, c], out[b, c]
@@ -201,10 +232,13 @@ def channel_sums_of_rows(grad, x, mean, total, product):
 @typed_sum
 def combine_channels(out, grad, x, scale, slope, shift):
     """out = scale * grad + slope * x + shift, with a number per channel."""
+    flat = x.shape[0], x.shape[1] * x.shape[2]
+    rows, grads, results = x.reshape(flat), grad.reshape(flat), out.reshape(flat)
     for b in range(x.shape[0]):
         if x.shape[2] == 1:
-            for c in range(x.shape[1]):
-                out[b, c, 0] = scale[c] * grad[b, c, 0] + (slope[c] * x[b, c, 0] + shift[c])
+            row, upstream, result = rows[b], grads[b], results[b]
+            for c in range(row.size):
+                result[c] = scale[c] * upstream[c] + (slope[c] * row[c] + shift[c])
             continue
         for c in range(x.shape[1]):
             row, upstream, result = x[b, c], grad[b, c], out[b, c]
