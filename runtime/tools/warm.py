@@ -123,7 +123,10 @@ def _layouts(dtype: str, count: int) -> Iterator[list[Any]]:
 
 
 def _call_pointwise(operator: Pointwise, dtype: str) -> None:
-    """Gradients, and calls with numbers, are met dense; others also strided and broadcast."""
+    """Gradients, and calls with numbers, are met dense; others also strided and broadcast.
+
+    What is loaded as it is, outside the promotion of dtypes, are masks.
+    """
     is_gradient = next(iter(operator.operands), "") == "grad"
     for absent in operator.formulas:
         present = [name for name in operator.operands if name not in absent]
@@ -132,8 +135,11 @@ def _call_pointwise(operator: Pointwise, dtype: str) -> None:
             tensors = [name for name in present if name not in chosen]
             layouts = list(_layouts(dtype, len(tensors)))
             for operands in layouts[:1] if is_gradient or chosen else layouts:
-                given = dict(zip(tensors, operands, strict=True)) | dict.fromkeys(chosen, 2.0)
-                _call_with_scalars(operator, given)
+                given = {
+                    name: operand if name in operator.promoted else operand.bool()
+                    for name, operand in zip(tensors, operands, strict=True)
+                }
+                _call_with_scalars(operator, given | dict.fromkeys(chosen, 2.0))
 
 
 def _call_with_scalars(operator: Pointwise, given: dict[str, Any]) -> None:
