@@ -109,7 +109,7 @@ def test_warm_knows_an_operator_and_its_gradients() -> None:
     assert {dtype for _, name, dtype in tasks if name == "softplus"} == {"float32"}
 
 
-@pytest.mark.parametrize("name", ["softplus", "softplus_backward_self", "amax"])
+@pytest.mark.parametrize("name", ["softplus", "softplus_backward_self", "where.self", "amax"])
 def test_warm_calls(name: str) -> None:
     assert warm.compile_calls(("torchgen_out", name, "float32")) is None
 
