@@ -48,6 +48,7 @@ EXTRA: dict[str, list[dict[str, str]]] = {
         {"self": "ints([1, -1, 2, -3])", "exponent": "ints([-1, -3, -1, 3])"},
         {"self": "ints([1, 2])", "exponent": "-1", "raises": "RuntimeError"},
     ],
+    "pow.Scalar": [{"self": "-2.0", "exponent": "floats([1, 2])"}],
     "remainder.Tensor": [
         {"self": "ints([7, -7, 7, -7])", "other": "ints([3, 3, -3, -3])"},
         {"self": "floats([7, -7, 7, -7])", "other": "floats([3, 3, -3, -3])"},
@@ -170,6 +171,7 @@ NOT_SMOOTH: dict[str, str] = {
     "index_put-2": "of indices that repeat, one is written",
     "logit-3": "outside [0, 1]",
     "linalg_pinv.atol_rtol_float-2": "one triangle is read, the gradient is symmetric",
+    "pow.Scalar-extra0": "the logarithm of a negative number is nan",
     "linalg_slogdet-2": "the determinant is 0",
     "logdet-1": "the determinant is negative: nan",
     "logdet-2": "the determinant is 0",

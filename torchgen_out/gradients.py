@@ -3,8 +3,7 @@
 # Do not edit.
 """Gradients of formulas over public operators: differentiable again, for `create_graph=True`."""
 
-import math
-
+from runtime.autograd import number_functions as math
 from runtime.dispatch import ops
 
 

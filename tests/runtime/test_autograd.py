@@ -3,6 +3,7 @@
 The same tests run on PyTorch in tests/parity/test_autograd.py: what they assert is its behaviour.
 """
 
+import cmath
 import gc
 import threading
 import warnings
@@ -512,3 +513,13 @@ def test_gradient_edges(torch):
     assert torch.autograd.grad(z, to_leaf)[0].tolist() == [6.0, 6.0]
     with pytest.raises(RuntimeError, match="gradient edge"):
         torch.autograd.graph.get_gradient_edge(torch.ones(2))
+
+
+def test_powers_of_a_complex_number_have_derivatives(torch):
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    (first,) = torch.autograd.grad(torch.pow(2j, x).real.sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x)
+    log = cmath.log(2j)
+    for k, found in ((1, first), (2, second)):
+        expected = [(log**k * 2j**n).real for n in (1, 2)]
+        assert found.tolist() == pytest.approx(expected)
