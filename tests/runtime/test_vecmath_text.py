@@ -72,7 +72,13 @@ def _check_fits(fits: Any) -> None:
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="reads x86 assembly")
 @pytest.mark.parametrize(
     ("name", "type_name"),
-    [("exp", "float32"), ("sin", "float32"), ("erf", "float32"), ("tanh", "float64")],
+    [
+        ("exp", "float32"),
+        ("sin", "float32"),
+        ("erf", "float32"),
+        ("tanh", "float64"),
+        ("pow", "float64"),
+    ],
 )
 def test_loop_vectorises(name: str, type_name: str) -> None:
     assert_vectorises(name, type_name)

@@ -244,14 +244,13 @@ def sigmoid(x):
 
 
 def pow(x, y):
-    """In double: e^(y log |x|), then the cases of IEEE 754. Error 0.5 ulp.
+    """In double: e^(y log |x|), then the cases of IEEE 754. Error 0.5 ulp; of cubes 1 ulp.
 
-    Of a power that is the same for a whole loop LLVM makes two loops, one of them x * x.
+    Of a power that is the same for a whole loop LLVM makes two loops, one of them of products.
     """
-    if y == T(2):
-        return x * x
-    if y == T(1):
-        return x
+    if (y == T(1)) | (y == T(2)) | (y == T(3)):
+        square = x * x
+        return square if y == T(2) else (x if y == T(1) else square * x)
     a = T(math.fabs(x))
     exponent = np.float64(y) * log_double(np.float64(a))
     exponent = -120.0 if exponent < -120.0 else exponent

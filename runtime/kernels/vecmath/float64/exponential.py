@@ -346,12 +346,11 @@ def pow(x, y):
     """2^(y log2|x|) with the logarithm and its product with y in two parts, then the cases of IEEE
     754. Error 1.5 ulp.
 
-    Of a power that is the same for a whole loop LLVM makes two loops, one of them x * x.
+    Of a power that is the same for a whole loop LLVM makes two loops, one of them of products.
     """
-    if y == 2.0:
-        return x * x
-    if y == 1.0:
-        return x
+    if (y == 1.0) | (y == 2.0) | (y == 3.0):
+        square = x * x
+        return square if y == 2.0 else (x if y == 1.0 else square * x)
     a = math.fabs(x)
     tiny = a < 2.2250738585072014e-308
     b = a * 18014398509481984.0 if tiny else a
