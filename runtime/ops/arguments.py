@@ -38,6 +38,8 @@ def as_list(*values: Any) -> Any:
     if not values:
         raise TypeError("missing 1 required positional argument: a list of integers")
     (value,) = values
+    if value.__class__ is int:
+        return values
     if isinstance(value, (tuple, list)):
         return value
     return value if hasattr(value, "__iter__") and not isinstance(value, Tensor) else (value,)

@@ -15,6 +15,7 @@ import numpy as np
 from runtime import errors
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
+from runtime.core import key as keys
 from runtime.core import layout as layouts
 from runtime.core import memory_format as formats
 from runtime.core import number, promotion
@@ -159,7 +160,8 @@ def zeros(
 ) -> Tensor:
     """A tensor of zeros."""
     made = empty(size, dtype, layout, device, pin_memory, None, np.zeros)
-    return made if made.is_cpu else fill_new(made, 0)
+    is_cpu = made._key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK == devices.CPU
+    return made if is_cpu else fill_new(made, 0)
 
 
 def ones(size: Sequence[int], *options: Options) -> Tensor:
