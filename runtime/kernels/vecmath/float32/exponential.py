@@ -11,8 +11,10 @@ T = np.float32
 
 def exp(x):
     """x = n ln 2 + r, |r| <= ln(2)/2; e^r by degree 6; 2^n in two factors, so that overflow and
-    subnormal results are right. Error 1.0 ulp."""
-    x = T(-104) if x < T(-104) else x
+    subnormal results are right. Where the result is 0, another x is computed with: a subnormal
+    number on the way costs some processors 150 cycles. Error 1.02 ulp."""
+    vanishes = x < T(-104)
+    x = T(0) if vanishes else x
     x = T(89) if x > T(89) else x
     k = x * T(1.4426950408889634) + T(12582912)
     n = k - T(12582912)
@@ -24,12 +26,13 @@ def exp(x):
     half = np.int32(i >> np.int32(1))
     low = np.int32(half << np.int32(23)).view(np.float32)
     high = np.int32(np.int32(i - half) << np.int32(23)).view(np.float32)
-    return p * low * high
+    return T(0) if vanishes else p * low * high
 
 
 def exp2(x):
     """x = n + r, |r| <= 1/2, exact; 2^r by degree 6; 2^n as in exp. Error 1.0 ulp."""
-    x = T(-151) if x < T(-151) else x
+    vanishes = x < T(-151)
+    x = T(0) if vanishes else x
     x = T(129) if x > T(129) else x
     k = x + T(12582912)
     r = x - (k - T(12582912))
@@ -40,7 +43,7 @@ def exp2(x):
     half = np.int32(i >> np.int32(1))
     low = np.int32(half << np.int32(23)).view(np.float32)
     high = np.int32(np.int32(i - half) << np.int32(23)).view(np.float32)
-    return p * low * high
+    return T(0) if vanishes else p * low * high
 
 
 def expm1(x):
