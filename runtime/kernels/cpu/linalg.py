@@ -4,6 +4,8 @@ Transposes arrive as strided arrays and reach BLAS as flags. Shapes and dtypes w
 `runtime.ops.shapes.linalg`.
 """
 
+# ruff: noqa: F821 - T is a name of the compiled text.
+
 from __future__ import annotations
 
 import math
@@ -18,6 +20,7 @@ from runtime.kernels.cpu.reduced_dims import fold
 from runtime.kernels.typed import typed_sum
 
 Array = Any
+BLOCK = 1024  # elements of a sum that stays in the element type
 quiet = np.errstate(all="ignore")  # inf and NaN are values here, not worth a warning
 
 
@@ -43,10 +46,14 @@ def dot(out: Array, self: Array, tensor: Array) -> None:
 
 @typed_sum
 def sum_of_products(a, b, out):
-    """out[0] = the sum of a * b, in float64."""
+    """out[0] = the sum of a * b: blocks in the element type, whose sums are added in float64."""
     total = 0.0
-    for i in range(a.size):
-        total += np.float64(a[i]) * np.float64(b[i])
+    for start in range(0, a.size, BLOCK):
+        x, y = a[start : start + BLOCK], b[start : start + BLOCK]
+        part = T(0)
+        for i in range(x.size):
+            part += x[i] * y[i]
+        total += part
     out[0] = total
 
 
