@@ -1,5 +1,7 @@
 """The hand-written names of the package's top level, which the generated `__init__` re-exports."""
 
+from math import e, inf, nan, pi
+
 from runtime.core.device import default_device as get_default_device
 from runtime.core.device import device, set_default_device
 from runtime.core.dtype import (
@@ -75,6 +77,8 @@ from runtime.ops.legacy_types import (
 from runtime.ops.printing import get_printoptions, set_printoptions
 from runtime.ops.queries import is_storage, is_tensor, result_type, typename
 
+newaxis = None
+
 __all__ = [
     "BFloat16Tensor",
     "BoolTensor",
@@ -106,6 +110,7 @@ __all__ = [
     "device",
     "double",
     "dtype",
+    "e",
     "finfo",
     "float",
     "float16",
@@ -120,6 +125,7 @@ __all__ = [
     "get_rng_state",
     "half",
     "iinfo",
+    "inf",
     "initial_seed",
     "int",
     "int8",
@@ -132,6 +138,9 @@ __all__ = [
     "long",
     "manual_seed",
     "memory_format",
+    "nan",
+    "newaxis",
+    "pi",
     "preserve_format",
     "promote_types",
     "result_type",

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
+import torchgen_out as torch
 from runtime.core import dtype as dtypes
 from runtime.core import finfo as limits
 from runtime.core import layout, memory_format, promotion
@@ -140,3 +141,9 @@ def test_half_rounds_to_nearest_even():
     assert np.array_equal(half.from_float32(values, dtypes.float16), as_float16)
     as_bfloat16 = values.astype(ml_dtypes.bfloat16).view(np.uint16)
     assert np.array_equal(half.from_float32(values, dtypes.bfloat16), as_bfloat16)
+
+
+def test_constants_of_the_top_level() -> None:
+    assert (torch.pi, torch.e, torch.inf) == (np.pi, np.e, np.inf)
+    assert torch.nan != torch.nan
+    assert torch.newaxis is None
