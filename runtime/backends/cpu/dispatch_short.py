@@ -15,6 +15,8 @@ PLANS_KEPT = 1024
 """Geometries that a call remembers; others take the general way."""
 
 
+Converters = Sequence[Callable[[Any], Any] | None]
+
 MOST_PLANNED = 3
 """How many tensors a planned kernel may take."""
 
@@ -121,6 +123,51 @@ def make_planned_call(
 
     call = (call_one, call_two, call_three)[operands - 1]
     return call
+
+
+def is_dim_second(converters: Converters) -> bool:
+    """Whether an operator takes self, dim, and one or two more tensors as they are."""
+    present = [*converters[:1], *(convert for convert in converters[2:] if convert is not None)]
+    others = converters[2 : len(present) + 1]
+    return (
+        list(converters[1:2]) == [None]
+        and 1 < len(present) <= MOST_PLANNED
+        and present == [Tensor._array] * len(present)
+        and None not in others
+    )
+
+
+def make_dim_second_call(
+    kernel: Planned, general: Call, prepare: Callable[[Any], Any], converters: Converters
+) -> Call:
+    """The planned call of an operator whose second argument, `dim`, stands before other tensors."""
+    if list(converters[3:4]) == [Tensor._array]:
+
+        def call_three(self: Tensor, dim: int, a: Tensor, b: Tensor, *plain: Any) -> Any:
+            return planned_three(self, a, b, dim, *plain)
+
+        def general_three(self: Tensor, a: Tensor, b: Tensor, dim: int, *plain: Any) -> Any:
+            return general(self, dim, a, b, *plain)
+
+        def prepare_three(args: Any) -> Any:
+            self, a, b, dim, *plain = args
+            return prepare((self, dim, a, b, *plain))
+
+        planned_three = make_planned_call(kernel, general_three, prepare_three, 3)
+        return call_three
+
+    def call_two(self: Tensor, dim: int, a: Tensor, *plain: Any) -> Any:
+        return planned_two(self, a, dim, *plain)
+
+    def general_two(self: Tensor, a: Tensor, dim: int, *plain: Any) -> Any:
+        return general(self, dim, a, *plain)
+
+    def prepare_two(args: Any) -> Any:
+        self, a, dim, *plain = args
+        return prepare((self, dim, a, *plain))
+
+    planned_two = make_planned_call(kernel, general_two, prepare_two, 2)
+    return call_two
 
 
 def make_planned_list_call(kernel: Planned, general: Call, prepare: Callable[[Any], Any]) -> Call:

@@ -2,7 +2,8 @@
 
 A buffer is lent as an array whose base is an object of its own; when the last array over it has
 gone - views, gradients, NumPy's and DLPack's included, since each keeps the base alive -, the base
-goes, too, and its memory returns. Kept are buffers of 1 MiB and more, up to `limit()` bytes.
+goes, too, and its memory returns. Kept are buffers of 1 MiB and more, up to as
+many bytes as `set_limit` says.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 LLVM's vectoriser keeps no two-dimensional tile of sums in registers: these loops are built
 instruction by instruction, as intrinsics of Numba. `tile_text` gives them to a kernel's text,
 together with the sizes that suit the machine: ROWS x WIDTH sums, WIDTH = VECTORS * LANES.
-With 8 x 32 sums of float32 on AVX-512 the product runs at 95 % of the processor's peak
+With 8 x 32 sums of float32 on AVX-512 the product runs at 95 % of oneDNN's speed
 (`benchmarks/cases/convolution.py`).
 """
 
