@@ -37,11 +37,10 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One entry of a family that is bound at the call: its parameters as a table."""
+    """One entry of a family that is bound at the call: its parameters as rows."""
 
-    table: str
     parameters: tuple[str, ...]
-    """`(name, test, default, is_keyword_only)`, as Python."""
+    """`(name, test, default, is_keyword_only, may_be_none)`, as Python."""
     call: str
 
 
@@ -180,7 +179,7 @@ def _candidate(
     has_out: bool,
     is_factory: bool,
 ) -> Candidate:
-    """An entry's parameters as a table, and its call with the values bound to them."""
+    """An entry's parameters as rows, and its call with the values bound to them."""
     rows = []
     for argument in operator.arguments:
         test = type_test(argument)
@@ -207,7 +206,7 @@ def _candidate(
         if inplace
         else naming.function_name(program, operator)
     )
-    return Candidate(f"_{name}_parameters", tuple(rows), f"{name}({', '.join(call)})")
+    return Candidate(tuple(rows), f"{name}({', '.join(call)})")
 
 
 def _varargs(operators: tuple[Operator, ...], slots: list[str]) -> str:

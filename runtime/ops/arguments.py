@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from runtime import errors
@@ -117,38 +116,6 @@ def is_str(value: Any) -> bool:
 def is_dtype(value: Any) -> bool:
     """Whether an argument is a dtype."""
     return isinstance(value, dtypes.dtype)
-
-
-Parameter = tuple[str, Callable[[Any], bool], Any, bool, bool]
-"""Name, type test, default (MISSING if it must be given), keyword-only, may be None."""
-
-
-def bind(
-    args: tuple[Any, ...], keywords: dict[str, Any], parameters: tuple[Parameter, ...]
-) -> list[Any] | None:
-    """The values of one schema's parameters, as Python would bind them; None if they do not fit."""
-    positional = sum(not parameter[3] for parameter in parameters)
-    if len(args) > positional:
-        return None
-    values, used = [], set()
-    for position, (name, test, default, is_keyword_only, may_be_none) in enumerate(parameters):
-        value = keywords[name]
-        if not is_keyword_only and position < len(args):
-            if value is not MISSING:
-                return None
-            value = args[position]
-        elif value is MISSING:
-            value = default
-            if value is MISSING:
-                return None
-            values.append(value)
-            continue
-        if not (test(value) or (may_be_none and value is None)):
-            return None
-        used.add(name)
-        values.append(value)
-    given = {name for name, value in keywords.items() if value is not MISSING}
-    return values if given <= used else None
 
 
 def no_overload(name: str, schemas: tuple[str, ...], args: tuple[Any, ...]) -> TypeError:

@@ -7,7 +7,7 @@ dtype, strided, the default device and ordinary memory where they are None.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -15,7 +15,6 @@ import numpy as np
 from runtime import errors
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
-from runtime.core import key as keys
 from runtime.core import layout as layouts
 from runtime.core import memory_format as formats
 from runtime.core import number, promotion
@@ -32,6 +31,9 @@ from runtime.kernels.cpu import half
 
 Number = bool | int | float | complex
 Options = Any
+
+_empty, _zeros = np.empty, np.zeros
+_INT64 = np.dtype(np.int64)
 
 
 # Arguments.
@@ -87,17 +89,24 @@ def number_of(value: Any) -> Number:
 
 
 def allocate(
-    sizes: tuple[int, ...], dtype: dtype, on: device, make_array: Callable[..., Any] = np.empty
+    sizes: tuple[int, ...], dtype: dtype, on: device, value: Number | None = None
 ) -> Tensor:
-    """Return a contiguous tensor; on the CPU its memory comes from `make_array`."""
+    """Return a contiguous tensor of undefined elements, or of one value."""
     if on.type_index == devices.CPU:
         place = dense_layout(sizes)
-        buffer = make_array(place.numel, dtype.numpy)
+        if value is None:
+            buffer = _empty(place.numel, dtype.numpy)
+        elif value.__class__ is int and not value:
+            buffer = _zeros(place.numel, dtype.numpy)
+        else:
+            buffer = _empty(place.numel, dtype.numpy)
+            buffer.fill(bits_of(value, dtype))
         key = dtype.index | place.zero_dim
         return build(key, place.sizes, place.strides, 0, None, buffer)
     if on.type_index == devices.META:
         return make_tensor(None, sizes, dtype, devices.meta)
-    return backend_of(on.type_index).empty(sizes, dtype, on)  # type: ignore[no-any-return]
+    made = backend_of(on.type_index).empty(sizes, dtype, on)
+    return made if value is None else made.fill_(value)  # type: ignore[no-any-return]
 
 
 def from_values(values: np.ndarray, dtype: dtype, on: device) -> Tensor:
@@ -107,17 +116,19 @@ def from_values(values: np.ndarray, dtype: dtype, on: device) -> Tensor:
     """
     if on.type_index == devices.META:
         return make_tensor(None, Size(values.shape), dtype, devices.meta)
-    flat = values.reshape(-1)
-    if values.dtype == dtype.numpy:
-        buffer = flat
-    else:
-        with np.errstate(over="ignore", invalid="ignore"):
-            if dtype.numpy == _UINT16:
-                buffer = half.from_float32(flat.astype(np.float32), dtype)
-            else:
-                buffer = flat.astype(dtype.numpy, copy=False)
-    made = make_tensor(buffer, Size(values.shape), dtype)
+    place = dense_layout(values.shape)
+    flat = values if values.ndim == 1 else values.reshape(-1)
+    if flat.dtype != dtype.numpy:
+        flat = _cast(flat, dtype)
+    made = build(dtype.index | place.zero_dim, place.sizes, place.strides, 0, None, flat)
     return made if on.type_index == devices.CPU else made.to(on)  # type: ignore[attr-defined]
+
+
+def _cast(flat: np.ndarray, dtype: dtype) -> np.ndarray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        if dtype.opmath is not dtype:
+            return half.from_float32(flat.astype(np.float32), dtype)
+        return flat.astype(dtype.numpy, copy=False)
 
 
 # Constant values.
@@ -130,14 +141,14 @@ def empty(
     device: device | None = None,
     pin_memory: bool | None = None,
     memory_format: memory_format | None = None,
-    make_array: Callable[..., Any] = np.empty,
+    value: Number | None = None,
 ) -> Tensor:
-    """A tensor of undefined values, or of those that `make_array` makes on the CPU."""
+    """A tensor of undefined elements, or of one value."""
     if layout is not None and layout is not layouts.strided:
         raise errors.layout_not_strided(layout)
     own = dtypes.default_dtype() if dtype is None else dtype_or(dtype, dtypes.float32)
     on = devices.default_device() if device is None else devices.device(device)
-    made = allocate(sizes_of(size), own, on, make_array)
+    made = allocate(sizes_of(size), own, on, value)
     if memory_format is None or memory_format is formats.contiguous_format:
         return made
     strides = shapes.channels_last_strides(made._sizes, memory_format.name)
@@ -159,14 +170,18 @@ def zeros(
     pin_memory: bool | None = None,
 ) -> Tensor:
     """A tensor of zeros."""
-    made = empty(size, dtype, layout, device, pin_memory, None, np.zeros)
-    is_cpu = made._key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK == devices.CPU
-    return made if is_cpu else fill_new(made, 0)
+    return empty(size, dtype, layout, device, pin_memory, None, 0)
 
 
-def ones(size: Sequence[int], *options: Options) -> Tensor:
+def ones(
+    size: Sequence[int],
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
     """A tensor of ones."""
-    return fill_new(empty(size, *options), 1)
+    return empty(size, dtype, layout, device, pin_memory, None, 1)
 
 
 def full(
@@ -178,7 +193,7 @@ def full(
         raise errors.number_expected("full(): argument 'fill_value' (position 2)", value)
     chosen = dtype_or(dtype, promotion.number_dtype(value))
     number.check_fits(value, chosen)
-    return fill_new(empty(size, chosen, *options), value)
+    return empty(size, chosen, *options, value=value)
 
 
 def scalar_tensor(s: Any, dtype: dtype | None = None, *options: Options) -> Tensor:
@@ -186,25 +201,11 @@ def scalar_tensor(s: Any, dtype: dtype | None = None, *options: Options) -> Tens
     return full((), s, dtype_or(dtype, dtypes.default_dtype()), *options)
 
 
-def fill_new(made: Tensor, value: Number) -> Tensor:
-    """Set all elements of a new tensor, which no graph knows yet."""
-    buffer = made._storage.buffer
-    if buffer is None:
-        return made
-    if not made.is_cpu:
-        return made.fill_(value)  # type: ignore[attr-defined, no-any-return]
-    buffer.fill(bits_of(value, made.dtype))
-    return made
-
-
 def bits_of(value: Number, own: dtype) -> Number:
     """Return what a buffer stores for a number: the bit pattern of a 16-bit float."""
-    if own.numpy == _UINT16:
+    if own.opmath is not own:
         return int(half.from_float32(np.array([value], np.float32), own)[0])
     return int(value.real) % 256 if own is dtypes.uint8 else value
-
-
-_UINT16 = np.dtype(np.uint16)
 
 
 def empty_strided(
@@ -250,13 +251,17 @@ def arange(
     pin_memory: bool | None = None,
 ) -> Tensor:
     """start, start + step ... up to but not including `end`; int64 if all three are ints."""
+    on = device_or_default(device)
+    are_ints = start.__class__ is end.__class__ is step.__class__ is int
+    if are_ints and (dtype is None or dtype is dtypes.int64) and step > 0 and start <= end:
+        return from_values(np.arange(start, end, step, _INT64), dtypes.int64, on)
     start, end, step = _range_numbers(start, end, step, dtype)
     is_integral = all(isinstance(each, int) for each in (start, end, step))
     chosen = dtype_or(dtype, dtypes.int64 if is_integral else dtypes.default_dtype())
     if chosen.kind in "bc":
         raise errors.dtype_not_supported("arange_cpu", chosen, "integers and floats")
     count = -((start - end) // step) if is_integral else math.ceil((end - start) / step)
-    return from_values(_steps(start, step, count), chosen, device_or_default(device))
+    return from_values(_steps(start, step, count), chosen, on)
 
 
 def _range_numbers(start: Any, end: Any, step: Any, wanted: Any) -> tuple[Any, Any, Any]:
@@ -278,7 +283,7 @@ def _range_numbers(start: Any, end: Any, step: Any, wanted: Any) -> tuple[Any, A
 
 def _steps(start: Any, step: Any, count: int) -> np.ndarray:
     if isinstance(start, int) and isinstance(step, int):
-        return np.arange(start, start + count * step, step, dtype=np.int64)
+        return np.arange(start, start + count * step, step, dtype=_INT64)
     return start + np.arange(count, dtype=np.float64) * step
 
 

@@ -5,10 +5,8 @@ What is None comes from the tensor: dtype and device, and for `*_like` the order
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from runtime.core import device as devices
 from runtime.core import memory_format as formats
@@ -31,45 +29,38 @@ def empty_like(
     device: device | None = None,
     pin_memory: bool | None = None,
     memory_format: memory_format | None = None,
-    make_array: Callable[..., Any] = np.empty,
+    value: creation.Number | None = None,
 ) -> Tensor:
-    """A tensor of the sizes and the memory order of another, undefined or by `make_array`."""
+    """A tensor of the sizes and the memory order of another, undefined or of one value."""
     on = self.device if device is None else devices.device(device)
-    if memory_format not in (None, formats.preserve_format):
+    if memory_format is not None and memory_format is not formats.preserve_format:
         own = dtype or self.dtype
-        return creation.empty(self._sizes, own, layout, on, None, memory_format, make_array)
+        return creation.empty(self._sizes, own, layout, on, None, memory_format, value)
     own = self.dtype if dtype is None else creation.dtype_or(dtype, self.dtype)
-    made = creation.allocate(self._sizes, own, on, make_array)
+    made = creation.allocate(self._sizes, own, on, value)
     if self._flat is not None:
         return made
     strides = shapes.dense_strides(self._sizes, self._strides)
     return made if strides == made._strides else creation.with_strides(made, strides)
 
 
-def zeros_like(
-    self: Tensor,
-    dtype: dtype | None = None,
-    layout: layout | None = None,
-    device: device | None = None,
-    pin_memory: bool | None = None,
-    memory_format: memory_format | None = None,
-) -> Tensor:
+def zeros_like(self: Tensor, *options: Options) -> Tensor:
     """A tensor of zeros, of the sizes of another."""
-    made = empty_like(self, dtype, layout, device, pin_memory, memory_format, np.zeros)
-    return made if made.is_cpu else creation.fill_new(made, 0)
+    return empty_like(self, *options, value=0)
 
 
 def ones_like(self: Tensor, *options: Options) -> Tensor:
     """A tensor of ones, of the sizes of another."""
-    return creation.fill_new(empty_like(self, *options), 1)
+    return empty_like(self, *options, value=1)
 
 
-def full_like(self: Tensor, fill_value: Any, *options: Options) -> Tensor:
+def full_like(
+    self: Tensor, fill_value: Any, dtype: dtype | None = None, *options: Options
+) -> Tensor:
     """A tensor of one value, of the sizes and the dtype of another."""
-    made = empty_like(self, *options)
-    value = creation.number_of(fill_value)
-    number.check_fits(value, made.dtype)
-    return creation.fill_new(made, value)
+    value, own = creation.number_of(fill_value), creation.dtype_or(dtype, self.dtype)
+    number.check_fits(value, own)
+    return empty_like(self, own, *options, value=value)
 
 
 def new_empty(
@@ -79,29 +70,34 @@ def new_empty(
     layout: layout | None = None,
     device: device | None = None,
     pin_memory: bool | None = None,
+    value: creation.Number | None = None,
 ) -> Tensor:
-    """A tensor of undefined values, of the dtype and on the device of another."""
-    return creation.empty(
-        size, dtype or self.dtype, layout, self.device if device is None else device, pin_memory
-    )
+    """A tensor of the dtype and on the device of another, undefined or of one value."""
+    on = self.device if device is None else device
+    return creation.empty(size, dtype or self.dtype, layout, on, pin_memory, None, value)
 
 
 def new_zeros(self: Tensor, size: Sequence[int], *options: Options) -> Tensor:
     """A tensor of zeros, of the dtype and on the device of another."""
-    return creation.fill_new(new_empty(self, size, *options), 0)
+    return new_empty(self, size, *options, value=0)
 
 
 def new_ones(self: Tensor, size: Sequence[int], *options: Options) -> Tensor:
     """A tensor of ones, of the dtype and on the device of another."""
-    return creation.fill_new(new_empty(self, size, *options), 1)
+    return new_empty(self, size, *options, value=1)
 
 
-def new_full(self: Tensor, size: Sequence[int], fill_value: Any, *options: Options) -> Tensor:
+def new_full(
+    self: Tensor,
+    size: Sequence[int],
+    fill_value: Any,
+    dtype: dtype | None = None,
+    *options: Options,
+) -> Tensor:
     """A tensor of one value, of the dtype and on the device of another."""
-    made = new_empty(self, size, *options)
-    value = creation.number_of(fill_value)
-    number.check_fits(value, made.dtype)
-    return creation.fill_new(made, value)
+    value, own = creation.number_of(fill_value), creation.dtype_or(dtype, self.dtype)
+    number.check_fits(value, own)
+    return new_empty(self, size, own, *options, value=value)
 
 
 def new_empty_strided(

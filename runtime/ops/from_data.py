@@ -99,7 +99,7 @@ def _from_number(data: Any, wanted: dtype | None, on: device) -> Tensor:
     if isinstance(data, builtins.int) and chosen.kind != "i":
         data = float(data) if chosen.kind in "fc" else bool(data)
     with np.errstate(over="ignore"):  # a float dtype takes what is out of its range as infinity
-        return creation.fill_new(creation.empty((), chosen, None, on), data)
+        return creation.allocate((), chosen, on, data)
 
 
 def _check_number(data: Any, chosen: dtype) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 from runtime.ops.arguments import (
     MISSING,
-    bind,
     is_bool,
     is_dtype,
     is_given,
@@ -24,6 +23,7 @@ from runtime.ops.arguments import (
     is_tensors,
     no_overload,
 )
+from runtime.ops.binding import Binder
 from torchgen_out.functions.composite import (
     arange__default,
     arange__start,
@@ -190,31 +190,31 @@ from torchgen_out.functions.view import (
     view__dtype,
 )
 
-_arange__default_parameters = (
-    ("end", is_number, MISSING, False, False),
-    ("dtype", is_dtype, None, True, True),
-    ("layout", is_given, None, True, True),
-    ("device", is_given, None, True, True),
-    ("pin_memory", is_bool, None, True, True),
-)
-
-_arange__start_parameters = (
-    ("start", is_number, MISSING, False, False),
-    ("end", is_number, MISSING, False, False),
-    ("dtype", is_dtype, None, True, True),
-    ("layout", is_given, None, True, True),
-    ("device", is_given, None, True, True),
-    ("pin_memory", is_bool, None, True, True),
-)
-
-_arange__start_step_parameters = (
-    ("start", is_number, MISSING, False, False),
-    ("end", is_number, MISSING, False, False),
-    ("step", is_number, 1, False, False),
-    ("dtype", is_dtype, None, True, True),
-    ("layout", is_given, None, True, True),
-    ("device", is_given, None, True, True),
-    ("pin_memory", is_bool, None, True, True),
+_arange = Binder(
+    (
+        ("end", is_number, MISSING, False, False),
+        ("dtype", is_dtype, None, True, True),
+        ("layout", is_given, None, True, True),
+        ("device", is_given, None, True, True),
+        ("pin_memory", is_bool, None, True, True),
+    ),
+    (
+        ("start", is_number, MISSING, False, False),
+        ("end", is_number, MISSING, False, False),
+        ("dtype", is_dtype, None, True, True),
+        ("layout", is_given, None, True, True),
+        ("device", is_given, None, True, True),
+        ("pin_memory", is_bool, None, True, True),
+    ),
+    (
+        ("start", is_number, MISSING, False, False),
+        ("end", is_number, MISSING, False, False),
+        ("step", is_number, 1, False, False),
+        ("dtype", is_dtype, None, True, True),
+        ("layout", is_given, None, True, True),
+        ("device", is_given, None, True, True),
+        ("pin_memory", is_bool, None, True, True),
+    ),
 )
 
 
@@ -245,7 +245,8 @@ def arange(
         "device": device,
         "pin_memory": pin_memory,
     }
-    if (values := bind(args, keywords, _arange__default_parameters)) is not None:
+    entry, values = _arange(args, keywords)
+    if entry == 0:
         return arange__default(
             *values[:1],
             dtype=values[1],
@@ -255,7 +256,7 @@ def arange(
             out=out,
             requires_grad=requires_grad,
         )
-    if (values := bind(args, keywords, _arange__start_parameters)) is not None:
+    if entry == 1:
         return arange__start(
             *values[:2],
             dtype=values[2],
@@ -264,7 +265,7 @@ def arange(
             pin_memory=values[5],
             requires_grad=requires_grad,
         )
-    if (values := bind(args, keywords, _arange__start_step_parameters)) is not None:
+    if entry == 2:
         return arange__start_step(
             *values[:3],
             dtype=values[3],
@@ -331,25 +332,26 @@ def eye(
     raise no_overload("eye", schemas, (n, m, dtype, layout, device, pin_memory))
 
 
-_randint__default_parameters = (
-    ("high", is_int, MISSING, False, False),
-    ("size", is_ints, MISSING, False, False),
-    ("generator", is_given, None, True, True),
-    ("dtype", is_dtype, None, True, True),
-    ("layout", is_given, None, True, True),
-    ("device", is_given, None, True, True),
-    ("pin_memory", is_bool, None, True, True),
-)
-
-_randint__low_parameters = (
-    ("low", is_int, MISSING, False, False),
-    ("high", is_int, MISSING, False, False),
-    ("size", is_ints, MISSING, False, False),
-    ("generator", is_given, None, True, True),
-    ("dtype", is_dtype, None, True, True),
-    ("layout", is_given, None, True, True),
-    ("device", is_given, None, True, True),
-    ("pin_memory", is_bool, None, True, True),
+_randint = Binder(
+    (
+        ("high", is_int, MISSING, False, False),
+        ("size", is_ints, MISSING, False, False),
+        ("generator", is_given, None, True, True),
+        ("dtype", is_dtype, None, True, True),
+        ("layout", is_given, None, True, True),
+        ("device", is_given, None, True, True),
+        ("pin_memory", is_bool, None, True, True),
+    ),
+    (
+        ("low", is_int, MISSING, False, False),
+        ("high", is_int, MISSING, False, False),
+        ("size", is_ints, MISSING, False, False),
+        ("generator", is_given, None, True, True),
+        ("dtype", is_dtype, None, True, True),
+        ("layout", is_given, None, True, True),
+        ("device", is_given, None, True, True),
+        ("pin_memory", is_bool, None, True, True),
+    ),
 )
 
 
@@ -380,7 +382,8 @@ def randint(
         "device": device,
         "pin_memory": pin_memory,
     }
-    if (values := bind(args, keywords, _randint__default_parameters)) is not None:
+    entry, values = _randint(args, keywords)
+    if entry == 0:
         return randint__default(
             *values[:2],
             generator=values[2],
@@ -391,7 +394,7 @@ def randint(
             out=out,
             requires_grad=requires_grad,
         )
-    if (values := bind(args, keywords, _randint__low_parameters)) is not None:
+    if entry == 1:
         return randint__low(
             *values[:3],
             generator=values[3],
@@ -413,25 +416,26 @@ def randint(
     raise no_overload("randint", schemas, (*args, *keywords.values()))
 
 
-_randint_like__default_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("high", is_int, MISSING, False, False),
-    ("dtype", is_dtype, None, True, True),
-    ("layout", is_given, None, True, True),
-    ("device", is_given, None, True, True),
-    ("pin_memory", is_bool, None, True, True),
-    ("memory_format", is_given, None, True, True),
-)
-
-_randint_like__low_dtype_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("low", is_int, MISSING, False, False),
-    ("high", is_int, MISSING, False, False),
-    ("dtype", is_dtype, None, True, True),
-    ("layout", is_given, None, True, True),
-    ("device", is_given, None, True, True),
-    ("pin_memory", is_bool, None, True, True),
-    ("memory_format", is_given, None, True, True),
+_randint_like = Binder(
+    (
+        ("input", is_tensor, MISSING, False, False),
+        ("high", is_int, MISSING, False, False),
+        ("dtype", is_dtype, None, True, True),
+        ("layout", is_given, None, True, True),
+        ("device", is_given, None, True, True),
+        ("pin_memory", is_bool, None, True, True),
+        ("memory_format", is_given, None, True, True),
+    ),
+    (
+        ("input", is_tensor, MISSING, False, False),
+        ("low", is_int, MISSING, False, False),
+        ("high", is_int, MISSING, False, False),
+        ("dtype", is_dtype, None, True, True),
+        ("layout", is_given, None, True, True),
+        ("device", is_given, None, True, True),
+        ("pin_memory", is_bool, None, True, True),
+        ("memory_format", is_given, None, True, True),
+    ),
 )
 
 
@@ -462,7 +466,8 @@ def randint_like(
         "pin_memory": pin_memory,
         "memory_format": memory_format,
     }
-    if (values := bind(args, keywords, _randint_like__default_parameters)) is not None:
+    entry, values = _randint_like(args, keywords)
+    if entry == 0:
         return randint_like__default(
             *values[:2],
             dtype=values[2],
@@ -472,7 +477,7 @@ def randint_like(
             memory_format=values[6],
             requires_grad=requires_grad,
         )
-    if (values := bind(args, keywords, _randint_like__low_dtype_parameters)) is not None:
+    if entry == 1:
         return randint_like__low_dtype(
             *values[:3],
             dtype=values[3],
@@ -1106,23 +1111,23 @@ def dsplit(input: Any, sections: Any = MISSING, *, indices: Any = MISSING) -> An
     raise no_overload("dsplit", schemas, (input, sections, indices))
 
 
-_repeat_interleave__self_Tensor_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("repeats", is_tensor, MISSING, False, False),
-    ("dim", is_int, None, False, True),
-    ("output_size", is_int, None, True, True),
-)
-
-_repeat_interleave__self_int_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("repeats", is_int, MISSING, False, False),
-    ("dim", is_int, None, False, True),
-    ("output_size", is_int, None, True, True),
-)
-
-_repeat_interleave__Tensor_parameters = (
-    ("repeats", is_tensor, MISSING, False, False),
-    ("output_size", is_int, None, True, True),
+_repeat_interleave = Binder(
+    (
+        ("input", is_tensor, MISSING, False, False),
+        ("repeats", is_tensor, MISSING, False, False),
+        ("dim", is_int, None, False, True),
+        ("output_size", is_int, None, True, True),
+    ),
+    (
+        ("input", is_tensor, MISSING, False, False),
+        ("repeats", is_int, MISSING, False, False),
+        ("dim", is_int, None, False, True),
+        ("output_size", is_int, None, True, True),
+    ),
+    (
+        ("repeats", is_tensor, MISSING, False, False),
+        ("output_size", is_int, None, True, True),
+    ),
 )
 
 
@@ -1139,11 +1144,12 @@ def repeat_interleave(
         output_size=None) -> Tensor
     repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor"""
     keywords = {"input": input, "repeats": repeats, "dim": dim, "output_size": output_size}
-    if (values := bind(args, keywords, _repeat_interleave__self_Tensor_parameters)) is not None:
+    entry, values = _repeat_interleave(args, keywords)
+    if entry == 0:
         return repeat_interleave__self_Tensor(*values[:3], output_size=values[3])
-    if (values := bind(args, keywords, _repeat_interleave__self_int_parameters)) is not None:
+    if entry == 1:
         return repeat_interleave__self_int(*values[:3], output_size=values[3])
-    if (values := bind(args, keywords, _repeat_interleave__Tensor_parameters)) is not None:
+    if entry == 2:
         return repeat_interleave__Tensor(*values[:1], output_size=values[1])
     schemas = (
         "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt?"
@@ -1335,22 +1341,22 @@ def nanmedian(input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, out: An
     raise no_overload("nanmedian", schemas, (input, dim, keepdim))
 
 
-_random___from_parameters = (
-    ("self", is_tensor, MISSING, False, False),
-    ("from_", is_int, MISSING, False, False),
-    ("to", is_int, MISSING, False, True),
-    ("generator", is_given, None, True, True),
-)
-
-_random___to_parameters = (
-    ("self", is_tensor, MISSING, False, False),
-    ("to", is_int, MISSING, False, False),
-    ("generator", is_given, None, True, True),
-)
-
-_random___default_parameters = (
-    ("self", is_tensor, MISSING, False, False),
-    ("generator", is_given, None, True, True),
+_random_ = Binder(
+    (
+        ("self", is_tensor, MISSING, False, False),
+        ("from_", is_int, MISSING, False, False),
+        ("to", is_int, MISSING, False, True),
+        ("generator", is_given, None, True, True),
+    ),
+    (
+        ("self", is_tensor, MISSING, False, False),
+        ("to", is_int, MISSING, False, False),
+        ("generator", is_given, None, True, True),
+    ),
+    (
+        ("self", is_tensor, MISSING, False, False),
+        ("generator", is_given, None, True, True),
+    ),
 )
 
 
@@ -1365,11 +1371,12 @@ def random_(
     random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)
     random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)"""
     keywords = {"self": self, "from_": from_, "to": to, "generator": generator}
-    if (values := bind(args, keywords, _random___from_parameters)) is not None:
+    entry, values = _random_(args, keywords)
+    if entry == 0:
         return random___from(*values[:3], generator=values[3])
-    if (values := bind(args, keywords, _random___to_parameters)) is not None:
+    if entry == 1:
         return random___to(*values[:2], generator=values[2])
-    if (values := bind(args, keywords, _random___default_parameters)) is not None:
+    if entry == 2:
         return random___default(*values[:1], generator=values[1])
     schemas = (
         "random_.from(Tensor(a!) self, int from_, int? to, *, Generator? generator=None) -> "
@@ -1962,15 +1969,16 @@ def linalg_norm(
     raise no_overload("linalg_norm", schemas, (input, ord, dim, keepdim, dtype))
 
 
-_nuclear_norm__default_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("keepdim", is_bool, False, False, False),
-)
-
-_nuclear_norm__dim_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("dim", is_int_or_ints, MISSING, False, False),
-    ("keepdim", is_bool, False, False, False),
+_nuclear_norm = Binder(
+    (
+        ("input", is_tensor, MISSING, False, False),
+        ("keepdim", is_bool, False, False, False),
+    ),
+    (
+        ("input", is_tensor, MISSING, False, False),
+        ("dim", is_int_or_ints, MISSING, False, False),
+        ("keepdim", is_bool, False, False, False),
+    ),
 )
 
 
@@ -1980,9 +1988,10 @@ def nuclear_norm(
     """nuclear_norm(Tensor self, bool keepdim=False) -> Tensor
     nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor"""
     keywords = {"input": input, "dim": dim, "keepdim": keepdim}
-    if (values := bind(args, keywords, _nuclear_norm__default_parameters)) is not None:
+    entry, values = _nuclear_norm(args, keywords)
+    if entry == 0:
         return nuclear_norm__default(*values, out=out)
-    if (values := bind(args, keywords, _nuclear_norm__dim_parameters)) is not None:
+    if entry == 1:
         return nuclear_norm__dim(*values, out=out)
     schemas = (
         "nuclear_norm(Tensor self, bool keepdim=False) -> Tensor",
@@ -2154,23 +2163,23 @@ def conv3d(
     raise no_overload("conv3d", schemas, (input, weight, bias, stride, padding, dilation, groups))
 
 
-_var__correction_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("dim", is_int_or_ints, None, False, True),
-    ("correction", is_number, None, True, True),
-    ("keepdim", is_bool, False, True, False),
-)
-
-_var__default_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("unbiased", is_bool, MISSING, False, False),
-)
-
-_var__dim_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("dim", is_int_or_ints, MISSING, False, True),
-    ("unbiased", is_bool, MISSING, False, False),
-    ("keepdim", is_bool, False, False, False),
+_var = Binder(
+    (
+        ("input", is_tensor, MISSING, False, False),
+        ("dim", is_int_or_ints, None, False, True),
+        ("correction", is_number, None, True, True),
+        ("keepdim", is_bool, False, True, False),
+    ),
+    (
+        ("input", is_tensor, MISSING, False, False),
+        ("unbiased", is_bool, MISSING, False, False),
+    ),
+    (
+        ("input", is_tensor, MISSING, False, False),
+        ("dim", is_int_or_ints, MISSING, False, True),
+        ("unbiased", is_bool, MISSING, False, False),
+        ("keepdim", is_bool, False, False, False),
+    ),
 )
 
 
@@ -2194,11 +2203,12 @@ def var(
         "keepdim": keepdim,
         "correction": correction,
     }
-    if (values := bind(args, keywords, _var__correction_parameters)) is not None:
+    entry, values = _var(args, keywords)
+    if entry == 0:
         return var__correction(*values[:2], correction=values[2], keepdim=values[3], out=out)
-    if (values := bind(args, keywords, _var__default_parameters)) is not None:
+    if entry == 1:
         return var__default(*values)
-    if (values := bind(args, keywords, _var__dim_parameters)) is not None:
+    if entry == 2:
         return var__dim(*values)
     schemas = (
         "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
@@ -2209,23 +2219,23 @@ def var(
     raise no_overload("var", schemas, (*args, *keywords.values()))
 
 
-_std__correction_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("dim", is_int_or_ints, None, False, True),
-    ("correction", is_number, None, True, True),
-    ("keepdim", is_bool, False, True, False),
-)
-
-_std__default_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("unbiased", is_bool, MISSING, False, False),
-)
-
-_std__dim_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("dim", is_int_or_ints, MISSING, False, True),
-    ("unbiased", is_bool, MISSING, False, False),
-    ("keepdim", is_bool, False, False, False),
+_std = Binder(
+    (
+        ("input", is_tensor, MISSING, False, False),
+        ("dim", is_int_or_ints, None, False, True),
+        ("correction", is_number, None, True, True),
+        ("keepdim", is_bool, False, True, False),
+    ),
+    (
+        ("input", is_tensor, MISSING, False, False),
+        ("unbiased", is_bool, MISSING, False, False),
+    ),
+    (
+        ("input", is_tensor, MISSING, False, False),
+        ("dim", is_int_or_ints, MISSING, False, True),
+        ("unbiased", is_bool, MISSING, False, False),
+        ("keepdim", is_bool, False, False, False),
+    ),
 )
 
 
@@ -2249,11 +2259,12 @@ def std(
         "keepdim": keepdim,
         "correction": correction,
     }
-    if (values := bind(args, keywords, _std__correction_parameters)) is not None:
+    entry, values = _std(args, keywords)
+    if entry == 0:
         return std__correction(*values[:2], correction=values[2], keepdim=values[3], out=out)
-    if (values := bind(args, keywords, _std__default_parameters)) is not None:
+    if entry == 1:
         return std__default(*values)
-    if (values := bind(args, keywords, _std__dim_parameters)) is not None:
+    if entry == 2:
         return std__dim(*values)
     schemas = (
         "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
@@ -2264,23 +2275,23 @@ def std(
     raise no_overload("std", schemas, (*args, *keywords.values()))
 
 
-_var_mean__correction_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("dim", is_int_or_ints, None, False, True),
-    ("correction", is_number, None, True, True),
-    ("keepdim", is_bool, False, True, False),
-)
-
-_var_mean__default_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("unbiased", is_bool, MISSING, False, False),
-)
-
-_var_mean__dim_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("dim", is_int_or_ints, MISSING, False, True),
-    ("unbiased", is_bool, MISSING, False, False),
-    ("keepdim", is_bool, False, False, False),
+_var_mean = Binder(
+    (
+        ("input", is_tensor, MISSING, False, False),
+        ("dim", is_int_or_ints, None, False, True),
+        ("correction", is_number, None, True, True),
+        ("keepdim", is_bool, False, True, False),
+    ),
+    (
+        ("input", is_tensor, MISSING, False, False),
+        ("unbiased", is_bool, MISSING, False, False),
+    ),
+    (
+        ("input", is_tensor, MISSING, False, False),
+        ("dim", is_int_or_ints, MISSING, False, True),
+        ("unbiased", is_bool, MISSING, False, False),
+        ("keepdim", is_bool, False, False, False),
+    ),
 )
 
 
@@ -2303,11 +2314,12 @@ def var_mean(
         "keepdim": keepdim,
         "correction": correction,
     }
-    if (values := bind(args, keywords, _var_mean__correction_parameters)) is not None:
+    entry, values = _var_mean(args, keywords)
+    if entry == 0:
         return var_mean__correction(*values[:2], correction=values[2], keepdim=values[3])
-    if (values := bind(args, keywords, _var_mean__default_parameters)) is not None:
+    if entry == 1:
         return var_mean__default(*values)
-    if (values := bind(args, keywords, _var_mean__dim_parameters)) is not None:
+    if entry == 2:
         return var_mean__dim(*values)
     schemas = (
         "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
@@ -2319,23 +2331,23 @@ def var_mean(
     raise no_overload("var_mean", schemas, (*args, *keywords.values()))
 
 
-_std_mean__correction_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("dim", is_int_or_ints, None, False, True),
-    ("correction", is_number, None, True, True),
-    ("keepdim", is_bool, False, True, False),
-)
-
-_std_mean__default_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("unbiased", is_bool, MISSING, False, False),
-)
-
-_std_mean__dim_parameters = (
-    ("input", is_tensor, MISSING, False, False),
-    ("dim", is_int_or_ints, MISSING, False, True),
-    ("unbiased", is_bool, MISSING, False, False),
-    ("keepdim", is_bool, False, False, False),
+_std_mean = Binder(
+    (
+        ("input", is_tensor, MISSING, False, False),
+        ("dim", is_int_or_ints, None, False, True),
+        ("correction", is_number, None, True, True),
+        ("keepdim", is_bool, False, True, False),
+    ),
+    (
+        ("input", is_tensor, MISSING, False, False),
+        ("unbiased", is_bool, MISSING, False, False),
+    ),
+    (
+        ("input", is_tensor, MISSING, False, False),
+        ("dim", is_int_or_ints, MISSING, False, True),
+        ("unbiased", is_bool, MISSING, False, False),
+        ("keepdim", is_bool, False, False, False),
+    ),
 )
 
 
@@ -2358,11 +2370,12 @@ def std_mean(
         "keepdim": keepdim,
         "correction": correction,
     }
-    if (values := bind(args, keywords, _std_mean__correction_parameters)) is not None:
+    entry, values = _std_mean(args, keywords)
+    if entry == 0:
         return std_mean__correction(*values[:2], correction=values[2], keepdim=values[3])
-    if (values := bind(args, keywords, _std_mean__default_parameters)) is not None:
+    if entry == 1:
         return std_mean__default(*values)
-    if (values := bind(args, keywords, _std_mean__dim_parameters)) is not None:
+    if entry == 2:
         return std_mean__dim(*values)
     schemas = (
         "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
