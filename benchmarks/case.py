@@ -48,8 +48,8 @@ class Case(NamedTuple):
     sizes: str
     make: Callable[[ModuleType], Work]
     """Make the work from a module with PyTorch's interface."""
-    make_numpy: Callable[[], Call] | None = None
-    """The same work in one call of NumPy."""
+    make_array: Callable[[ModuleType], Call] | None = None
+    """The same work from a module with NumPy's interface."""
     is_random: bool = False
     """Only shapes and dtypes of results can be compared."""
 
@@ -66,8 +66,8 @@ def statement(
 ) -> Case:
     """A case of an expression over `torch`, `F` and the inputs, by their names.
 
-    train: names of inputs that require a gradient; one of normal numbers is propagated back from
-    the result.
+    numpy: the same work as an expression over `np`. train: names of inputs that require a
+    gradient; one of normal numbers is propagated back from the result.
     """
     inputs = {**(given or {}), **inputs}
     for name in train.split():
@@ -86,12 +86,13 @@ def statement(
             call = _training(T, call, [t for t in tensors.values() if t.requires_grad])
         return Work(call, tuple(tensors.values()))
 
-    def make_numpy() -> Call:
-        return _compiled(numpy, {"np": np, **values()})
+    def make_array(np: ModuleType) -> Call:
+        arrays = {name: np.asarray(value) for name, value in values().items()}
+        return _compiled(numpy, {"np": np, **arrays})
 
     shown = ", ".join(dict.fromkeys(_shown(each) for each in inputs.values()))
     title = f"`{text}`" + (", training" if train else "") + (f", {note}" if note else "")
-    return Case(title, shown, make, make_numpy if numpy else None, random)
+    return Case(title, shown, make, make_array if numpy else None, random)
 
 
 def _compiled(text: str, scope: dict[str, Any]) -> Call:

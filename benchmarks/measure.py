@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from types import ModuleType
 from typing import Any
 
-from benchmarks import check, timing
-from benchmarks.case import Call, Case
+from benchmarks import arrays, check, timing
+from benchmarks.case import Case
 
 ABSENT = (AttributeError, NotImplementedError)
 FAILURES = (RuntimeError, TypeError, ValueError, IndexError)
@@ -23,6 +23,7 @@ class Row:
     ours: float | None = None
     theirs: float | None = None
     numpy: float | None = None
+    jax: float | None = None
     remark: str = ""
     """`absent`, `fails` or `wrong`, and how; such a case is not timed."""
 
@@ -53,22 +54,14 @@ def measure(case: Case, rounds: int, seconds: float, ours: ModuleType, theirs: M
     if difference:
         row.remark = f"wrong: {difference}"
         return row
-    calls = [mine.call, reference.call, *_numpy_call(case, expected)]
+    others = arrays.calls(case, expected)
     del expected
     gc.collect()
-    times = timing.best_in_turns(calls, rounds, seconds)
-    row.ours, row.theirs = times[:2]
-    row.numpy = times[2] if len(times) > 2 else None
+    times = timing.best_in_turns([mine.call, reference.call, *others.values()], rounds, seconds)
+    row.ours, row.theirs, *rest = times
+    for library, taken in zip(others, rest, strict=True):
+        setattr(row, library, taken)
     return row
-
-
-def _numpy_call(case: Case, expected: list[Any]) -> list[Call]:
-    if case.make_numpy is None:
-        return []
-    call = case.make_numpy()
-    difference = check.numpy_difference(call(), expected)
-    assert not difference, f"{case.name}: NumPy is given other work: {difference}"
-    return [call]
 
 
 def _first_line(error: Exception) -> str:

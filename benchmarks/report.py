@@ -10,8 +10,8 @@ from benchmarks.groups import GROUPS, LIMIT
 from benchmarks.measure import Row
 
 HEAD = [
-    "| case | sizes | ours, us | PyTorch, us | ratio | NumPy, us |",
-    "|---|---|--:|--:|--:|--:|",
+    "| case | sizes | ours, us | PyTorch, us | ratio | NumPy, us | JAX, us |",
+    "|---|---|--:|--:|--:|--:|--:|",
 ]
 
 
@@ -19,9 +19,10 @@ def line(row: Row) -> str:
     """The row of a table; a ratio above the limit is bold."""
     cells = [row.name, row.sizes, _microseconds(row.ours), _microseconds(row.theirs)]
     if row.ratio is None:
-        return f"| {' | '.join([*cells, row.remark, ''])} |"
+        return f"| {' | '.join([*cells, row.remark, '', ''])} |"
     ratio = f"{row.ratio:.2f}"
-    cells += [f"**{ratio}**" if row.ratio > LIMIT else ratio, _microseconds(row.numpy)]
+    cells += [f"**{ratio}**" if row.ratio > LIMIT else ratio]
+    cells += [_microseconds(row.numpy), _microseconds(row.jax)]
     return f"| {' | '.join(cells)} |"
 
 

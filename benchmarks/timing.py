@@ -61,7 +61,7 @@ def machine() -> str:
         names = [line for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
         processor = names[0].partition(":")[2].strip() if names else processor
     versions = []
-    for package in ("numba", "numpy", "scipy", "torch"):
+    for package in ("numba", "numpy", "scipy", "torch", "jax"):
         try:
             versions.append(f"{package} {metadata.version(package)}")
         except metadata.PackageNotFoundError:
