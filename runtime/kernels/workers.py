@@ -97,8 +97,9 @@ def work(slot, spins):
     while True:
         state = read(slot)
         if state == READY:
+            if not replace(slot, READY, AWAKE):
+                continue  # taken back
             answer = call(read(slot + 8), read(slot + 16))
-            exchange(slot, AWAKE)
             exchange(slot + 24, answer)
             exchange(slot + 32, 1)
             left = spins
@@ -116,6 +117,16 @@ def work(slot, spins):
 def publish(slot, state):
     """Set the state, to READY or STOPPED; return the one before."""
     return exchange(slot, state)
+
+
+@njit(types.boolean(types.int64), cache=True, **options)
+def take_back(slot):
+    """Withdraw the task if it has not been begun; whether that was so."""
+    if not replace(slot, READY, AWAKE):
+        return False
+    exchange(slot + 24, 0)
+    exchange(slot + 32, 1)
+    return True
 
 
 @njit(types.int64(types.int64), cache=True, **options)
@@ -182,7 +193,8 @@ class Worker:
         self.slot_address = int(self.slot.ctypes.data)
         self.words_address = int(np.frombuffer(self.words, np.uint8).ctypes.data)
         self.error_address = int(self.error.ctypes.data)
-        self.wake = threading.Semaphore(0)
+        self.wake = threading.Lock()  # held while there is nothing to wake up for
+        self.wake.acquire()
         self.loops = _loops()
         self.publish, self.wait_for = self.loops.publish, self.loops.wait
         self.thread = threading.Thread(target=self._live, name=f"torchgen_{number}", daemon=True)
@@ -215,6 +227,10 @@ class Worker:
         if self.publish(self.slot_address, READY) == ASLEEP:
             self.wake.release()
 
+    def take_back(self) -> bool:
+        """Withdraw the task if the worker has not begun with it; whether that was so."""
+        return self.loops.take_back(self.slot_address)  # type: ignore[no-any-return]
+
     def wait(self) -> bool:
         """Wait for the task; whether it went well."""
         return self.wait_for(self.slot_address) == 0  # type: ignore[no-any-return]
@@ -246,6 +262,8 @@ atexit.register(stop)
 def run(kernel: Callable[..., Any], function: int, calls: Sequence[tuple[Any, ...]]) -> bool:
     """kernel(*call) for each of some calls: the first here, the others by workers.
 
+    What a worker has not begun when the first is done - it sleeps, or other programs have its
+    core - is done here, too: on a busy machine nobody waits for a thread that does not run.
     function: the address of the kernel's own function. Returns False, having done nothing, if
     another thread has the workers.
     """
@@ -260,6 +278,9 @@ def run(kernel: Callable[..., Any], function: int, calls: Sequence[tuple[Any, ..
             started.append((worker, call))
         try:
             kernel(*calls[0])
+            for worker, call in started:
+                if worker.take_back():
+                    kernel(*call)
         finally:
             failed = [call for worker, call in started if not worker.wait()]
         for call in failed:

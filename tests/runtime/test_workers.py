@@ -36,6 +36,28 @@ def test_workers_that_sleep_and_workers_that_wait() -> None:
     assert len(workers._workers) == 2
 
 
+def test_what_no_worker_begins_is_done_by_the_caller() -> None:
+    check(0)
+    time.sleep(0.1)  # they sleep, and nothing wakes them
+    sleeping = [(worker, worker.wake) for worker in workers._workers]
+    for worker, _ in sleeping:
+        worker.wake = threading.Lock()
+        worker.wake.acquire()
+    for seed in range(3):
+        check(seed)
+    for worker, wake in sleeping:
+        worker.wake = wake
+        wake.release()
+    check(4)
+
+
+def test_no_part_is_done_twice() -> None:
+    x = torch.zeros(1000)
+    for i in range(1, 2001):
+        x.add_(1)
+        assert x.min() == x.max() == i
+
+
 def test_several_callers_at_once() -> None:
     failures = []
 
