@@ -1,0 +1,144 @@
+"""Calls of hand-written kernels that write into a tensor they are given: in place and out=."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime import errors
+from runtime.backends.cpu import memory
+from runtime.backends.cpu.casting import make_cast_into_call
+from runtime.backends.cpu.converters import Converters, convert_all
+from runtime.backends.cpu.dispatch_output import Output
+from runtime.backends.cpu.dispatch_short import make_dense_copying_call, make_dense_filling_call
+from runtime.backends.cpu.planned_anywhere import find_places, make_planned_into_call
+from runtime.backends.cpu.planned_calls import PlanTable
+from runtime.core import promotion
+from runtime.core import shape as shapes
+from runtime.core.tensor import Tensor
+from runtime.dispatch import operator as registered
+from runtime.dispatch import ops
+from runtime.dispatch import signature as signatures
+from runtime.dispatch.operator import Call, Dispatch
+from runtime.kernels.cpu import half
+from runtime.kernels.cpu.planned import Cast, Elementwise, Planned
+
+
+def plan_into(
+    operator: Dispatch, kernel: Any, general: Call, converters: Converters, reads_self: bool
+) -> Call:
+    """The planned way of a kernel that writes into self, if it has one."""
+    places = find_places(converters, first=0 if reads_self else 1)
+    if not isinstance(kernel, Planned) or places is None or converters[0] is not Tensor._array:
+        return general
+
+    def prepare(args: tuple[Any, ...]) -> list[Output]:
+        self = args[0]
+        _check_shape(operator, self, args)
+        return [Output((self._sizes, self.dtype), None, operator.half_is_raw)]
+
+    return make_planned_into_call(PlanTable(kernel, prepare), general, places)
+
+
+def _check_shape(operator: Dispatch, self: Tensor, args: tuple[Any, ...]) -> None:
+    """Raise what the shape function has against the arguments, or a result of another shape."""
+    answer = operator.meta(*args) if operator.meta else None
+    if answer is not None and tuple(answer[0]) != tuple(self._sizes):
+        raise errors.inplace_shape(operator.base_name + "_", self._sizes, answer[0])
+
+
+def make_mutating_call(
+    operator: Dispatch, kernel: Any, converters: Converters, signature: tuple[Any, ...]
+) -> Call:
+    """The schema itself writes to self (`copy_`, `normal_`)."""
+    meta = operator.meta
+    own = signatures.dtype_of(signature[0])
+    rounded = own.opmath is not own and not operator.half_is_raw
+
+    def call(self: Tensor, *args: Any) -> Tensor:
+        if meta is not None:
+            meta(self, *args)
+        _check_own_overlap(operator, self)
+        arguments = convert_all(converters, (self, *args))
+        kernel(*arguments)
+        if rounded:
+            self._array()[...] = half.from_float32(arguments[0], own)
+        self._storage.version += 1
+        return self
+
+    if isinstance(kernel, Cast):
+        cast = make_cast_into_call(call)
+        is_copy = all(signatures.dtype_of(key) is own for key in signatures.tensor_keys(signature))
+        return make_dense_copying_call(kernel, cast) if is_copy and not rounded else cast
+    if isinstance(kernel, Elementwise) and not rounded:
+        return make_dense_filling_call(kernel, call, meta)
+    return plan_into(operator, kernel, call, converters, reads_self=False)
+
+
+def make_aliasing_call(
+    operator: Dispatch, kernel: Any, converters: Converters, signature: tuple[Any, ...]
+) -> Call:
+    """In place, by a kernel that may be given `out is self`."""
+    own = signatures.dtype_of(signature[0])
+    rounded = own.opmath is not own and not operator.half_is_raw
+
+    def call(self: Tensor, *args: Any) -> Tensor:
+        _check_shape(operator, self, (self, *args))
+        _check_own_overlap(operator, self)
+        arguments = convert_all(converters, (self, *args))
+        kernel(arguments[0], *arguments)
+        if rounded:
+            self._array()[...] = half.from_float32(arguments[0], own)
+        self._storage.version += 1
+        return self
+
+    return plan_into(operator, kernel, call, converters, reads_self=True)
+
+
+def _check_own_overlap(operator: Dispatch, self: Tensor) -> None:
+    if 0 in self._strides and shapes.repeats(self._sizes, self._strides):
+        raise errors.overlapping_write(operator.base_name)
+
+
+def make_copying_call(operator: Dispatch, call: Call) -> Call:
+    """In place by computing the result and copying it into self."""
+
+    def call_inplace(self: Tensor, *args: Any) -> Tensor:
+        result = call(self, *args)
+        if tuple(result._sizes) != tuple(self._sizes):
+            raise errors.inplace_shape(operator.base_name + "_", self._sizes, result._sizes)
+        promotion.check_out(result.dtype, self.dtype)
+        return copy_below(self, result)  # type: ignore[no-any-return]
+
+    return call_inplace
+
+
+def copy_below(out: Tensor, result: Tensor) -> Tensor:
+    """Copy below autograd: the wrapper around the in-place call does the recording."""
+    call = registered.operators["copy_"].calls[
+        signatures.without_grad(out._key), signatures.without_grad(result._key)
+    ]
+    return call(out, result, False)  # type: ignore[no-any-return]
+
+
+def make_out_call(operator: Dispatch, call: Call) -> Call:
+    """out= by computing the result and copying it."""
+
+    def call_out(out: Any, *args: Any) -> Any:
+        results = call(*args)
+        if isinstance(results, Tensor):
+            return store(operator.base_name, out, results)
+        stored = [
+            store(operator.base_name, each, result)
+            for each, result in zip(out, results, strict=True)
+        ]
+        return operator.wrap(*stored) if operator.wrap else tuple(stored)
+
+    return call_out
+
+
+def store(name: str, out: Tensor, result: Tensor) -> Tensor:
+    """Copy a result into a tensor given as out=, which is resized if need be."""
+    promotion.check_out(result.dtype, out.dtype)
+    if tuple(out._sizes) != tuple(result._sizes):
+        memory.resize_out(name, out, result._sizes)
+    return ops.copy_(out, result)  # type: ignore[no-any-return]

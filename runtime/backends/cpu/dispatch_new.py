@@ -1,0 +1,163 @@
+"""Calls of hand-written kernels on the CPU that make new tensors.
+
+Shapes are asked, results allocated, arrays handed over; plans take over where there are some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from runtime.backends.cpu.casting import make_cast_call
+from runtime.backends.cpu.converters import Converters, arrays_of, convert_all
+from runtime.backends.cpu.dispatch_output import Output, run_rounded
+from runtime.backends.cpu.dispatch_short import make_two_tensor_call
+from runtime.backends.cpu.planned_anywhere import find_places, make_anywhere_call
+from runtime.backends.cpu.planned_calls import (
+    MOST_PLANNED,
+    PlanTable,
+    is_dim_second,
+    make_dim_second_call,
+    make_planned_call,
+    make_planned_list_call,
+)
+from runtime.core import dtype as dtypes
+from runtime.core.tensor import Tensor, from_array
+from runtime.dispatch import signature as signatures
+from runtime.dispatch.operator import Call, Dispatch
+from runtime.kernels.cpu import half
+from runtime.kernels.cpu.planned import Cast, Planned
+
+GEOMETRIES_KEPT = 1024
+"""Shapes per signature for which a call remembers what the shape function said."""
+
+Prepare = Callable[[tuple[Any, ...]], list[Output]]
+
+
+def make_static_call(
+    operator: Dispatch, kernel: Any, converters: Converters, common: dtypes.dtype | None
+) -> Call:
+    """Shapes are known from the arguments."""
+    prepare = make_preparation(operator, common)
+    remembered: dict[Any, list[Output]] = {}
+    call = make_general_call(operator, kernel, converters, prepare, remembered)
+    if isinstance(kernel, Planned):
+        return make_planned(operator, kernel, call, converters, prepare)
+    if isinstance(kernel, Cast):
+        is_plain = converters[0] is Tensor._array
+        return make_cast_call(kernel, call, lambda args: prepare(args)[0], is_plain)
+    if operator.outputs == 1 and list(converters) == [Tensor._array] * 2:
+        return make_two_tensor_call(kernel, call, remembered)
+    return call
+
+
+def make_preparation(operator: Dispatch, common: dtypes.dtype | None) -> Prepare:
+    """What tells the results of a call from its arguments, or raises what is wrong with them."""
+    meta, several, raw = operator.meta, operator.outputs > 1, operator.half_is_raw
+    assert meta is not None
+
+    def prepare(args: tuple[Any, ...]) -> list[Output]:
+        specs = meta(*args)
+        return [Output(spec, common, raw) for spec in (specs if several else (specs,))]
+
+    return prepare
+
+
+def make_general_call(
+    operator: Dispatch,
+    kernel: Any,
+    converters: Converters,
+    prepare: Prepare,
+    remembered: dict[Any, list[Output]],
+) -> Call:
+    """The call for any arguments.
+
+    What the shape function says is remembered per geometry and plain arguments, if these can be
+    hashed: the checks of a call seen before are not made again.
+    """
+    several, wrap, raw = operator.outputs > 1, operator.wrap, operator.half_is_raw
+
+    def call(*args: Any) -> Any:
+        try:
+            seen = tuple([a if a.__class__ not in SHAPED else _geometry(a) for a in args])
+            outputs = remembered.get(seen)
+        except TypeError:  # a list: its members would have to be looked at
+            outputs = prepare(args)
+        else:
+            if outputs is None:
+                outputs = prepare(args)
+                if len(remembered) < GEOMETRIES_KEPT and all(map(_is_plain, args)):
+                    remembered[seen] = outputs
+        arguments = convert_all(converters, args)
+        if not several:
+            return outputs[0].run(kernel, arguments)
+        results = [output.allocate() for output in outputs]
+        if any(output.is_rounded for output in outputs):
+            run_rounded(kernel, results, arguments, raw)
+        else:
+            kernel(*map(Output.array, outputs, results), *arguments)
+        return wrap(*results) if wrap else tuple(results)
+
+    return call
+
+
+def make_planned(
+    operator: Dispatch, kernel: Planned, call: Call, converters: Converters, prepare: Prepare
+) -> Call:
+    """The shortest planned way for where the tensors stand; `call` where one is converted."""
+    present = [convert for convert in converters if convert is not None]
+    if operator.outputs == 1:
+        if present == [arrays_of] == list(converters[:1]):
+            return make_planned_list_call(kernel, call, prepare)
+        if is_dim_second(converters):
+            return make_dim_second_call(kernel, call, prepare, converters)
+        are_first = list(converters[: len(present)]) == [Tensor._array] * len(present)
+        if are_first and 0 < len(present) <= MOST_PLANNED:
+            return make_planned_call(kernel, call, prepare, len(present))
+    places = find_places(converters)
+    if places is None:
+        return call
+    return make_anywhere_call(PlanTable(kernel, prepare), call, places, operator.wrap)
+
+
+SHAPED = frozenset({Tensor, list, tuple})
+
+
+def _geometry(value: Any) -> Any:
+    """What of an argument a shape function reads: sizes and strides of tensors, also in lists."""
+    if value.__class__ is Tensor:
+        return value._sizes, value._strides
+    return tuple([_geometry(each) if each.__class__ is Tensor else each for each in value])
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether equal arguments mean equal shapes: True is 1 to a dict, but no tensor subclass is."""
+    return value.__class__ is Tensor or not isinstance(value, Tensor)
+
+
+def make_dynamic_call(
+    operator: Dispatch, kernel: Any, converters: Converters, signature: tuple[Any, ...]
+) -> Call:
+    """Shapes depend on the data: the kernel allocates."""
+    first = next(iter(signatures.tensor_keys(signature)))
+    own = signatures.dtype_of(first)
+    wrap, raw = operator.wrap, operator.half_is_raw
+
+    def tensor_of(array: Any) -> Tensor:
+        if own.opmath is not own:
+            if raw and array.dtype == np.uint16:
+                return from_array(array, own)
+            if not raw and array.dtype == np.float32:
+                return from_array(half.from_float32(array, own), own)
+        return from_array(array)
+
+    def call(*args: Any) -> Any:
+        result = kernel(*convert_all(converters, args))
+        if not isinstance(result, (tuple, list)):
+            return tensor_of(result)
+        tensors = tuple(tensor_of(each) for each in result)
+        return wrap(*tensors) if wrap else tensors
+
+    return call

@@ -1,0 +1,216 @@
+"""Calls of planned kernels that make one tensor of one to three others, or of a list.
+
+Those whose tensors stand elsewhere are in `planned_anywhere.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from runtime.backends.cpu.converters import Converters
+from runtime.backends.cpu.pointwise_kernels import typed_buffer
+from runtime.core.tensor import Tensor, build
+from runtime.dispatch.operator import Call
+from runtime.kernels.cpu.planned import Operand, Planned
+
+NO_PLAN = (None, None)
+PLANS_KEPT = 1024
+"""Geometries that a call remembers; others take the general way."""
+
+MOST_PLANNED = 3
+"""How many tensors a planned kernel may take here."""
+
+
+class PlanTable(dict[Any, tuple[Any, ...]]):
+    """By geometry: each result's `Output`, then the plan's run and number, None without a plan.
+
+    prepare: says what the results are for the arguments of a call, or raises.
+    """
+
+    def __init__(self, kernel: Planned, prepare: Callable[[Any], Any]) -> None:
+        self.kernel = kernel
+        self.prepare = prepare
+
+    def make(self, geometry: Any, args: Any, operands: Any, plain: Any) -> tuple[Any, ...]:
+        """Plan a call seen for the first time.
+
+        From now on, and for this call, too: one way, one order of rounding.
+        """
+        outputs = self.prepare(args)
+        if len(self) >= PLANS_KEPT:
+            return *outputs, *NO_PLAN
+        plan = None
+        if all(output.is_contiguous and not output.is_rounded for output in outputs):
+            outs = [Operand(output.numpy, output.sizes, output.strides) for output in outputs]
+            plan = self.kernel.planner(*outs, *map(described, operands), *plain)
+        entry = self[geometry] = *outputs, *(plan or NO_PLAN)
+        return entry
+
+
+def described(operand: Any) -> Any:
+    """What a planner reads of a tensor, or of each member of a list; None stays None."""
+    if operand is None:
+        return None
+    if isinstance(operand, Tensor):
+        return Operand(operand.dtype.numpy, operand._sizes, operand._strides)
+    return [described(each) for each in operand]
+
+
+def make_planned_call(kernel: Planned, general: Call, prepare: Any, operands: int) -> Call:
+    """A planned kernel over one to three tensors of any strides, followed by other arguments."""
+    maker = (make_unary_call, make_binary_call, make_ternary_call)[operands - 1]
+    return maker(PlanTable(kernel, prepare), general)
+
+
+def make_unary_call(plans: PlanTable, general: Call) -> Call:
+    """plans' kernel over one tensor."""
+
+    def call(self: Tensor, *plain: Any) -> Any:
+        geometry = (self._sizes, self._strides, plain)
+        try:
+            plan = plans.get(geometry)
+        except TypeError:
+            if any(each.__class__ is list for each in plain):
+                return call(self, *[tuple(p) if p.__class__ is list else p for p in plain])
+            return general(self, *plain)
+        if plan is None:
+            plan = plans.make(geometry, (self, *plain), (self,), plain)
+        output, run, number = plan
+        if run is None:
+            return general(self, *plain)
+        a, at_a = self._flat, 0
+        if a is None:
+            a, at_a = typed_buffer(self), self._offset
+        buffer = output.empty(output.numel, output.numpy)
+        run(buffer, a, at_a, number)
+        return build(output.key, output.sizes, output.strides, 0, None, buffer)
+
+    return call
+
+
+def make_binary_call(plans: PlanTable, general: Call) -> Call:
+    """plans' kernel over two tensors."""
+
+    def call(self: Tensor, other: Tensor, *plain: Any) -> Any:
+        geometry = (self._sizes, self._strides, other._sizes, other._strides, plain)
+        try:
+            plan = plans.get(geometry)
+        except TypeError:
+            return general(self, other, *plain)
+        if plan is None:
+            plan = plans.make(geometry, (self, other, *plain), (self, other), plain)
+        output, run, number = plan
+        if run is None:
+            return general(self, other, *plain)
+        a, b = self._flat, other._flat
+        at_a = at_b = 0
+        if a is None:
+            a, at_a = typed_buffer(self), self._offset
+        if b is None:
+            b, at_b = typed_buffer(other), other._offset
+        buffer = output.empty(output.numel, output.numpy)
+        run(buffer, a, b, at_a, at_b, number)
+        return build(output.key, output.sizes, output.strides, 0, None, buffer)
+
+    return call
+
+
+def make_ternary_call(plans: PlanTable, general: Call) -> Call:
+    """plans' kernel over three tensors."""
+
+    def call(self: Tensor, other: Tensor, third: Tensor, *plain: Any) -> Any:
+        tensors = (self, other, third)
+        geometry = (tuple([each for t in tensors for each in (t._sizes, t._strides)]), plain)
+        try:
+            plan = plans.get(geometry)
+        except TypeError:
+            return general(*tensors, *plain)
+        if plan is None:
+            plan = plans.make(geometry, (*tensors, *plain), tensors, plain)
+        output, run, number = plan
+        if run is None:
+            return general(*tensors, *plain)
+        buffer = output.empty(output.numel, output.numpy)
+        run(buffer, *arrays_of(tensors), *offsets_of(tensors), number)
+        return build(output.key, output.sizes, output.strides, 0, None, buffer)
+
+    return call
+
+
+def arrays_of(tensors: Sequence[Tensor]) -> list[Any]:
+    """Flat arrays that hold the tensors' elements."""
+    return [typed_buffer(t) if t._flat is None else t._flat for t in tensors]
+
+
+def offsets_of(tensors: Sequence[Tensor]) -> list[int]:
+    """Where the tensors begin in these."""
+    return [t._offset if t._flat is None else 0 for t in tensors]
+
+
+def is_dim_second(converters: Converters) -> bool:
+    """Whether an operator takes self, dim, and one or two more tensors as they are."""
+    present = [*converters[:1], *(convert for convert in converters[2:] if convert is not None)]
+    others = converters[2 : len(present) + 1]
+    return (
+        list(converters[1:2]) == [None]
+        and 1 < len(present) <= MOST_PLANNED
+        and present == [Tensor._array] * len(present)
+        and None not in others
+    )
+
+
+def make_dim_second_call(
+    kernel: Planned, general: Call, prepare: Callable[[Any], Any], converters: Converters
+) -> Call:
+    """The planned call of an operator whose second argument, `dim`, stands before other tensors."""
+    if list(converters[3:4]) == [Tensor._array]:
+
+        def call_three(self: Tensor, dim: int, a: Tensor, b: Tensor, *plain: Any) -> Any:
+            return planned_three(self, a, b, dim, *plain)
+
+        def general_three(self: Tensor, a: Tensor, b: Tensor, dim: int, *plain: Any) -> Any:
+            return general(self, dim, a, b, *plain)
+
+        def prepare_three(args: Any) -> Any:
+            self, a, b, dim, *plain = args
+            return prepare((self, dim, a, b, *plain))
+
+        planned_three = make_planned_call(kernel, general_three, prepare_three, 3)
+        return call_three
+
+    def call_two(self: Tensor, dim: int, a: Tensor, *plain: Any) -> Any:
+        return planned_two(self, a, dim, *plain)
+
+    def general_two(self: Tensor, a: Tensor, dim: int, *plain: Any) -> Any:
+        return general(self, dim, a, *plain)
+
+    def prepare_two(args: Any) -> Any:
+        self, a, dim, *plain = args
+        return prepare((self, dim, a, *plain))
+
+    planned_two = make_planned_call(kernel, general_two, prepare_two, 2)
+    return call_two
+
+
+def make_planned_list_call(kernel: Planned, general: Call, prepare: Any) -> Call:
+    """A planned kernel over a list of dense tensors: run(out, arrays, number)."""
+    plans = PlanTable(kernel, prepare)
+
+    def call(tensors: Sequence[Tensor], *plain: Any) -> Any:
+        arrays = [t._flat for t in tensors]
+        for array in arrays:
+            if array is None:
+                return general(tensors, *plain)
+        geometry = (tuple([t._sizes for t in tensors]), plain)
+        plan = plans.get(geometry)
+        if plan is None:
+            plan = plans.make(geometry, (tensors, *plain), (tensors,), plain)
+        output, run, number = plan
+        if run is None:
+            return general(tensors, *plain)
+        buffer = output.empty(output.numel, output.numpy)
+        run(buffer, arrays, number)
+        return build(output.key, output.sizes, output.strides, 0, None, buffer)
+
+    return call
