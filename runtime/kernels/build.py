@@ -191,6 +191,10 @@ class Kernel:
             compiled = self._compiled = compile_text(self.__name__, kernel_text(self.function))
         return compiled(*args)
 
+    def entry_point(self, arguments: tuple[Any, ...]) -> Any:
+        """The function for arguments as the module's `entry_point` has them."""
+        return entry_point(self.__name__, kernel_text(self.function), arguments)
+
 
 def kernel(function: FunctionType) -> Kernel:
     """Mark a plain function as a Numba kernel.

@@ -20,6 +20,7 @@ from runtime.backends.cpu.planned_calls import (
     PlanTable,
     is_dim_second,
     make_dim_second_call,
+    make_pair_call,
     make_planned_call,
     make_planned_list_call,
 )
@@ -108,12 +109,14 @@ def make_planned(
 ) -> Call:
     """The shortest planned way for where the tensors stand; `call` where one is converted."""
     present = [convert for convert in converters if convert is not None]
+    are_first = list(converters[: len(present)]) == [Tensor._array] * len(present)
+    if operator.outputs == 2 and are_first and len(present) == 1 and operator.wrap:
+        return make_pair_call(PlanTable(kernel, prepare), call, operator.wrap)
     if operator.outputs == 1:
         if present == [arrays_of] == list(converters[:1]):
             return make_planned_list_call(kernel, call, prepare)
         if is_dim_second(converters):
             return make_dim_second_call(kernel, call, prepare, converters)
-        are_first = list(converters[: len(present)]) == [Tensor._array] * len(present)
         if are_first and 0 < len(present) <= MOST_PLANNED:
             return make_planned_call(kernel, call, prepare, len(present))
     places = find_places(converters)

@@ -4,6 +4,7 @@ results, results written into self, random numbers."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import is_ as is_same
 from typing import Any, NamedTuple
 
 from runtime.backends.cpu import planned_calls
@@ -49,9 +50,16 @@ class Places(NamedTuple):
         return found
 
     def plain_of(self, args: Sequence[Any]) -> tuple[Any, ...]:
-        """The other arguments; a list as a tuple, which can be looked up."""
-        plain = [args[place] for place in self.plain]
-        return tuple([tuple(each) if each.__class__ is list else each for each in plain])
+        """The other arguments."""
+        return tuple([args[place] for place in self.plain])
+
+    def frozen(self, args: Sequence[Any]) -> list[Any] | None:
+        """The arguments with tuples for plain lists, so that they can be looked up; None as is."""
+        frozen = list(args)
+        for place in self.plain:
+            if args[place].__class__ is list:
+                frozen[place] = tuple(args[place])
+        return None if all(map(is_same, frozen, args)) else frozen
 
     def source_of(self, args: Sequence[Any]) -> tuple[Any, ...]:
         """The source of random numbers, if the operator takes one."""
@@ -85,7 +93,8 @@ def make_anywhere_call(plans: PlanTable, general: Call, places: Places, wrap: An
         try:
             plan = plans.get(geometry)
         except TypeError:
-            return general(*args)
+            frozen = places.frozen(args)
+            return general(*args) if frozen is None else call(*frozen)
         if plan is None:
             plan = plans.make(geometry, args, places.operands(args), plain)
         *outputs, run, number = plan
@@ -122,7 +131,8 @@ def make_planned_into_call(plans: PlanTable, general: Call, places: Places) -> C
         try:
             plan = plans.get(geometry)
         except TypeError:
-            return general(*args)
+            frozen = places.frozen(args)
+            return general(*args) if frozen is None else call(*frozen)
         if plan is None:
             plan = plans.make(geometry, args, places.operands(args), plain)
         _, run, number = plan

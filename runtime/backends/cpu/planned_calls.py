@@ -89,6 +89,36 @@ def make_unary_call(plans: PlanTable, general: Call) -> Call:
     return call
 
 
+def make_pair_call(plans: PlanTable, general: Call, wrap: Any) -> Call:
+    """plans' kernel over one tensor, with two results."""
+
+    def call(self: Tensor, *plain: Any) -> Any:
+        geometry = (self._sizes, self._strides, plain)
+        try:
+            plan = plans.get(geometry)
+        except TypeError:
+            return general(self, *plain)
+        if plan is None:
+            plan = plans.make(geometry, (self, *plain), (self,), plain)
+        first, second, run, number = plan
+        if run is None:
+            return general(self, *plain)
+        a, at_a = self._flat, 0
+        if a is None:
+            a, at_a = typed_buffer(self), self._offset
+        buffer, other = (
+            first.empty(first.numel, first.numpy),
+            second.empty(second.numel, second.numpy),
+        )
+        run(buffer, other, a, at_a, number)
+        return wrap(
+            build(first.key, first.sizes, first.strides, 0, None, buffer),
+            build(second.key, second.sizes, second.strides, 0, None, other),
+        )
+
+    return call
+
+
 def make_binary_call(plans: PlanTable, general: Call) -> Call:
     """plans' kernel over two tensors."""
 

@@ -7,6 +7,7 @@ contiguous is computed in a buffer and copied back.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import prod
@@ -49,6 +50,26 @@ def folded_shape(shape: tuple[int, ...], dim: int) -> tuple[int, int, int]:
         return (1, 1, 1)
     dim %= len(shape)
     return prod(shape[:dim]), shape[dim], prod(shape[dim + 1 :])
+
+
+def folded_strides(
+    sizes: Sequence[int], strides: Sequence[int], dim: int
+) -> tuple[int, int, int] | None:
+    """The strides of an array seen as `folded_shape` says; None if no one stride walks a side."""
+    if not sizes:
+        return (1, 1, 1)
+    dim %= len(sizes)
+    before = _merged_stride(sizes[:dim], strides[:dim])
+    behind = _merged_stride(sizes[dim + 1 :], strides[dim + 1 :])
+    return None if before is None or behind is None else (before, strides[dim], behind)
+
+
+def _merged_stride(sizes: Sequence[int], strides: Sequence[int]) -> int | None:
+    """The stride from element to element of several dims taken as one."""
+    walked = [(n, step) for n, step in zip(sizes, strides, strict=True) if n != 1]
+    if any(outer != n * step for (_, outer), (n, step) in pairwise(walked)):
+        return None
+    return walked[-1][1] if walked else 1
 
 
 def rows_along(array: Array, dim: int) -> Array:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels.build import kernel
+from runtime.kernels.cpu import order_plans
 from runtime.kernels.cpu.folding import (
     buffer_of,
     is_last,
@@ -22,6 +23,8 @@ from runtime.kernels.cpu.folding import (
     settle,
     store_rows,
 )
+from runtime.kernels.cpu.order_plans import float_key
+from runtime.kernels.cpu.planned import planned
 
 Array = Any
 
@@ -29,6 +32,7 @@ LANES = 32  # elements compared with the threshold at once
 HEAP_SHARE = 16  # `topk` keeps a heap while k is below this part of the row, else it sorts
 
 
+@planned(order_plans.plan_sort)
 def sort(
     values: Array, indices: Array, self: Array, dim: int = -1, descending: bool = False
 ) -> None:
@@ -43,6 +47,7 @@ def sort(
     store_rows(indices, row_indices, dim)
 
 
+@planned(order_plans.plan_sort_stable)
 def sort_stable(
     values: Array,
     indices: Array,
@@ -104,11 +109,7 @@ def _pack_floats(packed, rows, descending):
     for row in range(rows.shape[0]):
         bits = rows[row].view(np.uint32)
         for i in range(rows.shape[1]):
-            value = rows[row, i]
-            b = bits[i]
-            key = b ^ (np.uint32(0xFFFFFFFF) if b >> np.uint32(31) else np.uint32(0x80000000))
-            key = np.uint32(0x80000000) if value == 0 else key
-            key = np.uint32(0xFFFFFFFF) if value != value else key
+            key = float_key(rows[row, i], bits[i])
             packed[row, i] = ((np.uint64(key) ^ flip) << np.uint64(32)) | np.uint64(i)
 
 
@@ -166,6 +167,7 @@ def _take_rows(values, rows, order):
             values[row, i] = rows[row, order[row, i]]
 
 
+@planned(order_plans.plan_topk)
 def topk(
     values: Array,
     indices: Array,
@@ -276,6 +278,7 @@ def _is_better(a, place_a, b, place_b, largest):
     return a < b or b != b
 
 
+@planned(order_plans.plan_kthvalue)
 def kthvalue(
     values: Array, indices: Array, self: Array, k: int, dim: int = -1, keepdim: bool = False
 ) -> None:
@@ -291,21 +294,22 @@ def _order_statistic(values: Array, indices: Array, rows: Array, place: int) -> 
 
 
 def _write_found(values: Array, indices: Array, rows: Array, found: Array) -> None:
-    values[...] = found.reshape(values.shape)
     places = np.empty(len(rows), np.int64)
-    _first_places(places, rows, found)
+    _first_places(found, places, rows)
+    values[...] = found.reshape(values.shape)
     indices[...] = places.reshape(indices.shape)
 
 
 @kernel
-def _first_places(places, rows, found):
-    """Where each row's value stands first; NaN finds NaN."""
+def _first_places(found, places, rows):
+    """Where each row's value stands first, and what stands there; NaN finds NaN, -0 finds 0."""
     for row in range(rows.shape[0]):
         wanted = found[row]
         for i in range(rows.shape[1]):
             value = rows[row, i]
             if value == wanted or (value != value and wanted != wanted):
                 places[row] = i
+                found[row] = value
                 break
 
 
@@ -331,6 +335,7 @@ def nanmedian(out: Array, self: Array) -> None:
     out[...] = values[0]
 
 
+@planned(order_plans.plan_median)
 def median_dim(values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False) -> None:
     """Write the lower median and its first place; the first NaN of a slice that has one."""
     rows = rows_along(self, dim)
@@ -342,6 +347,7 @@ def median_dim(values: Array, indices: Array, self: Array, dim: int, keepdim: bo
     _write_found(values, indices, rows, found)
 
 
+@planned(order_plans.plan_nanmedian)
 def nanmedian_dim(
     values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False
 ) -> None:

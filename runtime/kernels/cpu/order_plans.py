@@ -1,0 +1,191 @@
+"""Plans of `sort`, `topk` and order statistics of a few float32 elements.
+
+Each element becomes a number of 64 bits whose upper half orders as the element does and whose lower
+half is its place. These numbers are sorted row by row, and what is asked for is read off: two
+compiled loops around one call of NumPy's vectorised sort, whatever the dim and the strides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from runtime.kernels.build import kernel
+from runtime.kernels.cpu.folding import folded_shape, folded_strides
+from runtime.kernels.cpu.planned import Operand, Plan
+
+Array = Any
+SMALL = 1 << 14
+LONGEST = 256  # the longest row sorted for a few of its elements; a scan is faster from there on
+FLOAT32, INT64, UINT64 = (np.dtype(name) for name in ("float32", "int64", "uint64"))
+
+KTH, MEDIAN, NANMEDIAN = 0, 1, 2  # which element an order statistic asks for
+
+
+def plan_sort(
+    values: Operand, indices: Operand, self: Operand, dim: int = -1, descending: bool = False
+) -> Plan | None:
+    """Plan `sort`, which is always stable."""
+    return _plan_first(self, folded_shape(self.sizes, dim)[1], dim, descending)
+
+
+def plan_sort_stable(
+    values: Operand,
+    indices: Operand,
+    self: Operand,
+    stable: bool | None,
+    dim: int = -1,
+    descending: bool = False,
+) -> Plan | None:
+    """Plan `sort` that has to be stable."""
+    return plan_sort(values, indices, self, dim, descending)
+
+
+def plan_topk(
+    values: Operand,
+    indices: Operand,
+    self: Operand,
+    k: int,
+    dim: int = -1,
+    largest: bool = True,
+    sorted: bool = True,
+) -> Plan | None:
+    """Plan `topk` of short rows."""
+    return _plan_first(self, k, dim, largest, LONGEST) if k else None
+
+
+def plan_kthvalue(
+    values: Operand, indices: Operand, self: Operand, k: int, dim: int = -1, keepdim: bool = False
+) -> Plan | None:
+    """Plan `kthvalue`."""
+    return _plan_one(self, dim, KTH, k - 1)
+
+
+def plan_median(
+    values: Operand, indices: Operand, self: Operand, dim: int, keepdim: bool = False
+) -> Plan | None:
+    """Plan `median` along a dim."""
+    return _plan_one(self, dim, MEDIAN, 0)
+
+
+def plan_nanmedian(
+    values: Operand, indices: Operand, self: Operand, dim: int, keepdim: bool = False
+) -> Plan | None:
+    """Plan `nanmedian` along a dim."""
+    return _plan_one(self, dim, NANMEDIAN, 0)
+
+
+Walk = tuple[int, ...]
+"""Sizes before, at and behind the dim, then the strides of self there."""
+
+
+def _walk(self: Operand, dim: int, longest: int) -> Walk | None:
+    if self.dtype != FLOAT32 or not 0 < prod(self.sizes) <= SMALL:
+        return None
+    shape, strides = folded_shape(self.sizes, dim), folded_strides(self.sizes, self.strides, dim)
+    return None if strides is None or shape[1] > longest else (*shape, *strides)
+
+
+def _plan_first(
+    self: Operand, count: int, dim: int, descending: bool, longest: int = SMALL
+) -> Plan | None:
+    """The plan for the first `count` of each row in order."""
+    walk = _walk(self, dim, longest)
+    if walk is None:
+        return None
+    take = take_first.entry_point((FLOAT32, INT64, UINT64, FLOAT32, *(int,) * 8))
+    return Plan(_make_run(walk, descending, take), count)
+
+
+def _plan_one(self: Operand, dim: int, which: int, place: int) -> Plan | None:
+    """The plan for one element of each row."""
+    walk = _walk(self, dim, SMALL)
+    if walk is None:
+        return None
+    take = take_one.entry_point((FLOAT32, INT64, UINT64, FLOAT32, *(int,) * 9))
+    return Plan(_make_run(walk, False, lambda *args: take(*args[:-1], *args[-1])), (which, place))
+
+
+def _make_run(walk: Walk, descending: bool, take: Callable[..., Any]) -> Callable[..., None]:
+    """Sort the rows, then have `take` read off the results."""
+    pack = pack_rows.entry_point((UINT64, FLOAT32, *(int,) * 8))
+    outer, size, inner = walk[:3]
+    rows, flip = outer * inner, 0xFFFFFFFF if descending else 0
+
+    def run(values: Array, indices: Array, self: Array, at: int, wanted: Any) -> None:
+        keys = np.empty(rows * size, np.uint64)
+        pack(keys, self, at, *walk, flip)
+        keys.reshape(rows, size).sort()
+        take(values, indices, keys, self, at, *walk, wanted)
+
+    return run
+
+
+@kernel
+def float_key(value, bits):
+    """A number of 32 bits that orders as the float of these bits does: NaN last, -0 as 0."""
+    key = bits ^ (np.uint32(0xFFFFFFFF) if bits >> np.uint32(31) else np.uint32(0x80000000))
+    key = np.uint32(0x80000000) if value == 0 else key
+    return np.uint32(0xFFFFFFFF) if value != value else key
+
+
+@kernel
+def pack_rows(keys, self, at, outer, size, inner, outer_step, step, inner_step, flip):
+    """Upper half: the key, turned round by `flip`; lower half: the place in the row."""
+    bits = self.view(np.uint32)
+    mask = np.uint64(flip)
+    for row in range(outer * inner):
+        start = at + row // inner * outer_step + row % inner * inner_step
+        target = keys[row * size : (row + 1) * size]
+        if step == 1:
+            source, words = self[start : start + size], bits[start : start + size]
+            for j in range(size):
+                key = np.uint64(float_key(source[j], words[j])) ^ mask
+                target[j] = (key << np.uint64(32)) | np.uint64(j)
+        else:
+            for j in range(size):
+                k = start + j * step
+                key = np.uint64(float_key(self[k], bits[k])) ^ mask
+                target[j] = (key << np.uint64(32)) | np.uint64(j)
+
+
+@kernel
+def take_first(
+    values, indices, keys, self, at, outer, size, inner, outer_step, step, inner_step, count
+):
+    """The first `count` elements of each row, and their places."""
+    for row in range(outer * inner):
+        o, i = row // inner, row % inner
+        start, target = at + o * outer_step + i * inner_step, o * count * inner + i
+        ordered = keys[row * size : row * size + count]
+        for j in range(count):
+            place = np.int64(ordered[j] & np.uint64(0xFFFFFFFF))
+            values[target + j * inner] = self[start + place * step]
+            indices[target + j * inner] = place
+
+
+@kernel
+def take_one(
+    values, indices, keys, self, at, outer, size, inner, outer_step, step, inner_step, which, place
+):
+    """The element of each row at a place in the order, and where an equal one stands first."""
+    upper = np.uint64(32)
+    for row in range(outer * inner):
+        ordered = keys[row * size : (row + 1) * size]
+        n = place
+        if which != KTH:
+            numbers = size
+            while numbers > 0 and ordered[numbers - 1] >> upper == np.uint64(0xFFFFFFFF):
+                numbers -= 1
+            # Behind the numbers stands the first NaN, if there is one.
+            n = (max(numbers, 1) - 1) // 2
+            n = numbers if which == MEDIAN and numbers < size else n
+        while n > 0 and ordered[n - 1] >> upper == ordered[n] >> upper:
+            n -= 1
+        first = np.int64(ordered[n] & np.uint64(0xFFFFFFFF))
+        start = at + row // inner * outer_step + row % inner * inner_step
+        values[row] = self[start + first * step]
+        indices[row] = first
