@@ -25,6 +25,8 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from runtime import config
 
 DECORATORS = """\
@@ -76,7 +78,7 @@ def entry_point(name: str, text: str, arguments: tuple[Any, ...]) -> Any:
 
     Called without Numba's look at its arguments, which costs 60 ns: the caller answers for them.
     arguments: a NumPy dtype for a contiguous one-dimensional array, which may be read-only if the
-    kernel only reads it; float, int, complex or bool for a number.
+    kernel only reads it; float, int, complex, bool or np.uint64 for a number.
     """
     from numba import from_dtype, types
 
@@ -85,6 +87,7 @@ def entry_point(name: str, text: str, arguments: tuple[Any, ...]) -> Any:
         int: types.int64,
         complex: types.complex128,
         bool: types.boolean,
+        np.uint64: types.uint64,
     }
     signature = tuple(
         [numbers.get(each) or types.Array(from_dtype(each), 1, "C") for each in arguments]

@@ -89,3 +89,36 @@ def test_ordering_of_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     planned = results(OF_ONE[name](x))
     with without_plans(monkeypatch):
         assert planned == results(OF_ONE[name](x))
+
+
+DRAWING: dict[str, Callable[[Any], Any]] = {
+    "uniform_": lambda x: x.uniform_(-2, 3),
+    "normal_": lambda x: x.normal_(1, 0.5),
+    "exponential_": lambda x: x.exponential_(2.0),
+    "randperm": lambda x: torch.randperm(x.numel()),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16], ids=str)
+@pytest.mark.parametrize("name", DRAWING)
+def test_drawing(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw() -> list[Any]:
+        torch.manual_seed(7)
+        made = [torch.zeros(3, 5, dtype=dtype), torch.zeros(6, 4, dtype=dtype).t()]
+        drawn = [results(DRAWING[name](x)) for x in (*made, made[0][1:], torch.zeros(0, 2))]
+        return drawn + [results(x) for x in made]
+
+    planned = draw()
+    with without_plans(monkeypatch):
+        assert planned == draw()
+
+
+def test_drawing_in_place_counts_as_a_change() -> None:
+    x, generator = torch.zeros(4), torch.Generator().manual_seed(5)
+    first = x.uniform_(generator=generator).clone()
+    assert x._version == 1
+    assert torch.equal(first, torch.zeros(4).uniform_(generator=generator.manual_seed(5)))
+    with pytest.raises(RuntimeError, match="range"):
+        x.uniform_(2, 1)
+    with pytest.raises(RuntimeError):
+        torch.zeros(1).expand(4).uniform_()

@@ -14,7 +14,7 @@ from runtime.backends.cpu.casting import make_cast_call
 from runtime.backends.cpu.converters import Converters, arrays_of, convert_all
 from runtime.backends.cpu.dispatch_output import Output, run_rounded
 from runtime.backends.cpu.dispatch_short import make_two_tensor_call
-from runtime.backends.cpu.planned_anywhere import find_places, make_anywhere_call
+from runtime.backends.cpu.planned_anywhere import find_places, make_anywhere_call, make_several_call
 from runtime.backends.cpu.planned_calls import (
     MOST_PLANNED,
     PlanTable,
@@ -122,7 +122,10 @@ def make_planned(
     places = find_places(converters)
     if places is None:
         return call
-    return make_anywhere_call(PlanTable(kernel, prepare), call, places, operator.wrap)
+    plans = PlanTable(kernel, prepare)
+    if operator.outputs == 1:
+        return make_anywhere_call(plans, call, places)
+    return make_several_call(plans, call, places, operator.wrap)
 
 
 SHAPED = frozenset({Tensor, list, tuple})

@@ -4,21 +4,15 @@ results, results written into self, random numbers."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import is_ as is_same
 from typing import Any, NamedTuple
 
-from runtime.backends.cpu import planned_calls
-from runtime.backends.cpu.converters import (
-    Converters,
-    arrays_of,
-    arrays_or_none,
-    generator_or_default,
-)
-from runtime.backends.cpu.planned_calls import PlanTable
+from runtime.backends.cpu import converters as convert
+from runtime.backends.cpu.converters import Converters
+from runtime.backends.cpu.planned_calls import PlanTable, arrays_of, offsets_of
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch.operator import Call
 
-LISTS = (arrays_of, arrays_or_none)
+LISTS = (convert.arrays_of, convert.arrays_or_none)
 
 
 class Places(NamedTuple):
@@ -49,33 +43,23 @@ class Places(NamedTuple):
                 found += [each for each in operand if each is not None]
         return found
 
-    def plain_of(self, args: Sequence[Any]) -> tuple[Any, ...]:
-        """The other arguments."""
-        return tuple([args[place] for place in self.plain])
-
-    def frozen(self, args: Sequence[Any]) -> list[Any] | None:
-        """The arguments with tuples for plain lists, so that they can be looked up; None as is."""
-        frozen = list(args)
-        for place in self.plain:
-            if args[place].__class__ is list:
-                frozen[place] = tuple(args[place])
-        return None if all(map(is_same, frozen, args)) else frozen
-
     def source_of(self, args: Sequence[Any]) -> tuple[Any, ...]:
         """The source of random numbers, if the operator takes one."""
-        return () if self.generator is None else (generator_or_default(args[self.generator]),)
+        return (
+            () if self.generator is None else (convert.generator_or_default(args[self.generator]),)
+        )
 
 
 def find_places(converters: Converters, first: int = 0) -> Places | None:
     """Where things stand from argument `first` on; None if a tensor has to be converted."""
     tensors, plain, generator = [], [], None
     for place in range(first, len(converters)):
-        convert = converters[place]
-        if convert is Tensor._array or convert in LISTS:
+        converter = converters[place]
+        if converter is Tensor._array or converter in LISTS:
             tensors.append(place)
-        elif convert is generator_or_default:
+        elif converter is convert.generator_or_default:
             generator = place
-        elif convert is None:
+        elif converter is None:
             plain.append(place)
         else:
             return None
@@ -83,35 +67,66 @@ def find_places(converters: Converters, first: int = 0) -> Places | None:
     return Places(tuple(tensors), has_lists, tuple(plain), generator)
 
 
-def make_anywhere_call(plans: PlanTable, general: Call, places: Places, wrap: Any) -> Call:
-    """A planned kernel that makes new tensors: run(*outs, *arrays, *offsets, number, *source)."""
+def make_anywhere_call(plans: PlanTable, general: Call, places: Places) -> Call:
+    """A planned kernel that makes one tensor: run(out, *arrays, *offsets, number, *source)."""
 
     def call(*args: Any) -> Any:
         tensors = places.tensors_of(args)
-        plain = places.plain_of(args)
+        plain = tuple([args[place] for place in places.plain])
         geometry = (plain, *[(t._sizes, t._strides) for t in tensors])
         try:
             plan = plans.get(geometry)
         except TypeError:
-            frozen = places.frozen(args)
-            return general(*args) if frozen is None else call(*frozen)
+            return call_frozen(call, general, places, args)
+        if plan is None:
+            plan = plans.make(geometry, args, places.operands(args), plain)
+        output, run, number = plan
+        if run is None:
+            return general(*args)
+        buffer = output.empty(output.numel, output.numpy)
+        arrays, offsets = arrays_of(tensors), offsets_of(tensors)
+        run(buffer, *arrays, *offsets, number, *places.source_of(args))
+        return build(output.key, output.sizes, output.strides, 0, None, buffer)
+
+    return call
+
+
+def make_several_call(plans: PlanTable, general: Call, places: Places, wrap: Any) -> Call:
+    """A planned kernel that makes several tensors: run(*outs, *arrays, *offsets, number)."""
+
+    def call(*args: Any) -> Any:
+        tensors = places.tensors_of(args)
+        plain = tuple([args[place] for place in places.plain])
+        geometry = (plain, *[(t._sizes, t._strides) for t in tensors])
+        try:
+            plan = plans.get(geometry)
+        except TypeError:
+            return call_frozen(call, general, places, args)
         if plan is None:
             plan = plans.make(geometry, args, places.operands(args), plain)
         *outputs, run, number = plan
         if run is None:
             return general(*args)
         buffers = [output.empty(output.numel, output.numpy) for output in outputs]
-        arrays, offsets = planned_calls.arrays_of(tensors), planned_calls.offsets_of(tensors)
+        arrays, offsets = arrays_of(tensors), offsets_of(tensors)
         run(*buffers, *arrays, *offsets, number, *places.source_of(args))
         results = [
             build(output.key, output.sizes, output.strides, 0, None, buffer)
             for output, buffer in zip(outputs, buffers, strict=True)
         ]
-        if len(results) == 1:
-            return results[0]
         return wrap(*results) if wrap else tuple(results)
 
     return call
+
+
+def call_frozen(call: Call, general: Call, places: Places, args: Sequence[Any]) -> Any:
+    """Look up once more, with tuples for lists; nothing else can be done about what is left."""
+    frozen = list(args)
+    for place in places.plain:
+        if frozen[place].__class__ is list:
+            frozen[place] = tuple(frozen[place])
+    changed = any(old is not new for old, new in zip(args, frozen, strict=True))
+    return call(*frozen) if changed else general(*args)
 
 
 def make_planned_into_call(plans: PlanTable, general: Call, places: Places) -> Call:
@@ -126,19 +141,18 @@ def make_planned_into_call(plans: PlanTable, general: Call, places: Places) -> C
             return general(self, *others)
         args = (self, *others)
         tensors = places.tensors_of(args)
-        plain = places.plain_of(args)
+        plain = tuple([args[place] for place in places.plain])
         geometry = (self._sizes, plain, *[(t._sizes, t._strides) for t in tensors])
         try:
             plan = plans.get(geometry)
         except TypeError:
-            frozen = places.frozen(args)
-            return general(*args) if frozen is None else call(*frozen)
+            return call_frozen(call, general, places, args)
         if plan is None:
             plan = plans.make(geometry, args, places.operands(args), plain)
         _, run, number = plan
         if run is None:
             return general(*args)
-        arrays, offsets = planned_calls.arrays_of(tensors), planned_calls.offsets_of(tensors)
+        arrays, offsets = arrays_of(tensors), offsets_of(tensors)
         run(flat, *arrays, *offsets, number, *places.source_of(args))
         (self._shared or self._storage).version += 1
         return self

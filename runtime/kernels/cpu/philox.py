@@ -50,9 +50,14 @@ def fill_words(words, count, start, seed):
         words[3, b] = c3
 
 
+def blocks_of(count: int, words_each: int) -> int:
+    """How many blocks a draw takes."""
+    return -(-count * words_each // 4)
+
+
 def reserve(count: int, words_each: int, generator: Any) -> tuple[Any, Any]:
     """Take the blocks for `count` numbers; return (first block, seed)."""
-    seed, start = generator.advance(-(-count * words_each // 4))
+    seed, start = generator.advance(blocks_of(count, words_each))
     return np.uint64(start), np.uint64(seed)
 
 

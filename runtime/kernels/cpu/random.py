@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,11 +15,38 @@ from runtime.kernels import threads
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu import distributions
 from runtime.kernels.cpu.folding import buffer_of, settle
-from runtime.kernels.cpu.philox import draw_words, reserve
+from runtime.kernels.cpu.philox import blocks_of, draw_words, fill_words, reserve
+from runtime.kernels.cpu.planned import Operand, Plan, Planner, planned
 
 Array = Any
 
 
+def plan_fill(kernels: Any, parameters: Callable[..., tuple[float, ...]]) -> Planner:
+    """The planner of an operator that fills a tensor with a few numbers.
+
+    parameters: makes the loop's numbers of the operator's.
+    """
+
+    def plan(self: Operand, *plain: float) -> Plan | None:
+        count = prod(self.sizes)
+        if self.dtype.name not in kernels or not 0 < count <= threads.GRAIN:
+            return None
+        words_each, fill = kernels[self.dtype.name]
+        blocks = blocks_of(count, words_each)
+        numbers = parameters(*map(float, plain))
+        words, floats = (int, int, np.uint64, np.uint64), (float,) * len(numbers)
+        entry = fill.entry_point(self.dtype, (self.dtype, *words, *floats))
+
+        def run(target: Array, numbers: tuple[float, ...], generator: Any) -> None:
+            seed, start = generator.advance(blocks)
+            entry(target, 0, blocks, start, seed, *numbers)
+
+        return Plan(run, numbers)
+
+    return plan
+
+
+@planned(plan_fill(distributions.UNIFORM, lambda low, high: (low, high - low)))
 def uniform_(self: Array, from_: float, to: float, generator: Any) -> None:
     """Fill evenly from [from, to); real and imaginary part of complex numbers alike."""
     if self.dtype.kind == "c":
@@ -26,6 +55,7 @@ def uniform_(self: Array, from_: float, to: float, generator: Any) -> None:
         _fill(self, generator, distributions.UNIFORM, from_, to - from_)
 
 
+@planned(plan_fill(distributions.NORMAL, lambda mean, std: (mean, std)))
 def normal_(self: Array, mean: float, std: float, generator: Any) -> None:
     """Fill normally. The variance of complex numbers is shared by their parts."""
     if self.dtype.kind == "c":
@@ -58,7 +88,7 @@ def _run(
     """Reserve the blocks of a draw and serve them, in parts if they are many."""
     count = arrays[0].size
     start, seed = reserve(count, words_each, generator)
-    blocks = -(-count * words_each // 4)
+    blocks = blocks_of(count, words_each)
     if count <= threads.GRAIN:
         fill(*arrays, 0, blocks, start, seed, *parameters)
         return
@@ -69,6 +99,7 @@ def _run(
     threads.run_ranges(part, blocks, count)
 
 
+@planned(plan_fill(distributions.EXPONENTIAL, lambda rate: (1 / rate,)))
 def exponential_(self: Array, lambd: float, generator: Any) -> None:
     """Fill from the exponential distribution: -log(u) / lambd, never zero."""
     _fill(self, generator, distributions.EXPONENTIAL, 1.0 / lambd)
@@ -141,21 +172,43 @@ def _whole(self: Array, low: int, high: int, generator: Any) -> None:
     settle(self, buffer)
 
 
+def plan_randperm(out: Operand, n: int) -> Plan | None:
+    """Plan a short permutation."""
+    if not 0 < n <= threads.GRAIN:
+        return None
+    entry = permute.entry_point((out.dtype, int, np.uint64, np.uint64))
+    blocks = blocks_of(n, 1)
+
+    def run(target: Array, blocks: int, generator: Any) -> None:
+        seed, start = generator.advance(blocks)
+        entry(target, blocks, start, seed)
+
+    return Plan(run, blocks)
+
+
+@planned(plan_randperm)
 def randperm(out: Array, n: int, generator: Any) -> None:
     """Write 0 .. n - 1 in random order."""
-    order = np.arange(n)
-    if n > 1:
-        _shuffle(order, draw_words(n, generator))
-    out[...] = order
+    if not n:
+        return
+    order = buffer_of(out)
+    start, seed = reserve(n, 1, generator)
+    permute(order, blocks_of(n, 1), start, seed)
+    settle(out, order)
 
 
 @kernel
-def _shuffle(order, words):
+def permute(out, blocks, start, seed):
     """Fisher-Yates: place i gets one of what is left from i on."""
-    n = order.size
+    n = out.size
+    drawn = np.empty((4, blocks), np.uint32)
+    fill_words(drawn, blocks, start, seed)
+    words = drawn.reshape(4 * blocks)
+    for i in range(n):
+        out[i] = i
     for i in range(n - 1):
         j = i + np.int64((np.uint64(words[i]) * np.uint64(n - i)) >> np.uint64(32))
-        order[i], order[j] = order[j], order[i]
+        out[i], out[j] = out[j], out[i]
 
 
 # Zeros and ones.
