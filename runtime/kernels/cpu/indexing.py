@@ -9,7 +9,7 @@ import numpy as np
 
 from runtime import errors
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu import place_plans, places
+from runtime.kernels.cpu import places, reading_plans
 from runtime.kernels.cpu.folding import (
     as_bits,
     as_int64,
@@ -25,7 +25,7 @@ from runtime.kernels.cpu.planned import planned
 Array = Any
 
 
-@planned(place_plans.plan_gather)
+@planned(reading_plans.plan_gather)
 def gather(out: Array, self: Array, dim: int, index: Array, sparse_grad: bool = False) -> None:
     """out[o, j, i] = self[o, index[o, j, i], i] around `dim`."""
     if not index.size:
@@ -105,7 +105,7 @@ def _gather(out, self, index):
     return fine
 
 
-@planned(place_plans.plan_index_select)
+@planned(reading_plans.plan_index_select)
 def index_select(out: Array, self: Array, dim: int, index: Array) -> None:
     """Write the slices that `index` names."""
     size = self.shape[dim] if self.ndim else 1
@@ -179,7 +179,7 @@ def _is_full_mask(self: Array, mask: Array | None) -> bool:
     )
 
 
-@planned(place_plans.plan_take)
+@planned(reading_plans.plan_take)
 def take(out: Array, self: Array, index: Array) -> None:
     """Write the elements at `index` of the flattened array."""
     slots = places.nonnegative_flat(index.reshape(-1), self.size).reshape(index.shape)

@@ -8,14 +8,14 @@ import numpy as np
 
 from runtime.kernels import threads
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu import place_plans
+from runtime.kernels.cpu import writing_plans
 from runtime.kernels.cpu.folding import as_bits, start_from
 from runtime.kernels.cpu.planned import planned
 
 Array = Any
 
 
-@planned(place_plans.plan_masked_fill)
+@planned(writing_plans.plan_masked_fill)
 def masked_fill(out: Array, self: Array, mask: Array, value: Any) -> None:
     """Write `value` where `mask` is true, self elsewhere."""
     filler = as_bits(np.asarray(value).astype(out.dtype).reshape(1))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu import place_plans
+from runtime.kernels.cpu import moving_plans
 from runtime.kernels.cpu.folding import buffer_of, fold, folded_shape, run_rows, settle
 from runtime.kernels.cpu.planned import planned
 
@@ -21,7 +21,7 @@ Array = Any
 _ACCUMULATE = {"f": np.float64, "c": np.complex128, "i": np.int64, "u": np.int64, "b": np.int64}
 
 
-@planned(place_plans.plan_cumsum)
+@planned(moving_plans.plan_cumsum)
 def cumsum(out: Array, self: Array, dim: int, dtype: Any = None) -> None:
     """Write the sums of what stands up to each place."""
     _scan(out, self, dim, _sum_rows, _sum_columns, 0)

@@ -13,7 +13,7 @@ import numpy as np
 
 from runtime import errors
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu import combining, place_plans, places
+from runtime.kernels.cpu import combining, places, writing_plans
 from runtime.kernels.cpu.folding import (
     as_bits,
     as_int64,
@@ -40,14 +40,14 @@ def scatter(out: Array, self: Array, dim: int, index: Array, src: Array) -> None
         _scatter_into(as_bits(out), dim, index, src, _write_rows, _write)
 
 
-@planned(place_plans.plan_scatter_number)
+@planned(writing_plans.plan_scatter_number)
 def scatter_value(out: Array, self: Array, dim: int, index: Array, value: Any) -> None:
     """out[o, index[o, j, i], i] = value around `dim`."""
     src = np.broadcast_to(np.full((), value).astype(out.dtype), index.shape)
     scatter(out, self, dim, index, src)
 
 
-@planned(place_plans.plan_scatter_add)
+@planned(writing_plans.plan_scatter_add)
 def scatter_add(out: Array, self: Array, dim: int, index: Array, src: Array) -> None:
     """out[o, index[o, j, i], i] += src[o, j, i] around `dim`."""
     start_from(out, self)
@@ -192,7 +192,7 @@ def _flat_places(flat, index, size):
     return fine
 
 
-@planned(place_plans.plan_index_add)
+@planned(writing_plans.plan_index_add)
 def index_add(
     out: Array, self: Array, dim: int, index: Array, source: Array, alpha: Any = 1
 ) -> None:

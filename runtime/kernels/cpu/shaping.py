@@ -10,7 +10,7 @@ import numpy as np
 
 from runtime.kernels import threads
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu import place_plans
+from runtime.kernels.cpu import moving_plans, writing_plans
 from runtime.kernels.cpu.folding import (
     as_bits,
     buffer_of,
@@ -33,7 +33,7 @@ def plan_join(out: Operand, tensors: Sequence[Operand], dim: int = 0) -> Plan | 
     if not 0 < count < threads.GRAIN or not all(prod(each.sizes) for each in tensors):
         return None
     outer = prod(out.sizes[: dim % len(out.sizes)])
-    if len(tensors) == 2 and out.dtype in place_plans.DTYPES:
+    if len(tensors) == 2 and out.dtype in writing_plans.DTYPES:
         arguments = out.dtype, out.dtype, out.dtype, int
         return Plan(_pair_runner(join_two.entry_point(out.dtype, arguments)), outer)
     return Plan(_join if outer == 1 else _join_rows, outer)
@@ -94,7 +94,7 @@ def stack(out: Array, tensors: Sequence[Array], dim: int = 0) -> None:
     copy_parts(*[(out[(*before, i, ...)], tensor) for i, tensor in enumerate(tensors)])
 
 
-@planned(place_plans.plan_flip)
+@planned(moving_plans.plan_flip)
 def flip(out: Array, self: Array, dims: Sequence[int]) -> None:
     """Write self mirrored along each of `dims`."""
     last = self.ndim - 1
@@ -181,13 +181,13 @@ def repeat(out: Array, self: Array, repeats: Sequence[int]) -> None:
     target[...] = source
 
 
-@planned(place_plans.plan_triangle(False))
+@planned(moving_plans.plan_triangle(False))
 def tril(out: Array, self: Array, diagonal: int = 0) -> None:
     """Write self with zeros above the diagonal."""
     _triangle(out, self, diagonal, False)
 
 
-@planned(place_plans.plan_triangle(True))
+@planned(moving_plans.plan_triangle(True))
 def triu(out: Array, self: Array, diagonal: int = 0) -> None:
     """Write self with zeros below the diagonal."""
     _triangle(out, self, diagonal, True)

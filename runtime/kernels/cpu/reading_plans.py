@@ -1,0 +1,127 @@
+"""Plans of small kernels that read at places given by index tensors."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from runtime import errors
+from runtime.kernels.cpu import places
+from runtime.kernels.cpu.folding import folded_shape
+from runtime.kernels.cpu.planned import Operand, Plan
+from runtime.kernels.cpu.small import (
+    INT64,
+    agree_but_for,
+    entry_for,
+    is_small,
+)
+from runtime.kernels.typed import typed
+
+Array = Any
+
+
+def plan_gather(
+    out: Operand, self: Operand, index: Operand, dim: int, sparse_grad: bool = False
+) -> Plan | None:
+    """Plan `gather` where self is no larger than the index but along `dim`."""
+    if not is_small(out, self, index) or not agree_but_for(self.sizes, index.sizes, dim):
+        return None
+    outer, count, inner = folded_shape(out.sizes, dim)
+    size = self.sizes[dim]
+    entry = entry_for(gather_flat, out.dtype, out.dtype, self.dtype, INT64, *(int,) * 6)
+
+    def run(target: Array, a: Array, b: Array, at_a: int, at_b: int, numbers: Any) -> None:
+        if not entry(target, a, b, at_a, at_b, *numbers):
+            slots = b[at_b : at_b + prod(index.sizes)].reshape(index.sizes)
+            raise places.bad_scatter_index(slots, dim, size)
+
+    return Plan(run, (outer, count, size, inner))
+
+
+@typed
+def gather_flat(out, self, index, at, at_index, outer, count, size, inner):
+    """out[o, j, i] = self[o, index[o, j, i], i]; False for a place outside."""
+    place = 0
+    if inner == 1:
+        for o in range(outer):
+            row = self[at + o * size : at + (o + 1) * size]
+            slots, target = index[at_index + place : at_index + place + count], out[place:]
+            for j in range(count):
+                k = np.uint64(slots[j])
+                if k >= np.uint64(size):
+                    return False
+                target[j] = row[k]
+            place += count
+        return True
+    for o in range(outer):
+        for _ in range(count):
+            for i in range(inner):
+                k = index[at_index + place]
+                if k < 0 or k >= size:
+                    return False
+                out[place] = self[at + (o * size + k) * inner + i]
+                place += 1
+    return True
+
+
+def plan_index_select(out: Operand, self: Operand, index: Operand, dim: int) -> Plan | None:
+    """Plan `index_select`."""
+    if not is_small(out, self, index) or index.dtype != INT64:
+        return None
+    outer, size, inner = folded_shape(self.sizes, dim)
+    entry = entry_for(select_flat, out.dtype, out.dtype, self.dtype, INT64, *(int,) * 6)
+
+    def run(target: Array, a: Array, b: Array, at_a: int, at_b: int, numbers: Any) -> None:
+        if not entry(target, a, b, at_a, at_b, *numbers):
+            raise errors.index_out_of_range_in_self()
+
+    return Plan(run, (outer, prod(index.sizes), size, inner))
+
+
+@typed
+def select_flat(out, self, index, at, at_index, outer, count, size, inner):
+    """out[o, j] = self[o, index[j]]; False for a place outside."""
+    for j in range(count):
+        if index[at_index + j] < 0 or index[at_index + j] >= size:
+            return False
+    place = 0
+    if inner == 1:
+        slots = index[at_index : at_index + count]
+        for o in range(outer):
+            row, target = self[at + o * size : at + (o + 1) * size], out[o * count :]
+            for j in range(count):
+                target[j] = row[np.uint64(slots[j])]
+        return True
+    for o in range(outer):
+        for j in range(count):
+            start = at + (o * size + index[at_index + j]) * inner
+            for i in range(inner):
+                out[place + i] = self[start + i]
+            place += inner
+    return True
+
+
+def plan_take(out: Operand, self: Operand, index: Operand) -> Plan | None:
+    """Plan `take`."""
+    if not is_small(out, self, index) or index.dtype != INT64:
+        return None
+    entry = entry_for(take_flat, out.dtype, out.dtype, self.dtype, INT64, int, int, int)
+
+    def run(target: Array, a: Array, b: Array, at_a: int, at_b: int, size: int) -> None:
+        if not entry(target, a, b, at_a, at_b, size):
+            places.nonnegative_flat(b[at_b : at_b + target.size], size)  # raises
+
+    return Plan(run, prod(self.sizes))
+
+
+@typed
+def take_flat(out, self, index, at, at_index, size):
+    """out[j] = self[index[j]], counted from the end if negative; False for a place outside."""
+    for j in range(out.size):
+        k = index[at_index + j]
+        if k < -size or k >= size:
+            return False
+        out[j] = self[at + (k + size if k < 0 else k)]
+    return True

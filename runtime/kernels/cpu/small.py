@@ -1,0 +1,53 @@
+"""What plans of small kernels share: which operands they take, and their compiled loops.
+
+Folding, checks and views of arrays take several times as long as a loop over a thousand elements.
+So plans give such operands, flat, to one compiled loop. Larger ones, other dtypes and operands with
+gaps are left to the kernels themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from runtime.kernels.cpu.planned import Operand, Plan
+from runtime.kernels.typed import TypedKernel
+
+Array = Any
+SMALL = 1 << 14
+DTYPES = frozenset(map(np.dtype, ("float32", "float64", "int64")))
+INT64, BOOL = np.dtype(np.int64), np.dtype(np.bool_)
+
+
+def is_small(out: Operand, *operands: Operand) -> bool:
+    """Whether dense operands of the usual dtypes give few elements, but some."""
+    return (
+        out.dtype in DTYPES
+        and 0 < prod(out.sizes) <= SMALL
+        and all(each.is_contiguous and 0 < prod(each.sizes) <= SMALL for each in operands)
+    )
+
+
+def agree_but_for(sizes: Sequence[int], others: Sequence[int], dim: int) -> bool:
+    """Whether two shapes are the same but for one dim."""
+    if len(sizes) != len(others) or not sizes:
+        return False
+    dim %= len(sizes)
+    return all(a == b for i, (a, b) in enumerate(zip(sizes, others, strict=True)) if i != dim)
+
+
+def entry_for(kernel: TypedKernel, dtype: Any, *arguments: Any) -> Callable[..., Any]:
+    """The compiled loop for elements of a dtype."""
+    return kernel.entry_point(dtype, arguments)  # type: ignore[no-any-return]
+
+
+def plan_one(entry: Callable[..., Any], numbers: tuple[Any, ...]) -> Plan:
+    """The plan of a loop of one operand that cannot fail."""
+
+    def run(target: Array, a: Array, at: int, numbers: Any) -> None:
+        entry(target, a, at, *numbers)
+
+    return Plan(run, numbers)

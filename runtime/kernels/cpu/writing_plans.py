@@ -1,0 +1,192 @@
+"""Plans of small kernels that write to places given by index tensors, or under a mask."""
+
+# ruff: noqa: F821 - T is a name of the compiled text.
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from runtime.kernels.cpu import places
+from runtime.kernels.cpu.folding import folded_shape
+from runtime.kernels.cpu.planned import Operand, Plan
+from runtime.kernels.cpu.small import (
+    BOOL,
+    INT64,
+    agree_but_for,
+    entry_for,
+    is_small,
+)
+from runtime.kernels.typed import typed
+
+Array = Any
+
+
+def plan_scatter_add(
+    out: Operand, self: Operand, index: Operand, src: Operand, dim: int
+) -> Plan | None:
+    """Plan `scatter_add` where the index covers the source, and all but `dim` of self."""
+    fits = is_small(out, self, index, src) and agree_but_for(self.sizes, index.sizes, dim)
+    if not fits or src.sizes != index.sizes:
+        return None
+    outer, count, inner = folded_shape(index.sizes, dim)
+    size = self.sizes[dim]
+    arrays = out.dtype, self.dtype, INT64, src.dtype
+    entry = entry_for(scatter_add_flat, out.dtype, *arrays, *(int,) * 7)
+
+    def run(target: Array, a: Array, b: Array, c: Array, *numbers: Any) -> None:
+        *offsets, sizes = numbers
+        if not entry(target, a, b, c, *offsets, *sizes):
+            slots = b[offsets[1] : offsets[1] + prod(index.sizes)].reshape(index.sizes)
+            raise places.bad_scatter_index(slots, dim, size)
+
+    return Plan(run, (outer, count, size, inner))
+
+
+@typed
+def scatter_add_flat(out, self, index, src, at, at_index, at_src, outer, count, size, inner):
+    """out = self; out[o, index[o, j, i], i] += src[o, j, i]; False for a place outside."""
+    for i in range(out.size):
+        out[i] = self[at + i]
+    place = 0
+    if inner == 1:
+        for o in range(outer):
+            row = out[o * size : (o + 1) * size]
+            slots, source = index[at_index + place :], src[at_src + place :]
+            for j in range(count):
+                k = np.uint64(slots[j])
+                if k >= np.uint64(size):
+                    return False
+                row[k] += source[j]
+            place += count
+        return True
+    for o in range(outer):
+        for _ in range(count):
+            for i in range(inner):
+                k = index[at_index + place]
+                if k < 0 or k >= size:
+                    return False
+                out[(o * size + k) * inner + i] += src[at_src + place]
+                place += 1
+    return True
+
+
+def plan_index_add(
+    out: Operand, self: Operand, index: Operand, source: Operand, dim: int, alpha: Any = 1
+) -> Plan | None:
+    """Plan `index_add` of a source as large as it can be."""
+    fits = is_small(out, self, index, source) and len(self.sizes) == len(source.sizes) > 0
+    if not fits or index.dtype != INT64 or alpha.__class__ not in (int, float):
+        return None
+    if out.dtype.kind != "f" and alpha.__class__ is float:
+        return None
+    outer, size, inner = folded_shape(self.sizes, dim)
+    arrays = out.dtype, self.dtype, INT64, source.dtype
+    kinds = (*(int,) * 7, float if out.dtype.kind == "f" else int)
+    entry = entry_for(index_add_flat, out.dtype, *arrays, *kinds)
+
+    def run(target: Array, a: Array, b: Array, c: Array, *numbers: Any) -> None:
+        *offsets, sizes = numbers
+        if not entry(target, a, b, c, *offsets, *sizes):
+            slots = b[offsets[1] : offsets[1] + prod(index.sizes)]
+            raise places.bad_slice_index(slots, dim, self.sizes)
+
+    number = float(alpha) if out.dtype.kind == "f" else alpha
+    return Plan(run, (outer, prod(index.sizes), size, inner, number))
+
+
+@typed
+def index_add_flat(out, self, index, src, at, at_index, at_src, outer, count, size, inner, alpha):
+    """out = self; out[o, index[j]] += alpha * source[o, j]; False for a place outside."""
+    for j in range(count):
+        if index[at_index + j] < 0 or index[at_index + j] >= size:
+            return False
+    for i in range(out.size):
+        out[i] = self[at + i]
+    place = at_src
+    if inner == 1:
+        slots = index[at_index : at_index + count]
+        for o in range(outer):
+            row, source = out[o * size : (o + 1) * size], src[place + o * count :]
+            for j in range(count):
+                row[np.uint64(slots[j])] += T(alpha) * source[j]
+        return True
+    for o in range(outer):
+        for j in range(count):
+            start = (o * size + index[at_index + j]) * inner
+            for i in range(inner):
+                out[start + i] += T(alpha) * src[place + i]
+            place += inner
+    return True
+
+
+def plan_scatter_number(
+    out: Operand, self: Operand, index: Operand, dim: int, value: Any
+) -> Plan | None:
+    """Plan `scatter` of a number."""
+    fits = is_small(out, self, index) and agree_but_for(self.sizes, index.sizes, dim)
+    if not fits or value.__class__ not in (int, float) or out.dtype.kind != "f":
+        return None
+    outer, count, inner = folded_shape(index.sizes, dim)
+    size = self.sizes[dim]
+    kinds = (*(int,) * 6, float)
+    entry = entry_for(scatter_number_flat, out.dtype, out.dtype, self.dtype, INT64, *kinds)
+
+    def run(target: Array, a: Array, b: Array, at_a: int, at_b: int, numbers: Any) -> None:
+        if not entry(target, a, b, at_a, at_b, *numbers):
+            slots = b[at_b : at_b + prod(index.sizes)].reshape(index.sizes)
+            raise places.bad_scatter_index(slots, dim, size)
+
+    return Plan(run, (outer, count, size, inner, float(value)))
+
+
+@typed
+def scatter_number_flat(out, self, index, at, at_index, outer, count, size, inner, value):
+    """out = self; out[o, index[o, j, i], i] = value; False for a place outside."""
+    for i in range(out.size):
+        out[i] = self[at + i]
+    place = 0
+    for o in range(outer):
+        for _ in range(count):
+            for i in range(inner):
+                k = index[at_index + place]
+                if k < 0 or k >= size:
+                    return False
+                out[(o * size + k) * inner + i] = T(value)
+                place += 1
+    return True
+
+
+def plan_masked_fill(out: Operand, self: Operand, mask: Operand, value: Any) -> Plan | None:
+    """Plan `masked_fill` with a number, for a mask of the same last dims."""
+    fits = is_small(out, self) and mask.is_contiguous and mask.dtype == BOOL
+    behind = out.sizes[len(out.sizes) - len(mask.sizes) :]
+    if not fits or out.sizes != self.sizes or mask.sizes != behind or not mask.sizes:
+        return None
+    if value.__class__ is not float and (out.dtype.kind != "i" or value.__class__ is not int):
+        return None
+    if out.dtype.kind == "i" and not (
+        value.__class__ is int and abs(value) <= np.iinfo(np.int64).max
+    ):
+        return None
+    entry = entry_for(
+        masked_fill_flat, out.dtype, out.dtype, self.dtype, BOOL, int, int, int, value.__class__
+    )
+
+    def run(target: Array, a: Array, b: Array, at_a: int, at_b: int, numbers: Any) -> None:
+        entry(target, a, b, at_a, at_b, *numbers)
+
+    return Plan(run, (prod(mask.sizes), value))
+
+
+@typed
+def masked_fill_flat(out, self, mask, at, at_mask, width, value):
+    """out[r, i] = value if mask[i] else self[r, i]."""
+    filler = T(value)
+    for start in range(0, out.size, width):
+        row, source = out[start : start + width], self[at + start : at + start + width]
+        flags = mask[at_mask : at_mask + width]
+        for i in range(width):
+            row[i] = filler if flags[i] else source[i]
