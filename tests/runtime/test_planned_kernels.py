@@ -69,9 +69,16 @@ OF_ONE: dict[str, Callable[[Any], Any]] = {
 
 
 def results(found: Any) -> list[Any]:
-    """Bits of all tensors of an answer, and their shapes."""
+    """Shapes, dtypes and bits of all tensors of an answer, every NaN being the same."""
     tensors = found if isinstance(found, (tuple, list)) else [found]
-    return [(each.shape, each.dtype, each.numpy().tobytes()) for each in tensors]
+    return [(each.shape, each.dtype, bits(each.numpy().copy())) for each in tensors]
+
+
+def bits(array: Any) -> bytes:
+    """The memory of an array."""
+    if array.dtype.kind == "f":
+        array[np.isnan(array)] = np.nan
+    return array.tobytes()  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -89,6 +96,100 @@ def test_ordering_of_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     planned = results(OF_ONE[name](x))
     with without_plans(monkeypatch):
         assert planned == results(OF_ONE[name](x))
+
+
+def places_in(size: int, *sizes: int) -> Any:
+    """Places of a dim, some named twice and some not at all."""
+    return torch.tensor(np.random.default_rng(5).integers(0, size, sizes))
+
+
+def test_gather(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gather() -> list[Any]:
+        found = []
+        for make in LAYOUTS.values():
+            found += results([make().gather(dim, INDEX[dim]) for dim in range(3)])
+        return found
+
+    planned = gather()
+    with without_plans(monkeypatch):
+        assert planned == gather()
+
+
+INDEX = [places_in(n, *SHAPE[:dim], 9, *SHAPE[dim + 1 :]) for dim, n in enumerate(SHAPE)]
+"""An index along each dim, longer than the dim."""
+
+SCATTERING: dict[str, Callable[[Any, int, Any, Any], Any]] = {
+    "scatter": lambda x, dim, i, y: x.scatter(dim, i, y),
+    "scatter_add": lambda x, dim, i, y: x.scatter_add(dim, i, y),
+    "sum": lambda x, dim, i, y: x.scatter_reduce(dim, i, y, "sum"),
+    "prod": lambda x, dim, i, y: x.scatter_reduce(dim, i, y, "prod"),
+    "amax": lambda x, dim, i, y: x.scatter_reduce(dim, i, y, "amax"),
+    "amin": lambda x, dim, i, y: x.scatter_reduce(dim, i, y, "amin"),
+    "amin without self": lambda x, dim, i, y: x.scatter_reduce(
+        dim, i, y, "amin", include_self=False
+    ),
+    "mean": lambda x, dim, i, y: x.scatter_reduce(dim, i, y, "mean"),
+    "in place": lambda x, dim, i, y: x.clone().scatter_add_(dim, i, y),
+    "amax in place": lambda x, dim, i, y: x.clone().scatter_reduce_(dim, i, y, "amax"),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64], ids=str)
+@pytest.mark.parametrize("name", SCATTERING)
+def test_scattering(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def scatter() -> list[Any]:
+        x = (tied(*SHAPE) if dtype.is_floating_point else places_in(9, *SHAPE)).to(dtype)
+        sources = [x.repeat(2, 2, 2)[tuple(map(slice, index.shape))] for index in INDEX]
+        calls = zip(INDEX, [source.contiguous() for source in sources], strict=True)
+        return results([SCATTERING[name](x, dim, *each) for dim, each in enumerate(calls)])
+
+    planned = scatter()
+    with without_plans(monkeypatch):
+        assert planned == scatter()
+
+
+PUTTING: dict[str, Callable[[], tuple[Any, Any]]] = {
+    "rows": lambda: ((places_in(6, 4) - 6,), tied(4, 5, 7)),
+    "rows of one value": lambda: ((places_in(6, 4),), tied(1)[0]),
+    "rows alike": lambda: ((places_in(6, 3, 2),), tied(1, 7)),
+    "columns": lambda: ((None, None, places_in(7, 3)), tied(6, 1, 3)),
+    "middle": lambda: ((None, places_in(5, 2, 3)), tied(2, 3, 7)),
+    "two": lambda: ((places_in(6, 4), places_in(5, 4)), tied(4, 7)),
+    "two that broadcast": lambda: ((places_in(6, 4, 1), places_in(5, 3) - 5), tied(4, 1, 7)),
+    "two of all": lambda: ((None, places_in(5, 4), places_in(7, 3, 4)), tied(6, 3, 4)),
+    "transposed values": lambda: ((places_in(6, 4),), tied(7, 5, 4).permute(2, 1, 0)),
+    "apart": lambda: ((places_in(6, 4), None, places_in(7, 4)), tied(4, 5)),
+    "mask": lambda: ((tied(*SHAPE) > 0,), tied(1)),
+    "one place": lambda: ((torch.tensor(2),), tied(5, 7)),
+    "none": lambda: ((places_in(6, 0),), tied(1)),
+}
+
+
+@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize("name", PUTTING)
+def test_putting(name: str, accumulate: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    indices, values = PUTTING[name]()
+
+    def put() -> list[Any]:
+        found = [make().index_put(indices, values, accumulate) for make in LAYOUTS.values()]
+        return results([*found, tied(*SHAPE).index_put_(indices, values, accumulate)])
+
+    planned = put()
+    with without_plans(monkeypatch):
+        assert planned == put()
+
+
+@pytest.mark.parametrize(
+    "indices", [([6],), ([-7],), ([0, 1], [0, 5]), (None, [0], [7]), ([0], [0, -6])], ids=str
+)
+def test_places_outside_are_refused_before_anything_is_written(indices: Any) -> None:
+    x = torch.zeros(SHAPE)
+    given = [None if each is None else torch.tensor(each) for each in indices]
+    with pytest.raises(IndexError, match="out of bounds"):
+        x.index_put_(given, torch.tensor(1.0))
+    with pytest.raises(IndexError, match="out of bounds"):
+        x.index_put(given, torch.tensor(1.0))
+    assert not x.any()
 
 
 DRAWING: dict[str, Callable[[Any], Any]] = {

@@ -37,10 +37,10 @@ class Places(NamedTuple):
         found: list[Tensor] = []
         for place in self.tensors:
             operand = args[place]
-            if isinstance(operand, Tensor):
-                found.append(operand)
-            else:
+            if operand.__class__ is list or operand.__class__ is tuple:
                 found += [each for each in operand if each is not None]
+            else:
+                found.append(operand)
         return found
 
     def source_of(self, args: Sequence[Any]) -> tuple[Any, ...]:

@@ -150,19 +150,28 @@ def make_ternary_call(plans: PlanTable, general: Call) -> Call:
     """plans' kernel over three tensors."""
 
     def call(self: Tensor, other: Tensor, third: Tensor, *plain: Any) -> Any:
-        tensors = (self, other, third)
-        geometry = (tuple([each for t in tensors for each in (t._sizes, t._strides)]), plain)
+        sizes = self._sizes, other._sizes, third._sizes
+        geometry = (sizes, self._strides, other._strides, third._strides, plain)
         try:
             plan = plans.get(geometry)
         except TypeError:
-            return general(*tensors, *plain)
+            return general(self, other, third, *plain)
         if plan is None:
+            tensors = (self, other, third)
             plan = plans.make(geometry, (*tensors, *plain), tensors, plain)
         output, run, number = plan
         if run is None:
-            return general(*tensors, *plain)
+            return general(self, other, third, *plain)
+        a, b, c = self._flat, other._flat, third._flat
+        at_a = at_b = at_c = 0
+        if a is None:
+            a, at_a = typed_buffer(self), self._offset
+        if b is None:
+            b, at_b = typed_buffer(other), other._offset
+        if c is None:
+            c, at_c = typed_buffer(third), third._offset
         buffer = output.empty(output.numel, output.numpy)
-        run(buffer, *arrays_of(tensors), *offsets_of(tensors), number)
+        run(buffer, a, b, c, at_a, at_b, at_c, number)
         return build(output.key, output.sizes, output.strides, 0, None, buffer)
 
     return call

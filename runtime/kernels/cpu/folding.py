@@ -59,12 +59,12 @@ def folded_strides(
     if not sizes:
         return (1, 1, 1)
     dim %= len(sizes)
-    before = _merged_stride(sizes[:dim], strides[:dim])
-    behind = _merged_stride(sizes[dim + 1 :], strides[dim + 1 :])
+    before = merged_stride(sizes[:dim], strides[:dim])
+    behind = merged_stride(sizes[dim + 1 :], strides[dim + 1 :])
     return None if before is None or behind is None else (before, strides[dim], behind)
 
 
-def _merged_stride(sizes: Sequence[int], strides: Sequence[int]) -> int | None:
+def merged_stride(sizes: Sequence[int], strides: Sequence[int]) -> int | None:
     """The stride from element to element of several dims taken as one."""
     walked = [(n, step) for n, step in zip(sizes, strides, strict=True) if n != 1]
     if any(outer != n * step for (_, outer), (n, step) in pairwise(walked)):

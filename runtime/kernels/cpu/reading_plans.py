@@ -9,7 +9,7 @@ import numpy as np
 
 from runtime import errors
 from runtime.kernels.cpu import places
-from runtime.kernels.cpu.folding import folded_shape
+from runtime.kernels.cpu.folding import folded_shape, folded_strides
 from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.small import (
     INT64,
@@ -25,44 +25,56 @@ Array = Any
 def plan_gather(
     out: Operand, self: Operand, index: Operand, dim: int, sparse_grad: bool = False
 ) -> Plan | None:
-    """Plan `gather` where self is no larger than the index but along `dim`."""
-    if not is_small(out, self, index) or not agree_but_for(self.sizes, index.sizes, dim):
+    """Plan `gather` where self, of any strides, is no larger than the index but along `dim`."""
+    fits = is_small(out, index) and agree_but_for(self.sizes, index.sizes, dim)
+    steps = folded_strides(self.sizes, self.strides, dim)
+    if not fits or steps is None or prod(self.sizes) == 0:
         return None
     outer, count, inner = folded_shape(out.sizes, dim)
     size = self.sizes[dim]
-    entry = entry_for(gather_flat, out.dtype, out.dtype, self.dtype, INT64, *(int,) * 6)
+    entry = entry_for(gather_flat, out.dtype, out.dtype, self.dtype, INT64, *(int,) * 9)
 
     def run(target: Array, a: Array, b: Array, at_a: int, at_b: int, numbers: Any) -> None:
         if not entry(target, a, b, at_a, at_b, *numbers):
             slots = b[at_b : at_b + prod(index.sizes)].reshape(index.sizes)
             raise places.bad_scatter_index(slots, dim, size)
 
-    return Plan(run, (outer, count, size, inner))
+    return Plan(run, (outer, count, size, inner, *steps))
 
 
 @typed
-def gather_flat(out, self, index, at, at_index, outer, count, size, inner):
+def gather_flat(
+    out, self, index, at, at_index, outer, count, size, inner, outer_step, step, inner_step
+):
     """out[o, j, i] = self[o, index[o, j, i], i]; False for a place outside."""
     place = 0
-    if inner == 1:
-        for o in range(outer):
-            row = self[at + o * size : at + (o + 1) * size]
-            slots, target = index[at_index + place : at_index + place + count], out[place:]
-            for j in range(count):
-                k = np.uint64(slots[j])
-                if k >= np.uint64(size):
-                    return False
-                target[j] = row[k]
-            place += count
-        return True
     for o in range(outer):
+        start = at + o * outer_step
+        if inner == 1:
+            slots, target = index[at_index + place : at_index + place + count], out[place:]
+            if step == 1:
+                row = self[start : start + size]
+                for j in range(count):
+                    k = np.uint64(slots[j])
+                    if k >= np.uint64(size):
+                        return False
+                    target[j] = row[k]
+            else:
+                for j in range(count):
+                    k = slots[j]
+                    if np.uint64(k) >= np.uint64(size):
+                        return False
+                    target[j] = self[start + k * step]
+            place += count
+            continue
         for _ in range(count):
+            slots, target = index[at_index + place : at_index + place + inner], out[place:]
             for i in range(inner):
-                k = index[at_index + place]
-                if k < 0 or k >= size:
+                k = slots[i]
+                if np.uint64(k) >= np.uint64(size):
                     return False
-                out[place] = self[at + (o * size + k) * inner + i]
-                place += 1
+                target[i] = self[start + k * step + i * inner_step]
+            place += inner
     return True
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from runtime import errors
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu import combining, places, writing_plans
+from runtime.kernels.cpu import combining, index_put_plan, places, writing_plans
 from runtime.kernels.cpu.folding import (
     as_bits,
     as_int64,
@@ -32,6 +32,7 @@ from runtime.kernels.cpu.planned import planned
 Array = Any
 
 
+@planned(writing_plans.plan_scatter)
 def scatter(out: Array, self: Array, dim: int, index: Array, src: Array) -> None:
     """out[o, index[o, j, i], i] = src[o, j, i] around `dim`; a later write wins."""
     start_from(out, self)
@@ -154,6 +155,7 @@ def scatter_value_combine(
     scatter_combine(out, self, dim, index, src, reduce)
 
 
+@planned(writing_plans.plan_scatter_reduce)
 def scatter_reduce(
     out: Array,
     self: Array,
@@ -306,6 +308,7 @@ def put(out: Array, self: Array, index: Array, source: Array, accumulate: bool =
     settle(out, buffer)
 
 
+@planned(index_put_plan.plan_index_put)
 def index_put(
     out: Array,
     self: Array,
@@ -377,4 +380,5 @@ def _put_apart(out: Array, plain: list[Array | None], values: Array, accumulate:
     if not accumulate:
         out[where] = given
     else:
-        np.add.at(out, where, given)
+        with np.errstate(all="ignore"):
+            np.add.at(out, where, given)

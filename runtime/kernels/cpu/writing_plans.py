@@ -24,52 +24,99 @@ from runtime.kernels.typed import typed
 Array = Any
 
 
+COPY, SUM, PROD, AMAX, AMIN = range(5)  # what becomes of an old value and a new one
+REDUCE = {"sum": SUM, "prod": PROD, "amax": AMAX, "amin": AMIN}
+
+
+def plan_scatter(
+    out: Operand, self: Operand, index: Operand, src: Operand, dim: int
+) -> Plan | None:
+    """Plan `scatter` of a tensor."""
+    return _plan_scattering(out, self, index, src, dim, COPY)
+
+
 def plan_scatter_add(
     out: Operand, self: Operand, index: Operand, src: Operand, dim: int
 ) -> Plan | None:
-    """Plan `scatter_add` where the index covers the source, and all but `dim` of self."""
+    """Plan `scatter_add`."""
+    return _plan_scattering(out, self, index, src, dim, SUM)
+
+
+def plan_scatter_reduce(
+    out: Operand,
+    self: Operand,
+    index: Operand,
+    src: Operand,
+    dim: int,
+    reduce: str,
+    include_self: bool = True,
+) -> Plan | None:
+    """Plan `scatter_reduce` where the old values take part; a mean has to count."""
+    if reduce not in REDUCE or not include_self:
+        return None
+    return _plan_scattering(out, self, index, src, dim, REDUCE[reduce])
+
+
+def _plan_scattering(
+    out: Operand, self: Operand, index: Operand, src: Operand, dim: int, how: int
+) -> Plan | None:
+    """The index has to cover the source, and all but `dim` of self."""
     fits = is_small(out, self, index, src) and agree_but_for(self.sizes, index.sizes, dim)
     if not fits or src.sizes != index.sizes:
         return None
     outer, count, inner = folded_shape(index.sizes, dim)
     size = self.sizes[dim]
     arrays = out.dtype, self.dtype, INT64, src.dtype
-    entry = entry_for(scatter_add_flat, out.dtype, *arrays, *(int,) * 7)
+    entry = entry_for(scatter_flat, out.dtype, *arrays, *(int,) * 8)
 
-    def run(target: Array, a: Array, b: Array, c: Array, *numbers: Any) -> None:
-        *offsets, sizes = numbers
-        if not entry(target, a, b, c, *offsets, *sizes):
-            slots = b[offsets[1] : offsets[1] + prod(index.sizes)].reshape(index.sizes)
+    def run(out: Array, a: Array, b: Array, c: Array, i: int, j: int, k: int, numbers: Any) -> None:
+        if not entry(out, a, b, c, i, j, k, *numbers):
+            slots = b[j : j + prod(index.sizes)].reshape(index.sizes)
             raise places.bad_scatter_index(slots, dim, size)
 
-    return Plan(run, (outer, count, size, inner))
+    return Plan(run, (outer, count, size, inner, how))
 
 
 @typed
-def scatter_add_flat(out, self, index, src, at, at_index, at_src, outer, count, size, inner):
-    """out = self; out[o, index[o, j, i], i] += src[o, j, i]; False for a place outside."""
+def combined(old, value, how):
+    """What is written where `old` stood; of two orders NaN wins."""
+    if how == SUM:
+        return old + value
+    if how == PROD:
+        return old * value
+    if how == AMAX:
+        return value if (value > old) | (value != value) else old
+    if how == AMIN:
+        return value if (value < old) | (value != value) else old
+    return value
+
+
+@typed
+def scatter_flat(out, self, index, src, at, at_index, at_src, outer, count, size, inner, how):
+    """out = self; out[o, index[o, j, i], i] joins src[o, j, i]; False for a place outside."""
     for i in range(out.size):
         out[i] = self[at + i]
     place = 0
-    if inner == 1:
-        for o in range(outer):
+    for o in range(outer):
+        if inner == 1:
             row = out[o * size : (o + 1) * size]
             slots, source = index[at_index + place :], src[at_src + place :]
             for j in range(count):
                 k = np.uint64(slots[j])
                 if k >= np.uint64(size):
                     return False
-                row[k] += source[j]
+                row[k] = combined(row[k], source[j], how)
             place += count
-        return True
-    for o in range(outer):
+            continue
         for _ in range(count):
+            slots, source = index[at_index + place :], src[at_src + place :]
             for i in range(inner):
-                k = index[at_index + place]
-                if k < 0 or k >= size:
+                k = slots[i]
+                if np.uint64(k) >= np.uint64(size):
                     return False
-                out[(o * size + k) * inner + i] += src[at_src + place]
-                place += 1
+                target = np.uint64((o * size + k) * inner + i)
+                out[target] = combined(out[target], source[i], how)
+            place += inner
     return True
 
 
@@ -87,10 +134,9 @@ def plan_index_add(
     kinds = (*(int,) * 7, float if out.dtype.kind == "f" else int)
     entry = entry_for(index_add_flat, out.dtype, *arrays, *kinds)
 
-    def run(target: Array, a: Array, b: Array, c: Array, *numbers: Any) -> None:
-        *offsets, sizes = numbers
-        if not entry(target, a, b, c, *offsets, *sizes):
-            slots = b[offsets[1] : offsets[1] + prod(index.sizes)]
+    def run(out: Array, a: Array, b: Array, c: Array, i: int, j: int, k: int, numbers: Any) -> None:
+        if not entry(out, a, b, c, i, j, k, *numbers):
+            slots = b[j : j + prod(index.sizes)]
             raise places.bad_slice_index(slots, dim, self.sizes)
 
     number = float(alpha) if out.dtype.kind == "f" else alpha
