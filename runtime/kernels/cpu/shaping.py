@@ -10,7 +10,7 @@ import numpy as np
 
 from runtime.kernels import threads
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu import moving_plans, writing_plans
+from runtime.kernels.cpu import moving_plans
 from runtime.kernels.cpu.folding import (
     as_bits,
     buffer_of,
@@ -22,6 +22,7 @@ from runtime.kernels.cpu.folding import (
     start_from,
 )
 from runtime.kernels.cpu.planned import Operand, Plan, planned
+from runtime.kernels.cpu.small import DTYPES
 from runtime.kernels.typed import typed
 
 Array = Any
@@ -33,7 +34,7 @@ def plan_join(out: Operand, tensors: Sequence[Operand], dim: int = 0) -> Plan | 
     if not 0 < count < threads.GRAIN or not all(prod(each.sizes) for each in tensors):
         return None
     outer = prod(out.sizes[: dim % len(out.sizes)])
-    if len(tensors) == 2 and out.dtype in writing_plans.DTYPES:
+    if len(tensors) == 2 and out.dtype in DTYPES:
         arguments = out.dtype, out.dtype, out.dtype, int
         return Plan(_pair_runner(join_two.entry_point(out.dtype, arguments)), outer)
     return Plan(_join if outer == 1 else _join_rows, outer)
