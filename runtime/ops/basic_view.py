@@ -238,6 +238,7 @@ def locate(self: Tensor, items: tuple[Any, ...]) -> Geometry | None:
 # Taking.
 
 SMALL = 512  # elements of an index tensor up to which NumPy's take costs less than the operator
+MASK_SMALL = 4096  # the same for a mask
 SEVERAL_SMALL = 4096  # the same for several index tensors, which the operator has to combine
 
 
@@ -248,10 +249,11 @@ def make_taker(key: int) -> Way | None:
     bare = key & ~keys.GRAD
 
     def take(self: Tensor, index: Tensor) -> Tensor | None:
-        if index._key not in _TAKEN_BY:
+        limit = _TAKEN_BY.get(index._key)
+        if limit is None:
             return None
         places = index._array()
-        if places.size > SMALL:
+        if places.size > limit:
             return None
         try:
             found = self._array().take(places, 0) if index._key == _INT64 else self._array()[places]
@@ -326,7 +328,7 @@ def _recorded_take(take: Callable[[Tensor, Any], Tensor | None]) -> Way:
 
 
 _INT64, _MASK = dtypes.int64.index, dtypes.bool.index
-_TAKEN_BY = (_INT64, _MASK)  # keys of CPU tensors with dims, outside autograd
+_TAKEN_BY = {_INT64: SMALL, _MASK: MASK_SMALL}  # keys of CPU tensors with dims, outside autograd
 
 
 readers: dict[type, Ways] = {

@@ -192,6 +192,33 @@ def test_places_outside_are_refused_before_anything_is_written(indices: Any) -> 
     assert not x.any()
 
 
+LISTING: dict[str, Callable[[], Any]] = {
+    "nonzero": lambda: (tied(*SHAPE) > 0).nonzero(),
+    "nonzero of a matrix": lambda: (tied(30, 7) > 0).nonzero(),
+    "nonzero of a vector": lambda: (tied(9)[2:] > 0).nonzero(),
+    "nonzero of a part": lambda: (tied(9, 8) > 0)[3:].nonzero(),
+    "nonzero, transposed": lambda: (tied(9, 8) > 0).t().nonzero(),
+    "nonzero of nothing": lambda: torch.zeros(3, 4, dtype=torch.bool).nonzero(),
+    "nonzero of one": lambda: torch.tensor(True).nonzero(),
+    "nonzero as a tuple": lambda: (tied(9, 8) > 0).nonzero(as_tuple=True),
+    "unique": lambda: places_in(7, 9, 8)[1:].unique(),
+    "unique, inverse": lambda: (places_in(7, 9, 8) - 4).unique(return_inverse=True),
+    "unique, counts": lambda: places_in(7, 9, 8).unique(return_counts=True),
+    "unique, all": lambda: places_in(90, 9, 8)[1:].unique(True, True, True),
+    "unique, wide": lambda: (places_in(7, 90) * 3074457345618258602).unique(True, True),
+    "unique, ends": lambda: torch.tensor([2**63 - 1, -(2**63), 0, -(2**63)]).unique(True, True),
+    "unique of one": lambda: torch.tensor(5).unique(True, True, True),
+    "unique of floats": lambda: tied(40).nan_to_num().unique(True, True, True),
+}
+
+
+@pytest.mark.parametrize("name", LISTING)
+def test_listing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = results(LISTING[name]())
+    with without_plans(monkeypatch):
+        assert planned == results(LISTING[name]())
+
+
 DRAWING: dict[str, Callable[[Any], Any]] = {
     "uniform_": lambda x: x.uniform_(-2, 3),
     "normal_": lambda x: x.normal_(1, 0.5),

@@ -20,6 +20,7 @@ from runtime.backends.cpu.planned_calls import (
     PlanTable,
     is_dim_second,
     make_dim_second_call,
+    make_listing_call,
     make_pair_call,
     make_planned_call,
     make_planned_list_call,
@@ -166,4 +167,6 @@ def make_dynamic_call(
         tensors = tuple(tensor_of(each) for each in result)
         return wrap(*tensors) if wrap else tensors
 
+    if isinstance(kernel, Planned) and list(filter(None, converters)) == [Tensor._array]:
+        return make_listing_call(PlanTable(kernel, lambda args: ()), call, wrap)
     return call

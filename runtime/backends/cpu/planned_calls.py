@@ -10,6 +10,8 @@ from typing import Any
 
 from runtime.backends.cpu.converters import Converters
 from runtime.backends.cpu.pointwise_kernels import typed_buffer
+from runtime.core import dtype as dtypes
+from runtime.core.dense import dense_layout
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch.operator import Call
 from runtime.kernels.cpu.planned import Operand, Planned
@@ -117,6 +119,35 @@ def make_pair_call(plans: PlanTable, general: Call, wrap: Any) -> Call:
         )
 
     return call
+
+
+def make_listing_call(plans: PlanTable, general: Call, wrap: Any) -> Call:
+    """plans' kernel over one tensor, with results whose shapes depend on the data."""
+
+    def call(self: Tensor, *plain: Any) -> Any:
+        geometry = (self._sizes, self._strides, plain)
+        plan = plans.get(geometry)
+        if plan is None:
+            plan = plans.make(geometry, (self, *plain), (self,), plain)
+        run, number = plan
+        if run is None:
+            return general(self, *plain)
+        a, at_a = self._flat, 0
+        if a is None:
+            a, at_a = typed_buffer(self), self._offset
+        results = [make_dense(flat, sizes) for flat, sizes in run(a, at_a, number)]
+        if len(results) == 1:
+            return results[0]
+        return wrap(*results) if wrap else tuple(results)
+
+    return call
+
+
+def make_dense(flat: Any, sizes: tuple[int, ...]) -> Tensor:
+    """A tensor of these elements."""
+    layout = dense_layout(sizes)
+    key = dtypes.from_numpy(flat.dtype).index | layout.zero_dim
+    return build(key, layout.sizes, layout.strides, 0, None, flat)
 
 
 def make_binary_call(plans: PlanTable, general: Call) -> Call:

@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
+from runtime.kernels.cpu import listing_plans
+from runtime.kernels.cpu.planned import planned
 from runtime.kernels.cpu.sorting import sort_rows
 
 Array = Any
 Three = tuple[Array, Array, Array]
 
 
+@planned(listing_plans.plan_unique)
 def unique2(
     self: Array, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
 ) -> Three:

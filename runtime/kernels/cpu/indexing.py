@@ -9,7 +9,7 @@ import numpy as np
 
 from runtime import errors
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu import places, reading_plans
+from runtime.kernels.cpu import listing_plans, places, reading_plans
 from runtime.kernels.cpu.folding import (
     as_bits,
     as_int64,
@@ -235,6 +235,7 @@ def _broadcast_pair(mask: Array, self: Array) -> tuple[Array, Array]:
     return tuple(np.broadcast_arrays(mask, self))  # type: ignore[return-value]
 
 
+@planned(listing_plans.plan_nonzero)
 def nonzero(self: Array) -> Array:
     """Return the places of the nonzero elements, one row each."""
     count = int(np.count_nonzero(self))

@@ -27,7 +27,11 @@ class Operand(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """run(out, *arrays, *offsets, number): flat arrays, and where each operand begins in its."""
+    """run(out, *arrays, *offsets, number): flat arrays, and where each operand begins in its.
+
+    Where the results' shapes depend on the data, run(*arrays, *offsets, number) returns them, each
+    as a flat array and its sizes.
+    """
 
     run: Callable[..., None]
     number: Any
@@ -43,17 +47,17 @@ class Planned:
     returns None for what only the kernel itself can do.
     """
 
-    def __init__(self, kernel: Callable[..., None], planner: Planner) -> None:
+    def __init__(self, kernel: Callable[..., Any], planner: Planner) -> None:
         self.kernel = kernel
         self.planner = planner
         self.__name__ = kernel.__name__
         self.__doc__ = kernel.__doc__
 
-    def __call__(self, *args: Any) -> None:
-        self.kernel(*args)
+    def __call__(self, *args: Any) -> Any:
+        return self.kernel(*args)
 
 
-def planned(planner: Planner) -> Callable[[Callable[..., None]], Planned]:
+def planned(planner: Planner) -> Callable[[Callable[..., Any]], Planned]:
     """Give a kernel its planner."""
     return lambda kernel: Planned(kernel, planner)
 

@@ -1,0 +1,142 @@
+"""Plans of small kernels whose results' shapes depend on the data: places and distinct values.
+
+Their run returns what it found: pairs of a flat array and its sizes.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from runtime.kernels.build import kernel
+from runtime.kernels.cpu.planned import Operand, Plan
+from runtime.kernels.cpu.small import BOOL, INT64, SMALL
+
+Array = Any
+UINT64 = np.dtype(np.uint64)
+NONE = np.empty(0, np.int64)
+Found = list[tuple[Array, tuple[int, ...]]]
+
+
+def plan_nonzero(self: Operand) -> Plan | None:
+    """Plan `nonzero` of a dense mask."""
+    count = prod(self.sizes)
+    if self.dtype != BOOL or not self.is_contiguous or not 0 < count <= SMALL or not self.sizes:
+        return None
+    entry = list_places.entry_point((INT64, BOOL, INT64, int))
+    ndim, sizes = len(self.sizes), np.array(self.sizes, np.int64)
+
+    def run(mask: Array, at: int, sizes: Array) -> Found:
+        if at or mask.size != count:
+            mask = mask[at : at + count]
+        found = int(np.count_nonzero(mask))
+        out = np.empty(found * ndim, np.int64)
+        entry(out, mask, sizes, ndim)
+        return [(out, (found, ndim))]
+
+    return Plan(run, sizes)
+
+
+@kernel
+def list_places(out, mask, sizes, ndim):
+    """Row by row: first the columns, without a branch, then the coordinates of each."""
+    width = sizes[ndim - 1]
+    counter, columns = np.zeros(ndim, np.int64), np.empty(width + 1, np.int64)
+    place = 0
+    for start in range(0, mask.size, width):
+        row = mask[start : start + width]
+        count = 0
+        for j in range(width):
+            columns[np.uint64(count)] = j
+            count += 1 if row[j] else 0
+        if ndim == 2:
+            for n in range(count):
+                out[np.uint64(place)] = counter[0]
+                out[np.uint64(place + 1)] = columns[n]
+                place += 2
+        else:
+            for n in range(count):
+                for dim in range(ndim - 1):
+                    out[place + dim] = counter[dim]
+                out[place + ndim - 1] = columns[n]
+                place += ndim
+        for dim in range(ndim - 2, -1, -1):
+            counter[dim] += 1
+            if counter[dim] < sizes[dim]:
+                break
+            counter[dim] = 0
+
+
+def plan_unique(
+    self: Operand, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> Plan | None:
+    """Plan `unique` of dense int64 numbers."""
+    count = prod(self.sizes)
+    if self.dtype != INT64 or not self.is_contiguous or not 0 < count <= SMALL:
+        return None
+    pack = pack_places.entry_point((UINT64, INT64, int))
+    list_runs = list_distinct.entry_point((*(INT64,) * 5, int))
+    place_bits = max(count - 1, 1).bit_length()
+
+    def order_of(values: Array) -> Array:
+        keys = np.empty(count, np.uint64)
+        if not pack(keys, values, place_bits):
+            return np.argsort(values, kind="stable")
+        keys.sort()
+        keys &= np.uint64(2**place_bits - 1)
+        return keys.view(np.int64)
+
+    def run(a: Array, at: int, sizes: tuple[int, ...]) -> Found:
+        values = a[at : at + count]
+        if not return_inverse:
+            values = np.sort(values)
+        order = order_of(values) if return_inverse else NONE
+        out, lengths = np.empty(count, np.int64), np.empty(count, np.int64)
+        inverse = np.empty(count if return_inverse else 0, np.int64)
+        found = list_runs(out, lengths, inverse, order, values, order.size)
+        counts = lengths[:found].copy() if return_counts else NONE
+        return [
+            (out[:found].copy(), (found,)),
+            (inverse, sizes if return_inverse else (0,)),
+            (counts, counts.shape),
+        ]
+
+    return Plan(run, self.sizes)
+
+
+@kernel
+def pack_places(keys, values, place_bits):
+    """Numbers that order as the values do, place below value; False if 64 bits are too few."""
+    least, greatest = values[0], values[0]
+    for i in range(values.size):
+        least, greatest = min(least, values[i]), max(greatest, values[i])
+    spread = np.uint64(greatest) - np.uint64(least)
+    if spread >> np.uint64(64 - place_bits):
+        return False
+    for i in range(values.size):
+        above = np.uint64(values[i]) - np.uint64(least)
+        keys[i] = (above << np.uint64(place_bits)) | np.uint64(i)
+    return True
+
+
+@kernel
+def list_distinct(out, lengths, inverse, order, values, ordered):
+    """The distinct values, how often each stands there, and which of them each value is.
+
+    order: the places of the values in ascending order, if `ordered`; else they ascend themselves
+    and `inverse` is left out. Returns how many are distinct.
+    """
+    found = 0
+    for n in range(values.size):
+        place = np.uint64(order[n]) if ordered else np.uint64(n)
+        value = values[place]
+        if n == 0 or value != out[np.uint64(found - 1)]:
+            out[np.uint64(found)] = value
+            lengths[np.uint64(found)] = 0
+            found += 1
+        lengths[np.uint64(found - 1)] += 1
+        if ordered:
+            inverse[place] = found - 1
+    return found
