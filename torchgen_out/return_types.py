@@ -398,7 +398,7 @@ class _attention(NamedTuple):
     """What `_attention` returns."""
 
     output: Tensor
-    weights: Tensor
+    logsumexp: Tensor
 
     def __repr__(self) -> str:
         return printing.named_results("torch.return_types._attention", self)

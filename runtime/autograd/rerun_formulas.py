@@ -82,15 +82,17 @@ def attention_backward(
     key: Tensor,
     value: Tensor,
     mask: Tensor | None,
+    logsumexp: Tensor,
     scale: float,
     causal: bool,
-    weights: Tensor,
 ) -> Gradients:
     """The gradients of query, key and value."""
     if grad_mode.is_enabled():
         inputs = [query, key, value]
         return _by_steps(lambda: ops._attention_steps(*inputs, mask, scale, causal), inputs, [grad])
-    found: Gradients = ops._attention_backward(grad, query, key, value, weights, scale)
+    found: Gradients = ops._attention_backward(
+        grad, query, key, value, mask, logsumexp, scale, causal
+    )
     return found
 
 

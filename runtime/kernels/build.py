@@ -73,8 +73,8 @@ def compile_text(name: str, text: str) -> Any:
 
 
 @cache
-def entry_point(name: str, text: str, arguments: tuple[Any, ...]) -> Any:
-    """The function `kernel` of `text`, compiled or loaded at once for arguments of known types.
+def entry_point(name: str, text: str, arguments: tuple[Any, ...], function: str = "kernel") -> Any:
+    """A function of `text`, compiled or loaded at once for arguments of known types.
 
     Called without Numba's look at its arguments, which costs 60 ns: the caller answers for them.
     arguments: a NumPy dtype for a contiguous one-dimensional array, which may be read-only if the
@@ -92,7 +92,7 @@ def entry_point(name: str, text: str, arguments: tuple[Any, ...]) -> Any:
     signature = tuple(
         [numbers.get(each) or types.Array(from_dtype(each), 1, "C") for each in arguments]
     )
-    dispatcher = compile_text(name, text)
+    dispatcher = getattr(load_text(name, text), function)
     with _without_collections():
         dispatcher.compile(signature)
     result = dispatcher.overloads[signature]

@@ -64,21 +64,32 @@ def typed_sum(function: FunctionType) -> TypedKernel:
 
 def typed_text(function: FunctionType, type_name: str, reassociate: bool) -> str:
     """The self-contained text of a typed kernel for one element type."""
+    text = joint_text((function,), type_name, reassociate)
+    return text + f"\n\nkernel = {function.__name__}\n"
+
+
+def joint_text(
+    functions: tuple[FunctionType, ...], type_name: str, reassociate: bool, given: str = ""
+) -> str:
+    """One text for typed kernels that share much, so that this is compiled once for all of them.
+
+    given: text that defines further names, compiled without the freedom to reassociate.
+    """
     helpers: dict[str, str] = {}
-    body = _collect(function, helpers)
-    library = compose.compose("\n".join(helpers.values()) + body, type_name)
+    bodies = [_collect(function, helpers) for function in functions]
+    library = compose.compose("\n".join([*helpers.values(), *bodies]), type_name)
     library = re.sub(r"^def ", "@inner\ndef ", library, flags=re.MULTILINE)
-    header = build.HEADER.format(title=f"{function.__name__}: {type_name}.")
+    header = build.HEADER.format(title=f"{functions[0].__name__}: {type_name}.")
     options = f"options = {{**options, {REASSOCIATED}}}\n" + build.DECORATORS if reassociate else ""
     bits = 8 * min(np.dtype(type_name).itemsize, 8)
     parts = [
         header,
         f"T = np.{type_name}\nBITS = np.int{bits}\nSIGN = {bits - 1}\n",
         library,
+        given,
         options,
         *helpers.values(),
-        "@entry\n" + body,
-        f"kernel = {function.__name__}\n",
+        *("@entry\n" + body for body in bodies),
     ]
     return "\n\n".join(part for part in parts if part)
 

@@ -368,6 +368,23 @@ def test_scaled_dot_product_attention(causal: bool) -> None:
     close(*results)
 
 
+@pytest.mark.parametrize("is_boolean", [False, True])
+def test_a_query_without_keys_gives_zero(is_boolean: bool) -> None:
+    allowed = np.ones((5, 5), bool)
+    allowed[2] = False
+    mask = allowed if is_boolean else np.where(allowed, 0, -np.inf).astype(np.float32)
+    for needs_grad in (False, True) if not is_boolean else (False,):
+        results = []
+        for library in (ours, theirs):
+            q, k = (library.from_numpy(draw(2, 3, 5, 4) + i).requires_grad_() for i in range(2))
+            m = library.from_numpy(mask.copy()).requires_grad_(needs_grad)
+            output = library.nn.functional.scaled_dot_product_attention(q, k, k * 2, m)
+            output.square().sum().backward()
+            results.append([output.detach(), q.grad, k.grad])
+        for result, reference in zip(*results, strict=True):
+            close(result, reference, tolerance=1e-4)
+
+
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
 def test_ctc_loss(reduction: str) -> None:
     results = []

@@ -3948,9 +3948,12 @@ def _attention(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float, causal: bool
 ) -> return_types._attention:
     """_attention(Tensor query, Tensor key, Tensor value, Tensor? mask, float scale, bool causal) ->
-    (Tensor output, Tensor weights)
+    (Tensor output, Tensor logsumexp)
 
-    softmax(scale * query key^T + mask) value over (batch, time, heads, size), and the softmax.
+    softmax(scale * query key^T + mask) value over (batch, time, heads, size), and the logarithms of
+    the sums that the softmax divides by.
+
+    A query that the mask leaves no key gives 0, and its logarithm is inf.
     """
     try:
         call = __attention[query._key, key._key, value._key, None if mask is None else mask._key]
@@ -3963,22 +3966,34 @@ __attention_backward = operators._attention_backward.calls
 
 
 def _attention_backward(
-    grad_output: Tensor, query: Tensor, key: Tensor, value: Tensor, weights: Tensor, scale: float
+    grad_output: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    logsumexp: Tensor,
+    scale: float,
+    causal: bool,
 ) -> return_types._attention_backward:
-    """_attention_backward(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor
-    weights, float scale) -> (Tensor query, Tensor key, Tensor value)
+    """_attention_backward(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor? mask,
+    Tensor logsumexp, float scale, bool causal) -> (Tensor query, Tensor key, Tensor value)
 
     The gradients of `_attention`.
     """
     try:
         call = __attention_backward[
-            grad_output._key, query._key, key._key, value._key, weights._key
+            grad_output._key,
+            query._key,
+            key._key,
+            value._key,
+            None if mask is None else mask._key,
+            logsumexp._key,
         ]
     except AttributeError:
         raise __attention_backward.wrong_arguments(
-            grad_output, query, key, value, weights
+            grad_output, query, key, value, mask, logsumexp
         ) from None
-    return call(grad_output, query, key, value, weights, scale)
+    return call(grad_output, query, key, value, mask, logsumexp, scale, causal)
 
 
 __lstm_layer = operators._lstm_layer.calls

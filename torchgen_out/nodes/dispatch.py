@@ -7096,18 +7096,18 @@ def recording_constant_pad_nd(below, needs_self):
 
 class AttentionBackward0(MultiOutputNode):
     """_attention
-    query, key, value: attention_backward(grad, query, key, value, mask, scale, causal, weights)
+    query, key, value: attention_backward(grad, query, key, value, mask, logsumexp, scale, causal)
     mask: non_differentiable
     """
 
     __slots__ = (
         "saved_causal",
         "saved_key",
+        "saved_logsumexp",
         "saved_mask",
         "saved_query",
         "saved_scale",
         "saved_value",
-        "saved_weights",
     )
 
     def apply(node, *grads):
@@ -7118,9 +7118,9 @@ class AttentionBackward0(MultiOutputNode):
         mask = unpack(node.saved_mask, node)
         scale = node.saved_scale
         causal = node.saved_causal
-        weights = unpack(node.saved_weights, node)
+        logsumexp = unpack(node.saved_logsumexp, node)
         grad_query, grad_key, grad_value = formulas.attention_backward(
-            grad, query, key, value, mask, scale, causal, weights
+            grad, query, key, value, mask, logsumexp, scale, causal
         )
         return grad_query, grad_key, grad_value
 
@@ -7129,7 +7129,7 @@ class AttentionBackward0(MultiOutputNode):
         node.saved_key = None
         node.saved_value = None
         node.saved_mask = None
-        node.saved_weights = None
+        node.saved_logsumexp = None
 
 
 def recording__attention(below, needs_query, needs_key, needs_value):
@@ -7151,7 +7151,7 @@ def recording__attention(below, needs_query, needs_key, needs_value):
         node.saved_mask = save(mask)
         node.saved_scale = scale
         node.saved_causal = causal
-        node.saved_weights = save_result(result[1], 1)
+        node.saved_logsumexp = save_result(result[1], 1)
         attach_outputs(result, node, (True, False))
         return result
 
@@ -7164,7 +7164,8 @@ class AttentionBackwardBackward0(MultiOutputNode):
     query: not_implemented
     key: not_implemented
     value: not_implemented
-    weights: not_implemented
+    mask: not_implemented
+    logsumexp: not_implemented
     """
 
     __slots__ = ()
@@ -7175,7 +7176,8 @@ class AttentionBackwardBackward0(MultiOutputNode):
         grad_query: Any = None
         grad_key: Any = None
         grad_value: Any = None
-        grad_weights: Any = None
+        grad_mask: Any = None
+        grad_logsumexp: Any = None
         if edges[0] is not None:
             grad_grad_output = errors.raise_not_differentiable("_attention_backward")
         if edges[1] is not None:
@@ -7185,17 +7187,19 @@ class AttentionBackwardBackward0(MultiOutputNode):
         if edges[3] is not None:
             grad_value = errors.raise_not_differentiable("_attention_backward")
         if edges[4] is not None:
-            grad_weights = errors.raise_not_differentiable("_attention_backward")
-        return grad_grad_output, grad_query, grad_key, grad_value, grad_weights
+            grad_mask = errors.raise_not_differentiable("_attention_backward")
+        if edges[5] is not None:
+            grad_logsumexp = errors.raise_not_differentiable("_attention_backward")
+        return (grad_grad_output, grad_query, grad_key, grad_value, grad_mask, grad_logsumexp)
 
 
 def recording__attention_backward(
-    below, needs_grad_output, needs_query, needs_key, needs_value, needs_weights
+    below, needs_grad_output, needs_query, needs_key, needs_value, needs_mask, needs_logsumexp
 ):
     """Records AttentionBackwardBackward0 around `below`."""
 
-    def call(grad_output, query, key, value, weights, scale):
-        result = below(grad_output, query, key, value, weights, scale)
+    def call(grad_output, query, key, value, mask, logsumexp, scale, causal):
+        result = below(grad_output, query, key, value, mask, logsumexp, scale, causal)
         if not grad_mode.state.enabled:
             return result
         node = AttentionBackwardBackward0()
@@ -7204,7 +7208,8 @@ def recording__attention_backward(
             gradient_edge(query) if needs_query else None,
             gradient_edge(key) if needs_key else None,
             gradient_edge(value) if needs_value else None,
-            gradient_edge(weights) if needs_weights else None,
+            gradient_edge(mask) if needs_mask else None,
+            gradient_edge(logsumexp) if needs_logsumexp else None,
         )
         attach_outputs(result, node)
         return result

@@ -2925,7 +2925,7 @@ constant_pad_nd = Dispatch(
 _attention = Dispatch(
     "_attention",
     "_attention(Tensor query, Tensor key, Tensor value, Tensor? mask, float scale, bool "
-    "causal) -> (Tensor output, Tensor weights)",
+    "causal) -> (Tensor output, Tensor logsumexp)",
     {"query": "tensor", "key": "tensor", "value": "tensor", "mask": "tensor?"},
     arguments={
         "query": "operand",
@@ -2948,31 +2948,35 @@ _attention = Dispatch(
 
 _attention_backward = Dispatch(
     "_attention_backward",
-    "_attention_backward(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor "
-    "weights, float scale) -> (Tensor query, Tensor key, Tensor value)",
+    "_attention_backward(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor? "
+    "mask, Tensor logsumexp, float scale, bool causal) -> (Tensor query, Tensor key, Tensor "
+    "value)",
     {
         "grad_output": "tensor",
         "query": "tensor",
         "key": "tensor",
         "value": "tensor",
-        "weights": "tensor",
+        "mask": "tensor?",
+        "logsumexp": "tensor",
     },
     arguments={
         "grad_output": "operand",
         "query": "operand",
         "key": "operand",
         "value": "operand",
-        "weights": "operand",
+        "mask": "operand",
+        "logsumexp": "operand",
         "scale": "scalar",
+        "causal": "raw",
     },
-    promotion="same",
-    promoted=("grad_output", "query", "key", "value", "weights"),
+    promotion="none",
+    promoted=("grad_output", "query", "key", "value", "mask", "logsumexp"),
     dtypes=dtype_sets.FLOATING,
     kernel_names={"CPU": "attention.attention_backward"},
     meta=attention_shapes.attention_backward,
     outputs=3,
     wrap=return_types._attention_backward,
-    differentiable=("grad_output", "query", "key", "value", "weights"),
+    differentiable=("grad_output", "query", "key", "value", "mask", "logsumexp"),
     record=nodes.recording__attention_backward,
 )
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import torchgen_out as torch
 from runtime.dispatch import ops
 from runtime.nn.functional.random_zeros import dropout
+from runtime.ops.composite.attention import safe_softmax
 
 
 def _as_addend(mask: Any, dtype: Any) -> Any:
@@ -59,7 +60,7 @@ def scaled_dot_product_attention(
         allowed = torch.ones(shape, dtype=torch.bool, device=query.device).tril()
         mask = _as_addend(allowed, query.dtype)
     scores = (query * scale) @ key.transpose(-2, -1)
-    weights = ops.softmax(scores if mask is None else scores + mask, -1)
+    weights = ops.softmax(scores, -1) if mask is None else safe_softmax(scores + mask)
     return dropout(weights, dropout_p) @ value
 
 

@@ -10,7 +10,10 @@ from runtime.core.shape import broadcast_shapes
 def attention(
     query: Any, key: Any, value: Any, mask: Any, scale: float, causal: bool
 ) -> tuple[Any, Any]:
-    """Shape: (N, L, H, E), (N, S, H, E), (N, S, H, V) -> (N, L, H, V) and (N, H, L, S)."""
+    """Shape: (N, L, H, E), (N, S, H, E), (N, S, H, V) -> (N, L, H, V) and (N, H, L).
+
+    dtype: the input's; the second, whose differences are exponents, float32 for a 16-bit input.
+    """
     if query.ndim != 4 or key.ndim != 4 or value.ndim != 4:
         raise RuntimeError(
             "attention: expected query, key and value of 4 dims, "
@@ -31,11 +34,18 @@ def attention(
         raise RuntimeError(
             f"attention: a mask of shape {list(mask.shape)} does not broadcast to {list(weights)}"
         )
-    return ((batch, length, heads, value.shape[3]), query.dtype), (weights, query.dtype)
+    return ((batch, length, heads, value.shape[3]), query.dtype), (weights[:3], query.dtype.opmath)
 
 
 def attention_backward(
-    grad_output: Any, query: Any, key: Any, value: Any, weights: Any, scale: float
+    grad_output: Any,
+    query: Any,
+    key: Any,
+    value: Any,
+    mask: Any,
+    logsumexp: Any,
+    scale: float,
+    causal: bool,
 ) -> tuple[Any, ...]:
     """Shape: of query, key and value."""
     return tuple((x.shape, x.dtype) for x in (query, key, value))
