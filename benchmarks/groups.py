@@ -20,6 +20,7 @@ class Group(NamedTuple):
 
 GROUPS = {
     "overhead": Group("Calls on eight elements", 0.8),
+    "operators": Group("Every operator on its first sample", 0.8),
     "autograd": Group("Recording and backward on eight elements", 0.8),
     "pointwise": Group("Pointwise operators", 0.6),
     "reductions": Group("Reductions, softmax, norms and scans", 0.8),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import warnings
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ PAGE_ROUNDS = 5
 
 def run(arguments: argparse.Namespace) -> None:
     """Measure, print, and write what the arguments ask for."""
+    warnings.simplefilter("ignore")  # what a library has to say of its functions' future
     torch.set_num_threads(arguments.threads)
     OURS.set_num_threads(arguments.threads)
     is_written = not (arguments.quick or arguments.case)

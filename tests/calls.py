@@ -144,6 +144,21 @@ class Call:
             positional[:1] = positional[0]
         return function(*positional, **values, **keywords)
 
+    def prepared(self) -> Callable[[], Any]:
+        """The call with its arguments in place: what is left to do is the call itself."""
+        values = dict(self.values)
+        if not self.operator.has_function:
+            receiver, name = values.pop("self"), self.operator.public_name
+            if self.operator.has_tag("property"):
+                return lambda: getattr(receiver, name)
+            method, positional = getattr(receiver, name), self._positional(values)
+            return lambda: method(*positional, **values)
+        function, positional = self.session.function(self.operator), self._positional(values)
+        assert function is not None
+        if self.operator.has_tag("varargs") and isinstance(positional[0], list):
+            positional[:1] = positional[0]
+        return lambda: function(*positional, **values)
+
     def method(self, name: str, **keywords: Any) -> Any:
         """Call a method of the tensor `self`, or read the property."""
         values = dict(self.values)
