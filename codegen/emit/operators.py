@@ -120,6 +120,8 @@ def _kind_fields(operator: Operator, kind: str) -> Iterator[Field]:
         yield Field("function", references.spelled(operator.kind.function, "views"))
         if operator.schema.returns[0].type.is_list:
             yield Field("several", "True")
+        if operator.has_tag("same_elements"):
+            yield Field("same_elements", "True")
         return
     yield Field("arguments", _arguments(operator))
     yield Field("promotion", f'"{operator.promotion.rule}"')

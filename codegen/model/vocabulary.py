@@ -50,6 +50,7 @@ TAGS: dict[str, str] = {
     "property": "an attribute of Tensor, read without a call",
     "varargs": "the first list may be given as several arguments",
     "reinterpret": "the result has another dtype over the same memory",
+    "same_elements": "the view has all elements, in their order",
     "across_devices": "the tensors may lie on different devices",
     "internal": "called by generated or runtime code; not shown to users",
 }

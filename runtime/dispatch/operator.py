@@ -297,7 +297,10 @@ class Reduction(Operator):
 
 
 class View(Operator):
-    """A function of sizes, strides and offset. Backends have no part in it."""
+    """A function of sizes, strides and offset. Backends have no part in it.
+
+    several: whether it makes a list of views. same_elements: as in native_functions.yaml.
+    """
 
     kind = "view"
 
@@ -309,15 +312,17 @@ class View(Operator):
         *,
         function: Call,
         several: bool = False,
+        same_elements: bool = False,
         **autograd: Any,
     ) -> None:
         super().__init__(name, schema, operands, **autograd)
         self.function = function
         self.several = several
+        self.same_elements = same_elements
 
     def make_call(self, backend: Any, signature: tuple[Any, ...], variant: str) -> Call:
         tracked = self.record is not None
-        call: Call = make_view_call(self.function, signature[0], self.several, tracked)
+        call: Call = make_view_call(self, signature[0], tracked)
         return call
 
 

@@ -11,11 +11,12 @@ from runtime.core.tensor import Tensor
 _new = object.__new__
 
 
-def make_view_call(function: Any, key: int, several: bool, tracked: bool) -> Any:
-    """The call of a view function for tensors of one key.
+def make_view_call(operator: Any, key: int, tracked: bool) -> Any:
+    """The call of a view operator for tensors of one key.
 
     tracked: whether the view knows its base, so that a write to either reaches the other's graph.
     """
+    function, same_elements = operator.function, operator.same_elements
     base_key = key & ~(keys.GRAD | keys.ZERO_DIM)
 
     def call(self: Tensor, *args: Any) -> Tensor:
@@ -27,7 +28,7 @@ def make_view_call(function: Any, key: int, several: bool, tracked: bool) -> Any
         result._strides = geometry[1]
         result._offset = geometry[2]
         result._shared = self._shared or self._storage
-        result._flat = None
+        result._flat = self._flat if same_elements else None
         result._base = (self if self._base is None else self._base) if tracked else None
         result._edge = None
         result._meta = None
@@ -51,4 +52,4 @@ def make_view_call(function: Any, key: int, several: bool, tracked: bool) -> Any
             results.append(result)
         return tuple(results)
 
-    return call_several if several else call
+    return call_several if operator.several else call

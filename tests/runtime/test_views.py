@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import torchgen_out as torch
 from runtime.core.tensor import Tensor, alias, from_array
 from runtime.ops import views
 
@@ -156,3 +157,13 @@ def test_dtype_views_reread_the_bytes() -> None:
 def test_errors_say_what_is_wrong(call: Any, error: type[Exception], phrase: str) -> None:
     with pytest.raises(error, match=phrase):
         call(case([3, 4])[1])
+
+
+def test_views_follow_memory_that_grows() -> None:
+    base = torch.arange(4.0)
+    view, row = base.view(2, 2), base.view(2, 2)[0]
+    assert (view + view).tolist() == [[0, 2], [4, 6]]
+    base.resize_(100)
+    base[:4] = 7.0
+    assert view.add(0).tolist() == [[7, 7], [7, 7]]
+    assert row.add(0).tolist() == [7, 7]

@@ -12,6 +12,7 @@ alias = View(
     "alias(Tensor(a) self) -> Tensor(a)",
     {"self": "tensor"},
     function=views.alias,
+    same_elements=True,
     differentiable=("self",),
     record=nodes.recording_alias,
 )
@@ -31,6 +32,7 @@ detach = View(
     "detach(Tensor(a) self) -> Tensor(a)",
     {"self": "tensor"},
     function=views.alias,
+    same_elements=True,
 )
 
 view = View(
@@ -38,6 +40,7 @@ view = View(
     "view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
     {"self": "tensor"},
     function=views.view,
+    same_elements=True,
     differentiable=("self",),
     record=nodes.recording_view,
 )
@@ -54,6 +57,7 @@ view_as = View(
     "view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
     {"self": "tensor", "other": "tensor"},
     function=views.view_as,
+    same_elements=True,
     differentiable=("self",),
     record=nodes.recording_view_as,
 )
@@ -81,6 +85,7 @@ unflatten_int = View(
     "unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)",
     {"self": "tensor"},
     function=views.unflatten,
+    same_elements=True,
     differentiable=("self",),
     record=nodes.recording_unflatten_int,
 )
@@ -189,6 +194,7 @@ squeeze = View(
     "squeeze(Tensor(a) self) -> Tensor(a)",
     {"self": "tensor"},
     function=views.squeeze,
+    same_elements=True,
     differentiable=("self",),
     record=nodes.recording_squeeze,
 )
@@ -198,6 +204,7 @@ squeeze_dim = View(
     "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
     {"self": "tensor"},
     function=views.squeeze_dim,
+    same_elements=True,
     differentiable=("self",),
     record=nodes.recording_squeeze_dim,
 )
@@ -207,6 +214,7 @@ squeeze_dims = View(
     "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
     {"self": "tensor"},
     function=views.squeeze_dims,
+    same_elements=True,
     differentiable=("self",),
     record=nodes.recording_squeeze_dims,
 )
@@ -216,6 +224,7 @@ unsqueeze = View(
     "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
     {"self": "tensor"},
     function=views.unsqueeze,
+    same_elements=True,
     differentiable=("self",),
     record=nodes.recording_unsqueeze,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
 from collections.abc import Sequence
 
@@ -36,6 +37,9 @@ def resize(tensor: Tensor, sizes: Sequence[int]) -> None:
         old = storage.buffer.view(np.uint8)
         grown.view(np.uint8)[: old.size] = old
         storage.buffer = grown
+        for each in gc.get_referrers(storage):
+            if isinstance(each, Tensor):
+                each._flat = None  # it was of the old memory
     tensor._sizes = sizes
     tensor._strides = shapes.contiguous_strides(sizes)
     tensor._flat = None

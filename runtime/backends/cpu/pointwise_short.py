@@ -7,13 +7,15 @@ result's fields are set one by one here, because a constructor call costs as muc
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from runtime.backends.cpu import pool
 from runtime.backends.cpu.pointwise_kernels import PointwiseKernels, typed_buffer
 from runtime.core import key as keys
+from runtime.core.size import Size
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch.operator import Call
@@ -21,7 +23,7 @@ from runtime.kernels import plan as plans
 from runtime.kernels import threads
 
 _new = object.__new__
-_empty = np.empty
+_empty, _zeros = np.empty, partial(np.zeros, dtype=np.int64)
 GRAIN = threads.GRAIN
 PLANS_KEPT = 1024
 """Geometries that a call remembers before it leaves them to the shared, slower cache."""
@@ -158,46 +160,75 @@ def make_binary_strided_call(
     kernels: PointwiseKernels, general: Call
 ) -> Callable[[Tensor, Tensor, tuple[Any, ...]], Tensor]:
     """f(self, other, *scalars) over two tensors that need a plan."""
-    geometries: dict[Any, plans.PointwisePlan] = {}
-    dtype = kernels.storage_dtype
-    base_key = kernels.result_key(False)
-    defaults = kernels.defaults
+    routes: dict[Any, Route] = {}
+    dtype, defaults = kernels.storage_dtype, kernels.defaults
 
     def call(self: Tensor, other: Tensor, scalars: tuple[Any, ...]) -> Tensor:
-        geometry = (self._sizes, self._strides, other._sizes, other._strides)
-        plan = geometries.get(geometry)
-        if plan is None:
-            plan = plans.plan_pointwise((geometry[:2], geometry[2:]))
-            if len(geometries) < PLANS_KEPT:
-                geometries[geometry] = plan
-        numel = plan.numel
+        a, b = self._flat, other._flat
+        if a is None or b is None:
+            geometry: Any = (self._sizes, self._strides, other._sizes, other._strides)
+        else:
+            geometry = (self._sizes, other._sizes)
+        route = routes.get(geometry)
+        if route is None:
+            route = _find_route(kernels, self, other)
+            if len(routes) < PLANS_KEPT:
+                routes[geometry] = route
+        kernel, loop, counted, runs, numel, key, sizes, strides, contiguous = route
         if not numel or numel >= GRAIN or scalars != defaults:
             return general(self, other, *scalars)  # type: ignore[no-any-return]
-        a, b = self._flat, other._flat
         at_a = at_b = 0
-        if a is None:
+        is_dense = loop is None and contiguous  # then a view remembers it for the next call
+        if a is None and not (is_dense and (a := self._dense()) is not None):
             a, at_a = typed_buffer(self), self._offset
-        if b is None:
+        if b is None and not (is_dense and (b := other._dense()) is not None):
             b, at_b = typed_buffer(other), other._offset
         buffer = _empty(numel, dtype)
-        if plan.flat:
-            kernel = kernels.flat_kernel(plan.flat_form, True)
+        if loop is None:
             kernel(buffer, a[at_a:] if at_a else a, b[at_b:] if at_b else b)
         else:
-            kernel = kernels.strided_kernel(plan.form, plan.tiled, True)
-            counter = plan.counter() if plan.outer_dims else plan.loop
-            kernel(plan.loop, counter, plan.runs, 0, at_a, at_b, buffer, a, b)
-        sizes = plan.sizes
-        return build(
-            base_key if sizes else base_key | keys.ZERO_DIM,
-            sizes,
-            plan.strides,
-            0,
-            None if plan.contiguous else Storage(buffer),
-            buffer if plan.contiguous else None,
-        )
+            kernel(loop, _zeros(counted) if counted else loop, runs, 0, at_a, at_b, buffer, a, b)
+        if contiguous:
+            return build(key, sizes, strides, 0, None, buffer)
+        return build(key, sizes, strides, 0, Storage(buffer))
 
     return call
+
+
+class Route(NamedTuple):
+    """A kernel for two operands of one geometry, and what it makes of them."""
+
+    kernel: Any
+    loop: Any
+    """None for a flat one."""
+    counted: int
+    """Outer dims that the kernel counts; its counter must be of this call alone."""
+    runs: int
+    numel: int
+    key: int
+    sizes: Size
+    strides: tuple[int, ...]
+    contiguous: bool
+
+
+def _find_route(kernels: PointwiseKernels, a: Tensor, b: Tensor) -> Route:
+    plan = plans.plan_pointwise(((a._sizes, a._strides), (b._sizes, b._strides)))
+    kernel = (
+        kernels.flat_kernel(plan.flat_form, True)
+        if plan.flat
+        else kernels.strided_kernel(plan.form, plan.tiled, True)
+    )
+    return Route(
+        kernel,
+        None if plan.flat else plan.loop,
+        plan.outer_dims,
+        plan.runs,
+        plan.numel,
+        kernels.result_key(not plan.sizes),
+        plan.sizes,
+        plan.strides,
+        plan.contiguous,
+    )
 
 
 def make_ternary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
