@@ -7,7 +7,8 @@ from typing import Any
 from runtime import errors
 from runtime.backends import pointwise_signature
 from runtime.backends.cpu.dispatch import common_dtype
-from runtime.backends.cpu.reduction import plan_dims, reduction_types
+from runtime.backends.cpu.reduction import reduction_types
+from runtime.backends.cpu.reduction_plan import plan_dims
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core import promotion

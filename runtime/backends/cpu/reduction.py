@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -11,10 +10,11 @@ import numpy as np
 
 from runtime import errors
 from runtime.backends.cpu import memory
+from runtime.backends.cpu.pointwise_kernels import typed_buffer
+from runtime.backends.cpu.reduction_plan import DimPlan, plan_dims, plan_memory
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
 from runtime.core import promotion
-from runtime.core import shape as shapes
 from runtime.core.size import Size
 from runtime.core.tensor import Tensor, alias
 from runtime.dispatch import ops
@@ -143,13 +143,15 @@ class Fold:
         if not self.has_identity:
             plan.check_not_empty(self.name, dim)
         buffer = _empty(plan.numel, self.storage_dtype)
-        flat = x._flat
-        if flat is not None and 0 < plan.work < PARALLEL_GRAIN and plan.width:
-            if plan.width == 1:
-                self.kernel(buffer, flat, plan.count, *scalars)
+        flat, walk = x._flat, plan
+        if flat is None and plan.reduced:
+            flat, walk = memory_of(x, plan, geometry[1])
+        if flat is not None and 0 < plan.work < PARALLEL_GRAIN and walk.width:
+            if walk.width == 1:
+                self.kernel(buffer, flat, walk.count, *scalars)
             else:
                 kernel = self.columns = self.columns or columns_kernel(self.spec)
-                kernel(buffer, flat, plan.count, plan.width, 0, plan.width, *scalars)
+                kernel(buffer, flat, walk.count, walk.width, 0, walk.width, *scalars)
         elif plan.numel:
             self._fold(buffer, x, plan, scalars)
         result = _new(Tensor)
@@ -265,6 +267,14 @@ class Fold:
         self.rows.finish(buffer, parts, flat.size)
 
 
+def memory_of(x: Tensor, plan: DimPlan, dim: Any) -> tuple[Any, DimPlan]:
+    """The elements as one flat array, and how to walk it; (None, plan) if they are not dense."""
+    walk = plan_memory(x._sizes, x._strides, dim)
+    if walk is None:
+        return x._dense(), plan
+    return typed_buffer(x)[x._offset : x._offset + plan.work], walk
+
+
 def reduction_types(
     rule: str, own: dtypes.dtype, requested: dtypes.dtype | None
 ) -> tuple[dtypes.dtype, dtypes.dtype]:
@@ -277,72 +287,3 @@ def reduction_types(
     if rule == "always_bool" and own is dtypes.uint8:
         return own, own  # PyTorch keeps uint8, its bool of old, for any and all
     return promotion.element_types(rule, [(own, promotion.DIMENSIONED)])
-
-
-class DimPlan:
-    """Where the reduced dims lie.
-
-    sizes, strides, numel: the result's. count: elements per result. width: the length of the
-    dense run behind the reduced dims; 1 when they are innermost, 0 when they are scattered and
-    the tensor must be copied with its dims in `order`, reduced ones last. work: elements read.
-    """
-
-    __slots__ = (
-        "count",
-        "input_sizes",
-        "is_scalar",
-        "numel",
-        "order",
-        "reduced",
-        "sizes",
-        "strides",
-        "width",
-        "work",
-    )
-
-    def __init__(self, sizes: Size, reduced: tuple[int, ...], keepdim: bool) -> None:
-        kept = [dim for dim in range(len(sizes)) if dim not in reduced]
-        self.input_sizes, self.reduced = sizes, reduced
-        self.order = (*kept, *reduced)
-        self.count = 1
-        for dim in reduced:
-            self.count *= sizes[dim]
-        if keepdim:
-            result = [1 if dim in reduced else size for dim, size in enumerate(sizes)]
-        else:
-            result = [sizes[dim] for dim in kept]
-        self.sizes = Size(result)
-        self.strides = shapes.contiguous_strides(self.sizes)
-        self.numel = shapes.numel(self.sizes)
-        self.is_scalar = not self.sizes
-        self.work = self.numel * self.count
-        self.width = 1
-        if reduced and reduced == tuple(range(reduced[0], reduced[-1] + 1)):
-            for dim in range(reduced[-1] + 1, len(sizes)):
-                self.width *= sizes[dim]
-        elif reduced:
-            self.width = 0
-
-    def check_not_empty(self, name: str, dim: Any) -> None:
-        """Raises: RuntimeError, with dims IndexError, if there is nothing to start from."""
-        if self.count or not self.numel:
-            return
-        if dim is None or dim == ():
-            raise errors.empty_extremum(name)
-        empty = next(d for d in self.reduced if self.input_sizes[d] == 0)
-        raise errors.empty_reduction_dim(name, empty)
-
-
-@lru_cache(maxsize=4096)
-def plan_dims(sizes: Size, dim: Any, keepdim: bool) -> DimPlan:
-    """Plan a reduction.
-
-    Raises: IndexError or RuntimeError if dims are out of range or named twice.
-    """
-    if dim is None or dim == ():
-        reduced = tuple(range(len(sizes)))
-    else:
-        reduced = tuple(sorted(shapes.normalize_dims(dim, max(len(sizes), 1))))
-        if not sizes:
-            reduced = ()
-    return DimPlan(sizes, reduced, bool(keepdim))

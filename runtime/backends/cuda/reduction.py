@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 from runtime import errors
-from runtime.backends.cpu.reduction import DimPlan, plan_dims, reduction_types
+from runtime.backends.cpu.reduction import reduction_types
+from runtime.backends.cpu.reduction_plan import DimPlan, plan_dims
 from runtime.backends.cuda import launching, memory, resizing
 from runtime.backends.cuda.launching import address_of
 from runtime.core import dtype as dtypes

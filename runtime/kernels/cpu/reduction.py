@@ -69,18 +69,18 @@ def fold(x, start, stop, lanes{scalars}):
         for lane in range(LANES):
             at = base + np.uint64(lane)
             lanes[lane] = reduce(lanes[lane], {lane_element}{scalars})
+    rest = run[rounds * LANES :]
+    for lane in range(rest.size):
+        lanes[lane] = reduce(lanes[lane], {rest_element}{scalars})
     for lane in range(32):
         lanes[lane] = combine(lanes[lane], lanes[lane + 32])
     for lane in range(16):
         lanes[lane] = combine(lanes[lane], lanes[lane + 16])
     for lane in range(8):
         lanes[lane] = combine(lanes[lane], lanes[lane + 8])
-    acc = lanes[0]
-    for lane in range(1, 8):
-        acc = combine(acc, lanes[lane])
-    for i in range(rounds * LANES, run.size):
-        acc = reduce(acc, {element}{scalars})
-    return acc
+    for lane in range(4):
+        lanes[lane] = combine(lanes[lane], lanes[lane + 4])
+    return combine(combine(lanes[0], lanes[1]), combine(lanes[2], lanes[3]))
 '''
 
 ROWS = '''\
@@ -126,7 +126,20 @@ def kernel(out, x, n, width, start, stop{scalars}):
             row = x[base + first * width : base + first * width + count]
             for i in range(count):
                 block[i] = {first}
-            for k in range(first + {skip}, min(first + BLOCK, n)):
+            last = min(first + BLOCK, n)
+            k = first + {skip}
+            while k + 4 <= last:  # what is kept of a block is loaded and stored once for four rows
+                a = x[base + k * width : base + k * width + count]
+                b = x[base + (k + 1) * width : base + (k + 1) * width + count]
+                c = x[base + (k + 2) * width : base + (k + 2) * width + count]
+                d = x[base + (k + 3) * width : base + (k + 3) * width + count]
+                for i in range(count):
+                    acc = reduce(block[i], {a_element}{scalars})
+                    acc = reduce(acc, {b_element}{scalars})
+                    acc = reduce(acc, {c_element}{scalars})
+                    block[i] = reduce(acc, {d_element}{scalars})
+                k += 4
+            for k in range(k, last):
                 row = x[base + k * width : base + k * width + count]
                 for i in range(count):
                     block[i] = reduce(block[i], {row_element}{scalars})
@@ -190,6 +203,7 @@ def rows_text(spec: ReductionSpec) -> str:
         scalars=scalars,
         element=load("run[i]", spec.input, spec.compute),
         lane_element=load("run[at]", spec.input, spec.compute),
+        rest_element=load("rest[lane]", spec.input, spec.compute),
         wide=WIDER.get(spec.acc.name, _acc_type(spec)),
     )
     rows = ROWS.format(
@@ -211,6 +225,7 @@ def columns_text(spec: ReductionSpec) -> str:
         first=f"{_acc_type(spec)}(identity())" if spec.parts[0] else row_element,
         skip=0 if spec.parts[0] else 1,
         row_element=row_element,
+        **{f"{row}_element": load(f"{row}[i]", spec.input, spec.compute) for row in "abcd"},
         project=_projected(spec),
     )
 

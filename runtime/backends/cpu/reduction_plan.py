@@ -1,0 +1,96 @@
+"""Where the dims that a reduction folds lie: what its loops need to know of a geometry."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from runtime import errors
+from runtime.core import shape as shapes
+from runtime.core.size import Size
+
+
+class DimPlan:
+    """Where the reduced dims lie.
+
+    sizes, strides, numel: the result's. count: elements per result. width: the length of the
+    dense run behind the reduced dims; 1 when they are innermost, 0 when they are scattered and
+    the tensor must be copied with its dims in `order`, reduced ones last. work: elements read.
+    """
+
+    __slots__ = (
+        "count",
+        "input_sizes",
+        "is_scalar",
+        "numel",
+        "order",
+        "reduced",
+        "sizes",
+        "strides",
+        "width",
+        "work",
+    )
+
+    def __init__(self, sizes: Size, reduced: tuple[int, ...], keepdim: bool) -> None:
+        kept = [dim for dim in range(len(sizes)) if dim not in reduced]
+        self.input_sizes, self.reduced = sizes, reduced
+        self.order = (*kept, *reduced)
+        self.count = 1
+        for dim in reduced:
+            self.count *= sizes[dim]
+        if keepdim:
+            result = [1 if dim in reduced else size for dim, size in enumerate(sizes)]
+        else:
+            result = [sizes[dim] for dim in kept]
+        self.sizes = Size(result)
+        self.strides = shapes.contiguous_strides(self.sizes)
+        self.numel = shapes.numel(self.sizes)
+        self.is_scalar = not self.sizes
+        self.work = self.numel * self.count
+        self.width = 1
+        if reduced and reduced == tuple(range(reduced[0], reduced[-1] + 1)):
+            for dim in range(reduced[-1] + 1, len(sizes)):
+                self.width *= sizes[dim]
+        elif reduced:
+            self.width = 0
+
+    def check_not_empty(self, name: str, dim: Any) -> None:
+        """Raises: RuntimeError, with dims IndexError, if there is nothing to start from."""
+        if self.count or not self.numel:
+            return
+        if dim is None or dim == ():
+            raise errors.empty_extremum(name)
+        empty = next(d for d in self.reduced if self.input_sizes[d] == 0)
+        raise errors.empty_reduction_dim(name, empty)
+
+
+@lru_cache(maxsize=4096)
+def plan_dims(sizes: Size, dim: Any, keepdim: bool) -> DimPlan:
+    """Plan a reduction.
+
+    Raises: IndexError or RuntimeError if dims are out of range or named twice.
+    """
+    if dim is None or dim == ():
+        reduced = tuple(range(len(sizes)))
+    else:
+        reduced = tuple(sorted(shapes.normalize_dims(dim, max(len(sizes), 1))))
+        if not sizes:
+            reduced = ()
+    return DimPlan(sizes, reduced, bool(keepdim))
+
+
+@lru_cache(maxsize=4096)
+def plan_memory(sizes: Size, strides: tuple[int, ...], dim: Any) -> DimPlan | None:
+    """The plan for memory that is dense with its dims in another order, walked in that order.
+
+    None if it is not dense, if what is folded is scattered in it, or if the results would come in
+    another order than they should.
+    """
+    order = sorted(range(len(sizes)), key=lambda d: -strides[d])
+    dense_sizes = Size([sizes[d] for d in order])
+    if not shapes.is_contiguous(dense_sizes, tuple([strides[d] for d in order])):
+        return None
+    reduced = plan_dims(sizes, dim, False).reduced
+    kept = [d for d in order if d not in reduced]
+    found = plan_dims(dense_sizes, tuple([order.index(d) for d in reduced]), False)
+    return found if found.width and kept == sorted(kept) else None

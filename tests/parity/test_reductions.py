@@ -1,0 +1,66 @@
+"""Reductions of any geometry: every length of rows and of columns, every order of dims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+
+import torchgen_out as ours
+
+theirs = pytest.importorskip("torch")
+
+LENGTHS = [1, 2, 3, 4, 5, 6, 9, 63, 64, 65, 127, 128, 129, 130, 191, 192, 259, 1000]
+FOLDS: dict[str, Callable[[Any, Any], Any]] = {
+    "sum": lambda x, dim: x.sum(dim),
+    "mean": lambda x, dim: x.mean(dim, keepdim=True),
+    "amax": lambda x, dim: x.amax(dim),
+    "amin": lambda x, dim: x.amin(dim, keepdim=True),
+    "prod of signs": lambda x, dim: x.sign().prod(dim if dim.__class__ is int else dim[0]),
+}
+
+
+def pair(array: Any) -> tuple[Any, Any]:
+    """The same numbers as a tensor of ours and of PyTorch's."""
+    return ours.tensor(array), theirs.tensor(array)
+
+
+def check(found: Any, expected: Any) -> None:
+    """Values to rounding; sizes exactly."""
+    assert tuple(found.shape) == tuple(expected.shape)
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", FOLDS)
+@pytest.mark.parametrize("length", LENGTHS)
+def test_lengths(name: str, length: int) -> None:
+    rng = np.random.default_rng(length)
+    for shape, dim in (((3, length), 1), ((length, 3), 0), ((2, length, 5), 1), ((length, 70), 0)):
+        mine, other = pair(rng.standard_normal(shape).astype(np.float32))
+        check(FOLDS[name](mine, dim), FOLDS[name](other, dim))
+
+
+@pytest.mark.parametrize("name", ["amax", "amin"])
+@pytest.mark.parametrize("length", [5, 64, 130, 191])
+def test_nan_wins_wherever_it_stands(name: str, length: int) -> None:
+    array = np.random.default_rng(1).standard_normal((length, length)).astype(np.float32)
+    np.fill_diagonal(array, np.nan)
+    for dim in (0, 1):
+        assert FOLDS[name](ours.tensor(array), dim).isnan().all()
+    array[:, 0] = np.nan
+    assert FOLDS[name](ours.tensor(array[:, 1:].copy()), 1).isnan().sum() == length - 1
+
+
+@pytest.mark.parametrize("name", FOLDS)
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
+def test_orders_of_dims(name: str, order: tuple[int, ...]) -> None:
+    array = np.random.default_rng(2).standard_normal((4, 3, 5, 2)).astype(np.float32)
+    for dim in (0, 1, 2, -1, (0, 1), (0, 2), (1, 2), (2, 0, 1)):
+        for part in (np.s_[..., 0], np.s_[1:, ..., 1], np.s_[:, :, 4:, 0], np.s_[0]):
+            mine, other = (x[part].permute(order) for x in pair(array))
+            check(FOLDS[name](mine, dim), FOLDS[name](other, dim))
+            dense = mine.permute(*np.argsort(order)).contiguous().permute(order)
+            check(FOLDS[name](dense, dim), FOLDS[name](other, dim))
