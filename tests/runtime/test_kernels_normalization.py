@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from runtime.kernels.cpu import normalization
+from runtime.kernels.cpu import batch_normalization, group_normalization, normalization
 
 EPS = 1e-3
 SHAPES = [(6, 4), (3, 4, 5), (2, 4, 3, 3)]
@@ -27,7 +27,9 @@ def batch_norm(x, weight, bias, running=(None, None), training=True):
     """Result, statistics and what the kernel was given."""
     out = np.empty_like(x)
     saved = np.empty((2, x.shape[1] if training else 0))
-    normalization.native_batch_norm(out, *saved, x, weight, bias, *running, training, 0.3, EPS)
+    batch_normalization.native_batch_norm(
+        out, *saved, x, weight, bias, *running, training, 0.3, EPS
+    )
     return out, saved
 
 
@@ -70,7 +72,7 @@ def test_gradient_of_batch_norm(shape: tuple[int, ...], training: bool) -> None:
     statistics = (mean, var) if not training else (None, None)
     _, saved = batch_norm(x, weight, bias, statistics, training)
     dx, dw, db = np.empty_like(x), np.empty(4), np.empty(4)
-    normalization.native_batch_norm_backward(
+    batch_normalization.native_batch_norm_backward(
         dx, dw, db, grad, x, weight, *statistics, *saved, training, EPS, (True, True, True)
     )
 
@@ -121,7 +123,7 @@ def test_group_norm(affine: bool) -> None:
 
     def run(values):
         out, saved = np.empty_like(values), np.empty((2, 2, 3))
-        normalization.native_group_norm(out, *saved, values, weight, bias, *numbers, EPS)
+        group_normalization.native_group_norm(out, *saved, values, weight, bias, *numbers, EPS)
         return out, saved
 
     out, saved = run(x)
@@ -130,7 +132,7 @@ def test_group_norm(affine: bool) -> None:
     normal = normal.reshape(x.shape)
     np.testing.assert_allclose(out, normal * weight[:, None] + bias[:, None] if affine else normal)
     dx, dw, db = np.empty_like(x), np.empty(6), np.empty(6)
-    normalization.native_group_norm_backward(
+    group_normalization.native_group_norm_backward(
         dx, dw, db, grad, x, *saved, weight, *numbers, (True, True, True)
     )
     slope = difference(lambda values: (run(values)[0] * grad).sum(), x, step)
@@ -143,7 +145,7 @@ def test_variance_far_from_zero() -> None:
     x = (np.random.default_rng(5).standard_normal((50, 3, 40)) + 1e4).astype(np.float32)
     out = np.empty_like(x)
     saved = np.empty((2, 3), np.float32)
-    normalization.native_batch_norm(out, *saved, x, None, None, None, None, True, 0.1, 0.0)
+    batch_normalization.native_batch_norm(out, *saved, x, None, None, None, None, True, 0.1, 0.0)
     wide = x.astype(np.float64)
     expected = 1 / np.sqrt(wide.var((0, 2)))
     np.testing.assert_allclose(saved[1], expected, rtol=1e-5)
