@@ -1,7 +1,8 @@
 """Planned products of matrices: shapes, flags and leading dimensions found once per geometry.
 
-What BLAS cannot read without a copy, empty matrices, and dtypes other than float32 and float64 get
-no plan: they are left to `runtime.kernels.cpu.blas`.
+Products of middle size are our own, the others are OpenBLAS's. What BLAS cannot read without a
+copy, empty matrices, and dtypes other than float32 and float64 get no plan: they are left to
+`runtime.kernels.cpu.blas`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels import build
-from runtime.kernels.cpu import blas
+from runtime.kernels.cpu import blas, tiled_products
 from runtime.kernels.cpu.planned import Operand, Plan
 
 Geometry = tuple[tuple[int, ...], tuple[int, ...]]
@@ -111,9 +112,11 @@ def plan_product(out: Operand, a: Operand, b: Operand) -> Plan | None:
             return _plan("vector", VECTOR, out.dtype, 2, numbers)
     if len(sizes_a) == 3:
         batch, step_a, step_b = sizes_a[0], strides_a[0], strides_b[0]
-    numbers = _numbers(
-        batch, (sizes_a[-2:], strides_a[-2:]), step_a, (sizes_b[-2:], strides_b[-2:]), step_b
-    )
+    rows, columns = (sizes_a[-2:], strides_a[-2:]), (sizes_b[-2:], strides_b[-2:])
+    own = _own_plan(out.dtype, batch, rows, step_a, columns, step_b)
+    if own is not None:
+        return own
+    numbers = _numbers(batch, rows, step_a, columns, step_b)
     return None if numbers is None else _plan("products", PRODUCTS, out.dtype, 2, numbers)
 
 
@@ -132,14 +135,36 @@ def plan_linear(
     if rows is None or len(weight.sizes) != 2:
         return None
     columns = (weight.sizes[::-1], weight.strides[::-1])
+    has_bias = bias is not None
+    if has_bias and (bias.sizes != weight.sizes[:1] or bias.strides != (1,)):
+        return None
+    own = _own_plan(out.dtype, 1, rows, 0, columns, 0, has_bias)
+    if own is not None:
+        return own
     numbers = _numbers(1, rows, 0, columns, 0)
     if numbers is None:
         return None
-    if bias is None:
-        return _plan("products", PRODUCTS, out.dtype, 2, numbers)
-    if bias.sizes != weight.sizes[:1] or bias.strides != (1,):
+    if has_bias:
+        return _plan("affine_rows", AFFINE, out.dtype, 3, numbers)
+    return _plan("products", PRODUCTS, out.dtype, 2, numbers)
+
+
+def _own_plan(
+    dtype: Any,
+    batch: int,
+    a: Geometry,
+    step_a: int,
+    b: Geometry,
+    step_b: int,
+    has_bias: bool = False,
+) -> Plan | None:
+    """The plan of a product of our own, for sizes at which it takes less time."""
+    (m, k), n = a[0], b[0][1]
+    if not tiled_products.suits(dtype, m, n, k, b[1][1] != 1):
         return None
-    return _plan("affine_rows", AFFINE, out.dtype, 3, numbers)
+    return tiled_products.plan_tiles(
+        dtype, batch, (m, n, k), (*a[1], step_a, *b[1], step_b), has_bias
+    )
 
 
 def _as_rows(operand: Operand) -> Geometry | None:

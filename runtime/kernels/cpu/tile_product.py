@@ -41,8 +41,8 @@ def product_text(dtype: Any) -> str:
         *(build.plain_source(f) for f in (build_strided, strided_product)),
         "@intrinsic\n" + build.plain_source(stay_apart),
         "whole_tile = strided_product(ROWS)\nrest_tile = strided_product(REST)\n",
-        *("@inner\n" + build.plain_source(f) for f in (copy_lines, pack_panel)),
-        *("@outer\n" + build.plain_source(f) for f in (pack, multiply_panel, multiply)),
+        *("@inner\n" + build.plain_source(f) for f in (copy_lines,)),
+        *("@outer\n" + build.plain_source(f) for f in (pack_panel, pack, multiply_panel, multiply)),
     ]
     return "\n\n".join(parts)
 
@@ -166,6 +166,7 @@ def copy_lines(target, source, hop, count):
 
 def pack_panel(target, source, row, column, count, here):
     """target[k, n] = source[k * row + n * column] for n < here, 0 for others below WIDTH."""
+    stay_apart()
     if here < WIDTH:
         for i in range(count * WIDTH):
             put(target, i, T(0))

@@ -35,29 +35,27 @@ def matmul(self: Any, other: Any) -> Any:
 
 def _matmul_folded(self: Any, other: Any) -> Any:
     """All rows of `self` against one matrix or vector."""
+    if other.ndim == 1 and self.ndim == 2:
+        return self.mv(other)
+    *batch, length = self.shape
+    rows = self.reshape((prod(batch), length))
     if other.ndim == 1:
-        if self.ndim == 2:
-            return self.mv(other)
-        return _rows(self).mv(other).view(self.shape[:-1])
-    return _rows(self).mm(other).view((*self.shape[:-1], other.shape[1]))
-
-
-def _rows(tensor: Any) -> Any:
-    sizes = tensor.shape
-    return tensor.reshape((prod(sizes[:-1]), sizes[-1]))
+        return rows.mv(other).view(batch)
+    return rows.mm(other).view((*batch, other.shape[1]))
 
 
 def _matmul_batched(self: Any, other: Any) -> Any:
     """Broadcast the batch dims of both and multiply matrix by matrix."""
-    n, m = self.shape[-2:]
-    k, p = other.shape[-2:]
-    batch = broadcast_shapes(self.shape[:-2], other.shape[:-2])
+    *batch, n, m = self.shape
+    *batch_other, k, p = other.shape
+    if batch != batch_other:
+        batch = list(broadcast_shapes(tuple(batch), tuple(batch_other)))
+        self, other = self.expand((*batch, n, m)), other.expand((*batch, k, p))
     if len(batch) == 1:
-        return self.expand((*batch, n, m)).bmm(other.expand((*batch, k, p)))
+        return self.bmm(other)
     count = prod(batch)
-    left = self.expand((*batch, n, m)).reshape((count, n, m))
-    right = other.expand((*batch, k, p)).reshape((count, k, p))
-    return left.bmm(right).view((*batch, n, p))
+    product = self.reshape((count, n, m)).bmm(other.reshape((count, k, p)))
+    return product.view((*batch, n, p))
 
 
 def outer(self: Any, vec2: Any) -> Any:

@@ -1,0 +1,181 @@
+"""Matrix products of our own, on register tiles, for the sizes at which they beat OpenBLAS.
+
+They read operands of any strides: only a panel of the second one is copied at a time, into the
+first cache. `runtime.kernels.cpu.matrix_plans` asks whether a product suits.
+"""
+
+# ruff: noqa: F821 - names of the compiled text: DEPTH, ROWS, SIZE, T, WIDTH, multiply_panel.
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from runtime.kernels import build, threads
+from runtime.kernels.cpu.planned import Plan
+from runtime.kernels.cpu.tile_product import product_text, product_tile
+
+Array = Any
+BLOCK_ROWS = 288  # rows that meet a panel before the next is copied
+WIDE = 128  # columns that repay a copy of rows which lie across
+FEW_ROWS = 24  # a panel that meets no more rows is not copied, if it lies densely
+SMALLEST, SMALLEST_TURNED, LARGEST = 1 << 20, 1 << 17, 1 << 26  # products of elements
+FEWEST = 16  # rows: of fewer, OpenBLAS copies nothing either
+PRODUCTS_PER_ELEMENT = 8  # products that take as long as an element of element-wise work
+NUMBERS = np.dtype(np.int64)
+
+
+def suits(dtype: Any, m: int, n: int, k: int, is_turned: bool) -> bool:
+    """Whether the product of (m, k) and (k, n) takes less time here (`benchmarks/cases/linalg.py`).
+
+    is_turned: whether the rows of the second operand are not contiguous: OpenBLAS takes longer.
+    """
+    if dtype.name not in ("float32", "float64") or m < FEWEST:
+        return False
+    tile = product_tile(dtype)
+    is_filled = 4 * n >= 3 * tile.panels(n) * tile.width
+    return is_filled and (SMALLEST_TURNED if is_turned else SMALLEST) <= m * n * k <= LARGEST
+
+
+def plan_tiles(
+    dtype: Any, batch: int, sizes: tuple[int, int, int], strides: tuple[int, ...], has_bias: bool
+) -> Plan:
+    """Plan out[i] = a[i] @ b[i] (+ bias, to each row) for m, n, k and the strides of a and b.
+
+    strides: of rows, columns and the batch, three for a and three for b.
+    """
+    m, n, k = sizes
+    units = batch * -(-m // product_tile(dtype).rows)
+    work = batch * m * n * k // PRODUCTS_PER_ELEMENT
+    run = partial(_run_affine if has_bias else _run_product, dtype, work)
+    return Plan(run, np.array([0, units, *sizes, *strides], NUMBERS))
+
+
+def _run_product(dtype: Any, work: int, out: Array, a: Array, b: Array, *rest: Any) -> None:
+    at_a, at_b, plan = rest
+    _run(dtype, work, (out, a, b, b, at_a, at_b, -1), plan)
+
+
+def _run_affine(dtype: Any, work: int, *args: Any) -> None:
+    _run(dtype, work, args[:-1], args[-1])
+
+
+def _run(dtype: Any, work: int, args: tuple[Any, ...], plan: Array) -> None:
+    """Split the tiles of rows among the threads."""
+    entry = _entry(dtype)
+    if work < 2 * threads.GRAIN:
+        entry(*args, plan)
+        return
+    units = int(plan[1])
+    parts = threads.part_count(units, work)
+    calls = []
+    for part in range(parts):
+        own = plan.copy()
+        own[:2] = units * part // parts, units * (part + 1) // parts
+        calls.append((*args, own))
+    threads.run_calls(entry, calls)
+
+
+@cache
+def _entry(dtype: Any) -> Any:
+    """The compiled kernel for one element type."""
+    parts = [
+        build.HEADER.format(title=f"Products of matrices: {dtype.name}."),
+        product_text(dtype),
+        f"BLOCK_ROWS, FEW_ROWS, WIDE = {BLOCK_ROWS}, {FEW_ROWS}, {WIDE}\n",
+        "@intrinsic\n" + build.plain_source(copy_column),
+        *("@outer\n" + build.plain_source(f) for f in (pack_rows, multiply_block)),
+        "@entry\n" + build.plain_source(multiply_matrices) + "\nkernel = multiply_matrices\n",
+    ]
+    arguments = (*[dtype] * 4, *[int] * 3, NUMBERS)
+    return build.entry_point(f"products_{dtype.name}", "\n\n".join(parts), arguments)
+
+
+# Compiled. Addresses are int64, distances in elements.
+
+
+def copy_column(context, target, at, source, start):
+    """target[at + r] = source[start + r] for r < ROWS."""
+
+    def emit(context, builder, signature, args):
+        to, origin = (data_of(context, builder, signature, args, i) for i in (0, 2))
+        vector = ir.VectorType(origin.type.pointee, ROWS)
+        value = builder.load(vector_place(builder, origin, args[3], vector), align=SIZE)
+        builder.store(value, vector_place(builder, to, args[1], vector), align=SIZE)
+        return context.get_dummy_value()
+
+    return types.void(target, types.int64, source, types.int64), emit
+
+
+def pack_rows(target, a, step_a, m, steps):
+    """Lay a transposed block, whose rows are neighbours, out in tiles: target[tile, k, row]."""
+    stay_apart()
+    for i in range(0, m, ROWS):
+        to, source = target + i * steps * SIZE, a + i * SIZE
+        if m - i >= ROWS:
+            for k in range(steps):
+                copy_column(to, k * ROWS, source, k * step_a)
+        else:
+            for k in range(steps):
+                for r in range(m - i):
+                    put(to, k * ROWS + r, element(source, k * step_a + r))
+
+
+def multiply_block(out, m, n, k, a, row_a, step_a, b, row_b, step_b, bias, panel, edge, tiles):
+    """out[i, j] = bias[j] + the sum over k of a[i, k] * b[k, j] for all columns; bias may be 0."""
+    for q in range(0, max(k, 1), DEPTH):
+        steps = min(DEPTH, k - q)
+        x, row, step, run, jump = a + q * step_a * SIZE, row_a, step_a, m, np.int64(0)
+        if tiles:
+            pack_rows(tiles, x, step_a, m, steps)
+            x, row, step, run, jump = tiles, np.int64(1), np.int64(ROWS), ROWS, steps * SIZE
+        for j in range(0, n, WIDTH):
+            here = min(WIDTH, n - j)
+            source, hop = b + (q * row_b + j * step_b) * SIZE, row_b
+            if here < WIDTH or step_b != 1 or m > FEW_ROWS:
+                pack_panel(panel, source, row_b, step_b, steps, here)
+                source, hop = panel, WIDTH
+            for i in range(0, m, run):
+                at = out + (i * n + j) * SIZE
+                if q:
+                    start, far = at, n
+                elif bias:
+                    start, far = bias + j * SIZE, 0
+                else:
+                    start, far = edge + ROWS * WIDTH * SIZE, 0
+                multiply_panel(
+                    *(at, n, start, far, min(run, m - i), here),
+                    *(x + i * jump, row, step, source, hop, steps, edge),
+                )
+
+
+def multiply_matrices(out, a, b, bias, at_a, at_b, at_bias, plan):
+    """out[i] = a[i] @ b[i] + bias (none if at_bias < 0) for some tiles of rows.
+
+    These are numbered through all matrices; plan says which, sizes and strides.
+    """
+    first, last, m, n, k, row_a, step_a, hop_a, row_b, step_b, hop_b = plan
+    is_packed = row_a == 1 and step_a > 1 and n >= WIDE
+    room = np.empty((DEPTH + ROWS + 2) * WIDTH + is_packed * BLOCK_ROWS * DEPTH, T)
+    start = np.int64(room.ctypes.data)
+    panel = start + -start % (WIDTH * SIZE)
+    edge = panel + DEPTH * WIDTH * SIZE
+    for j in range(WIDTH):
+        put(edge, ROWS * WIDTH + j, T(0))
+    packed = is_packed * (edge + (ROWS + 1) * WIDTH * SIZE)
+    added = np.int64(bias.ctypes.data) + at_bias * SIZE if at_bias >= 0 else np.int64(0)
+    at_a, at_b = np.int64(a.ctypes.data) + at_a * SIZE, np.int64(b.ctypes.data) + at_b * SIZE
+    tiles = (m + ROWS - 1) // ROWS
+    unit = first
+    while unit < last:
+        item, tile = divmod(unit, tiles)
+        count = min(tiles - tile, last - unit, BLOCK_ROWS // ROWS)
+        i = tile * ROWS
+        multiply_block(
+            *(np.int64(out.ctypes.data) + (item * m + i) * n * SIZE, min(count * ROWS, m - i)),
+            *(n, k, at_a + (item * hop_a + i * row_a) * SIZE, row_a, step_a),
+            *(at_b + item * hop_b * SIZE, row_b, step_b, added, panel, edge, packed),
+        )
+        unit += count

@@ -1,0 +1,134 @@
+"""Our own products of matrices against NumPy in float64: sizes, layouts, threads."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import torchgen_out as torch
+import torchgen_out.nn.functional as F
+from runtime.kernels.cpu import tiled_products
+
+TOLERANCE = {"float32": 1e-5, "float64": 1e-13}
+SIZES = [
+    (12, 32, 4),
+    (1, 1, 1),
+    (3, 33, 2),
+    (5, 31, 257),
+    (25, 70, 300),
+    (300, 40, 3),
+    (47, 130, 600),
+    (4, 5, 0),
+    (0, 5, 3),
+    (5, 0, 3),
+]
+"""m, n, k."""
+
+
+def place(shape: tuple[int, ...], layout: str, dtype: str, seed: int) -> tuple[Any, Any, int]:
+    """(matrices, the flat array that they lie in, where they begin there)."""
+    numbers = np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+    batch, rows, columns = shape
+    if layout == "turned":
+        matrices = np.ascontiguousarray(numbers.swapaxes(1, 2)).swapaxes(1, 2)
+    elif layout == "gaps":
+        matrices = np.zeros((batch, 2 * rows, 3 * columns + 5), dtype)[:, ::2, 2:-2:3][:, :rows]
+        matrices = matrices[:, :, :columns]
+        matrices[...] = numbers
+    elif layout == "repeated":
+        matrices = np.broadcast_to(numbers[:, :1], shape)
+    else:
+        matrices = numbers
+    base = matrices
+    while base.base is not None:
+        base = base.base
+    base = np.lib.stride_tricks.as_strided(base, (base.size,), (base.itemsize,))
+    start = (matrices.ctypes.data - base.ctypes.data) // base.itemsize
+    return matrices, base, start
+
+
+def multiply(a: Any, b: Any, bias: Any = None) -> np.ndarray:
+    """The product by a plan, of what `place` gave."""
+    (left, flat_a, at_a), (right, flat_b, at_b) = a, b
+    batch, m, k = left.shape
+    n = right.shape[2]
+    strides = [x.strides[dim] // x.itemsize for x in (left, right) for dim in (1, 2, 0)]
+    plan = tiled_products.plan_tiles(left.dtype, batch, (m, n, k), tuple(strides), bias is not None)
+    out = np.full(batch * m * n, 7, left.dtype)
+    if bias is None:
+        plan.run(out, flat_a, flat_b, at_a, at_b, plan.number)
+    else:
+        plan.run(out, flat_a, flat_b, bias, at_a, at_b, 1, plan.number)
+    return out.reshape(batch, m, n)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("right", ["plain", "turned", "gaps", "repeated"])
+@pytest.mark.parametrize("left", ["plain", "turned", "gaps", "repeated"])
+def test_layouts_and_sizes(sizes: tuple[int, int, int], left: str, right: str, dtype: str) -> None:
+    m, n, k = sizes
+    a, b = place((2, m, k), left, dtype, 0), place((2, k, n), right, dtype, 1)
+    bias = np.random.default_rng(2).standard_normal(n + 1).astype(dtype)
+    wanted = a[0].astype(np.float64) @ b[0].astype(np.float64)
+    tolerance = TOLERANCE[dtype] * max(k, 1) ** 0.5
+    for added, result in ((0, multiply(a, b)), (bias[1:], multiply(a, b, bias))):
+        np.testing.assert_allclose(result, wanted + added, rtol=tolerance, atol=tolerance)
+
+
+def test_values_that_are_not_finite_stay_in_their_rows_and_columns() -> None:
+    a, b = place((1, 26, 9), "plain", "float32", 0), place((1, 9, 35), "plain", "float32", 1)
+    a[0][0, 25, 3], b[0][0, 4, 34], b[0][0, 3, 0] = np.inf, np.nan, 0
+    with np.errstate(invalid="ignore"):
+        wanted = a[0].astype(np.float64) @ b[0].astype(np.float64)
+    assert np.isnan(wanted[0, 25, 0])
+    np.testing.assert_allclose(multiply(a, b), wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_equal_calls_give_equal_bits_on_any_number_of_threads() -> None:
+    a, b = place((3, 130, 90), "turned", "float32", 0), place((3, 90, 150), "plain", "float32", 1)
+    threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        wanted = multiply(a, b)
+        torch.set_num_threads(3)
+        with ThreadPoolExecutor(3) as pool:
+            runs = [multiply(a, b), *pool.map(multiply, [a] * 4, [b] * 4)]
+    finally:
+        torch.set_num_threads(threads)
+    for run in runs:
+        np.testing.assert_array_equal(run, wanted)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_operators_use_them(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned: list[Any] = []
+    plan_tiles = tiled_products.plan_tiles
+    monkeypatch.setattr(
+        tiled_products, "plan_tiles", lambda *args: planned.append(args) or plan_tiles(*args)
+    )
+    a, b = torch.randn(2, 113, 131, dtype=dtype), torch.randn(2, 131, 127, dtype=dtype)
+    bias = torch.randn(127, dtype=dtype)
+    wanted = a.numpy().astype(np.float64) @ b.numpy().astype(np.float64)
+    turned = b[0].t().contiguous()
+    results = {
+        "mm": (a[0] @ b[0], wanted[0]),
+        "turned": (a[0] @ turned.t(), wanted[0]),
+        "bmm": (a @ b, wanted),
+        "linear": (F.linear(a[0], turned, bias), wanted[0] + bias.numpy()),
+    }
+    for name, (result, reference) in results.items():
+        np.testing.assert_allclose(result.numpy(), reference, rtol=1e-5, atol=1e-4, err_msg=name)
+    assert len(planned) == len(results)
+
+
+def test_small_and_narrow_products_are_left_to_blas() -> None:
+    float32 = np.dtype("float32")
+    assert tiled_products.suits(float32, 128, 128, 128, False)
+    assert tiled_products.suits(float32, 64, 64, 64, True)
+    for m, n, k, is_turned in ((64, 64, 64, False), (8, 512, 512, True), (512, 4, 512, True)):
+        assert not tiled_products.suits(float32, m, n, k, is_turned)
+    assert not tiled_products.suits(np.dtype("complex64"), 128, 128, 128, False)
