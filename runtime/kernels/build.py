@@ -170,6 +170,20 @@ def _prefer_wide_vectors() -> None:
         settings.CPU_FEATURES = features.flatten() + ",-prefer-256-bit"
 
 
+@cache
+def fuses_multiply_add() -> bool:
+    """Whether kernels are compiled for a processor that multiplies and adds with one rounding."""
+    from llvmlite import binding
+    from numba.core import config as settings
+
+    if not binding.get_process_triple().startswith(("x86_64", "i686")):
+        return True
+    features = settings.CPU_FEATURES
+    if features is None and settings.CPU_NAME is None:
+        features = binding.get_host_cpu_features().flatten()
+    return "+fma" in (features or "").split(",")
+
+
 def write_once(path: Path, content: str | bytes) -> None:
     """Write through a temporary file, so that a concurrent reader sees all or nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)

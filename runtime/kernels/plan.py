@@ -41,11 +41,7 @@ class PointwisePlan:
     loops: dict[int, npt.NDArray[np.int64]]
     """The same for several outputs, by their number, once asked for."""
     form: tuple[int, ...]
-    """The inner stride of the output and of each input: 1, 0, or 2 for any other.
-
-    One other stride makes all of them 2: such a run does not vectorise anyway, and fewer kernels
-    are compiled.
-    """
+    """The inner stride of the output and of each input: 1, 0, or 2 for any other."""
     flat_form: tuple[int, ...]
     """The stride of each input of a flat loop; empty if all are 1."""
     tiled: bool
@@ -73,13 +69,6 @@ class PointwisePlan:
             rows = np.concatenate([first, self.loop_strides])
             found = self.loops[outputs] = pack_loop(self.loop_sizes, rows)
         return found
-
-
-def inner_form(strides: list[int]) -> tuple[int, ...]:
-    """The strides as far as a kernel is compiled for them."""
-    if strides[0] == 1 and all(stride in (0, 1) for stride in strides):
-        return tuple(strides)
-    return (2,) * len(strides)
 
 
 SMALLEST_TILE = 8
@@ -128,11 +117,10 @@ def plan_pointwise(inputs: tuple[Geometry, ...], out: Geometry | None = None) ->
     if tile_order:
         loop_sizes = [loop_sizes[dim] for dim in tile_order]
         loop_rows = [[row[dim] for dim in tile_order] for row in loop_rows]
-        form = tuple([min(row[-1], 2) for row in loop_rows])
         counted = len(loop_sizes) - 2
     else:
-        form = inner_form([row[-1] for row in loop_rows])
         counted = len(loop_sizes) - 1 if len(loop_sizes) > 2 else 0
+    form = tuple([min(row[-1], 2) for row in loop_rows])
     inner_dims = 2 if tile_order else 1
     sizes_array, strides_array = np.array(loop_sizes, np.int64), np.array(loop_rows, np.int64)
     loop = pack_loop(sizes_array, strides_array)
@@ -141,7 +129,7 @@ def plan_pointwise(inputs: tuple[Geometry, ...], out: Geometry | None = None) ->
         out_strides,
         numel,
         shapes.is_contiguous(sizes, out_strides),
-        len(loop_sizes) == 1 and form[0] == 1,
+        len(loop_sizes) == 1 and form[0] == 1 and 2 not in form,
         sizes_array,
         strides_array,
         loop,

@@ -60,6 +60,47 @@ def test_writing_in_any_order_of_dims(shape: tuple[int, ...]) -> None:
         np.testing.assert_array_equal(torch.from_numpy(a).contiguous().numpy(), a)
 
 
+@pytest.mark.usefixtures("threading")
+@pytest.mark.parametrize("shape", [(3000,), (65, 130), (7, 600), (3, 70, 9)])
+def test_large_arguments_among_small_ones(shape: tuple[int, ...]) -> None:
+    """Blocks of elements with a large one among them are computed by another version."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(0, 30, shape).astype(np.float32)
+    x.reshape(-1)[rng.integers(0, x.size, 5)] = [1e5, -1e9, 3e38, np.inf, np.nan]
+    with np.errstate(invalid="ignore"):
+        expected = np.sin(x.astype(np.float64))
+    whole = torch.from_numpy(x)
+    order = tuple(reversed(range(x.ndim)))
+    turned = torch.from_numpy(permuted(x, order))
+    wide = torch.empty((*shape, 2))
+    wide[..., 0] = whole
+    for result in [
+        torch.sin(whole),
+        whole.clone().sin_(),
+        torch.sin(turned),
+        torch.sin(wide[..., 0]),
+        wide[..., 0].sin_(),
+        torch.sin(whole, out=torch.empty(shape[::-1]).permute(*order)),
+        torch.sin(whole[..., ::2]),
+    ]:
+        wanted = expected if result.shape == shape else expected[..., ::2]
+        np.testing.assert_allclose(result.numpy(), wanted, rtol=3e-7, atol=0)
+
+
+def test_runs_that_are_not_dense_are_copied() -> None:
+    """Steps of any size for any operand, in runs shorter and longer than a block."""
+    rng = np.random.default_rng(0)
+    for length in (3, 255, 600):
+        a, b = rng.standard_normal((2, 5, 3 * length))
+        for first, second in itertools.product((1, 2, 3), repeat=2):
+            x, y = a[:, ::first][:, :length], b[:, ::second][:, :length]
+            own = torch.from_numpy(a.copy())[:, ::first][:, :length]
+            other = torch.from_numpy(b)[:, ::second][:, :length]
+            np.testing.assert_array_equal((own * other).numpy(), x * y)
+            own.mul_(other)
+            np.testing.assert_array_equal(own.numpy(), x * y)
+
+
 def test_a_crosswise_operand_is_tiled() -> None:
     plan = plans.plan_pointwise((((64, 100), (100, 1)), ((64, 100), (1, 64))))
     assert plan.tiled and plan.form == (1, 1, 2)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.special
 
+from runtime.kernels import build
 from tests.runtime.vecmath_running import (
     Array,
     Function,
@@ -66,18 +67,34 @@ FLOAT32: dict[str, tuple[float, Function]] = {
     "trigamma": (0.51, trigamma),
 }
 
+NEAR: dict[str, tuple[float, Function]] = {
+    "sin_near": (1.6, np.sin),
+    "cos_near": (1.6, np.cos),
+    "tan_near": (1.93, np.tan),
+}
+"""Of arguments of which `sin_is_far` and so on are false."""
 
-@pytest.mark.parametrize("name", FLOAT32)
+SINGLE = FLOAT32 | (NEAR if build.fuses_multiply_add() else {})
+
+
+def domain(name: str, x: Array) -> Array:
+    """The numbers that a function is for."""
+    if name not in NEAR:
+        return x
+    return x[run(name.replace("near", "is_far"), "float32", x, out_type="bool") == 0]
+
+
+@pytest.mark.parametrize("name", SINGLE)
 def test_float32(name: str) -> None:
-    bound, reference = FLOAT32[name]
-    x = float32_line(99991)
+    bound, reference = SINGLE[name]
+    x = domain(name, float32_line(99991))
     check(run(name, "float32", x), reference(x.astype(np.float64)), bound)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FLOAT32)
+@pytest.mark.parametrize("name", SINGLE)
 def test_float32_everywhere(name: str) -> None:
-    bound, reference = FLOAT32[name]
+    bound, reference = SINGLE[name]
     worst, where = worst_over_the_line(name, reference)
     print(f"{name}: {worst:.3f} ulp at {where!r}")
     assert worst <= bound
@@ -89,6 +106,7 @@ def worst_over_the_line(name: str, reference: Function) -> tuple[float, float]:
     step = 2**20
     for start in range(0, 2**32, step):
         x = np.arange(start, start + step, dtype=np.uint64).astype(np.uint32).view(np.float32)
+        x = domain(name, x)
         with np.errstate(all="ignore"):
             found, expected = run(name, "float32", x), reference(x.astype(np.float64))
         if name in ("lgamma", "digamma"):  # near their zeros below 0 the error is relative to 1

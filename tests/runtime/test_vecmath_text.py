@@ -11,9 +11,9 @@ import pytest
 
 from codegen.formula.primitives import FUNCTIONS
 from runtime.kernels import build
-from runtime.kernels.vecmath import complex_source, compose, numpy_reference
+from runtime.kernels.vecmath import complex_source, compose, near, numpy_reference
 from tests.runtime import vecmath_coefficients
-from tests.runtime.test_vecmath import FLOAT32
+from tests.runtime.test_vecmath import FLOAT32, NEAR
 from tests.runtime.vecmath_running import kernel_text
 
 
@@ -37,6 +37,18 @@ def test_complex_formulas_neither_raise_nor_compare_complex_numbers() -> None:
         "    return complex_quotient(x, T(2)) if r / -r > R(0) "
         "else complex_quotient(x, complex_quotient(y, r))"
     )
+
+
+def test_a_formula_is_tested_where_its_primitives_have_two_versions() -> None:
+    defined = compose.definitions("real32")
+    source = "def f(x, y):\n    t = x * y\n    return sin(cos(t)) + (exp(t) if y < T(0) else y)\n"
+    text = near.versions(source, defined)
+    assert text.split("\n\n\n")[0].splitlines()[-1].startswith("    return sin_near(cos_near(t))")
+    assert text.splitlines()[-1] == "    return cos_is_far(t) | sin_is_far(cos_near(t))"
+    assert near.versions(source, compose.definitions("real64")) == ""
+    assert near.versions("def f(x):\n    return exp(x)\n", defined) == ""
+    branching = "def f(x):\n    if x < T(0):\n        return x\n    return sin(x)\n"
+    assert near.versions(branching, defined) == ""
 
 
 def test_coefficients_are_those_of_the_fits() -> None:
@@ -75,6 +87,8 @@ def _check_fits(fits: Any) -> None:
     [
         ("exp", "float32"),
         ("sin", "float32"),
+        ("sin_near", "float32"),
+        ("tan_near", "float32"),
         ("erf", "float32"),
         ("tanh", "float64"),
         ("pow", "float64"),
@@ -87,8 +101,10 @@ def test_loop_vectorises(name: str, type_name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="reads x86 assembly")
 @pytest.mark.parametrize("type_name", ["float32", "float64"])
-@pytest.mark.parametrize("name", [*sorted(set(FLOAT32) - {"lgamma"}), "pow"])
+@pytest.mark.parametrize("name", [*sorted(set(FLOAT32) - {"lgamma"}), *NEAR, "pow"])
 def test_every_loop_vectorises(name: str, type_name: str) -> None:
+    if name in NEAR and type_name == "float64":
+        pytest.skip("sines and tangents of float64 have one version")
     assert_vectorises(name, type_name)
 
 

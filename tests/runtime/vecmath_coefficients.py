@@ -157,6 +157,12 @@ def cos_rest(z: mp.mpf) -> mp.mpf:
     return (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2
 
 
+def cot_rest(z: mp.mpf) -> mp.mpf:
+    """(1 / t - cot t) / t at t = sqrt(z)."""
+    t = mp.sqrt(z)
+    return (1 / t - mp.cot(t)) / t if z > SMALL else mp.mpf(1) / 3 + z / 45
+
+
 def erf_rest(z: mp.mpf) -> mp.mpf:
     """(erf(t) / t - 2 / sqrt(pi)) / z."""
     lead, t = 2 / mp.sqrt(mp.pi), mp.sqrt(z)
@@ -233,6 +239,9 @@ def float32_fits() -> Iterator[Fit]:
     top = (mp.pi / 4 * mp.mpf("1.001")) ** 2
     yield odd("sin", mp.sin, "-1 / mp.mpf(6)", 3, top)
     yield Fit("cos", cos_rest, 3, mp.mpf(0), top, lambda z: z * z)
+    top = (mp.pi / 4 * mp.mpf("1.005")) ** 2
+    yield odd("tan near", mp.tan, "1 / mp.mpf(3)", 6, top)
+    yield Fit("cot", cot_rest, 4, mp.mpf(0), top, lambda z: mp.sqrt(z) * mp.tan(mp.sqrt(z)))
     yield odd("tanh", mp.tanh, "-1 / mp.mpf(3)", 5, mp.mpf("0.625") ** 2)
     yield odd("atan", mp.atan, "-1 / mp.mpf(3)", 9, mp.mpf(1))
     yield odd("atanh", mp.atanh, "1 / mp.mpf(3)", 7, mp.mpf("0.2501"))

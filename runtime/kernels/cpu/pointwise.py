@@ -15,7 +15,8 @@ import numpy as np
 
 from runtime.core import dtype as dtypes
 from runtime.kernels import build
-from runtime.kernels.vecmath import complex_source, compose
+from runtime.kernels.cpu import runs
+from runtime.kernels.vecmath import complex_source, compose, near
 
 INPUT_NAMES = "abcdefgh"
 SCALAR_TYPES = {"b": bool, "i": int, "f": float, "c": complex}
@@ -101,15 +102,14 @@ def contiguous_text(spec: PointwiseSpec, form: tuple[int, ...] = ()) -> str:
     """The text of the contiguous loop."""
     outputs, inputs, scalars = _operand_names(spec)
     repeated = [name for name, stride in zip(inputs, form, strict=False) if stride == 0]
-    places = {name: f"{name}[i]" for name in outputs + inputs}
-    body = _element("    ", spec, places | {name: f"{name}_0" for name in repeated})
+    dense = {name: name for name in outputs + inputs if name not in repeated}
+    single = {name: f"{name}_0" for name in repeated}
     loop = [
         "@entry",
         f"def kernel({', '.join(outputs + inputs + scalars)}):",
         *_scalar_conversions(spec),
         *(f"    {name}_0 = {name}[0]" for name in repeated),
-        f"    for i in range({outputs[0]}.size):",
-        *("    " + line for line in body),
+        *runs.indent(_run(spec, f"{outputs[0]}.size", dense, single)),
     ]
     return preamble(spec, "contiguous") + "\n".join(loop) + "\n"
 
@@ -118,13 +118,12 @@ def contiguous_text(spec: PointwiseSpec, form: tuple[int, ...] = ()) -> str:
 def inplace_text(spec: PointwiseSpec) -> str:
     """The text of the contiguous loop over an array that is read and written."""
     _, inputs, scalars = _operand_names(spec)
-    places = {name: f"{name}[i]" for name in inputs}
+    dense = {name: name for name in inputs} | {"out": inputs[0]}
     loop = [
         "@entry",
         f"def kernel({', '.join(inputs + scalars)}):",
         *_scalar_conversions(spec),
-        f"    for i in range({inputs[0]}.size):",
-        *_element("        ", spec, places | {"out": places[inputs[0]]}),
+        *runs.indent(_run(spec, f"{inputs[0]}.size", dense, {})),
     ]
     return preamble(spec, "in place") + "\n".join(loop) + "\n"
 
@@ -146,12 +145,15 @@ def strided_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
     `geometry` holds the number of dims, the sizes, and a row of strides per operand; `counter` the
     place in the outer dims from which the loop starts, `p_a` the place of that element in the array
     of the operand `a`; `runs` says how often the inner loop runs. That loop is compiled for
-    operands that are dense (stride 1) or constant (stride 0) along it, because it then vectorises.
+    operands that are dense (stride 1) or constant (stride 0) along it, because it then vectorises;
+    what is neither is copied.
     """
     outputs, inputs, scalars = _operand_names(spec)
     operands = outputs + inputs
+    strided = [name for name, stride in zip(operands, form, strict=True) if stride == ANY]
     lines = [
         *_strided_head(spec, operands, scalars),
+        *(f"    copy_{name} = np.empty({runs.BLOCK}, {name}.dtype)" for name in strided),
         "    for _ in range(runs):",
         *_inner_run(spec, dict(zip(operands, form, strict=True))),
         "        if last == 1:",
@@ -173,9 +175,11 @@ def tiled_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
     operands = outputs + inputs
     strides = dict(zip(operands, form, strict=True))
     crosswise = [name for name in operands if strides[name] == ANY]
-    places = {
-        name: f"run_{name}[i]" if stride else f"{name}[p_{name} + (first + j) * o_{name}]"
+    dense = {name: f"run_{name}" for name, stride in strides.items() if stride}
+    single = {
+        name: f"{name}[p_{name} + (first + j) * o_{name}]"
         for name, stride in strides.items()
+        if not stride
     }
     lines = _strided_head(spec, operands, scalars)
     lines += [
@@ -205,8 +209,7 @@ def tiled_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
             run = f"{source}[at_{name} : at_{name} + columns]"
             lines.append(f"                    run_{name} = {run}")
     lines += [
-        "                    for i in range(columns):",
-        *_element("                        ", spec, places),
+        *runs.indent(_run(spec, "columns", dense, single), 5),
         *_odometer(operands, "last - 2"),
     ]
     constants = f"ROWS, COLUMNS = {TILE_ROWS}, {TILE_COLUMNS}\n\n\n"
@@ -249,16 +252,46 @@ def _odometer(operands: list[str], innermost: str) -> list[str]:
 
 
 def _inner_run(spec: PointwiseSpec, form: dict[str, int]) -> list[str]:
-    """The inner loop. If every operand is dense or constant, the runs are sliced beforehand."""
-    lines, places = [], {}
-    if ANY in form.values():
-        places = {name: f"{name}[p_{name} + i * s_{name}]" for name in form}
-    else:
-        for name, stride in form.items():
-            places[name] = f"run_{name}[i]" if stride else f"{name}[p_{name}]"
-            if stride:
-                lines.append(f"        run_{name} = {name}[p_{name} : p_{name} + n]")
-    return [*lines, "        for i in range(n):", *_element("            ", spec, places)]
+    """The inner loop: over dense runs, of which those that are neither dense nor constant in memory
+    are copied block by block. A loop with such strides in it would not vectorise."""
+    dense = {name: f"run_{name}" for name, stride in form.items() if stride}
+    single = {name: f"{name}[p_{name}]" for name, stride in form.items() if not stride}
+    strided = [name for name, stride in form.items() if stride == ANY]
+    if not strided:
+        slices = [f"run_{name} = {name}[p_{name} : p_{name} + n]" for name in dense]
+        return runs.indent([*slices, *_run(spec, "n", dense, single)], 2)
+    before, after = [f"count = min({runs.BLOCK}, n - first)"], []
+    for name, run in dense.items():
+        before.append(f"at_{name} = p_{name} + first * s_{name}")
+        copied, place = f"copy_{name}", f"{name}[at_{name} + i * s_{name}]"
+        source = copied if name in strided else f"{name}[at_{name} : at_{name} + count]"
+        before.append(f"{run} = {source}")
+        if name in strided and name.startswith("out"):
+            after += runs.plain("count", [f"{place} = {copied}[i]"])
+        elif name in strided:
+            before += runs.plain("count", [f"{copied}[i] = {place}"])
+    block = [*before, *_run(spec, "count", dense, single), *after]
+    return runs.indent([f"for first in range(0, n, {runs.BLOCK}):", *runs.indent(block)], 2)
+
+
+def _run(
+    spec: PointwiseSpec, size: str, dense: dict[str, str], single: dict[str, str]
+) -> list[str]:
+    """The loop over `size` elements. dense: for an operand, the array that holds these elements.
+    single: for one that is constant, where it is found.
+    """
+    places = single | {name: f"{array}[i]" for name, array in dense.items()}
+    element = _element(spec, spec.name, places)
+    if not _near_versions(spec):
+        return runs.plain(size, element)
+    places = single | {name: f"block_{array}[i]" for name, array in dense.items()}
+    return runs.by_blocks(
+        size,
+        list(dict.fromkeys(dense.values())),
+        _element(spec, spec.name, places),
+        _element(spec, f"{spec.name}_near", places),
+        f"{spec.name}_is_far({_arguments(spec, places)})",
+    )
 
 
 def preamble(spec: PointwiseSpec, loop: str) -> str:
@@ -266,7 +299,7 @@ def preamble(spec: PointwiseSpec, loop: str) -> str:
     types = (
         ", ".join(t.name for t in spec.inputs) + " -> " + ", ".join(t.name for t in spec.outputs)
     )
-    source = complex_source.adapt(build.plain_source(spec.formula), spec.compute.name)
+    source = _source(spec) + _near_versions(spec)
     used = set(spec.inputs) | set(spec.outputs)
     needed = source + "\n".join(
         f"{half}_to_float32 float32_to_{half}"
@@ -278,6 +311,17 @@ def preamble(spec: PointwiseSpec, loop: str) -> str:
     title = f"{spec.name}: {types}, {loop}."
     scalar = f"T = np.{_numpy_name(spec.compute)}\n"
     return build.HEADER.format(title=title) + scalar + text + "\n\n"
+
+
+def _source(spec: PointwiseSpec) -> str:
+    return complex_source.adapt(build.plain_source(spec.formula), spec.compute.name)
+
+
+@cache
+def _near_versions(spec: PointwiseSpec) -> str:
+    """The formula for arguments near 0 and the test for others, if it gains by that."""
+    found = near.versions(_source(spec), compose.definitions_for(spec.compute.name))
+    return found if found and build.fuses_multiply_add() else ""
 
 
 def _operand_names(spec: PointwiseSpec) -> tuple[list[str], list[str], list[str]]:
@@ -297,8 +341,19 @@ def _scalar_conversions(spec: PointwiseSpec) -> list[str]:
     ]
 
 
-def _element(indent: str, spec: PointwiseSpec, places: dict[str, str]) -> list[str]:
+def _element(spec: PointwiseSpec, function: str, places: dict[str, str]) -> list[str]:
     """The statements that compute one element: load and convert, formula, convert and store."""
+    call = f"{function}({_arguments(spec, places)})"
+    if len(spec.outputs) == 1:
+        return [f"{places['out']} = {store(call, spec.outputs[0])}"]
+    names = [f"v{i}" for i in range(len(spec.outputs))]
+    return [f"{', '.join(names)} = {call}"] + [
+        f"{places[f'out{i}']} = {store(f'v{i}', dtype)}" for i, dtype in enumerate(spec.outputs)
+    ]
+
+
+def _arguments(spec: PointwiseSpec, places: dict[str, str]) -> str:
+    """The formula's arguments for one element, loaded and converted."""
     arguments = []
     tensors = iter(zip(INPUT_NAMES, spec.inputs, strict=False))
     scalar = 0
@@ -311,14 +366,7 @@ def _element(indent: str, spec: PointwiseSpec, places: dict[str, str]) -> list[s
         else:
             arguments.append(f"scalar{scalar}_")
             scalar += 1
-    call = f"{spec.name}({', '.join(arguments)})"
-    if len(spec.outputs) == 1:
-        return [f"{indent}{places['out']} = {store(call, spec.outputs[0])}"]
-    names = [f"v{i}" for i in range(len(spec.outputs))]
-    return [f"{indent}{', '.join(names)} = {call}"] + [
-        f"{indent}{places[f'out{i}']} = {store(f'v{i}', dtype)}"
-        for i, dtype in enumerate(spec.outputs)
-    ]
+    return ", ".join(arguments)
 
 
 def load(place: str, dtype: dtypes.dtype, compute: dtypes.dtype) -> str:
