@@ -65,6 +65,7 @@ from runtime.errors.cuda import (
     event_not_recorded,
     event_without_timing,
     invalid_device_ordinal,
+    no_product_algorithm,
     not_a_cuda_device,
     pin_of_device,
 )

@@ -48,6 +48,11 @@ def cuda_out_of_memory(
     )
 
 
+def no_product_algorithm(dtype: object) -> RuntimeError:
+    """cuBLASLt knows no way to compute a product."""
+    return RuntimeError(f"CUDA error: cuBLASLt has no algorithm for this product of {dtype}")
+
+
 def _size(count: int) -> str:
     for unit, scale in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
         if count >= 1 << scale:

@@ -2,6 +2,10 @@
 
 from math import e, inf, nan, pi
 
+from runtime.backends.flags.cuda import (
+    get_float32_matmul_precision,
+    set_float32_matmul_precision,
+)
 from runtime.core.device import default_device as get_default_device
 from runtime.core.device import device, set_default_device
 from runtime.core.dtype import (
@@ -121,6 +125,7 @@ __all__ = [
     "frombuffer",
     "get_default_device",
     "get_default_dtype",
+    "get_float32_matmul_precision",
     "get_printoptions",
     "get_rng_state",
     "half",
@@ -148,6 +153,7 @@ __all__ = [
     "set_default_device",
     "set_default_dtype",
     "set_default_tensor_type",
+    "set_float32_matmul_precision",
     "set_printoptions",
     "set_rng_state",
     "short",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
-from runtime.backends.cuda import availability, driver, launching, memory, streams
+from runtime.backends.cuda import availability, driver, launching, memory, queue, streams
+from runtime.backends.cuda.libraries import loading
 from runtime.core import device as devices
 from runtime.dispatch import operator
 from tests.cuda.emulated_driver import EmulatedDriver
+from tests.cuda.library_standins import STAND_INS, stand_ins
 from tests.cuda.recording_driver import RecordingDriver
 
 T = TypeVar("T", bound=RecordingDriver)
@@ -25,8 +27,17 @@ def recording() -> Iterator[RecordingDriver]:
 
 @pytest.fixture
 def emulated() -> Iterator[EmulatedDriver]:
-    """An emulated driver with two devices."""
-    yield from _in_place_of_nvidias(EmulatedDriver())
+    """An emulated driver with two devices, and libraries that compute in its memory."""
+    driver = EmulatedDriver()
+    before = loading.use(stand_ins(driver))
+    yield from _in_place_of_nvidias(driver)
+    loading.use(before)
+
+
+@pytest.fixture
+def libraries(emulated: EmulatedDriver) -> dict[str, Any]:
+    """The libraries of the emulated driver, by name."""
+    return {name: loading.module(name) for name in STAND_INS}
 
 
 def _in_place_of_nvidias(own: T) -> Iterator[T]:
@@ -43,6 +54,7 @@ def _forget() -> None:
     streams.forget()
     memory.forget()
     launching.forget()
+    queue.forget()
     operator._backends.pop(devices.CUDA, None)
     operator.forget_calls()
 

@@ -48,6 +48,10 @@ class EmulatedDriver(RecordingDriver):
         assert self._device_of[start] == device, f"{address:#x} is not of cuda:{device}"
         return memory
 
+    def bytes_of(self, device: int, address: int, size: int) -> np.ndarray:
+        """Memory of a device, for whoever takes part in the emulation."""
+        return self._memory(device, address, size)[:size]
+
     def copy(self, device: int, target: int, source: int, size: int, stream: int) -> None:
         super().copy(device, target, source, size, stream)
         for address in (target, source):

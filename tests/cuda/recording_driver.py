@@ -41,11 +41,17 @@ class RecordingDriver:
         self.calls: list[tuple[Any, ...]] = []
         self.pending: set[int] = set()
         """Events and streams that are said not to be done."""
+        self.entered = -1
+        """The device whose context is current."""
         self._handles = count(1)
 
     def named(self, name: str) -> list[tuple[Any, ...]]:
         """The arguments of all calls of one name."""
         return [call[1:] for call in self.calls if call[0] == name]
+
+    def enter(self, device: int) -> None:
+        assert 0 <= device < self.devices
+        self.entered = device
 
     def device_count(self) -> int:
         return self.devices

@@ -18,6 +18,7 @@ PACKAGES = {
     "numba_cuda": "numba-cuda[cu13]",
     "cuda.core": "cuda-core",
     "cuda.bindings": "cuda-bindings",
+    "nvmath": "nvmath-python",
 }
 """What is imported, and the name under which pip knows it."""
 

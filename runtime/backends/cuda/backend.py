@@ -14,6 +14,7 @@ from runtime.backends.cuda import (
     memory,
     pinned,
     pointwise,
+    queued,
     reduction,
     resizing,
     streams,
@@ -24,6 +25,7 @@ from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core.tensor import Tensor
 from runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
+from runtime.kernels.cuda.array import Queued
 from runtime.kernels.cuda.copy import Copy, CopyInto, Fill
 
 LEGACY_DEFAULT_STREAM = 1
@@ -51,6 +53,8 @@ class CUDABackend:
         kernel = find_kernel(operator, self.name, devices.CUDA, "runtime.kernels.cuda")
         if isinstance(kernel, (Copy, CopyInto, Fill)):
             return copying.make_call(operator, kernel)
+        if isinstance(kernel, Queued):
+            return queued.make_call(operator, kernel, signature, variant)
         raise errors.no_kernel(operator.base_name, self.name)
 
     def empty(self, sizes: tuple[int, ...], dtype: dtypes.dtype, on: devices.device) -> Tensor:

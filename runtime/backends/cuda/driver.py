@@ -54,6 +54,9 @@ class Driver(Protocol):
     Raises, all of them: RuntimeError ("CUDA error: ...") where the driver refuses.
     """
 
+    def enter(self, device: int) -> None:
+        """Make a device's context current in this thread, for calls that are not the driver's."""
+
     def device_count(self) -> int:
         """How many devices there are."""
 

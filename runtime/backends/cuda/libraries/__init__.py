@@ -1,0 +1,1 @@
+"""NVIDIA's libraries of mathematics, called through NVIDIA's bindings (`nvmath.bindings`)."""

@@ -1,0 +1,156 @@
+"""Matrix products by cuBLASLt. This module alone knows the library.
+
+What a product needs apart from addresses (descriptors, layouts, the algorithm that the library's
+heuristics choose) is made once per `Product` and kept.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from runtime import errors
+from runtime.backends.cuda import driver
+from runtime.backends.cuda.libraries import loading, workspace
+from runtime.backends.cuda.libraries.numbers import number
+from runtime.backends.flags import cuda as flags
+from runtime.kernels.cuda.matrix_plans import Matrix, Places, Product
+
+COMPUTE_32F, COMPUTE_32F_FAST_TF32, COMPUTE_64F = 68, 77, 70
+"""cublasComputeType_t."""
+TRANSPOSED = 1
+"""cublasOperation_t."""
+_REDUCED = {
+    "float16": "allow_fp16_reduced_precision_reduction",
+    "bfloat16": "allow_bf16_reduced_precision_reduction",
+}
+"""The switches that let sums of partial results be kept in 16 bits."""
+_DOUBLE = ("float64", "complex128")
+
+
+class Products:
+    """The matrix products of one device."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self._library = loading.module("cublasLt")
+        driver.current().enter(index)
+        self._handle = self._library.create()
+        self._prepared: dict[Any, Prepared] = {}
+        self._lock = threading.Lock()
+
+    def run(self, product: Product, places: Places, alpha: Any, beta: Any) -> None:
+        """Compute a product in the current stream.
+
+        Raises: NotImplementedError for elements that the library does not multiply.
+        """
+        name = product.dtype.name
+        is_exact = not getattr(flags.matmul, _REDUCED.get(name, "allow_tf32"))
+        prepared = self._prepared.get((product, is_exact)) or self._prepare(product, is_exact)
+        scratch, stream = workspace.current(self.index)
+        kept_alpha, alpha = number(alpha, product.dtype)
+        kept_beta, beta = number(beta, product.dtype)
+        driver.current().enter(self.index)
+        with self._lock:  # a descriptor holds the address of the bias
+            if product.has_bias:
+                prepared.point_to_bias(places.bias)
+            self._library.matmul(
+                self._handle, prepared.descriptor, alpha, places.a, prepared.a, places.b,
+                prepared.b, beta, places.c, prepared.c, places.d, prepared.d,
+                prepared.algorithm_address, scratch, workspace.BYTES, stream,
+            )  # fmt: skip
+        del kept_alpha, kept_beta
+
+    def _prepare(self, product: Product, is_exact: bool) -> Prepared:
+        driver.current().enter(self.index)
+        made = Prepared(self._library, self._handle, product, is_exact)
+        self._prepared[product, is_exact] = made
+        return made
+
+
+class Prepared:
+    """A product's descriptor, layouts and algorithm."""
+
+    def __init__(self, library: Any, handle: int, product: Product, is_exact: bool) -> None:
+        self._library = library
+        self._type = loading.data_type(product.dtype, "matmul")
+        self.descriptor = self._describe(product, is_exact)
+        self.a, self.b, self.c, self.d = (
+            self._lay_out(matrix, product.batch)
+            for matrix in (product.a, product.b, product.c, product.d)
+        )
+        self._algorithm = self._choose(handle, product, is_exact)
+        self.algorithm_address = int(self._algorithm.ctypes.data)
+
+    def _describe(self, product: Product, is_exact: bool) -> int:
+        """The computation: in float32 or float64; which operands are transposed."""
+        library, names = self._library, self._library.MatmulDescAttribute
+        if product.dtype.name in _DOUBLE:
+            compute = COMPUTE_64F
+        else:
+            has_tf32 = product.dtype.itemsize > 2 and not is_exact
+            compute = COMPUTE_32F_FAST_TF32 if has_tf32 else COMPUTE_32F
+        scale = loading.data_type(product.dtype.opmath, "matmul")
+        made = int(library.matmul_desc_create(compute, scale))
+        set_attribute = library.matmul_desc_set_attribute
+        for name, transposed in (
+            (names.TRANSA, product.transpose_a),
+            (names.TRANSB, product.transpose_b),
+        ):
+            if transposed:
+                _set(set_attribute, made, name, np.int32(TRANSPOSED))
+        if product.has_bias:
+            _set(set_attribute, made, names.EPILOGUE, np.int32(library.Epilogue.BIAS))
+        return made
+
+    def _lay_out(self, matrix: Matrix, batch: int) -> int:
+        library, names = self._library, self._library.MatrixLayoutAttribute
+        made = library.matrix_layout_create(self._type, matrix.rows, matrix.cols, matrix.leading)
+        if batch > 1:
+            set_attribute = library.matrix_layout_set_attribute
+            _set(set_attribute, made, names.BATCH_COUNT, np.int32(batch))
+            _set(set_attribute, made, names.STRIDED_BATCH_OFFSET, np.int64(matrix.step))
+        return int(made)
+
+    def _choose(self, handle: int, product: Product, is_exact: bool) -> Any:
+        """The algorithm that the library thinks best."""
+        library = self._library
+        preference = self._prefer(product, is_exact)
+        results = np.zeros(1, library.matmul_heuristic_result_dtype)
+        found = np.zeros(1, np.int32)
+        library.matmul_algo_get_heuristic(
+            handle, self.descriptor, self.a, self.b, self.c, self.d, preference, 1,
+            results.ctypes.data, found.ctypes.data,
+        )  # fmt: skip
+        library.matmul_preference_destroy(preference)
+        if not found[0]:
+            raise errors.no_product_algorithm(product.dtype)
+        return np.ascontiguousarray(results["algo"])
+
+    def _prefer(self, product: Product, is_exact: bool) -> int:
+        """How much workspace there is, how operands are aligned, how partial sums are kept."""
+        library, names = self._library, self._library.MatmulPreferenceAttribute
+        made = int(library.matmul_preference_create())
+        set_attribute = library.matmul_preference_set_attribute
+        _set(set_attribute, made, names.MAX_WORKSPACE_BYTES, np.uint64(workspace.BYTES))
+        for operand, alignment in zip("ABCD", product.alignments, strict=True):
+            name = getattr(names, f"MIN_ALIGNMENT_{operand}_BYTES")
+            _set(set_attribute, made, name, np.uint32(alignment))
+        if product.dtype.name in _REDUCED and is_exact:
+            allowed = library.ReductionScheme.COMPUTE_TYPE
+            _set(set_attribute, made, names.REDUCTION_SCHEME_MASK, np.uint32(allowed))
+        return made
+
+    def point_to_bias(self, address: int) -> None:
+        """Say where the vector lies that is added to every column."""
+        name = self._library.MatmulDescAttribute.BIAS_POINTER
+        set_attribute = self._library.matmul_desc_set_attribute
+        _set(set_attribute, self.descriptor, name, np.uint64(address))
+
+
+def _set(set_attribute: Any, handle: int, name: Any, value: np.generic) -> None:
+    """Hand an attribute over, by address."""
+    held = np.array([value])
+    set_attribute(handle, int(name), held.ctypes.data, held.nbytes)

@@ -1,0 +1,149 @@
+"""Calls of kernels that put their work into a queue: shapes asked, results made, arrays given.
+
+A result given by the user is written to directly where its memory allows that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runtime import errors
+from runtime.backends.cpu.dispatch import common_dtype
+from runtime.backends.cuda import copying, memory, pointwise, resizing
+from runtime.backends.cuda.queue import DeviceQueue, array_of, queue_of
+from runtime.core import dtype as dtypes
+from runtime.core import promotion
+from runtime.core import shape as shapes
+from runtime.core.tensor import Tensor, build
+from runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
+from runtime.kernels.cuda.array import Queued
+
+
+def make_call(operator: Dispatch, kernel: Queued, signature: tuple[Any, ...], variant: str) -> Call:
+    """The call of a kernel for CUDA tensors of one signature."""
+    run = QueuedCall(operator, kernel, common_dtype(operator, signature))
+    if variant == OUT:
+        return run.into
+    return run.in_place if variant == INPLACE else run.new
+
+
+class QueuedCall:
+    """One operator's kernel, and the dtype in which its operands meet (None: as they are)."""
+
+    def __init__(self, operator: Dispatch, kernel: Queued, common: dtypes.dtype | None) -> None:
+        assert operator.meta is not None
+        self.operator, self.meta, self.common = operator, operator.meta, common
+        self.kernel, self.own_name = kernel.kernel, kernel.takes_out_as
+        self.names = tuple(operator.arguments)
+
+    def new(self, *args: Any) -> Any:
+        """Make the results and compute them."""
+        queue, args, specs = self._prepare(args)
+        made = [self._empty(queue.index, *spec) for spec in specs]
+        self._run(queue, made, args)
+        return self._wrapped(made)
+
+    def into(self, out: Any, *args: Any) -> Any:
+        """Compute into results that are there, resized if need be."""
+        queue, args, specs = self._prepare(args)
+        given = (out,) if self.operator.outputs == 1 else tuple(out)
+        for each, spec in zip(given, specs, strict=True):
+            self._check_out(each, queue.index, *spec)
+        if all(self._fits(each, spec, args) for each, spec in zip(given, specs, strict=True)):
+            self._run(queue, given, args)
+        else:
+            self._run_and_copy(queue, given, specs, args)
+        for each in given:
+            each._storage.version += 1
+        return self._wrapped(given)
+
+    def in_place(self, self_: Tensor, *args: Any) -> Tensor:
+        """Compute into the first operand."""
+        queue, args, specs = self._prepare((self_, *args))
+        sizes, dtype = specs[0][:2]
+        if tuple(sizes) != tuple(self_._sizes):
+            raise errors.inplace_shape(self.operator.base_name + "_", self_._sizes, sizes)
+        promotion.check_out(dtype or self._common(), self_.dtype)
+        if self._fits(self_, specs[0], args):
+            self._run(queue, [self_], args)
+        else:
+            self._run_and_copy(queue, [self_], specs, args)
+        self_._storage.version += 1
+        return self_
+
+    # -- parts ----------------------------------------------------------------------------------
+
+    def _prepare(self, args: tuple[Any, ...]) -> tuple[DeviceQueue, list[Any], list[Any]]:
+        """(the queue, the arguments on its device and in their common dtype, what to make)."""
+        specs = self.meta(*args)
+        places = [i for i, each in enumerate(args) if isinstance(each, Tensor)]
+        index, tensors = pointwise.on_one_device([args[i] for i in places])
+        moved = list(args)
+        for place, tensor in zip(places, tensors, strict=True):
+            moved[place] = self._cast(self.names[place], tensor)
+        return queue_of(index), moved, specs if self.operator.outputs > 1 else [specs]
+
+    def _cast(self, name: str, tensor: Tensor) -> Tensor:
+        wanted = self.common if name in self.operator.promoted else None
+        if wanted is None or tensor.dtype is wanted:
+            return tensor
+        made = memory.empty(tuple(tensor._sizes), wanted, copying.index_of(tensor))
+        copying.copy_on_device(made, tensor)
+        return made
+
+    def _common(self) -> dtypes.dtype:
+        assert self.common is not None
+        return self.common
+
+    def _empty(self, index: int, sizes: Any, dtype: Any, strides: Any = None) -> Tensor:
+        made = memory.empty(tuple(sizes), dtype or self._common(), index)
+        if strides is None or tuple(strides) == made._strides:
+            return made
+        return build(made._key, made._sizes, tuple(strides), 0, made._storage)
+
+    def _run(self, queue: DeviceQueue, outs: Sequence[Tensor], args: Sequence[Any]) -> None:
+        given = [array_of(arg) if isinstance(arg, Tensor) else arg for arg in args]
+        self.kernel(queue, *[array_of(out) for out in outs], *given)
+
+    def _run_and_copy(
+        self, queue: DeviceQueue, outs: Sequence[Tensor], specs: list[Any], args: Sequence[Any]
+    ) -> None:
+        made = [self._empty(queue.index, *spec) for spec in specs]
+        self._run(queue, made, args)
+        for out, result in zip(outs, made, strict=True):
+            copying.copy_on_device(out, result)
+
+    def _check_out(
+        self, out: Tensor, index: int, sizes: Any, dtype: Any, strides: Any = None
+    ) -> None:
+        """Refuse a result that cannot hold the values; resize one that is too small."""
+        promotion.check_out(dtype or self._common(), out.dtype)
+        if not out.is_cuda or copying.index_of(out) != index:
+            raise errors.same_device_expected(f"cuda:{index}", out.device)
+        if tuple(out._sizes) != tuple(sizes):
+            resizing.resize_out(self.operator.base_name, out, sizes)
+
+    def _fits(self, out: Tensor, spec: Any, args: Sequence[Any]) -> bool:
+        """Whether the kernel may write to `out`: its dtype, dense, and no operand's memory."""
+        if out.dtype is not (spec[1] or self.common) or len(spec) > 2:
+            return False
+        if not shapes.is_dense(out._sizes, out._strides):
+            return False
+        return not any(
+            arg._storage.buffer.block is out._storage.buffer.block
+            and not (name == self.own_name and _is_same(arg, out))
+            for name, arg in zip(self.names, args, strict=True)
+            if isinstance(arg, Tensor)
+        )
+
+    def _wrapped(self, results: Sequence[Tensor]) -> Any:
+        if self.operator.outputs == 1:
+            return results[0]
+        wrap = self.operator.wrap
+        return wrap(*results) if wrap else tuple(results)
+
+
+def _is_same(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors see the same elements in the same places."""
+    return (a._offset, tuple(a._sizes), a._strides) == (b._offset, tuple(b._sizes), b._strides)

@@ -1,0 +1,157 @@
+"""Products as BLAS takes them: column-major matrices, with leading dimensions and transpositions.
+
+A row-major matrix is the transpose of a column-major one over the same memory, so a row-major
+result is computed as out.T = b.T @ a.T, and no operand with a dense dim is copied.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from runtime.core import dtype as dtypes
+from runtime.kernels.cuda.array import DeviceArray, Queue
+
+
+class Matrix(NamedTuple):
+    """Column-major matrices in memory. step: elements from one of a batch to the next."""
+
+    rows: int
+    cols: int
+    leading: int
+    step: int
+
+
+class Product(NamedTuple):
+    """d = alpha * op(a) @ op(b) + beta * c, for a batch: all that is to be known but where.
+
+    transpose_a, transpose_b: whether op transposes. has_bias: whether a vector is added to every
+    column. alignments: the powers of two up to 256 by which the addresses of a, b, c and d can be
+    divided.
+    """
+
+    dtype: dtypes.dtype
+    a: Matrix
+    transpose_a: bool
+    b: Matrix
+    transpose_b: bool
+    c: Matrix
+    d: Matrix
+    batch: int
+    has_bias: bool
+    alignments: tuple[int, int, int, int]
+
+    @property
+    def inner(self) -> int:
+        """The size over which is summed."""
+        return self.a.rows if self.transpose_a else self.a.cols
+
+
+class Places(NamedTuple):
+    """The addresses of a product's operands; bias is 0 if there is none."""
+
+    a: int
+    b: int
+    c: int
+    d: int
+    bias: int
+
+
+def column_major(x: DeviceArray) -> Matrix | None:
+    """How a batch of matrices (batch, rows, cols) lies, if the columns are dense."""
+    _, rows, cols = x.sizes
+    step, row_step, col_step = x.strides
+    if rows != 1 and row_step != 1:
+        return None
+    if cols == 1:
+        return Matrix(rows, cols, rows, step)
+    return Matrix(rows, cols, col_step, step) if col_step >= rows else None
+
+
+def operand(queue: Queue, x: DeviceArray) -> tuple[DeviceArray, Matrix, bool]:
+    """(the array, copied if neither rows nor columns are dense; its memory; is it transposed)."""
+    for seen, transposed in ((column_major(x), False), (column_major(x.transposed), True)):
+        if seen is not None:
+            return x, seen, transposed
+    made = queue.empty(x.sizes, x.dtype)
+    queue.copy(made, x)
+    seen = column_major(made.transposed)
+    assert seen is not None
+    return made, seen, True
+
+
+def multiply(
+    queue: Queue,
+    out: DeviceArray,
+    a: DeviceArray,
+    b: DeviceArray,
+    alpha: Any = 1,
+    beta: Any = 0,
+    addend: DeviceArray | None = None,
+    bias: DeviceArray | None = None,
+) -> None:
+    """out = alpha * a @ b + beta * addend, and the dense vector `bias` added to each row.
+
+    Shape: (B, m, k), (B, k, n) -> (B, m, n), as the addend; bias (n).
+    """
+    if not out.numel:
+        return
+    if not a.sizes[2]:
+        _without_product(queue, out, beta, addend, bias)
+    elif column_major(out.transposed) is not None:
+        last = None if addend is None else addend.transposed
+        _column_major(queue, out.transposed, b.transposed, a.transposed, alpha, beta, last, bias)
+    elif column_major(out) is not None and bias is None:
+        _column_major(queue, out, a, b, alpha, beta, addend, None)
+    else:
+        made = queue.empty(out.sizes, out.dtype)
+        multiply(queue, made, a, b, alpha, beta, addend, bias)
+        queue.copy(out, made)
+
+
+def _without_product(
+    queue: Queue, out: DeviceArray, beta: Any, addend: DeviceArray | None, bias: DeviceArray | None
+) -> None:
+    """Sums of no products are 0."""
+    if bias is not None:
+        queue.copy(out, bias.broadcast(out.sizes))
+    elif addend is None:
+        queue.fill(out, 0)
+    else:
+        queue.apply(scaled, out, [addend], [beta])
+
+
+def scaled(x, factor):
+    """An element times a number."""
+    return x * factor
+
+
+def _column_major(
+    queue: Queue,
+    out: DeviceArray,
+    a: DeviceArray,
+    b: DeviceArray,
+    alpha: Any,
+    beta: Any,
+    addend: DeviceArray | None,
+    bias: DeviceArray | None,
+) -> None:
+    """The product into an array with dense columns. What is added lies likewise, or in `out`."""
+    d = column_major(out)
+    c = None if addend is None else column_major(addend)
+    if addend is not None and c is None:
+        queue.copy(out, addend)
+    where = out if addend is None or c is None else addend
+    assert d is not None
+    a, in_a, transpose_a = operand(queue, a)
+    b, in_b, transpose_b = operand(queue, b)
+    places = Places(a.address, b.address, where.address, out.address, bias.address if bias else 0)
+    alignments = (_alignment(a), _alignment(b), _alignment(where), _alignment(out))
+    product = Product(
+        out.dtype, in_a, transpose_a, in_b, transpose_b, c or d, d, out.sizes[0],
+        bias is not None, alignments,
+    )  # fmt: skip
+    queue.products.run(product, places, alpha, beta)
+
+
+def _alignment(x: DeviceArray) -> int:
+    return min(x.address & -x.address, 256)

@@ -1,0 +1,194 @@
+"""cuBLASLt and cuBLAS as far as the library calls them: column-major products, by NumPy."""
+
+from __future__ import annotations
+
+import ctypes
+from enum import IntEnum
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from tests.cuda.standin_memory import NUMPY_TYPES, WIDE, StandIn, read, write
+
+COMPUTE_TYPES = {
+    68: {np.dtype(np.float32), np.dtype(np.complex64)},
+    77: {np.dtype(np.float32), np.dtype(np.complex64)},
+    70: {np.dtype(np.float64), np.dtype(np.complex128)},
+}
+"""What factors a computation may have, by cublasComputeType_t."""
+
+HEURISTIC = [
+    ("algo", [("data_", "<u8", (8,))]), ("workspace_size", "<u8"), ("state", "<i4"),
+    ("waves_count", "<f4"), ("reserved", "<i4", (4,)),
+]  # fmt: skip
+
+
+EIGHT_BYTES = ("BIAS_POINTER", "STRIDED_BATCH_OFFSET", "MAX_WORKSPACE_BYTES")
+
+
+def bytes_of(attribute: IntEnum) -> int:
+    """The size of an attribute."""
+    return 8 if attribute.name in EIGHT_BYTES else 4
+
+
+class StandInCublasLt(StandIn):
+    """`nvmath.bindings.cublasLt`."""
+
+    MatmulDescAttribute = IntEnum(
+        "MatmulDescAttribute", {"TRANSA": 3, "TRANSB": 4, "EPILOGUE": 7, "BIAS_POINTER": 8}
+    )
+    MatrixLayoutAttribute = IntEnum(
+        "MatrixLayoutAttribute", {"BATCH_COUNT": 5, "STRIDED_BATCH_OFFSET": 6}
+    )
+    MatmulPreferenceAttribute = IntEnum(
+        "MatmulPreferenceAttribute",
+        {"MAX_WORKSPACE_BYTES": 1, "REDUCTION_SCHEME_MASK": 3, "MIN_ALIGNMENT_A_BYTES": 5,
+         "MIN_ALIGNMENT_B_BYTES": 6, "MIN_ALIGNMENT_C_BYTES": 7, "MIN_ALIGNMENT_D_BYTES": 8},
+    )  # fmt: skip
+    Epilogue = IntEnum("Epilogue", {"BIAS": 4})
+    ReductionScheme = IntEnum("ReductionScheme", {"COMPUTE_TYPE": 2})
+    matmul_heuristic_result_dtype = np.dtype(HEURISTIC)
+
+    def matmul_desc_create(self, compute_type: int, scale_type: int) -> int:
+        assert NUMPY_TYPES[scale_type] in COMPUTE_TYPES[compute_type]
+        return self.made("matmul", compute=compute_type, scale=NUMPY_TYPES[scale_type])
+
+    def matrix_layout_create(self, type: int, rows: int, cols: int, ld: int) -> int:
+        assert rows > 0 and cols > 0 and ld >= rows
+        return self.made("layout", type=type, rows=rows, cols=cols, ld=ld)
+
+    def matmul_preference_create(self) -> int:
+        return self.made("preference")
+
+    def matmul_preference_destroy(self, pref: int) -> None:
+        self.of_kind(pref, "preference")
+        del self.objects[pref]
+
+    def matmul_desc_set_attribute(
+        self, matmul_desc: int, attr: int, buf: int, size_in_bytes: int
+    ) -> None:
+        self._set("matmul", matmul_desc, self.MatmulDescAttribute(attr), buf, size_in_bytes)
+
+    def matrix_layout_set_attribute(
+        self, mat_layout: int, attr: int, buf: int, size_in_bytes: int
+    ) -> None:
+        self._set("layout", mat_layout, self.MatrixLayoutAttribute(attr), buf, size_in_bytes)
+
+    def matmul_preference_set_attribute(
+        self, pref: int, attr: int, buf: int, size_in_bytes: int
+    ) -> None:
+        self._set("preference", pref, self.MatmulPreferenceAttribute(attr), buf, size_in_bytes)
+
+    def _set(self, kind: str, handle: int, attr: IntEnum, buf: int, given: int) -> None:
+        size = bytes_of(attr)
+        assert given == size, f"{attr.name} has {size} bytes, not {given}"
+        value = int.from_bytes(ctypes.string_at(buf, size), "little", signed=True)
+        self.of_kind(handle, kind).attributes[attr] = value
+
+    def matmul_algo_get_heuristic(
+        self,
+        light_handle: int,
+        operation_desc: int,
+        adesc: int,
+        bdesc: int,
+        cdesc: int,
+        ddesc: int,
+        preference: int,
+        requested_algo_count: int,
+        heuristic_results_array: int,
+        return_algo_count: int,
+    ) -> None:
+        self.used(light_handle)
+        asked = self.of_kind(preference, "preference").attributes
+        self.calls.append(("heuristic", asked))
+        chosen = np.zeros(requested_algo_count, self.matmul_heuristic_result_dtype)
+        chosen["algo"]["data_"] = operation_desc
+        write(heuristic_results_array, chosen)
+        write(return_algo_count, np.array([requested_algo_count], np.int32))
+
+    def matmul(
+        self,
+        light_handle: int,
+        compute_desc: int,
+        alpha: int,
+        a: int,
+        adesc: int,
+        b: int,
+        bdesc: int,
+        beta: int,
+        c: int,
+        cdesc: int,
+        d: int,
+        ddesc: int,
+        algo: int,
+        workspace: int,
+        workspace_size_in_bytes: int,
+        stream: int,
+    ) -> None:
+        self.used(light_handle)
+        described = self.of_kind(compute_desc, "matmul")
+        assert read(algo, np.dtype(np.uint64)) == compute_desc, "chosen for another product"
+        self.driver.bytes_of(self.driver.entered, workspace, workspace_size_in_bytes)
+        assert workspace % 256 == 0
+        factors = [read(each, described.scale) for each in (alpha, beta)]
+        names, flags = self.MatmulDescAttribute, described.attributes
+        left = self._matrices(a, adesc, flags.get(names.TRANSA, 0))
+        right = self._matrices(b, bdesc, flags.get(names.TRANSB, 0))
+        result = self._matrices(d, ddesc, 0)
+        value = factors[0] * (_wide(left) @ _wide(right))
+        if factors[1] != 0:
+            value = value + factors[1] * _wide(self._matrices(c, cdesc, 0))
+        if flags.get(names.EPILOGUE) == self.Epilogue.BIAS:
+            rows = (result.shape[1],)
+            bias = self.elements(flags[names.BIAS_POINTER], result.dtype, rows, (1,))
+            value = value + _wide(bias)[:, None]
+        assert value.shape == result.shape
+        result[...] = value.astype(result.dtype)
+        self.calls.append(("matmul", SimpleNamespace(**described.__dict__, stream=stream)))
+
+    def _matrices(self, address: int, layout: int, transposed: int) -> np.ndarray:
+        """(batch, rows, cols) of op(matrix)."""
+        own = self.of_kind(layout, "layout")
+        batch = own.attributes.get(self.MatrixLayoutAttribute.BATCH_COUNT, 1)
+        step = own.attributes.get(self.MatrixLayoutAttribute.STRIDED_BATCH_OFFSET, 0)
+        sizes, strides = (batch, own.rows, own.cols), (step, 1, own.ld)
+        found = self.elements(address, NUMPY_TYPES[own.type], sizes, strides)
+        return found.swapaxes(1, 2) if transposed else found
+
+
+def _wide(values: np.ndarray) -> np.ndarray:
+    return values.astype(np.float32) if values.dtype.itemsize == 2 else values
+
+
+class StandInCublas(StandIn):
+    """`nvmath.bindings.cublas`."""
+
+    def set_pointer_mode(self, handle: int, mode: int) -> None:
+        self.of_kind(handle, "library").mode = mode
+
+    def set_stream(self, handle: int, stream_id: int) -> None:
+        self.of_kind(handle, "library").stream = stream_id
+
+    def dot_ex_64(
+        self, handle: int, n: int, x: int, x_type: int, incx: int, y: int, y_type: int,
+        incy: int, result: int, result_type: int, execution_type: int,
+    ) -> None:  # fmt: skip
+        left, right = self._vector(x, x_type, n, incx), self._vector(y, y_type, n, incy)
+        assert NUMPY_TYPES[execution_type] == WIDE.get(x_type, NUMPY_TYPES[x_type])
+        self.used(handle)
+        assert self.objects[handle].mode == 1, "the result lies on the host"
+        self._vector(result, result_type, 1, 1)[0] = (_wide(left) * _wide(right)).sum()
+        self.calls.append(("dot", self.objects[handle].stream))
+
+    def dotc_ex_64(
+        self, handle: int, n: int, x: int, x_type: int, incx: int, y: int, y_type: int,
+        incy: int, result: int, result_type: int, execution_type: int,
+    ) -> None:  # fmt: skip
+        left, right = self._vector(x, x_type, n, incx), self._vector(y, y_type, n, incy)
+        self.used(handle)
+        self._vector(result, result_type, 1, 1)[0] = np.vdot(left, right)
+        assert execution_type == x_type
+
+    def _vector(self, address: int, kind: int, n: int, step: int) -> Any:
+        return self.elements(address, NUMPY_TYPES[kind], (n,), (step,))

@@ -1,0 +1,127 @@
+"""The stand-ins of NVIDIA's libraries are what NVIDIA's bindings are: names, arguments, numbers.
+
+Nothing here computes; the bindings are there without the libraries behind them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import importlib.util
+import inspect
+from enum import IntEnum
+from importlib import metadata
+from typing import Any
+
+import pytest
+
+from runtime.backends.cuda.libraries import cublaslt, loading
+from tests.cuda.library_standins import STAND_INS
+from tests.cuda.standin_cublas import StandInCublasLt, bytes_of
+from tests.cuda.standin_memory import StandIn
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("nvmath") is None, reason="needs the extra: pip install torchgen[cuda]"
+)
+
+
+def real(name: str) -> Any:
+    """NVIDIA's bindings of a library."""
+    return importlib.import_module(f"nvmath.bindings.{name}")
+
+
+def functions(kind: type) -> list[str]:
+    """The functions that a stand-in has of its library."""
+    own = {name for name in vars(kind) if inspect.isfunction(vars(kind)[name])}
+    names = own | ({"create"} if "create" not in vars(kind) else set())
+    return sorted(name for name in names if not name.startswith("_"))
+
+
+def parameters(function: Any) -> list[str]:
+    """The names of the parameters that the first line of a compiled function's text shows."""
+    text = function.__doc__.splitlines()[0]
+    inside = text[text.index("(") + 1 : text.rindex(")")]
+    return [each.split()[-1] for each in inside.split(",")] if inside else []
+
+
+@pytest.mark.parametrize("library", STAND_INS)
+def test_functions(library):
+    kind: type[StandIn] = STAND_INS[library]
+    module = real(library)
+    for name in functions(kind):
+        ours = list(inspect.signature(getattr(kind, name)).parameters)[1:]
+        assert ours == parameters(getattr(module, name)), name
+
+
+@pytest.mark.parametrize("library", STAND_INS)
+def test_numbers(library):
+    module = real(library)
+    for name, value in vars(STAND_INS[library]).items():
+        if inspect.isclass(value) and issubclass(value, IntEnum):
+            theirs = getattr(module, name)
+            assert {each.name: int(theirs[each.name]) for each in value} == {
+                each.name: each.value for each in value
+            }
+
+
+def test_types_of_elements_and_of_computations():
+    import nvmath
+
+    names = {"float32": "R_32F", "float64": "R_64F", "float16": "R_16F", "bfloat16": "R_16BF",
+             "complex64": "C_32F", "complex128": "C_64F"}  # fmt: skip
+    assert {
+        name: int(nvmath.CudaDataType[f"CUDA_{names[name]}"]) for name in loading.DATA_TYPES
+    } == loading.DATA_TYPES
+    compute = real("cublas").ComputeType
+    for name in ("COMPUTE_32F", "COMPUTE_32F_FAST_TF32", "COMPUTE_64F"):
+        assert getattr(cublaslt, name) == int(compute[name])
+    assert int(real("cublas").Operation.T) == cublaslt.TRANSPOSED
+    assert int(real("cublas").PointerMode.DEVICE) == 1
+
+
+def test_what_heuristics_answer():
+    kind = STAND_INS["cublasLt"]
+    assert real("cublasLt").matmul_heuristic_result_dtype == kind.matmul_heuristic_result_dtype
+
+
+# -- the library itself, as far as it needs no device ----------------------------------------------
+
+
+def _installed(package: str, name: str) -> Any:
+    """A library of a package, without its bindings, which ask for a driver."""
+    try:
+        files = metadata.files(package) or []
+    except metadata.PackageNotFoundError:
+        pytest.skip(f"{package} is not installed")
+    (path,) = [each for each in files if each.name.startswith(name)]
+    return ctypes.CDLL(str(path.locate()))
+
+
+ATTRIBUTES = {
+    "MatmulDesc": StandInCublasLt.MatmulDescAttribute,
+    "MatrixLayout": StandInCublasLt.MatrixLayoutAttribute,
+    "MatmulPreference": StandInCublasLt.MatmulPreferenceAttribute,
+}
+
+
+@pytest.mark.parametrize("kind", ATTRIBUTES)
+def test_the_library_takes_attributes_of_these_sizes_alone(kind):
+    library = _installed("nvidia-cublas", "libcublasLt.so")
+    handle = ctypes.c_void_p()
+    arguments = {
+        "MatmulDesc": (cublaslt.COMPUTE_32F, 0),
+        "MatrixLayout": (0, ctypes.c_uint64(3), ctypes.c_uint64(4), ctypes.c_int64(3)),
+        "MatmulPreference": (),
+    }[kind]
+    assert getattr(library, f"cublasLt{kind}Create")(ctypes.byref(handle), *arguments) == 0
+    value = ctypes.c_uint64(1)
+    for attribute in ATTRIBUTES[kind]:
+        accepted = [
+            size
+            for size in (2, 4, 8)
+            if getattr(library, f"cublasLt{kind}SetAttribute")(
+                handle, attribute.value, ctypes.byref(value), ctypes.c_size_t(size)
+            )
+            == 0
+        ]
+        assert accepted == [bytes_of(attribute)], attribute

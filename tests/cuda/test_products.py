@@ -1,0 +1,205 @@
+"""Matrix products on an emulated device against the CPU, and what cuBLASLt is told of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import torchgen_out as torch
+from tests import harness
+from tests.cuda.test_operators import OURS, compare, on_device
+
+NAMES = ("mm", "mv", "dot", "vdot", "bmm", "addmm", "addmv", "baddbmm", "addbmm", "addr", "linear",
+         "matmul")  # fmt: skip
+DTYPES = ("float32", "float64", "bfloat16", "float16", "complex64")
+
+pytestmark = pytest.mark.usefixtures("emulated")
+
+
+def _operators() -> list[Any]:
+    by_name = {each.name: each for each in harness.program().operators}
+    return [by_name[name] for name in NAMES]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("operator", _operators(), ids=lambda each: each.name)
+def test_values(operator, dtype):
+    for case in harness.cases(operator):
+        if not case.raises:
+            call = OURS.arguments(case, dtype)
+            compare(on_device(call)(), call(), str(case))
+
+
+@pytest.mark.parametrize("operator", _operators(), ids=lambda each: each.name)
+def test_errors_are_those_of_the_cpu(operator):
+    for case in (each for each in harness.cases(operator) if each.raises):
+        call = OURS.arguments(case, "float32")
+        with pytest.raises(Exception) as expected:
+            call()
+        with pytest.raises(type(expected.value)) as got:
+            on_device(call)()
+        assert str(got.value) == str(expected.value)
+
+
+def test_gradients():
+    x, w, b = torch.randn(4, 3), torch.randn(5, 3), torch.randn(5)
+    twins = [each.cuda().requires_grad_() for each in (x, w, b)]
+    leaves = [each.requires_grad_() for each in (x, w, b)]
+    torch.nn.functional.linear(*twins).square().sum().backward()
+    torch.nn.functional.linear(*leaves).square().sum().backward()
+    for ours, theirs in zip(twins, leaves, strict=True):
+        assert torch.allclose(ours.grad.cpu(), theirs.grad, rtol=1e-5, atol=1e-5)
+
+
+def randn(*sizes: int, **options: Any) -> Any:
+    """Random numbers on the device."""
+    return torch.randn(*sizes, **options).cuda()
+
+
+def products(libraries: dict[str, Any]) -> list[Any]:
+    """What cuBLASLt computed so far."""
+    return [call[1] for call in libraries["cublasLt"].calls if call[0] == "matmul"]
+
+
+LAYOUTS = {
+    "dense": lambda x: x,
+    "transposed": lambda x: x.t().contiguous().t(),
+    "rows apart": lambda x: torch.cat([x, x], 1)[:, : x.shape[1]],
+    "columns apart": lambda x: torch.stack([x, x], 2)[:, :, 0],
+}
+
+
+@pytest.mark.parametrize("second", LAYOUTS)
+@pytest.mark.parametrize("first", LAYOUTS)
+def test_layouts_are_told_to_the_library(libraries, emulated, first, second):
+    a, b = torch.randn(4, 3), torch.randn(3, 5)
+    laid = [LAYOUTS[name](x) for name, x in ((first, a), (second, b))]
+    on_cuda = [torch.empty_strided(x.shape, x.stride(), device="cuda").copy_(x) for x in laid]
+    before = len(emulated.calls)
+    result = torch.mm(*on_cuda)
+    launches = [call[2] for call in emulated.calls[before:] if call[0] == "launch"]
+    assert len(launches) == [first, second].count("columns apart")
+    assert torch.allclose(result.cpu(), a @ b, atol=1e-5)
+    (product,) = products(libraries)
+    # The row-major result is b.T @ a.T of column-major memory: what is row-major is not transposed.
+    # What had to be copied was copied as it stands in this product, transposed.
+    flags = [product.attributes.get(each, 0) for each in (3, 4)]
+    assert flags == [int(name in ("transposed", "columns apart")) for name in (second, first)]
+
+
+def test_batches_are_one_product(libraries):
+    a, b = torch.randn(6, 4, 3), torch.randn(3, 5)
+    result = torch.matmul(a.cuda(), b.cuda())
+    assert torch.allclose(result.cpu(), a @ b, atol=1e-5)
+    wide = torch.randn(2, 1, 4, 3), torch.randn(3, 3, 5)
+    result = torch.matmul(*[each.cuda() for each in wide])
+    assert torch.allclose(result.cpu(), wide[0] @ wide[1], atol=1e-5)
+    assert len(products(libraries)) == 2
+
+
+def test_a_bias_is_added_by_the_library(libraries, emulated):
+    x, w, b = randn(4, 3), randn(5, 3), randn(5)
+    before = len(emulated.named("launch"))
+    torch.nn.functional.linear(x, w, b)
+    (product,) = products(libraries)
+    assert product.attributes[7] == 4  # the epilogue BIAS
+    assert len(emulated.named("launch")) == before
+
+
+def test_results_are_written_where_they_are_wanted(libraries, emulated):
+    a, b = randn(4, 3), randn(3, 5)
+    expected = (a @ b).cpu()
+    for out in (torch.empty(4, 5, device="cuda"), torch.empty(5, 4, device="cuda").t()):
+        address, copies = out.data_ptr(), len(emulated.named("copy"))
+        assert torch.mm(a, b, out=out) is out
+        assert out.data_ptr() == address and len(emulated.named("copy")) == copies
+        assert torch.allclose(out.cpu(), expected)
+    square = randn(3, 3)
+    values = square.cpu()
+    assert torch.allclose(torch.mm(square, square, out=square).cpu(), values @ values, atol=1e-5)
+    apart = torch.empty(4, 10, device="cuda")[:, ::2]
+    assert torch.allclose(torch.mm(a, b, out=apart).cpu(), expected)
+
+
+def test_sums_in_place(emulated):
+    total, a, b = randn(4, 5), randn(4, 3), randn(3, 5)
+    expected = torch.addmm(total.cpu(), a.cpu(), b.cpu(), beta=0.5, alpha=2)
+    copies = len(emulated.named("copy"))
+    assert total.addmm_(a, b, beta=0.5, alpha=2) is total
+    assert len(emulated.named("copy")) == copies
+    assert torch.allclose(total.cpu(), expected, atol=1e-5)
+
+
+def test_what_is_added_with_factor_0_is_not_read():
+    nan = torch.full((4, 5), float("nan"), device="cuda")
+    a, b = randn(4, 3), randn(3, 5)
+    assert torch.allclose(torch.addmm(nan, a, b, beta=0), a @ b)
+    assert not torch.addr(nan, randn(4), randn(5), beta=0).isnan().any()
+
+
+def test_a_product_is_prepared_once(libraries):
+    a, b = randn(4, 3), randn(3, 5)
+    for _ in range(3):
+        a @ b
+    assert [call[0] for call in libraries["cublasLt"].calls] == ["heuristic"] + ["matmul"] * 3
+    a[1:] @ b
+    assert libraries["cublasLt"].calls[-2][0] == "heuristic"
+    assert libraries["cublasLt"].calls[-2][1][6] == 4  # rows of 12 bytes are aligned by 4
+
+
+def test_tf32_is_used_if_it_is_allowed(libraries, monkeypatch):
+    a, b = randn(4, 3), randn(3, 5)
+    a @ b
+    monkeypatch.setattr(torch.backends.cuda.matmul, "allow_tf32", True)
+    a @ b
+    a.double() @ b.double()
+    assert [each.compute for each in products(libraries)] == [68, 77, 70]
+
+
+def test_sums_of_halves_may_be_kept_in_float32(libraries, monkeypatch):
+    a, b = (x.bfloat16() for x in (randn(4, 3), randn(3, 5)))
+    a @ b
+    name = "allow_bf16_reduced_precision_reduction"
+    monkeypatch.setattr(torch.backends.cuda.matmul, name, False)
+    a @ b
+    asked = [call[1].get(3) for call in libraries["cublasLt"].calls if call[0] == "heuristic"]
+    assert asked == [None, 2]  # REDUCTION_SCHEME_MASK: COMPUTE_TYPE
+
+
+def test_work_goes_into_the_current_stream(libraries):
+    a, b = randn(4, 3), randn(3, 5)
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        a @ b
+        a[0] @ a[0]
+    assert products(libraries)[-1].stream == stream.cuda_stream
+    assert libraries["cublas"].calls[-1] == ("dot", stream.cuda_stream)
+
+
+def test_integers_are_not_multiplied():
+    a = torch.ones(2, 2, dtype=torch.int64, device="cuda")
+    with pytest.raises(NotImplementedError, match="not implemented for 'Long'"):
+        a @ a
+
+
+def test_devices_are_not_mixed():
+    with pytest.raises(RuntimeError, match=r"same device.*cuda:0 and cuda:1"):
+        torch.mm(torch.ones(2, 2, device="cuda:0"), torch.ones(2, 2, device="cuda:1"))
+    with pytest.raises(RuntimeError, match="same device"):
+        torch.mm(torch.ones(2, 2, device="cuda:0"), torch.ones(2, 2))
+
+
+def test_the_precision_has_three_names():
+    assert torch.get_float32_matmul_precision() == "highest"
+    try:
+        torch.set_float32_matmul_precision("medium")
+        assert torch.backends.cuda.matmul.allow_tf32
+        with pytest.warns(UserWarning, match="best is not one of"):
+            torch.set_float32_matmul_precision("best")
+        assert torch.get_float32_matmul_precision() == "medium"
+        torch.backends.cuda.matmul.allow_tf32 = True
+        assert torch.get_float32_matmul_precision() == "high"
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = False
+    assert torch.get_float32_matmul_precision() == "highest"
