@@ -19,7 +19,7 @@ from runtime.core import shape as shapes
 from runtime.core.tensor import Tensor
 from runtime.kernels import plan as plans
 from runtime.kernels.cpu.pointwise import PointwiseSpec
-from runtime.kernels.cuda.array import DeviceArray
+from runtime.kernels.cuda.array import Array
 from runtime.kernels.cuda.compiler import Source
 
 
@@ -28,6 +28,7 @@ class DeviceQueue:
 
     def __init__(self, index: int) -> None:
         self.index = index
+        self.processors = launching.processors(index)
 
     @cached_property
     def products(self) -> Products:
@@ -39,15 +40,15 @@ class DeviceQueue:
         """Operations on vectors."""
         return Blas(self.index)
 
-    def empty(self, sizes: Sequence[int], dtype: dtypes.dtype) -> DeviceArray:
+    def empty(self, sizes: Sequence[int], dtype: dtypes.dtype) -> Array:
         """A contiguous array of undefined values."""
         sizes = tuple(sizes)
         stream = streams.current_handle(self.index)
         buffer = memory.allocator(self.index).buffer(shapes.numel(sizes), dtype.numpy, stream)
         strides = shapes.contiguous_strides(sizes)
-        return DeviceArray(buffer.address, dtype, sizes, strides, buffer)
+        return Array(buffer.address, dtype, sizes, strides, buffer)
 
-    def copy(self, target: DeviceArray, source: DeviceArray) -> None:
+    def copy(self, target: Array, source: Array) -> None:
         """Write the elements of another array, broadcast and cast."""
         same_layout = (source.dtype, source.sizes, source.strides) == target[1:4]
         if same_layout and shapes.is_dense(target.sizes, target.strides):
@@ -59,7 +60,7 @@ class DeviceQueue:
         loops = copying.copy_loops(source.dtype, target.dtype, self.index)
         loops.run(_plan(target, [source]), [target.address], [source.address], ())
 
-    def fill(self, target: DeviceArray, value: Any) -> None:
+    def fill(self, target: Array, value: Any) -> None:
         """Set all elements to a number."""
         loops = copying.fill_loops(target.dtype, self.index)
         loops.run(_plan(target, []), [target.address], [], (value,))
@@ -67,8 +68,8 @@ class DeviceQueue:
     def apply(
         self,
         formula: Callable[..., Any],
-        target: DeviceArray,
-        sources: Sequence[DeviceArray],
+        target: Array,
+        sources: Sequence[Array],
         scalars: Sequence[Any] = (),
     ) -> None:
         """Write formula(*elements, *scalars) of broadcast arrays of the target's dtype."""
@@ -78,13 +79,13 @@ class DeviceQueue:
         loops.run(_plan(target, sources), [target.address], places, scalars)
 
     def launch(
-        self, source: Source, grid: tuple[int, int], block: tuple[int, int], values: Sequence[Any]
+        self, source: Source, grid: int, block: tuple[int, int], values: Sequence[Any]
     ) -> None:
-        """Run a kernel of our own."""
-        launching.launch(self.index, source, grid, block, values)
+        """Run a kernel of our own over a grid of blocks."""
+        launching.launch(self.index, source, (grid, 1), block, values)
 
 
-def _plan(target: DeviceArray, sources: Sequence[DeviceArray]) -> plans.PointwisePlan:
+def _plan(target: Array, sources: Sequence[Array]) -> plans.PointwisePlan:
     geometries = tuple([(source.sizes, source.strides) for source in sources])
     return plans.plan_pointwise(geometries, (target.sizes, target.strides))
 
@@ -110,8 +111,8 @@ def forget() -> None:
     workspace.forget()
 
 
-def array_of(tensor: Tensor) -> DeviceArray:
+def array_of(tensor: Tensor) -> Array:
     """Return a tensor's elements as kernels see them."""
     buffer = tensor._storage.buffer
     address = int(buffer.address) + tensor._offset * tensor.dtype.itemsize
-    return DeviceArray(address, tensor.dtype, tuple(tensor._sizes), tensor._strides, buffer)
+    return Array(address, tensor.dtype, tuple(tensor._sizes), tensor._strides, buffer)

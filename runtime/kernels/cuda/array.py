@@ -19,7 +19,7 @@ from runtime.kernels.cuda.compiler import Source
 Sizes = tuple[int, ...]
 
 
-class DeviceArray(NamedTuple):
+class Array(NamedTuple):
     """Elements in the memory of a device. Strides count elements.
 
     owner: what keeps the memory, None for somebody else's.
@@ -46,66 +46,68 @@ class DeviceArray(NamedTuple):
         """Whether the elements lie densely in row-major order."""
         return shapes.is_contiguous(self.sizes, self.strides)
 
-    def seen(self, sizes: Sequence[int], strides: Sequence[int], offset: int = 0) -> DeviceArray:
+    def at(self, offset: int, sizes: Sequence[int], strides: Sequence[int]) -> Array:
         """The same memory in another geometry, from an element `offset` further on."""
         address = self.address + offset * self.dtype.itemsize
-        return DeviceArray(address, self.dtype, tuple(sizes), tuple(strides), self.owner)
+        return Array(address, self.dtype, tuple(sizes), tuple(strides), self.owner)
 
-    def reshaped(self, *sizes: int) -> DeviceArray:
+    def reshaped(self, *sizes: int) -> Array:
         """A contiguous array in other sizes."""
         assert self.is_contiguous and prod(sizes) == self.numel
-        return self.seen(sizes, shapes.contiguous_strides(sizes))
+        return self.at(0, sizes, shapes.contiguous_strides(sizes))
 
     @property
-    def transposed(self) -> DeviceArray:
+    def transposed(self) -> Array:
         """The last two dims exchanged."""
         order = (*range(self.ndim - 2), self.ndim - 1, self.ndim - 2)
-        return self.seen([self.sizes[d] for d in order], [self.strides[d] for d in order])
+        return self.at(0, [self.sizes[d] for d in order], [self.strides[d] for d in order])
 
-    def broadcast(self, sizes: Sequence[int]) -> DeviceArray:
+    def expanded(self, sizes: Sequence[int]) -> Array:
         """Repeated to larger sizes."""
         missing = len(sizes) - self.ndim
         own = ((1,) * missing + self.sizes, (0,) * missing + self.strides)
         strides = [
             step if size == wanted else 0 for size, step, wanted in zip(*own, sizes, strict=True)
         ]
-        return self.seen(sizes, strides)
+        return self.at(0, sizes, strides)
 
 
 class Queue(Protocol):
     """The current stream of a device, its memory, and the libraries that work there.
 
-    products: cuBLASLt. blas: cuBLAS. solver: cuSOLVER. fourier: cuFFT.
+    processors: how many multiprocessors the device has. products: cuBLASLt. blas: cuBLAS.
+    solver: cuSOLVER. fourier: cuFFT.
     """
 
     index: int
+    processors: int
     products: Any
     blas: Any
     solver: Any
     fourier: Any
 
-    def empty(self, sizes: Sequence[int], dtype: dtypes.dtype) -> DeviceArray:
+    def empty(self, sizes: Sequence[int], dtype: dtypes.dtype) -> Array:
         """A contiguous array of undefined values."""
 
-    def copy(self, target: DeviceArray, source: DeviceArray) -> None:
+    def copy(self, target: Array, source: Array) -> None:
         """Write the elements of another array, broadcast and cast."""
 
-    def fill(self, target: DeviceArray, value: Any) -> None:
+    def fill(self, target: Array, value: Any) -> None:
         """Set all elements to a number."""
 
     def apply(
         self,
         formula: Callable[..., Any],
-        target: DeviceArray,
-        sources: Sequence[DeviceArray],
+        target: Array,
+        sources: Sequence[Array],
         scalars: Sequence[Any] = (),
     ) -> None:
         """Write formula(*elements, *scalars) of broadcast arrays of the target's dtype."""
 
     def launch(
-        self, source: Source, grid: tuple[int, int], block: tuple[int, int], values: Sequence[Any]
+        self, source: Source, grid: int, block: tuple[int, int], values: Sequence[Any]
     ) -> None:
-        """Run a kernel of our own."""
+        """Run a kernel of our own over a grid of blocks."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ def adding(kernel: Callable[..., None]) -> Queued:
     return Queued(kernel, "self")
 
 
-def contiguous(queue: Queue, x: DeviceArray) -> DeviceArray:
+def contiguous(queue: Queue, x: Array) -> Array:
     """The array if it is contiguous, else a copy."""
     if x.is_contiguous:
         return x

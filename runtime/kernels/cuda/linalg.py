@@ -9,8 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from runtime.kernels.cuda.array import DeviceArray as Array
-from runtime.kernels.cuda.array import Queue, adding, contiguous, queued
+from runtime.kernels.cuda.array import Array, Queue, adding, contiguous, queued
 from runtime.kernels.cuda.matrix_plans import multiply
 
 
@@ -63,7 +62,7 @@ def addmv(
     queue: Queue, out: Array, self: Array, mat: Array, vec: Array, beta: Any, alpha: Any
 ) -> None:
     """Write beta * self + alpha * (mat @ vec)."""
-    self = _column(self.broadcast(out.sizes))
+    self = _column(self.expanded(out.sizes))
     _add_product(queue, _batch(_column(out)), self, _batch(mat), _batch(_column(vec)), beta, alpha)
 
 
@@ -85,7 +84,7 @@ def addbmm(
     """
     b, n, m = batch1.sizes
     wide = queue.empty((n, b, m), batch1.dtype)
-    queue.copy(wide, batch1.seen((n, b, m), [batch1.strides[d] for d in (1, 0, 2)]))
+    queue.copy(wide, batch1.at(0, (n, b, m), [batch1.strides[d] for d in (1, 0, 2)]))
     tall = contiguous(queue, batch2).reshaped(1, b * m, batch2.sizes[2])
     _add_product(queue, _batch(out), self, wide.reshaped(1, n, b * m), tall, beta, alpha)
 
@@ -124,7 +123,7 @@ def linear(queue: Queue, out: Array, input: Array, weight: Array, bias: Array | 
     if bias is None:
         multiply(queue, _batch(result), _batch(rows), _batch(weights))
     else:
-        bias = bias if bias.ndim < 2 else bias.broadcast(out.sizes)
+        bias = bias if bias.ndim < 2 else bias.expanded(out.sizes)
         if bias.ndim > 2:
             bias = contiguous(queue, bias).reshaped(*result.sizes)
         _add_product(queue, _batch(result), bias, _batch(rows), _batch(weights), 1, 1)
@@ -137,9 +136,9 @@ def _add_product(
     if beta == 0:
         multiply(queue, out, a, b, alpha)
     elif beta == 1 and _is_bias(self, out):
-        multiply(queue, out, a, b, alpha, bias=self.seen((self.sizes[-1],), (1,)))
+        multiply(queue, out, a, b, alpha, bias=self.at(0, (self.sizes[-1],), (1,)))
     else:
-        multiply(queue, out, a, b, alpha, beta, self.broadcast(out.sizes))
+        multiply(queue, out, a, b, alpha, beta, self.expanded(out.sizes))
 
 
 def _is_bias(self: Array, out: Array) -> bool:
@@ -157,9 +156,9 @@ def _is_bias(self: Array, out: Array) -> bool:
 
 def _batch(x: Array) -> Array:
     """A matrix as a batch of one."""
-    return x.seen((1, *x.sizes), (0, *x.strides))
+    return x.at(0, (1, *x.sizes), (0, *x.strides))
 
 
 def _column(x: Array) -> Array:
     """A vector as a matrix of one column."""
-    return x.seen((*x.sizes, 1), (*x.strides, 1))
+    return x.at(0, (*x.sizes, 1), (*x.strides, 1))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from runtime.core import dtype as dtypes
-from runtime.kernels.cuda.array import DeviceArray, Queue
+from runtime.kernels.cuda.array import Array, Queue
 
 
 class Matrix(NamedTuple):
@@ -56,7 +56,7 @@ class Places(NamedTuple):
     bias: int
 
 
-def column_major(x: DeviceArray) -> Matrix | None:
+def column_major(x: Array) -> Matrix | None:
     """How a batch of matrices (batch, rows, cols) lies, if the columns are dense."""
     _, rows, cols = x.sizes
     step, row_step, col_step = x.strides
@@ -67,7 +67,7 @@ def column_major(x: DeviceArray) -> Matrix | None:
     return Matrix(rows, cols, col_step, step) if col_step >= rows else None
 
 
-def operand(queue: Queue, x: DeviceArray) -> tuple[DeviceArray, Matrix, bool]:
+def operand(queue: Queue, x: Array) -> tuple[Array, Matrix, bool]:
     """(the array, copied if neither rows nor columns are dense; its memory; is it transposed)."""
     for seen, transposed in ((column_major(x), False), (column_major(x.transposed), True)):
         if seen is not None:
@@ -81,13 +81,13 @@ def operand(queue: Queue, x: DeviceArray) -> tuple[DeviceArray, Matrix, bool]:
 
 def multiply(
     queue: Queue,
-    out: DeviceArray,
-    a: DeviceArray,
-    b: DeviceArray,
+    out: Array,
+    a: Array,
+    b: Array,
     alpha: Any = 1,
     beta: Any = 0,
-    addend: DeviceArray | None = None,
-    bias: DeviceArray | None = None,
+    addend: Array | None = None,
+    bias: Array | None = None,
 ) -> None:
     """out = alpha * a @ b + beta * addend, and the dense vector `bias` added to each row.
 
@@ -109,11 +109,11 @@ def multiply(
 
 
 def _without_product(
-    queue: Queue, out: DeviceArray, beta: Any, addend: DeviceArray | None, bias: DeviceArray | None
+    queue: Queue, out: Array, beta: Any, addend: Array | None, bias: Array | None
 ) -> None:
     """Sums of no products are 0."""
     if bias is not None:
-        queue.copy(out, bias.broadcast(out.sizes))
+        queue.copy(out, bias.expanded(out.sizes))
     elif addend is None:
         queue.fill(out, 0)
     else:
@@ -127,13 +127,13 @@ def scaled(x, factor):
 
 def _column_major(
     queue: Queue,
-    out: DeviceArray,
-    a: DeviceArray,
-    b: DeviceArray,
+    out: Array,
+    a: Array,
+    b: Array,
     alpha: Any,
     beta: Any,
-    addend: DeviceArray | None,
-    bias: DeviceArray | None,
+    addend: Array | None,
+    bias: Array | None,
 ) -> None:
     """The product into an array with dense columns. What is added lies likewise, or in `out`."""
     d = column_major(out)
@@ -153,5 +153,5 @@ def _column_major(
     queue.products.run(product, places, alpha, beta)
 
 
-def _alignment(x: DeviceArray) -> int:
+def _alignment(x: Array) -> int:
     return min(x.address & -x.address, 256)

@@ -6,7 +6,7 @@ import threading
 
 from runtime.backends.cuda import driver, streams
 from runtime.backends.cuda.libraries import loading
-from runtime.kernels.cuda.array import DeviceArray
+from runtime.kernels.cuda.array import Array
 
 POINTERS_TO_DEVICE = 1
 """cublasPointerMode_t: results stay on the device, so nothing waits."""
@@ -23,7 +23,7 @@ class Blas:
         self._library.set_pointer_mode(self._handle, POINTERS_TO_DEVICE)
         self._lock = threading.Lock()
 
-    def dot(self, out: DeviceArray, a: DeviceArray, b: DeviceArray, conjugated: bool) -> None:
+    def dot(self, out: Array, a: Array, b: Array, conjugated: bool) -> None:
         """Write the sum of a * b, of conj(a) * b if `conjugated`, in the current stream."""
         kind = loading.data_type(out.dtype, "dot")
         compute = loading.data_type(out.dtype.opmath, "dot")
