@@ -2,15 +2,16 @@
 
 Slow, and no oracle for the mathematics of libdevice, which NumPy and SciPy stand in for; but it
 runs the very text that is compiled, so it tests loops, index arithmetic, barriers, shuffles and the
-values of launches. The threads of a block run one after the other if the kernel has no barrier, as
-Python threads if it has.
+values of launches. The threads of a block run in turn: to their end if the kernel has no barrier,
+otherwise from one wait to the next, as generators. Threads that meet in shared memory without a
+barrier between them are an error, and so is a barrier that only some of them reach.
 """
 
 from __future__ import annotations
 
+import ast
 import cmath
 import math
-import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from types import SimpleNamespace
@@ -28,6 +29,10 @@ WARP = 32
 
 class OutOfBounds(Exception):
     """A kernel touched memory outside its allocation."""
+
+
+class Race(Exception):
+    """Two threads met at one element of shared memory."""
 
 
 class Pointer:
@@ -79,88 +84,166 @@ def _check_aligned(pointer: Pointer, width: int) -> None:
     assert pointer.elements.ctypes.data % align == 0, "a vector that is not aligned"
 
 
-class _Place(threading.local):
-    """Which thread of which block this is."""
+class Shared:
+    """Shared memory of a block, which notices two threads at one element with no barrier between.
 
-    thread, block, threads, blocks = (0, 0), (0, 0), (1, 1), (1, 1)
+    last: for each element the accesses since somebody wrote to it: (thread, barriers of the block,
+    barriers of the warp, whether it wrote).
+    """
+
+    def __init__(self, cuda: Cuda, shape: Any, dtype: Any) -> None:
+        self.cuda = cuda
+        self.elements = np.empty(shape, dtype)
+        self.elements.reshape(-1).view(np.uint8)[...] = 0xA5
+        self.dtype = self.elements.dtype
+        self.last: dict[Any, list[tuple[int, int, int, bool]]] = {}
+
+    def _touch(self, at: Any, writes: bool) -> Any:
+        at = tuple([int(part) for part in at]) if isinstance(at, tuple) else int(at)
+        for part, size in zip(np.atleast_1d(at), self.elements.shape, strict=True):
+            if not 0 <= part < size:
+                raise OutOfBounds(f"element {at} of shared {self.elements.shape}")
+        thread = self.cuda.thread
+        block_time, warp_time = self.cuda.barriers, self.cuda.warp_barriers[thread // WARP]
+        kept = []
+        for other, other_block_time, other_warp_time, wrote in self.last.get(at, ()):
+            same_warp = other // WARP == thread // WARP
+            apart = other_block_time < block_time or (same_warp and other_warp_time < warp_time)
+            if other != thread and (writes or wrote) and not apart:
+                raise Race(f"threads {other} and {thread} at element {at} of shared memory")
+            if not apart and other != thread:
+                kept.append((other, other_block_time, other_warp_time, wrote))
+        self.last[at] = [*kept, (thread, block_time, warp_time, writes)]
+        return at
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.elements[self._touch(at, False)]
+
+    def __setitem__(self, at: Any, value: Any) -> None:
+        at = self._touch(at, True)
+        if isinstance(value, np.generic):
+            assert value.dtype == self.dtype, (value.dtype, self.dtype)
+        self.elements[at] = value
 
 
 class Cuda:
-    """The name `cuda` of a text, for one launch."""
+    """The name `cuda` of a text, for one launch.
+
+    thread: the number in its block of the thread that runs now. barriers, warp_barriers: how many
+    the block and each warp have passed.
+    """
 
     def __init__(self, grid: tuple[int, int], block: tuple[int, int]) -> None:
-        self.place = _Place()
         self.blocks, self.threads = grid, block
-        count = block[0] * block[1]
-        self._barrier = threading.Barrier(count)
-        self._warps = [
-            threading.Barrier(min(WARP, count - first)) for first in range(0, count, WARP)
-        ]
-        self._lanes: list[Any] = [None] * count
-        self._shared: dict[int, np.ndarray] = {}
-        self._lock = threading.Lock()
         self.shared = SimpleNamespace(array=self._shared_array)
         self.local = SimpleNamespace(array=lambda shape, dtype: np.zeros(shape, dtype))
         self.blockDim = SimpleNamespace(x=block[0], y=block[1])
         self.gridDim = SimpleNamespace(x=grid[0], y=grid[1])
+        self.popc = lambda value: np.int32(int(value).bit_count())
 
     def start_block(self, block: tuple[int, int]) -> None:
         """Forget the shared memory of the block before."""
-        self.block = block
-        self._shared = {}
+        count = self.threads[0] * self.threads[1]
+        self.blockIdx = SimpleNamespace(x=block[0], y=block[1])
+        self.barriers, self.warp_barriers = 0, [0] * -(-count // WARP)
+        self._shared: list[Shared] = []
+        self._arrays = [0] * count
 
-    @property
-    def threadIdx(self) -> Any:
-        return SimpleNamespace(x=self.place.thread[0], y=self.place.thread[1])
-
-    @property
-    def blockIdx(self) -> Any:
-        return SimpleNamespace(x=self.block[0], y=self.block[1])
+    def enter(self, thread: int) -> None:
+        """Let a thread of the block be the one that runs."""
+        self.thread = thread
+        width = self.threads[0]
+        self.threadIdx = SimpleNamespace(x=thread % width, y=thread // width)
 
     def grid(self, ndim: int) -> int:
         assert ndim == 1
-        return self.block[0] * self.threads[0] + self.place.thread[0]
+        return int(self.blockIdx.x * self.threads[0] + self.threadIdx.x)
 
     def gridsize(self, ndim: int) -> int:
         assert ndim == 1
         return self.blocks[0] * self.threads[0]
 
-    def _flat(self) -> int:
-        return self.place.thread[1] * self.threads[0] + self.place.thread[0]
-
-    def syncthreads(self) -> None:
-        self._barrier.wait(60)
-
-    def _shared_array(self, shape: Any, dtype: Any) -> np.ndarray:
+    def _shared_array(self, shape: Any, dtype: Any) -> Shared:
         """One array for each call in the order of calls, the same to all threads of a block."""
-        turn = self.place.__dict__.setdefault("arrays", 0)
-        self.place.arrays = turn + 1
-        with self._lock:
-            if turn not in self._shared:
-                made = np.empty(shape, dtype)
-                made.view(np.uint8)[...] = 0xA5
-                self._shared[turn] = made
-            return self._shared[turn]
+        turn = self._arrays[self.thread]
+        self._arrays[self.thread] += 1
+        if turn == len(self._shared):
+            self._shared.append(Shared(self, shape, dtype))
+        return self._shared[turn]
 
-    def shfl_down_sync(self, mask: int, value: Any, delta: int) -> Any:
-        """The value of the lane `delta` further on; its own beyond the warp."""
-        assert mask == FULL_WARP
-        return self._exchange(value, lambda lane: lane + delta if lane + delta < WARP else lane)
 
-    def shfl_xor_sync(self, mask: int, value: Any, bits: int) -> Any:
-        """The value of the lane whose number differs in `bits`."""
-        assert mask == FULL_WARP
-        return self._exchange(value, lambda lane: lane ^ bits)
+# -- what threads wait for ----------------------------------------------------------------------
 
-    def _exchange(self, value: Any, source: Callable[[int], int]) -> Any:
-        me = self._flat()
-        warp = self._warps[me // WARP]
-        assert warp.parties == WARP, "a shuffle in a warp that is not full"
-        self._lanes[me] = value
-        warp.wait(60)
-        got = self._lanes[me // WARP * WARP + source(me % WARP)]
-        warp.wait(60)
-        return got
+BARRIER = "syncthreads"
+
+
+def _from_lane(source: Callable[[int, int], int]) -> Callable[..., list[Any]]:
+    """A shuffle: lane i gets the value of lane source(i, number), its own from beyond the warp."""
+
+    def exchange(requests: list[tuple[Any, ...]]) -> list[Any]:
+        lanes = [source(lane, int(each[1])) for lane, each in enumerate(requests)]
+        inside = [at if 0 <= at < WARP else lane for lane, at in enumerate(lanes)]
+        return [requests[at][0] for at in inside]
+
+    return exchange
+
+
+def _ballot(requests: list[tuple[Any, ...]]) -> list[Any]:
+    votes = sum(1 << lane for lane, each in enumerate(requests) if each[0])
+    return [np.uint32(votes)] * len(requests)
+
+
+def _match_any(requests: list[tuple[Any, ...]]) -> list[Any]:
+    return [
+        np.uint32(sum(1 << lane for lane, other in enumerate(requests) if other[0] == own[0]))
+        for own in requests
+    ]
+
+
+EXCHANGES: dict[str, Callable[[list[tuple[Any, ...]]], list[Any]]] = {
+    "shfl_sync": _from_lane(lambda lane, at: at),
+    "shfl_up_sync": _from_lane(lambda lane, delta: lane - delta),
+    "shfl_down_sync": _from_lane(lambda lane, delta: lane + delta),
+    "shfl_xor_sync": _from_lane(lambda lane, bits: lane ^ bits),
+    "ballot_sync": _ballot,
+    "match_any_sync": _match_any,
+    "syncwarp": lambda requests: [None] * len(requests),
+}
+"""What the lanes of a warp get, from what each hands over."""
+
+
+class _Waiting(ast.NodeTransformer):
+    """Turns functions that wait into generators, which yield (what for, line, values)."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        functions = {each.name: each for each in tree.body if isinstance(each, ast.FunctionDef)}
+        self.waiting: set[str] = set()
+        while True:
+            found = {name for name, each in functions.items() if self._waits(each)}
+            if found == self.waiting:
+                return
+            self.waiting = found
+
+    def _waits(self, function: ast.FunctionDef) -> bool:
+        calls = [each for each in ast.walk(function) if isinstance(each, ast.Call)]
+        return any(self._of_warp(each) or self._of_ours(each) for each in calls)
+
+    def _of_warp(self, call: ast.Call) -> bool:
+        called = call.func
+        return isinstance(called, ast.Attribute) and called.attr in (BARRIER, *EXCHANGES)
+
+    def _of_ours(self, call: ast.Call) -> bool:
+        return isinstance(call.func, ast.Name) and call.func.id in self.waiting
+
+    def visit_Call(self, call: ast.Call) -> ast.AST:
+        self.generic_visit(call)
+        if self._of_ours(call):
+            return ast.copy_location(ast.YieldFrom(call), call)
+        if not self._of_warp(call):
+            return call
+        assert isinstance(call.func, ast.Attribute)
+        parts = [ast.Constant(call.func.attr), ast.Constant(call.lineno), *call.args]
+        return ast.copy_location(ast.Yield(ast.Tuple(parts, ast.Load())), call)
 
 
 _FUNCTIONS: dict[str, Any] = {
@@ -191,13 +274,13 @@ def run(source: Source, grid: tuple[int, int], block: tuple[int, int], values: l
     assert block[0] * block[1] <= source.threads, "more threads than the kernel is compiled for"
     fake = Cuda(grid, block)
     namespace = dict(_vocabulary(), cuda=fake)
-    exec(_code(source.text, source.name), namespace)
+    code, waits = _code(source.text, source.name)
+    exec(code, namespace)
     kernel = namespace["kernel"]
     given = [
         value if name.endswith("*") else _number(name, value)
         for name, value in zip(source.arguments, values, strict=True)
     ]
-    waits = any(word in source.text for word in ("syncthreads", "shfl_"))
     with np.errstate(all="ignore"):
         for y in range(grid[1]):
             for x in range(grid[0]):
@@ -219,39 +302,59 @@ def _vocabulary() -> dict[str, Any]:
 
 
 @cache
-def _code(text: str, name: str) -> Any:
-    return compile(text, f"<{name}>", "exec")
-
-
-def _places(block: tuple[int, int]) -> list[tuple[int, int]]:
-    return [(x, y) for y in range(block[1]) for x in range(block[0])]
+def _code(text: str, name: str) -> tuple[Any, bool]:
+    """The code of a text, and whether its threads wait for each other."""
+    tree = ast.parse(text)
+    waiting = _Waiting(tree)
+    tree = ast.fix_missing_locations(waiting.visit(tree))
+    return compile(tree, f"<{name}>", "exec"), "kernel" in waiting.waiting
 
 
 def _run_in_turn(fake: Cuda, kernel: Any, given: list[Any]) -> None:
-    for place in _places(fake.threads):
-        fake.place.thread = place
+    for thread in range(fake.threads[0] * fake.threads[1]):
+        fake.enter(thread)
         kernel(*given)
 
 
 def _run_together(fake: Cuda, kernel: Any, given: list[Any]) -> None:
-    failures: list[BaseException] = []
+    """Run the threads of a block from one wait to the next."""
+    count = fake.threads[0] * fake.threads[1]
+    threads: list[Any] = []
+    for thread in range(count):
+        fake.enter(thread)
+        threads.append(kernel(*given))
+    wanted: list[Any] = [_resume(fake, threads, thread, None) for thread in range(count)]
+    while any(wanted):
+        for first in range(0, count, WARP):
+            _run_warp(fake, threads, wanted, range(first, min(first + WARP, count)))
+        if any(wanted):
+            places = {None if each is None else each[1] for each in wanted}
+            assert len(places) == 1, f"threads of a block wait at lines {places}; None has ended"
+            fake.barriers += 1
+            wanted = [_resume(fake, threads, thread, None) for thread in range(count)]
 
-    def work(place: tuple[int, int]) -> None:
-        fake.place.thread = place
-        try:
-            with np.errstate(all="ignore"):
-                kernel(*given)
-        except BaseException as error:
-            failures.append(error)
-            fake._barrier.abort()
-            for warp in fake._warps:
-                warp.abort()
 
-    threads = [threading.Thread(target=work, args=(place,)) for place in _places(fake.threads)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    real = [e for e in failures if not isinstance(e, threading.BrokenBarrierError)]
-    for failure in real or failures:
-        raise failure
+def _run_warp(fake: Cuda, threads: list[Any], wanted: list[Any], lanes: range) -> None:
+    """Let a warp exchange until its threads wait for the block, or have ended."""
+    while any(wanted[lane] and wanted[lane][0] != BARRIER for lane in lanes):
+        places = {None if wanted[lane] is None else wanted[lane][1] for lane in lanes}
+        assert len(places) == 1, f"threads of a warp wait at lines {places}; None has ended"
+        assert len(lanes) == WARP, "an exchange in a warp that is not full"
+        requests = [wanted[lane][2:] for lane in lanes]
+        name = wanted[lanes[0]][0]
+        if name != "syncwarp":
+            assert {each[0] for each in requests} == {FULL_WARP}
+            requests = [each[1:] for each in requests]
+        got = EXCHANGES[name](requests)
+        fake.warp_barriers[lanes[0] // WARP] += 1
+        for lane, value in zip(lanes, got, strict=True):
+            wanted[lane] = _resume(fake, threads, lane, value)
+
+
+def _resume(fake: Cuda, threads: list[Any], thread: int, value: Any) -> Any:
+    """What a thread waits for next, None if it has ended."""
+    fake.enter(thread)
+    try:
+        return threads[thread].send(value)
+    except StopIteration:
+        return None
