@@ -79,6 +79,12 @@ def store(width: int) -> Callable[..., Any]:
     return run
 
 
+def atomic_add(pointer: Pointer, i: Any, value: Any) -> None:
+    """Of integers only: sums of floats would depend on the order."""
+    assert pointer.elements.dtype.kind == "i"
+    pointer[i] = pointer[i] + value
+
+
 def _check_aligned(pointer: Pointer, width: int) -> None:
     align = min(vectors.BYTES, width * pointer.elements.itemsize)
     assert pointer.elements.ctypes.data % align == 0, "a vector that is not aligned"
@@ -295,7 +301,7 @@ def _number(name: str, value: Any) -> Any:
 @cache
 def _vocabulary() -> dict[str, Any]:
     names: dict[str, Any] = {"libdevice": Libdevice(), "np": np, "math": math, "cmath": cmath}
-    names["inner"] = lambda function: function
+    names |= {"inner": lambda function: function, "atomic_add": atomic_add}
     for width in vectors.WIDTHS:
         names |= {f"load{width}": load(width), f"store{width}": store(width)}
     return names

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime import errors
 from runtime.backends.cpu.dispatch import find_kernel
 from runtime.backends.cuda import (
     copying,
     current,
+    dispatch,
     driver,
     memory,
     pinned,
@@ -55,7 +55,7 @@ class CUDABackend:
             return copying.make_call(operator, kernel)
         if isinstance(kernel, Queued):
             return queued.make_call(operator, kernel, signature, variant)
-        raise errors.no_kernel(operator.base_name, self.name)
+        return dispatch.make_call(operator, kernel, signature, variant)
 
     def empty(self, sizes: tuple[int, ...], dtype: dtypes.dtype, on: devices.device) -> Tensor:
         """A contiguous tensor of undefined values."""

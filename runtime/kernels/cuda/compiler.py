@@ -185,6 +185,7 @@ def _vocabulary(capability: tuple[int, int]) -> dict[str, Any]:
     for width in vectors.WIDTHS:
         names[f"load{width}"] = vectors.make_load(width)
         names[f"store{width}"] = vectors.make_store(width)
+    names["atomic_add"] = vectors.make_atomic_add()
     return names
 
 

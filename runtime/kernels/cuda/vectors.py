@@ -1,4 +1,4 @@
-"""Accesses of several elements at once, which Python cannot say, for the texts of kernels.
+"""Accesses that Python cannot say, for the texts of kernels: of several elements, and atomic ones.
 
 A device reads and writes up to 16 bytes at once, in up to four units: so elements of 8 and 16 bits
 go as words of 32, which are taken apart and put together in registers.
@@ -46,6 +46,21 @@ def make_store(width: int) -> Any:
         return types.void(pointer, i, types.UniTuple(pointer.dtype, width)), emit
 
     return intrinsic(store)
+
+
+def make_atomic_add() -> Any:
+    """atomic_add(pointer, i, value): an int32 or int64 is added, whoever else adds there."""
+    from numba import types
+    from numba.cuda.extending import intrinsic
+
+    def atomic_add(typingctx: Any, pointer: Any, i: Any, value: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
+            builder.atomic_rmw("add", builder.gep(args[0], [args[1]]), args[2], "monotonic")
+            return context.get_dummy_value()
+
+        return types.void(pointer, i, pointer.dtype), emit
+
+    return intrinsic(atomic_add)
 
 
 class _Place:

@@ -1,0 +1,227 @@
+"""Calls of hand-written kernels on CUDA: shapes asked, results allocated, arrays handed over.
+
+A kernel knows arrays, not tensors (`runtime.kernels.cuda.queue`); what it is given is contiguous
+unless it says that it walks strides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from runtime import errors
+from runtime.backends.cpu.dispatch import common_dtype, make_copying_call
+from runtime.backends.cuda import copying, driver, launching, memory, resizing, streams
+from runtime.core import device as devices
+from runtime.core import dtype as dtypes
+from runtime.core import generator as generators
+from runtime.core import promotion
+from runtime.core import shape as shapes
+from runtime.core.tensor import Tensor, build
+from runtime.dispatch import ops
+from runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
+from runtime.kernels import plan as plans
+from runtime.kernels.cuda.queue import Array
+
+Kernel = Callable[..., Any]
+
+
+class DeviceQueue:
+    """The current stream of a device as kernels see it, for one call.
+
+    kept: the tensors behind the arrays that the call has made.
+    """
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.processors = launching.processors(index)
+        self.kept: list[Tensor] = []
+
+    def launch(self, source: Any, grid: int, block: tuple[int, int], values: Sequence[Any]) -> None:
+        """Run a device kernel over a grid of blocks."""
+        launching.launch(self.index, source, (grid, 1), block, values)
+
+    def empty(self, sizes: Sequence[int], dtype: dtypes.dtype) -> Array:
+        """A contiguous array of undefined values, kept until the call is over."""
+        made = memory.empty(tuple(sizes), dtype, self.index)
+        self.kept.append(made)
+        return array_of(made)
+
+    result = empty
+
+    def copy(self, target: Array, source: Array) -> None:
+        """Write the elements of `source`, broadcast and cast, into an array apart from it."""
+        if not target.numel:
+            return
+        plan = plans.plan_pointwise((source[2:],), target[2:])
+        loops = copying.copy_loops(source.dtype, target.dtype, self.index)
+        loops.run(plan, [target.address], [source.address], ())
+
+    def fill(self, target: Array, value: Any) -> None:
+        """Set all elements to a number."""
+        if target.numel:
+            plan = plans.plan_pointwise((), target[2:])
+            loops = copying.fill_loops(target.dtype, self.index)
+            loops.run(plan, [target.address], [], (value,))
+
+    def read(self, array: Array) -> list[Any]:
+        """The elements of a contiguous array, waited for."""
+        host = np.empty(array.numel, array.dtype.numpy)
+        stream = streams.current_handle(self.index)
+        if host.size:
+            target = host.ctypes.data
+            driver.current().copy(self.index, target, array.address, host.nbytes, stream)
+            driver.current().synchronize_stream(self.index, stream)
+        return host.tolist()
+
+    def tensor_of(self, array: Array) -> Tensor:
+        """The tensor behind an array that the call has made."""
+        return next(each for each in self.kept if array_of(each) == array)
+
+
+def array_of(tensor: Tensor) -> Array:
+    """A tensor as kernels see it."""
+    return Array(
+        launching.address_of(tensor), tensor.dtype, tuple(tensor._sizes), tuple(tensor._strides)
+    )
+
+
+def make_call(operator: Dispatch, kernel: Kernel, signature: tuple[Any, ...], variant: str) -> Call:
+    """The call of a dispatch operator for CUDA tensors of one signature."""
+    common = common_dtype(operator, signature)
+    if operator.mutates:
+        return make_mutating_call(operator, kernel, common)
+    call = make_function_call(operator, kernel, common)
+    if variant == INPLACE:
+        return make_copying_call(operator, call)
+    return make_out_call(operator, call) if variant == OUT else call
+
+
+def make_function_call(operator: Dispatch, kernel: Kernel, common: dtypes.dtype | None) -> Call:
+    """call(*args): new tensors, of the shapes that the shape function says or the kernel finds."""
+    prepare = Preparation(operator, kernel, common)
+    meta, several, wrap = operator.meta, operator.outputs > 1, operator.wrap
+
+    def call(*args: Any) -> Any:
+        queue = DeviceQueue(prepare.device_of(args))
+        if meta is None:
+            found = kernel(queue, *prepare.arrays(queue, args))
+            results = [queue.tensor_of(each) for each in (found if several else (found,))]
+        else:
+            specs = meta(*args)
+            results = [
+                allocate(each, common, queue.index) for each in (specs if several else (specs,))
+            ]
+            kernel(queue, *map(array_of, results), *prepare.arrays(queue, args))
+        if not several:
+            return results[0]
+        return wrap(*results) if wrap else tuple(results)
+
+    return call
+
+
+def make_mutating_call(operator: Dispatch, kernel: Kernel, common: dtypes.dtype | None) -> Call:
+    """The schema itself writes to self (`normal_`): the kernel is given a dense self to fill."""
+    prepare = Preparation(operator, kernel, common)
+    meta = operator.meta
+
+    def call(self: Tensor, *args: Any) -> Tensor:
+        if meta is not None:
+            meta(self, *args)
+        if 0 in self._strides and shapes.repeats(self._sizes, self._strides):
+            raise errors.overlapping_write(operator.base_name)
+        queue = DeviceQueue(copying.index_of(self))
+        own, *rest = prepare.arrays(queue, (self, *args))
+        kernel(queue, own, *rest)
+        if not array_of(self).is_contiguous:
+            queue.copy(array_of(self), own)
+        self._storage.version += 1
+        return self
+
+    return call
+
+
+def make_out_call(operator: Dispatch, call: Call) -> Call:
+    """out= by computing the result and copying it."""
+
+    def call_out(out: Any, *args: Any) -> Any:
+        results = call(*args)
+        if isinstance(results, Tensor):
+            return store(operator.base_name, out, results)
+        stored = [
+            store(operator.base_name, each, result)
+            for each, result in zip(out, results, strict=True)
+        ]
+        return operator.wrap(*stored) if operator.wrap else tuple(stored)
+
+    return call_out
+
+
+def store(name: str, out: Tensor, result: Tensor) -> Tensor:
+    """Copy a result into a tensor given as out=, which is resized if need be."""
+    promotion.check_out(result.dtype, out.dtype)
+    if tuple(out._sizes) != tuple(result._sizes):
+        resizing.resize_out(name, out, result._sizes)
+    return ops.copy_(out, result)  # type: ignore[no-any-return]
+
+
+def allocate(spec: Any, common: dtypes.dtype | None, index: int) -> Tensor:
+    """A tensor as the shape function described it: (sizes, dtype[, strides])."""
+    sizes, dtype, *strides = spec
+    made = memory.empty(tuple(sizes), dtype or common, index)
+    if strides and tuple(strides[0]) != made._strides:
+        return build(made._key, made._sizes, tuple(strides[0]), 0, made._storage)
+    return made
+
+
+class Preparation:
+    """What turns the arguments of a call into those of its kernel."""
+
+    def __init__(self, operator: Dispatch, kernel: Kernel, common: dtypes.dtype | None) -> None:
+        self.kinds = list(operator.arguments.items())
+        self.promoted = operator.promoted
+        self.common = common
+        self.strided = getattr(kernel, "walks_strides", False)
+
+    def device_of(self, args: Sequence[Any]) -> int:
+        """The index of the device on which the tensors lie; of the current one without any."""
+        for arg in args:
+            for each in arg if isinstance(arg, (list, tuple)) else (arg,):
+                if isinstance(each, Tensor) and not each.is_cpu:
+                    return copying.index_of(each)
+        raise AssertionError("a kernel without tensors")
+
+    def arrays(self, queue: DeviceQueue, args: Sequence[Any]) -> list[Any]:
+        """The kernel's arguments."""
+        return [
+            self._prepared(queue, name, kind, arg)
+            for (name, kind), arg in zip(self.kinds, args, strict=True)
+        ]
+
+    def _prepared(self, queue: DeviceQueue, name: str, kind: str, arg: Any) -> Any:
+        if kind == "generator":
+            return generator_of(arg, queue.index)
+        if isinstance(arg, (list, tuple)) and any(isinstance(each, Tensor) for each in arg):
+            return [self._prepared(queue, name, kind, each) for each in arg]
+        if not isinstance(arg, Tensor):
+            return arg
+        array = array_of(arg if not arg.is_cpu else self._arrived(queue, arg))
+        dtype = self.common if self.common and name in self.promoted else array.dtype
+        if dtype is array.dtype and (self.strided or array.is_contiguous):
+            return array
+        made = queue.empty(array.sizes, dtype)
+        queue.copy(made, array)
+        return made
+
+    def _arrived(self, queue: DeviceQueue, tensor: Tensor) -> Tensor:
+        """A tensor of the host on the device: 0-d operands, and indices, may lie there."""
+        made = ops._to_copy(tensor, device=devices.device("cuda", queue.index))
+        queue.kept.append(made)
+        return made  # type: ignore[no-any-return]
+
+
+def generator_of(given: Any, index: int) -> Any:
+    """The generator of a call: the device's own where none is given."""
+    return generators.default_for(devices.device("cuda", index)) if given is None else given

@@ -1,0 +1,124 @@
+"""What a hand-written kernel is given: arrays on a device, and the queue that its launches go to.
+
+A kernel of `dispatch:` is a Python function kernel(queue, *outs, *arrays, *plain): it decides which
+device kernels run over what grid, and queues them. It never waits, except by `queue.read`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+from runtime.core import dtype as dtypes
+from runtime.core import shape as shapes
+
+MOVED_AS = {1: dtypes.uint8, 2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
+"""What elements are moved as that keep their dtype, by their size: all bits stay."""
+
+
+class Array(NamedTuple):
+    """Elements on a device. address: of the first one. Strides are in elements."""
+
+    address: int
+    dtype: dtypes.dtype
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    @property
+    def ndim(self) -> int:
+        """How many dims there are."""
+        return len(self.sizes)
+
+    @property
+    def numel(self) -> int:
+        """How many elements there are."""
+        return math.prod(self.sizes)
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie densely in row-major order."""
+        return shapes.is_contiguous(self.sizes, self.strides)
+
+    def at(self, offset: int, sizes: Sequence[int], strides: Sequence[int]) -> Array:
+        """A view of other geometry that starts `offset` elements further on."""
+        address = self.address + offset * self.dtype.itemsize
+        return Array(address, self.dtype, tuple(sizes), tuple(strides))
+
+    def reshaped(self, *sizes: int) -> Array:
+        """The elements of a contiguous array in other sizes."""
+        assert self.is_contiguous and math.prod(sizes) == self.numel
+        return self.at(0, sizes, shapes.contiguous_strides(sizes))
+
+    def narrowed(self, dim: int, start: int, length: int) -> Array:
+        """A part along one dim."""
+        sizes = (*self.sizes[:dim], length, *self.sizes[dim + 1 :])
+        return self.at(start * self.strides[dim], sizes, self.strides)
+
+    def expanded(self, sizes: Sequence[int]) -> Array:
+        """The array broadcast to sizes."""
+        missing = len(sizes) - self.ndim
+        strides = [
+            0 if own == 1 and wanted != 1 else stride
+            for own, stride, wanted in zip(self.sizes, self.strides, sizes[missing:], strict=True)
+        ]
+        return self.at(0, sizes, (0,) * missing + tuple(strides))
+
+    def moved(self) -> Array:
+        """The same bits as integers, where there are integers of that size."""
+        return self._replace(dtype=MOVED_AS.get(self.dtype.itemsize, self.dtype))
+
+
+class Folded(NamedTuple):
+    """Sizes around one dim of a contiguous array: (outer, count, inner)."""
+
+    outer: int
+    count: int
+    inner: int
+
+
+def fold(sizes: Sequence[int], dim: int) -> Folded:
+    """The sizes around `dim`; those of no dims are (1, 1, 1)."""
+    if not sizes:
+        return Folded(1, 1, 1)
+    dim %= len(sizes)
+    return Folded(math.prod(sizes[:dim]), sizes[dim], math.prod(sizes[dim + 1 :]))
+
+
+class Queue(Protocol):
+    """Work for one device, done in the order in which it is given."""
+
+    processors: int
+    """Multiprocessors of the device."""
+
+    def launch(self, source: Any, grid: int, block: tuple[int, int], values: Sequence[Any]) -> None:
+        """Run a device kernel over a grid of blocks."""
+
+    def empty(self, sizes: Sequence[int], dtype: dtypes.dtype) -> Array:
+        """A contiguous array of undefined values, kept until the call is over."""
+
+    def copy(self, target: Array, source: Array) -> None:
+        """Write the elements of `source`, broadcast and cast, into an array apart from it."""
+
+    def fill(self, target: Array, value: Any) -> None:
+        """Set all elements to a number."""
+
+    def read(self, array: Array) -> list[Any]:
+        """The elements of a contiguous array, waited for."""
+
+    def result(self, sizes: Sequence[int], dtype: dtypes.dtype) -> Array:
+        """A new array for a kernel to return whose shapes depend on the data."""
+
+
+def contiguous(queue: Queue, array: Array) -> Array:
+    """The array itself, or a contiguous copy."""
+    return array if array.is_contiguous else converted(queue, array, array.dtype)
+
+
+def converted(queue: Queue, array: Array, dtype: dtypes.dtype) -> Array:
+    """A contiguous array of another dtype; the array itself if it is that."""
+    if array.is_contiguous and array.dtype is dtype:
+        return array
+    made = queue.empty(array.sizes, dtype)
+    queue.copy(made, array)
+    return made

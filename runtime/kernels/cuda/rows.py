@@ -1,0 +1,139 @@
+"""Rows, the groups of threads that own them, and what the threads of a group tell each other.
+
+A row is a run of elements that are folded or scanned together: `count` elements at the distance
+`inner`. A thread owns a row if neighbouring rows lie side by side, as their reads then join; else
+a warp, or for long rows a block. A kernel over rows is one text for all three: `GROUP` says how
+many threads own a row.
+"""
+
+# ruff: noqa: F821 - T, GROUP and the like are names of the compiled text.
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from runtime.kernels.cuda.queue import Folded, Queue
+from runtime.kernels.cuda.typed import (
+    BLOCKS_PER_PROCESSOR,
+    THREADS,
+    DeviceKernel,
+    device_function,
+    run,
+)
+
+WARP = 32
+WARPS = THREADS // WARP
+SHORT = 1024
+"""Elements of a row that a warp owns, at most."""
+LEAST_PER_THREAD = WARP
+"""Elements up to which a thread owns a row beside others, however few there are."""
+LEAST_PER_SLICE = 4096
+"""Elements of a slice: fewer are not worth another kernel."""
+BLOCKS_WANTED = 4
+"""Blocks per multiprocessor below which rows are cut into slices."""
+MOST_SLICES = 1024
+
+assert THREADS % WARP == 0, "whole warps are folded"
+
+
+class Cut(NamedTuple):
+    """How rows are cut: group threads own a slice of `chunk` elements, `splits` make a row."""
+
+    group: int
+    splits: int
+    chunk: int
+
+
+def group_for(queue: Queue, folded: Folded) -> int:
+    """How many threads own a row."""
+    rows = folded.outer * folded.inner
+    if folded.inner > 1 and (folded.count < LEAST_PER_THREAD or rows >= queue.processors * THREADS):
+        return 1
+    return WARP if folded.count <= SHORT else THREADS
+
+
+def cut(queue: Queue, folded: Folded) -> Cut:
+    """Slices enough for all processors, where rows are few and long."""
+    rows = max(folded.outer * folded.inner, 1)
+    group = group_for(queue, folded)
+    wanted = -(-queue.processors * BLOCKS_WANTED // rows)
+    splits = max(1, min(wanted, folded.count // LEAST_PER_SLICE, MOST_SLICES))
+    chunk = max(-(-folded.count // splits), 1)
+    return Cut(group, max(-(-folded.count // chunk), 1), chunk)
+
+
+def run_rows(
+    queue: Queue, kernel: DeviceKernel, rows: int, group: int, *values: Any, **given: Any
+) -> None:
+    """Launch a kernel whose groups of threads each own rows at the distance of the grid."""
+    blocks = -(-rows * group // THREADS)
+    grid = min(blocks, queue.processors * BLOCKS_PER_PROCESSOR)
+    run(queue, kernel, grid, *values, GROUP=group, **given)
+
+
+# -- device functions; GROUP is a constant of the kernel that calls them -------------------------
+
+
+@device_function
+def first_row():
+    """The number of this thread's first row."""
+    return I((cuda.blockIdx.x * THREADS + cuda.threadIdx.x) // GROUP)
+
+
+@device_function
+def row_step():
+    """How far a thread's next row is from its last."""
+    return I(cuda.gridDim.x * (THREADS // GROUP))
+
+
+@device_function
+def lane_of_row():
+    """The number of this thread among those of its row."""
+    return I(cuda.threadIdx.x % GROUP)
+
+
+@device_function
+def place_of_row(row, count, inner):
+    """Where the first element of a row lies in a contiguous array."""
+    outer = divided(row, inner)
+    return I(outer * count * inner + (row - outer * inner))
+
+
+@device_function
+def sum_of_group(value, shared):
+    """The sum over a row's threads, given to all of them. shared: a number of T per warp."""
+    if GROUP > 1:
+        for bits in (16, 8, 4, 2, 1):
+            value = T(value + shuffled_across(value, bits))
+    if GROUP > 32:
+        if cuda.threadIdx.x % 32 == 0:
+            shared[cuda.threadIdx.x // 32] = value
+        cuda.syncthreads()
+        value = shared[0]
+        for warp in range(1, WARPS):
+            value = T(value + shared[warp])
+        cuda.syncthreads()
+    return value
+
+
+@device_function
+def greatest(a, b):
+    """The greater number; NaN if one is."""
+    return a if (a > b) | (a != a) else b
+
+
+@device_function
+def greatest_of_group(value, shared):
+    """The greatest number of a row's threads, NaN if there is one, given to all of them."""
+    if GROUP > 1:
+        for bits in (16, 8, 4, 2, 1):
+            value = greatest(value, shuffled_across(value, bits))
+    if GROUP > 32:
+        if cuda.threadIdx.x % 32 == 0:
+            shared[cuda.threadIdx.x // 32] = value
+        cuda.syncthreads()
+        value = shared[0]
+        for warp in range(1, WARPS):
+            value = greatest(value, shared[warp])
+        cuda.syncthreads()
+    return value

@@ -1,0 +1,136 @@
+"""Hand-written kernels on an emulated device against the CPU: all samples, and some dtypes.
+
+What the kernels' texts compile to is looked at as well, for the very texts that these calls run.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import torchgen_out as torch
+from codegen.model.operator import Dispatch, Operator
+from runtime import dispatch
+from runtime.core import dtype as dtypes
+from runtime.kernels.cuda import compiler, rows, scan, typed
+from runtime.kernels.cuda.compiler import Source
+from tests import calls, harness
+from tests.cuda.compiling import check, needs_extra
+from tests.cuda.test_operators import compare, on_device
+
+OURS = calls.Session(torch, dispatch.ops)
+DTYPES = ("float32", "bfloat16", "int32", "bool", "complex64", "float16", "float64", "uint8")
+USUAL = ("float32", "int32", "bfloat16")
+"""Dtypes in which every operator is run; in the others with `-m full`."""
+
+
+def _is_ours(operator: Operator) -> bool:
+    """Whether an operator has a hand-written kernel on CUDA."""
+    kind = operator.kind
+    if not isinstance(kind, Dispatch):
+        return False
+    kernel = dict(kind.backends).get("CUDA")
+    return kernel is not None and kernel.module != "copy"
+
+
+OPERATORS = [each for each in harness.program().operators if _is_ours(each)]
+
+
+def _cases(operator: Operator) -> list[harness.Case]:
+    return [each for each in harness.cases(operator) if not each.raises]
+
+
+def _with_dtypes() -> list[Any]:
+    made = []
+    for operator in OPERATORS:
+        dtypes = [each for each in DTYPES if each in operator.dtype_names]
+        usual = [each for each in USUAL if each in dtypes] or dtypes[:1]
+        for dtype in dtypes:
+            marks = [] if dtype in usual else [pytest.mark.full]
+            made.append(pytest.param(operator, dtype, marks=marks, id=f"{operator.name}-{dtype}"))
+    return made
+
+
+@pytest.mark.parametrize(("operator", "dtype"), _with_dtypes())
+def test_values(emulated, operator, dtype):
+    """All samples in the first dtype, two in the others."""
+    is_first = dtype == _with_first(operator)
+    for case in _cases(operator)[: None if is_first else 2]:
+        call = OURS.arguments(case, dtype)
+        compare(on_device(call)(), call(), str(case))
+
+
+def _with_first(operator: Operator) -> str:
+    return next(each for each in DTYPES if each in operator.dtype_names)
+
+
+def _sources(emulated: Any, operator: Operator, dtype: str) -> list[Source]:
+    """The texts that the samples of an operator run."""
+    for case in _cases(operator):
+        on_device(OURS.arguments(case, dtype))()
+    return list(emulated.sources.values())
+
+
+_compiled = functools.cache(check)
+
+
+def _own(sources: Iterable[Source]) -> list[Source]:
+    """Those of hand-written device kernels."""
+    names = {kernel.__name__ for kernel in typed.KERNELS}
+    return [each for each in sources if each.name in names]
+
+
+@needs_extra
+@pytest.mark.parametrize("operator", [pytest.param(each, id=each.name) for each in OPERATORS])
+def test_kernels_compile(emulated, operator):
+    """In the first dtype; those of copies have tests of their own."""
+    for source in _own(_sources(emulated, operator, _with_first(operator))):
+        _compiled(source, "float64" in source.text, "complex" in source.text)
+
+
+# -- what samples are too small for -------------------------------------------------------------
+
+
+@pytest.fixture
+def long_rows(emulated, monkeypatch):
+    """An emulated device on which rows of 700 are long: blocks own them, in slices."""
+    monkeypatch.setattr(rows, "SHORT", 100)
+    monkeypatch.setattr(rows, "LEAST_PER_SLICE", 320)
+    monkeypatch.setattr(rows, "LEAST_PER_THREAD", 700)
+    return emulated
+
+
+LONG = torch.tensor(np.random.default_rng(3).permutation(1400).reshape(2, 700) % 1000)
+OVER_ROWS = {
+    "argmax": lambda x: x.argmax(1),
+    "argmin of all": lambda x: x.argmin(),
+    "max": lambda x: x.max(1),
+    "cumsum": lambda x: x.cumsum(1),
+    "cumprod": lambda x: (1 + x / 1e5).cumprod(1),
+    "logcumsumexp": lambda x: (x / 100).logcumsumexp(1),
+    "cummax": lambda x: x.cummax(1),
+    "cummin": lambda x: x.cummin(1),
+}
+
+
+@pytest.mark.parametrize("name", OVER_ROWS)
+@pytest.mark.parametrize("inner", [1, 2])
+def test_long_rows(long_rows, name, inner):
+    """Rows beside each other, too, where there are few of them."""
+    x = LONG.float() if inner == 1 else LONG.float().reshape(1, 700, 2)
+    compare(OVER_ROWS[name](x.cuda()), OVER_ROWS[name](x), name)
+    if inner == 1 and compiler.is_installed():
+        for source in _own(long_rows.sources.values()):
+            _compiled(source, False, False)
+
+
+def test_wide_kernels_compile():
+    """Indices of 64 bits."""
+    if compiler.is_installed():
+        given = {"GROUP": 256, "PHASE": 0, "identity": scan.zero, "combine": scan.plus}
+        source = scan.scan_rows.source({"X": dtypes.float32}, True, given)
+        assert "int64" in source.arguments and "u64" in check(source, False)
