@@ -9,12 +9,12 @@ from runtime.backends.cpu.dispatch import find_kernel
 from runtime.backends.cuda import (
     copying,
     current,
+    direct,
     dispatch,
     driver,
     memory,
     pinned,
     pointwise,
-    queued,
     reduction,
     resizing,
     streams,
@@ -25,8 +25,8 @@ from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core.tensor import Tensor
 from runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
-from runtime.kernels.cuda.array import Queued
 from runtime.kernels.cuda.copy import Copy, CopyInto, Fill
+from runtime.kernels.cuda.direct import Direct
 
 LEGACY_DEFAULT_STREAM = 1
 """The number of the default stream where 0 is not allowed."""
@@ -53,8 +53,8 @@ class CUDABackend:
         kernel = find_kernel(operator, self.name, devices.CUDA, "runtime.kernels.cuda")
         if isinstance(kernel, (Copy, CopyInto, Fill)):
             return copying.make_call(operator, kernel)
-        if isinstance(kernel, Queued):
-            return queued.make_call(operator, kernel, signature, variant)
+        if isinstance(kernel, Direct):
+            return direct.make_call(operator, kernel, signature, variant)
         return dispatch.make_call(operator, kernel, signature, variant)
 
     def empty(self, sizes: tuple[int, ...], dtype: dtypes.dtype, on: devices.device) -> Tensor:

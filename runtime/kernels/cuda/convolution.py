@@ -13,10 +13,12 @@ from typing import Any
 
 from runtime.kernels.cpu.convolution import Geometry, geometry_of
 from runtime.kernels.cuda import lattice_product
-from runtime.kernels.cuda.array import Array, Queue, contiguous, queued
+from runtime.kernels.cuda.direct import LibraryQueue as Queue
+from runtime.kernels.cuda.direct import direct, turned
 from runtime.kernels.cuda.lattice_product import SIDE, TILE_N, Form
 from runtime.kernels.cuda.matrix_plans import multiply
 from runtime.kernels.cuda.pointwise import divisor
+from runtime.kernels.cuda.queue import Array, contiguous
 
 NARROW_NUMEL = 1 << 30
 """Elements that 32 bits count, with room for what lies beyond an edge."""
@@ -28,7 +30,7 @@ LEAST_OF_SLICE = 256
 """Elements of a slice's sum: fewer are not worth another kernel."""
 
 
-@queued
+@direct
 def convolution(
     queue: Queue,
     out: Array,
@@ -48,7 +50,7 @@ def convolution(
     function(queue, spatial(out), _dense(queue, input), _dense(queue, weight), bias, geometry)
 
 
-@queued
+@direct
 def convolution_grad_input(
     queue: Queue,
     out: Array,
@@ -67,7 +69,7 @@ def convolution_grad_input(
     function(queue, spatial(out), _dense(queue, grad_output), _dense(queue, weight), None, geometry)
 
 
-@queued
+@direct
 def convolution_grad_weight(
     queue: Queue,
     out: Array,
@@ -127,7 +129,7 @@ def product_transposed(
     """x = the gradient that y sends back through w, plus bias: rows are inputs, columns places of
     x, the sum is over outputs and taps."""
     if _is_matrix_product(w, geometry) and x.sizes[2:] == y.sizes[2:]:
-        _multiply_places(queue, x, y, _rows(w).transposed, bias)
+        _multiply_places(queue, x, y, turned(_rows(w)), bias)
         return
     groups, inputs, taps = geometry.groups, w.sizes[1], prod(w.sizes[2:])
     outputs, places, volume = w.sizes[0] // groups, prod(y.sizes[2:]), prod(x.sizes[2:])

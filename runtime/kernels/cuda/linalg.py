@@ -9,23 +9,25 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from runtime.kernels.cuda.array import Array, Queue, adding, contiguous, queued
+from runtime.kernels.cuda.direct import LibraryQueue as Queue
+from runtime.kernels.cuda.direct import adding, direct, turned
 from runtime.kernels.cuda.matrix_plans import multiply
+from runtime.kernels.cuda.queue import Array, contiguous
 
 
-@queued
+@direct
 def mm(queue: Queue, out: Array, self: Array, mat2: Array) -> None:
     """Write self @ mat2."""
     multiply(queue, _batch(out), _batch(self), _batch(mat2))
 
 
-@queued
+@direct
 def mv(queue: Queue, out: Array, self: Array, vec: Array) -> None:
     """Write self @ vec."""
     multiply(queue, _batch(_column(out)), _batch(self), _batch(_column(vec)))
 
 
-@queued
+@direct
 def dot(queue: Queue, out: Array, self: Array, tensor: Array) -> None:
     """Write the sum of self * tensor."""
     if self.numel:
@@ -34,7 +36,7 @@ def dot(queue: Queue, out: Array, self: Array, tensor: Array) -> None:
         queue.fill(out, 0)
 
 
-@queued
+@direct
 def vdot(queue: Queue, out: Array, self: Array, other: Array) -> None:
     """Write the sum of conj(self) * other."""
     if self.numel:
@@ -43,7 +45,7 @@ def vdot(queue: Queue, out: Array, self: Array, other: Array) -> None:
         queue.fill(out, 0)
 
 
-@queued
+@direct
 def bmm(queue: Queue, out: Array, self: Array, mat2: Array) -> None:
     """Write self[b] @ mat2[b] for each b."""
     multiply(queue, out, self, mat2)
@@ -68,7 +70,13 @@ def addmv(
 
 @adding
 def baddbmm(
-    queue: Queue, out: Array, self: Array, batch1: Array, batch2: Array, beta: Any, alpha: Any
+    queue: Queue,
+    out: Array,
+    self: Array,
+    batch1: Array,
+    batch2: Array,
+    beta: Any,
+    alpha: Any,
 ) -> None:
     """Write beta * self + alpha * (batch1[b] @ batch2[b]) for each b."""
     _add_product(queue, out, self, batch1, batch2, beta, alpha)
@@ -76,7 +84,13 @@ def baddbmm(
 
 @adding
 def addbmm(
-    queue: Queue, out: Array, self: Array, batch1: Array, batch2: Array, beta: Any, alpha: Any
+    queue: Queue,
+    out: Array,
+    self: Array,
+    batch1: Array,
+    batch2: Array,
+    beta: Any,
+    alpha: Any,
 ) -> None:
     """Write beta * self + alpha * sum over b of batch1[b] @ batch2[b].
 
@@ -111,14 +125,14 @@ def add_scaled_product(x, a, b, beta, alpha):
     return beta * x + alpha * (a * b)
 
 
-@queued
+@direct
 def linear(queue: Queue, out: Array, input: Array, weight: Array, bias: Array | None) -> None:
     """Write input @ weight.T + bias, all rows of input in one product."""
     m = input.sizes[-1]
     rows = input
     if input.ndim != 2:
         rows = contiguous(queue, input).reshaped(prod(input.sizes[:-1]), m)
-    weights = _column(weight) if weight.ndim == 1 else weight.transposed
+    weights = _column(weight) if weight.ndim == 1 else turned(weight)
     result = out.reshaped(rows.sizes[0], weights.sizes[1])
     if bias is None:
         multiply(queue, _batch(result), _batch(rows), _batch(weights))

@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from runtime.core import dtype as dtypes
-from runtime.kernels.cuda.array import Array, Queue
+from runtime.kernels.cuda.direct import LibraryQueue as Queue
+from runtime.kernels.cuda.direct import turned
+from runtime.kernels.cuda.queue import Array
 
 
 class Matrix(NamedTuple):
@@ -69,12 +71,12 @@ def column_major(x: Array) -> Matrix | None:
 
 def operand(queue: Queue, x: Array) -> tuple[Array, Matrix, bool]:
     """(the array, copied if neither rows nor columns are dense; its memory; is it transposed)."""
-    for seen, transposed in ((column_major(x), False), (column_major(x.transposed), True)):
+    for seen, transposed in ((column_major(x), False), (column_major(turned(x)), True)):
         if seen is not None:
             return x, seen, transposed
     made = queue.empty(x.sizes, x.dtype)
     queue.copy(made, x)
-    seen = column_major(made.transposed)
+    seen = column_major(turned(made))
     assert seen is not None
     return made, seen, True
 
@@ -97,9 +99,9 @@ def multiply(
         return
     if not a.sizes[2]:
         _without_product(queue, out, beta, addend, bias)
-    elif column_major(out.transposed) is not None:
-        last = None if addend is None else addend.transposed
-        _column_major(queue, out.transposed, b.transposed, a.transposed, alpha, beta, last, bias)
+    elif column_major(turned(out)) is not None:
+        last = None if addend is None else turned(addend)
+        _column_major(queue, turned(out), turned(b), turned(a), alpha, beta, last, bias)
     elif column_major(out) is not None and bias is None:
         _column_major(queue, out, a, b, alpha, beta, addend, None)
     else:

@@ -6,7 +6,7 @@ import threading
 
 from runtime.backends.cuda import driver, streams
 from runtime.backends.cuda.libraries import loading
-from runtime.kernels.cuda.array import Array
+from runtime.kernels.cuda.queue import Array
 
 POINTERS_TO_DEVICE = 1
 """cublasPointerMode_t: results stay on the device, so nothing waits."""

@@ -1,4 +1,4 @@
-"""Calls of kernels that put their work into a queue: shapes asked, results made, arrays given.
+"""Calls of kernels that work where memory lies: shapes asked, results made, arrays given.
 
 A result given by the user is written to directly where its memory allows that.
 """
@@ -11,36 +11,37 @@ from typing import Any
 from runtime import errors
 from runtime.backends.cpu.dispatch import common_dtype
 from runtime.backends.cuda import copying, memory, pointwise, resizing
-from runtime.backends.cuda.queue import DeviceQueue, array_of, queue_of
+from runtime.backends.cuda.dispatch import allocate, array_of
+from runtime.backends.cuda.queue import LibraryQueue
 from runtime.core import dtype as dtypes
 from runtime.core import promotion
 from runtime.core import shape as shapes
-from runtime.core.tensor import Tensor, build
+from runtime.core.tensor import Tensor
 from runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
-from runtime.kernels.cuda.array import Queued
+from runtime.kernels.cuda.direct import Direct
 
 
-def make_call(operator: Dispatch, kernel: Queued, signature: tuple[Any, ...], variant: str) -> Call:
+def make_call(operator: Dispatch, kernel: Direct, signature: tuple[Any, ...], variant: str) -> Call:
     """The call of a kernel for CUDA tensors of one signature."""
-    run = QueuedCall(operator, kernel, common_dtype(operator, signature))
+    run = DirectCall(operator, kernel, common_dtype(operator, signature))
     if variant == OUT:
         return run.into
     return run.in_place if variant == INPLACE else run.new
 
 
-class QueuedCall:
+class DirectCall:
     """One operator's kernel, and the dtype in which its operands meet (None: as they are)."""
 
-    def __init__(self, operator: Dispatch, kernel: Queued, common: dtypes.dtype | None) -> None:
+    def __init__(self, operator: Dispatch, kernel: Direct, common: dtypes.dtype | None) -> None:
         assert operator.meta is not None
         self.operator, self.meta, self.common = operator, operator.meta, common
-        self.kernel, self.own_name = kernel.kernel, kernel.takes_out_as
+        self.kernel, self.own_name = kernel.kernel, kernel.own
         self.names = tuple(operator.arguments)
 
     def new(self, *args: Any) -> Any:
         """Make the results and compute them."""
         queue, args, specs = self._prepare(args)
-        made = [self._empty(queue.index, *spec) for spec in specs]
+        made = [allocate(spec, self.common, queue.index) for spec in specs]
         self._run(queue, made, args)
         return self._wrapped(made)
 
@@ -74,7 +75,7 @@ class QueuedCall:
 
     # -- parts ----------------------------------------------------------------------------------
 
-    def _prepare(self, args: tuple[Any, ...]) -> tuple[DeviceQueue, list[Any], list[Any]]:
+    def _prepare(self, args: tuple[Any, ...]) -> tuple[LibraryQueue, list[Any], list[Any]]:
         """(the queue, the arguments on its device and in their common dtype, what to make)."""
         specs = self.meta(*args)
         places = [i for i, each in enumerate(args) if isinstance(each, Tensor)]
@@ -82,7 +83,7 @@ class QueuedCall:
         moved = list(args)
         for place, tensor in zip(places, tensors, strict=True):
             moved[place] = self._cast(self.names[place], tensor)
-        return queue_of(index), moved, specs if self.operator.outputs > 1 else [specs]
+        return LibraryQueue(index), moved, specs if self.operator.outputs > 1 else [specs]
 
     def _cast(self, name: str, tensor: Tensor) -> Tensor:
         wanted = self.common if name in self.operator.promoted else None
@@ -96,20 +97,14 @@ class QueuedCall:
         assert self.common is not None
         return self.common
 
-    def _empty(self, index: int, sizes: Any, dtype: Any, strides: Any = None) -> Tensor:
-        made = memory.empty(tuple(sizes), dtype or self._common(), index)
-        if strides is None or tuple(strides) == made._strides:
-            return made
-        return build(made._key, made._sizes, tuple(strides), 0, made._storage)
-
-    def _run(self, queue: DeviceQueue, outs: Sequence[Tensor], args: Sequence[Any]) -> None:
+    def _run(self, queue: LibraryQueue, outs: Sequence[Tensor], args: Sequence[Any]) -> None:
         given = [array_of(arg) if isinstance(arg, Tensor) else arg for arg in args]
         self.kernel(queue, *[array_of(out) for out in outs], *given)
 
     def _run_and_copy(
-        self, queue: DeviceQueue, outs: Sequence[Tensor], specs: list[Any], args: Sequence[Any]
+        self, queue: LibraryQueue, outs: Sequence[Tensor], specs: list[Any], args: Sequence[Any]
     ) -> None:
-        made = [self._empty(queue.index, *spec) for spec in specs]
+        made = [allocate(spec, self.common, queue.index) for spec in specs]
         self._run(queue, made, args)
         for out, result in zip(outs, made, strict=True):
             copying.copy_on_device(out, result)

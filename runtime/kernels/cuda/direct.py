@@ -1,0 +1,61 @@
+"""Kernels that work where the caller's memory lies: on operands in any strides, into any dense out.
+
+Most of them hand their work to NVIDIA's libraries, which take leading dimensions and transpositions
+as numbers, so that nothing need be copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from runtime.kernels.cuda.queue import Array, Queue
+
+
+class LibraryQueue(Queue, Protocol):
+    """A queue with the libraries that work in its stream.
+
+    products: cuBLASLt. blas: cuBLAS. solver: cuSOLVER. fourier: cuFFT.
+    """
+
+    products: Any
+    blas: Any
+    solver: Any
+    fourier: Any
+
+    def apply(
+        self,
+        formula: Callable[..., Any],
+        target: Array,
+        sources: Sequence[Array],
+        scalars: Sequence[Any] = (),
+    ) -> None:
+        """Write formula(*elements, *scalars) of broadcast arrays of the target's dtype."""
+
+
+@dataclass(frozen=True)
+class Direct:
+    """A kernel(queue, *outs, *arrays, *plain) of this kind.
+
+    own: the argument that may be `out` itself; no other may share memory with it.
+    """
+
+    kernel: Callable[..., None]
+    own: str = ""
+
+
+def direct(kernel: Callable[..., None]) -> Direct:
+    """Mark a kernel whose `out` shares no memory with its operands."""
+    return Direct(kernel)
+
+
+def adding(kernel: Callable[..., None]) -> Direct:
+    """Mark a kernel whose `self` may be `out`."""
+    return Direct(kernel, "self")
+
+
+def turned(x: Array) -> Array:
+    """The last two dims exchanged."""
+    order = (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
+    return x.at(0, [x.sizes[d] for d in order], [x.strides[d] for d in order])
