@@ -64,6 +64,7 @@ from runtime.errors.cuda import (
     cuda_out_of_memory,
     event_not_recorded,
     event_without_timing,
+    export_from_other_device,
     invalid_device_ordinal,
     no_product_algorithm,
     not_a_cuda_device,
@@ -113,8 +114,10 @@ from runtime.errors.exchange import (
     invalid_data_type,
     negative_numpy_stride,
     no_dtype_for,
+    no_export_without_copy,
     numpy_of_device,
     numpy_of_grad,
+    read_only_device_memory,
     unsupported_numpy_dtype,
 )
 from runtime.errors.factorisations import (

@@ -65,6 +65,14 @@ def pin_of_device(device: object) -> RuntimeError:
     return RuntimeError(f"cannot pin a tensor on {device}: only dense CPU tensors can be pinned")
 
 
+def export_from_other_device(index: int, current: int) -> BufferError:
+    """A tensor of another than the current device was to be exported by DLPack."""
+    return BufferError(
+        "Can't export tensors on a different CUDA device index. "
+        f"Expected: {index}. Current device: {current}."
+    )
+
+
 def event_without_timing() -> ValueError:
     """The time between events was asked of one that takes none."""
     return ValueError("Both events must be created with argument 'enable_timing=True'.")

@@ -100,3 +100,13 @@ def exporter_cannot_copy(exporter: object) -> BufferError:
 def invalid_data_type(data: object) -> TypeError:
     """A string was given as a tensor's data."""
     return TypeError(f"new(): invalid data type '{type(data).__name__}'")
+
+
+def no_export_without_copy(own: object, wanted: object) -> BufferError:
+    """A DLPack capsule was asked for on a device to which the tensor cannot be taken."""
+    return BufferError(f"cannot export a tensor of {own} to {wanted}: only to the CPU, copied")
+
+
+def read_only_device_memory() -> TypeError:
+    """Another library's memory on a device must not be written to."""
+    return TypeError("the read only flag is not supported, should always be False")

@@ -48,6 +48,7 @@ from runtime.backends.cuda.random import (
 )
 from runtime.backends.cuda.streams import (
     Event,
+    ExternalStream,
     Stream,
     StreamContext,
     current_stream,
@@ -76,6 +77,7 @@ __all__ = [
     "CharTensor",
     "DoubleTensor",
     "Event",
+    "ExternalStream",
     "FloatTensor",
     "HalfTensor",
     "IntTensor",

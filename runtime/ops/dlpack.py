@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import functools
 import weakref
 from typing import Any
 
@@ -22,6 +23,7 @@ from runtime.core.size import Size
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch import ops
+from runtime.dispatch.operator import backend_of
 from runtime.ops import conversion
 
 
@@ -32,6 +34,10 @@ class DLDeviceType(enum.IntEnum):
     kDLCUDA = 2
     kDLCUDAHost = 3
     kDLCUDAManaged = 13
+
+
+_ON_HOST = (DLDeviceType.kDLCPU, DLDeviceType.kDLCUDAHost)
+_ON_DEVICE = (DLDeviceType.kDLCUDA, DLDeviceType.kDLCUDAManaged)
 
 
 _INT, _UINT, _FLOAT, _BFLOAT, _COMPLEX, _BOOL = 0, 1, 2, 4, 5, 6
@@ -133,28 +139,69 @@ def dlpack_device(self: Tensor) -> tuple[DLDeviceType, int]:
 def to_dlpack(
     self: Tensor,
     *,
-    stream: Any = None,
+    stream: int | None = -1,
     max_version: tuple[int, int] | None = None,
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
 ) -> Any:
     """Return a DLPack capsule over the memory of this tensor, which lives until it is released.
 
-    **Raises** BufferError if the tensor requires grad.
+    stream: of a CUDA tensor, the stream that is to wait for it, by DLPack's numbers: None and 1
+    are the default stream, -1 none. dl_device: where the memory should lie; elsewhere than the
+    tensor, it is a copy.
+
+    **Raises** BufferError if the tensor requires grad, or cannot be had on that device.
     """
     if self._key & keys.GRAD:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if stream is not None and type(stream) is not int:
+        raise TypeError("stream must be ``int`` or ``none``")
+    if self.is_cuda:
+        return _export_from_device(self, stream, max_version, dl_device, copy)
     if not self.is_cpu:
-        raise BufferError(f"no DLPack export from device {self.device} without its backend")
+        raise BufferError(f"no DLPack export from device {self.device}")
     if stream not in (None, -1):
-        raise AssertionError("stream must be None on cpu.")
-    values = self._array()
+        raise AssertionError("stream should be None on cpu.")
+    return _export(self, self._array(), max_version, dl_device=dl_device, copy=copy)
+
+
+def _export(self: Tensor, values: np.ndarray, max_version: Any, **options: Any) -> Any:
+    """The capsule that NumPy makes of a tensor's elements, with the tensor's dtype."""
     if self.dtype is dtypes.float16:
         values = values.view(np.float16)
-    capsule = values.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
+    capsule = values.__dlpack__(max_version=max_version, **options)
     if self.dtype is dtypes.bfloat16:
         _open(capsule)[0].tensor.code = _BFLOAT
     return capsule
+
+
+def _export_from_device(
+    self: Tensor, stream: int | None, max_version: Any, dl_device: Any, copy: bool | None
+) -> Any:
+    own = dlpack_device(self)
+    if dl_device is not None and tuple(dl_device) != own:
+        if tuple(dl_device) != (DLDeviceType.kDLCPU, 0) or copy is False:
+            raise errors.no_export_without_copy(own, dl_device)
+        return to_dlpack(self.cpu(), max_version=max_version)
+    exported = ops.clone(self) if copy else self
+    backend_of(devices.CUDA).hand_over(exported, stream)
+    capsule = _export(exported, _described(exported), max_version)
+    described = _open(capsule)[0].tensor
+    described.device_type, described.device_id = own
+    return capsule
+
+
+def _described(self: Tensor) -> np.ndarray:
+    """An array with the addresses and strides of a device's memory: not to be read.
+
+    It keeps the tensor, as long as somebody has the capsule that NumPy makes of it.
+    """
+    extent = sum((n - 1) * step for n, step in zip(self._sizes, self._strides, strict=True)) + 1
+    item = self.dtype.itemsize
+    memory = (ctypes.c_ubyte * (extent * item if self.numel() else 0)).from_address(self.data_ptr())
+    memory.owner = self
+    strides = tuple([stride * item for stride in self._strides])
+    return np.ndarray(tuple(self._sizes), self.dtype.numpy, memory, 0, strides)
 
 
 # In.
@@ -176,31 +223,55 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
 
 
 def _ask(exporter: Any, copy: bool | None) -> Any:
-    """A capsule, of the newest version that the exporter speaks."""
-    options = {} if copy is None else {"copy": copy}
+    """A capsule, of the newest version that the exporter speaks; a device's stream waits for it."""
+    options: dict[str, Any] = {} if copy is None else {"copy": copy}
+    kind, index = _device_of(exporter)
+    if kind == DLDeviceType.kDLCUDA:
+        options["stream"] = backend_of(devices.CUDA).stream_number(index)
     try:
         return exporter.__dlpack__(max_version=(1, 0), **options)
     except TypeError:
-        if copy is not None:
+        if options.pop("copy", None) is not None:
             raise errors.exporter_cannot_copy(exporter) from None
-        return exporter.__dlpack__()
+        return exporter.__dlpack__(**options)
+
+
+def _device_of(exporter: Any) -> tuple[int, int]:
+    """The kind and the index of the device; the CPU's of an exporter that does not say it."""
+    ask = getattr(exporter, "__dlpack_device__", None)
+    return (DLDeviceType.kDLCPU, 0) if ask is None else ask()
 
 
 def _take(capsule: Any) -> Tensor:
     """Own the content of a capsule: its memory is released with the last tensor over it."""
     content, used = _open(capsule)
     described = content.tensor
-    if described.device_type not in (DLDeviceType.kDLCPU, DLDeviceType.kDLCUDAHost):
-        raise BufferError(f"from_dlpack: device type {described.device_type} has no backend here")
+    kind = described.device_type
+    if kind not in _ON_HOST and kind not in _ON_DEVICE:
+        raise BufferError(f"from_dlpack: device type {kind} has no backend here")
     own = _BY_CODE.get((described.code, described.bits))
     if own is None or described.lanes != 1:
         raise BufferError(f"Unsupported DLPack type: code {described.code}, {described.bits} bits")
     sizes = Size(described.shape[: described.ndim])
     strides = _strides_of(described, sizes)
+    if kind in _ON_DEVICE:
+        made = _adopted(content, own, sizes, strides)
+        _set_name(capsule, used)
+        return made
     buffer = _buffer_of(content, own, sizes, strides)
     _set_name(capsule, used)
     key = keys.pack(own.index, devices.CPU, 0, not sizes)
     return build(key, sizes, strides, 0, Storage(buffer))
+
+
+def _adopted(content: Any, own: dtype, sizes: Size, strides: tuple[int, ...]) -> Tensor:
+    """A tensor on a device; the exporter has let the current stream wait already."""
+    described = content.tensor
+    release = functools.partial(_release, content.deleter, ctypes.addressof(content))
+    address = (described.data or 0) + described.byte_offset
+    layout = (own, sizes, strides, release)
+    index = described.device_id
+    return backend_of(devices.CUDA).adopt(address, *layout, on=index, stream=None)  # type: ignore[no-any-return]
 
 
 def _strides_of(described: Any, sizes: Size) -> tuple[int, ...]:

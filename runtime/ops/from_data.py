@@ -20,7 +20,7 @@ from runtime.core.size import Size
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build, make_tensor
 from runtime.dispatch import ops
-from runtime.ops import conversion, creation
+from runtime.ops import conversion, creation, interop
 
 _NUMBERS = (builtins.int, builtins.float, builtins.complex)
 
@@ -113,6 +113,8 @@ def _check_number(data: Any, chosen: dtype) -> None:
 
 def _from_foreign(data: Any, wanted: dtype | None, on: device) -> Tensor:
     """Data that describes itself as an array, by one of the protocols."""
+    if hasattr(data, "__cuda_array_interface__"):
+        return conversion.to(interop.over_device_memory(data), wanted, on, copy=True)
     if isinstance(data, str):
         raise errors.invalid_data_type(data)
     if hasattr(data, "__array_interface__") or hasattr(data, "__array__"):
@@ -331,6 +333,8 @@ def as_tensor(
         return conversion.to(data, chosen, on)
     if isinstance(data, np.ndarray):
         return conversion.to(over_array(data), chosen, on or devices.default_device())
+    if hasattr(data, "__cuda_array_interface__"):
+        return conversion.to(interop.over_device_memory(data), chosen, on)
     return from_data(data, chosen, creation.device_or_default(on))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from runtime.backends.cuda import current
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
+from runtime.core import shape as shapes
 from runtime.core.tensor import Tensor
 from runtime.dispatch.operator import backend_of
 from runtime.kernels.cpu import half
@@ -150,9 +152,36 @@ def cuda_array_interface(self: Tensor) -> dict[str, Any]:
         "shape": tuple(self._sizes),
         "strides": tuple([stride * item for stride in self._strides]),
         "data": (self.data_ptr(), False),
-        "stream": accelerator_of(self).stream_number(self),
+        "stream": accelerator_of(self).stream_number(self.device.index or 0),
         "version": 3,
     }
+
+
+def _let_go(described: Any) -> None:
+    """Nothing: as long as this call is to come, the object lives, and with it its memory."""
+
+
+def over_device_memory(described: Any) -> Tensor:
+    """Return a tensor over the memory that an object describes by `__cuda_array_interface__`.
+
+    **Raises** TypeError if the memory is read-only, of a dtype without counterpart, or masked.
+    """
+    facts = described.__cuda_array_interface__
+    address, is_read_only = facts["data"]
+    if is_read_only:
+        raise errors.read_only_device_memory()
+    own = dtypes.from_numpy(np.dtype(facts["typestr"]))
+    sizes = tuple(facts["shape"])
+    strides = shapes.contiguous_strides(sizes)
+    if facts.get("strides") is not None:
+        if any(step % own.itemsize for step in facts["strides"]):
+            raise errors.fractional_numpy_stride()
+        strides = tuple([step // own.itemsize for step in facts["strides"]])
+    keep = functools.partial(_let_go, described)
+    layout = (own, sizes, strides, keep)
+    stream = facts.get("stream")
+    on = None if address else 0
+    return backend_of(devices.CUDA).adopt(address, *layout, on=on, stream=stream)  # type: ignore[no-any-return]
 
 
 # Python's conversions. Each takes a tensor of one element.

@@ -48,6 +48,10 @@ class EmulatedDriver(RecordingDriver):
         assert self._device_of[start] == device, f"{address:#x} is not of cuda:{device}"
         return memory
 
+    def device_of(self, address: int) -> int:
+        starts = sorted(self._rooms)
+        return self._device_of[starts[bisect_right(starts, address) - 1]]
+
     def bytes_of(self, device: int, address: int, size: int) -> np.ndarray:
         """Memory of a device, for whoever takes part in the emulation."""
         return self._memory(device, address, size)[:size]

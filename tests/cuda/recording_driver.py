@@ -28,6 +28,10 @@ PROPERTIES = DeviceProperties(
 )
 
 
+FIRST_STREAM = 1 << 12
+"""Handles of streams are addresses; small numbers have meanings of their own."""
+
+
 class RecordingDriver:
     """Answers as if all work were done at once. calls: (name, arguments) in order."""
 
@@ -70,7 +74,7 @@ class RecordingDriver:
 
     def create_stream(self, device: int, priority: int) -> int:
         self.calls.append(("create_stream", device, priority))
-        return next(self._handles)
+        return FIRST_STREAM + next(self._handles)
 
     def is_stream_done(self, device: int, stream: int) -> bool:
         return stream not in self.pending
@@ -114,6 +118,9 @@ class RecordingDriver:
     def free(self, device: int, address: int, stream: int) -> None:
         self.in_use -= self.sizes.pop(address)
         self.calls.append(("free", device, address, stream))
+
+    def device_of(self, address: int) -> int:
+        return 0
 
     def allocate_host(self, device: int, size: int) -> int:
         memory = ctypes.create_string_buffer(size)

@@ -123,6 +123,9 @@ def test_memory(made):
     driver.copy_peer(1, address, 0, address, 8, 0)
     name, _, theirs, _, ours, *_ = checked.last()
     assert name == "cuMemcpyPeerAsync" and theirs != ours
+    driver.device_of(address)
+    name, _, asked = checked.last()
+    assert (name, asked) == ("cuPointerGetAttribute", address)
     driver.free(0, address, 0)
     driver.free_host(0, driver.allocate_host(0, 64))
     checked.status["cuMemAllocAsync"] = checked.real.CUresult.CUDA_ERROR_OUT_OF_MEMORY

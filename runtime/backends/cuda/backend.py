@@ -12,12 +12,12 @@ from runtime.backends.cuda import (
     direct,
     dispatch,
     driver,
+    exchange,
     memory,
     pinned,
     pointwise,
     reduction,
     resizing,
-    streams,
     transfer,
 )
 from runtime.backends.cuda.streams import Stream
@@ -27,9 +27,6 @@ from runtime.core.tensor import Tensor
 from runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
 from runtime.kernels.cuda.copy import Copy, CopyInto, Fill
 from runtime.kernels.cuda.direct import Direct
-
-LEGACY_DEFAULT_STREAM = 1
-"""The number of the default stream where 0 is not allowed."""
 
 
 class CUDABackend:
@@ -77,9 +74,23 @@ class CUDABackend:
         """Keep a tensor's memory from other use until what a stream was given so far is done."""
         memory.record_stream(tensor, stream)
 
-    def stream_number(self, tensor: Tensor) -> int:
-        """The current stream of a tensor's device, as `__cuda_array_interface__` numbers it."""
-        return streams.current_handle(tensor.device.index or 0) or LEGACY_DEFAULT_STREAM
+    def stream_number(self, index: int) -> int:
+        """The current stream of a device, as other libraries number it."""
+        return exchange.number_of_current(index)
+
+    def hand_over(self, tensor: Tensor, stream: int | None) -> None:
+        """Let another library's stream wait for a tensor."""
+        exchange.hand_over(tensor, stream)
+
+    def adopt(self, address: int, *described: Any, on: int | None, stream: int | None) -> Tensor:
+        """A tensor over another library's memory, for which the current stream waits.
+
+        described: dtype, sizes, strides, and what to call when nobody sees the memory. on: the
+        index of its device, None if that is to be found out.
+        """
+        index = driver.current().device_of(address) if on is None else on
+        exchange.take_over(index, stream)
+        return exchange.adopt(index, address, *described)
 
 
 def open_backend() -> CUDABackend:

@@ -191,6 +191,12 @@ class BindingsDriver:
         self.enter(device)
         call(cu.cuMemFreeAsync, address, stream)
 
+    def device_of(self, address: int) -> int:
+        """The device on which an address lies."""
+        self.enter(0)
+        attribute = cu.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+        return int(call(cu.cuPointerGetAttribute, attribute, address))
+
     def allocate_host(self, device: int, size: int) -> int:
         """The address of new page-locked memory of the host."""
         self.enter(device)

@@ -111,6 +111,9 @@ class Driver(Protocol):
     def free(self, device: int, address: int, stream: int) -> None:
         """Give memory back when the work so far of a stream is done."""
 
+    def device_of(self, address: int) -> int:
+        """The device on which an address lies."""
+
     def allocate_host(self, device: int, size: int) -> int:
         """The address of new page-locked memory of the host."""
 

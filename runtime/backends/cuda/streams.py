@@ -74,6 +74,19 @@ class Stream:
         return f"<torch.cuda.Stream device={self.device} cuda_stream={self.cuda_stream:#x}>"
 
 
+class ExternalStream(Stream):
+    """A stream that another library made, and keeps.
+
+    stream_ptr: the driver's handle. device: its device, the current one unless another is named.
+    """
+
+    __slots__ = ()
+    __module__ = "torchgen_out.cuda"
+
+    def __init__(self, stream_ptr: int, device: Any = None) -> None:
+        self._set(current.index_of(device), stream_ptr, 0)
+
+
 def _known_stream(index: int, handle: int) -> Stream:
     made: Stream = object.__new__(Stream)
     made._set(index, handle, 0)
