@@ -6,8 +6,13 @@ from typing import Any
 
 from tests.cuda.emulated_driver import EmulatedDriver
 from tests.cuda.standin_cublas import StandInCublas, StandInCublasLt
+from tests.cuda.standin_cufft import StandInCufft
 
-STAND_INS: dict[str, Any] = {"cublas": StandInCublas, "cublasLt": StandInCublasLt}
+STAND_INS: dict[str, Any] = {
+    "cublas": StandInCublas,
+    "cublasLt": StandInCublasLt,
+    "cufft": StandInCufft,
+}
 """By the name of the module in `nvmath.bindings`."""
 
 

@@ -12,6 +12,7 @@ from runtime.backends.cuda.launching import Loops
 from runtime.backends.cuda.libraries import workspace
 from runtime.backends.cuda.libraries.cublas import Blas
 from runtime.backends.cuda.libraries.cublaslt import Products
+from runtime.backends.cuda.libraries.cufft import Fourier
 from runtime.core import dtype as dtypes
 from runtime.core import shape as shapes
 from runtime.kernels import plan as plans
@@ -20,6 +21,7 @@ from runtime.kernels.cuda.queue import Array
 
 products = lru_cache(maxsize=None)(Products)
 blas = lru_cache(maxsize=None)(Blas)
+fourier = lru_cache(maxsize=None)(Fourier)
 
 
 class LibraryQueue(DeviceQueue):
@@ -34,6 +36,11 @@ class LibraryQueue(DeviceQueue):
     def blas(self) -> Blas:
         """Operations on vectors."""
         return blas(self.index)
+
+    @property
+    def fourier(self) -> Fourier:
+        """Fourier transforms."""
+        return fourier(self.index)
 
     def copy(self, target: Array, source: Array) -> None:
         """Write the elements of another array, broadcast and cast; equal layouts are the driver's.
@@ -73,6 +80,6 @@ def _loops(
 
 def forget() -> None:
     """Forget all handles, when another driver takes the place of the one that made them."""
-    for each in (products, blas, _loops):
+    for each in (products, blas, fourier, _loops):
         each.cache_clear()
     workspace.forget()
