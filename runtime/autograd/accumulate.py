@@ -113,7 +113,8 @@ def into_leaf(leaf: Tensor, grad: Tensor, references: int) -> None:
     meta = leaf._meta
     if meta is None:
         meta = leaf._meta = AutogradMeta()
-    if meta.hooks or meta.accumulator is not None:
+    node = meta.accumulator
+    if meta.hooks or (node is not None and node.extras is not None):
         _through_hooks(leaf, grad, meta)
         return
     before = meta.grad
@@ -137,7 +138,7 @@ def into_leaf(leaf: Tensor, grad: Tensor, references: int) -> None:
 
 
 def _through_hooks(leaf: Tensor, grad: Tensor, meta: AutogradMeta) -> None:
-    """`into_leaf` for a leaf with hooks, or with an accumulator that may have some."""
+    """`into_leaf` for a leaf that has hooks, or whose accumulator does."""
     table, meta.hooks = meta.hooks, None
     node, meta.accumulator = meta.accumulator, None
     try:
