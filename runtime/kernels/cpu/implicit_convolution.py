@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,9 +23,10 @@ from runtime.kernels.cpu.register_tile import Tile, tile_for
 from runtime.kernels.cpu.windows import Frame, Window, see, see_back
 
 Array = Any
-BLOCK = 384  # rows of sums that are filled together
+BLOCK = 384  # rows of sums that are filled together, more or less
 DEPTH = 192  # steps of a panel that are in the first cache meanwhile
 LONG_DEPTH = 512  # the same for gradients of weights, whose sums are many
+EVEN = 1.15  # times its part that a thread may have to do
 CHUNK = 1 << 20  # elements of the framed images that are held at once
 
 
@@ -36,9 +36,10 @@ def convolve(y: Array, x: Array, w: Array, bias: Array | None, sliding: Any, gro
     sliding: stride, padding and dilation, three numbers each.
     """
     frame, window = see(x.shape[2:], w.shape[2:], y.shape[2:], *sliding)
-    tile = tile_for(w.dtype, w.shape[0] // groups)
-    panels = _empty_panels(tile, w.dtype, groups, w.shape[0] // groups, w[0].size)
-    _entry("pack", w.dtype, tile)(panels, w.reshape(-1), groups, w.shape[0] // groups, w[0].size)
+    outputs, depth = w.shape[0] // groups, w[0].size
+    tile = tile_for(w.dtype, outputs)
+    panels = _empty_panels(tile, w.dtype, groups, outputs, depth)
+    _over_panels("pack", tile, groups, outputs, w.size, panels, w.reshape(-1), outputs, depth)
     _multiply(y, x, frame, [(window, panels)], bias, groups)
 
 
@@ -46,14 +47,15 @@ def convolve_transposed(x: Array, y: Array, w: Array, sliding: Any, groups: int)
     """x = the gradient that y sends back through w."""
     frame, windows = see_back(x.shape[2:], w.shape[2:], y.shape[2:], *sliding)
     tile, inputs, outputs = tile_for(w.dtype, w.shape[1]), w.shape[0] // groups, w.shape[1]
-    pack = _entry("pack_back", w.dtype, tile)
     pairs = []
     for window in windows:
         if not window.taps.size:
             x.fill(0)
         elif window.places.size:
             panels = _empty_panels(tile, w.dtype, groups, outputs, inputs * window.taps.size)
-            pack(panels, w.reshape(-1), window.chosen, groups, inputs, outputs, w[0, 0].size)
+            arrays = panels, w.reshape(-1), window.chosen
+            numbers = inputs, outputs, w[0, 0].size
+            _over_panels("pack_back", tile, groups, outputs, panels.size, *arrays, *numbers)
             pairs.append((window, panels))
     _multiply(x, y, frame, pairs, None, groups)
 
@@ -74,12 +76,21 @@ def _multiply(
         for window, panels in pairs:
             steps = _steps(window, channels, frame.numel)
             arrays = flat, planes, panels, added, window.places, steps, window.targets
-            numbers = images, groups, outputs, channels * frame.numel, y[0, 0].size
             rows = images * window.places.size
+            blocks, block = _blocks(rows, rows * y.shape[1] * steps.size, tile)
+            numbers = block, images, groups, outputs, channels * frame.numel, y[0, 0].size
             work = rows * y.shape[1] * steps.size
-            threads.run_ranges(kernel, -(-rows // BLOCK), work, *arrays, *numbers)
+            threads.run_ranges(kernel, blocks, work, *arrays, *numbers)
     if result is not y:
         y[...] = result
+
+
+def _blocks(rows: int, work: int, tile: Tile) -> tuple[int, int]:
+    """How many blocks, as many for each thread, and how many rows a block has."""
+    parts = threads.part_count(rows, work)
+    blocks = max(round(rows / (BLOCK * parts)), 1) * parts
+    block = -(-rows // (blocks * tile.rows)) * tile.rows
+    return -(-rows // block), block
 
 
 def correlate(w: Array, y: Array, x: Array, sliding: Any, groups: int) -> None:
@@ -89,29 +100,47 @@ def correlate(w: Array, y: Array, x: Array, sliding: Any, groups: int) -> None:
     tile = tile_for(w.dtype, outputs)
     rows = np.zeros(-(-depth // tile.rows) * tile.rows, np.int64)
     rows[:depth] = _steps(window, w.shape[1], frame.numel)
-    kernel, count = _entry("correlate", w.dtype, tile), window.places.size
-    parts = threads.part_count(x.shape[0] * count // LONG_DEPTH, y.size * depth)
-    sums = np.zeros((parts, groups * tile.panels(outputs) * rows.size * tile.width), w.dtype)
+    panels, work = groups * tile.panels(outputs), y.size * depth
+    by_panel = _is_even(panels, work)
+    parts = threads.part_count(panels if by_panel else x.shape[0] * window.places.size, work)
+    sums = np.zeros((1 if by_panel else parts, panels * rows.size * tile.width), w.dtype)
+    kernel = _entry("correlate", w.dtype, tile)
     for start, images, planes in _framed(x, frame):
-        arrays = (
-            sums.reshape(-1),
-            y[start : start + images].reshape(-1),
-            planes,
-            window.places,
-            rows,
-        )
+        flat = y[start : start + images].reshape(-1)
+        arrays = sums.reshape(-1), flat, planes, window.places, rows
         numbers = images, groups, outputs, w.shape[1] * frame.numel
-        blocks = -(-images * count // LONG_DEPTH)
-        edges = [blocks * part // parts for part in range(parts + 1)]
-        calls = [(part, *edge, *arrays, *numbers) for part, edge in enumerate(pairwise(edges))]
-        threads.run_calls(kernel, calls)
+        places = images * window.places.size
+        shares = [_share(part, parts, places, panels, by_panel) for part in range(parts)]
+        threads.run_calls(kernel, [(*share, *arrays, *numbers) for share in shares])
     for part in sums[1:]:
         sums[0] += part
     result = w if w.flags.c_contiguous else np.empty(w.shape, w.dtype)
-    sizes = groups, outputs, depth, rows.size
-    _entry("collect", w.dtype, tile)(result.reshape(-1), sums[0], *sizes)
+    sizes = outputs, depth, rows.size
+    _over_panels("collect", tile, groups, outputs, w.size, result.reshape(-1), sums[0], *sizes)
     if result is not w:
         w[...] = result
+
+
+def _is_even(panels: int, work: int) -> bool:
+    """Whether the threads get about as many panels each; if not, they share the places.
+
+    Then each has sums of its own, to be added up.
+    """
+    parts = threads.part_count(work, work)
+    return -(-panels // parts) * parts <= EVEN * panels
+
+
+def _share(part: int, parts: int, places: int, panels: int, by_panel: bool) -> tuple[int, ...]:
+    """Which sums a thread has, its first and last place, its first and last panel."""
+    if by_panel:
+        return 0, 0, places, panels * part // parts, panels * (part + 1) // parts
+    return part, places * part // parts, places * (part + 1) // parts, 0, panels
+
+
+def _over_panels(name: str, tile: Tile, groups: int, outputs: int, work: int, *args: Any) -> None:
+    """A kernel that moves panels, shared among the threads."""
+    kernel = _entry(name, args[0].dtype, tile)
+    threads.run_ranges(kernel, groups * tile.panels(outputs), work, *args)
 
 
 def _framed(x: Array, frame: Frame) -> Iterator[tuple[int, int, Array]]:
@@ -153,28 +182,28 @@ def _empty_panels(tile: Tile, dtype: Any, groups: int, outputs: int, depth: int)
 # -- compiled -----------------------------------------------------------------------------------
 
 
-def pack(panels, w, groups, outputs, depth):
-    """panels[g, p, k, n] = w[g, p * WIDTH + n, k]."""
-    at = 0
-    for g in range(groups):
-        for o in range(0, outputs, WIDTH):
-            count = min(WIDTH, outputs - o)
-            transpose(panels, at, WIDTH, w, (g * outputs + o) * depth, depth, depth, count)
-            at += depth * WIDTH
+def pack(first, last, panels, w, outputs, depth):
+    """panels[g, p, k, n] = w[g, p * WIDTH + n, k], for the panels (g, p) from first to last."""
+    count = (outputs + WIDTH - 1) // WIDTH
+    for q in range(first, last):
+        g, p = divmod(q, count)
+        channel, here = g * outputs + p * WIDTH, min(WIDTH, outputs - p * WIDTH)
+        transpose(panels, q * depth * WIDTH, WIDTH, w, channel * depth, depth, depth, here)
 
 
-def pack_back(panels, w, chosen, groups, inputs, outputs, taps):
+def pack_back(first, last, panels, w, chosen, inputs, outputs, taps):
     """panels[g, p, (i, t), n] = w[g, i, p * WIDTH + n, chosen[t]]."""
-    at = 0
-    for g in range(groups):
-        for o in range(0, outputs, WIDTH):
-            count = min(WIDTH, outputs - o)
-            for i in range(inputs):
-                start = ((g * inputs + i) * outputs + o) * taps
-                for t in range(chosen.size):
-                    for n in range(count):
-                        panels[at + n] = w[start + n * taps + chosen[t]]
-                    at += WIDTH
+    count = (outputs + WIDTH - 1) // WIDTH
+    at = first * inputs * chosen.size * WIDTH
+    for q in range(first, last):
+        g, p = divmod(q, count)
+        here = min(WIDTH, outputs - p * WIDTH)
+        for i in range(inputs):
+            start = ((g * inputs + i) * outputs + p * WIDTH) * taps
+            for t in range(chosen.size):
+                for n in range(here):
+                    panels[at + n] = w[start + n * taps + chosen[t]]
+                at += WIDTH
 
 
 def multiply(
@@ -187,6 +216,7 @@ def multiply(
     places,
     steps,
     targets,
+    block,
     images,
     groups,
     outputs,
@@ -198,12 +228,12 @@ def multiply(
     The rows are the places of all images; `first` to `last` are blocks of them.
     """
     count, depth = places.size, steps.size
-    sums = np.empty((BLOCK + ROWS) * WIDTH, x.dtype)  # the last row is the bias
-    initial = (BLOCK + ROWS - 1) * WIDTH
-    rows = np.zeros(BLOCK + ROWS, np.int64)
+    sums = np.empty((block + ROWS) * WIDTH, x.dtype)  # the last row is the bias
+    initial = (block + ROWS - 1) * WIDTH
+    rows = np.zeros(block + ROWS, np.int64)
     for b in range(first, last):
-        begin = b * BLOCK
-        n = min(BLOCK, images * count - begin)
+        begin = b * block
+        n = min(block, images * count - begin)
         locate(rows, places, begin, n, groups * group_numel)
         for g in range(groups):
             for o in range(0, outputs, WIDTH):
@@ -251,40 +281,45 @@ def deliver(y, sums, targets, begin, n, count, channels, channel, here, plane):
         r += run
 
 
-def correlate_blocks(
-    part, first, last, sums, y, x, places, rows, images, groups, outputs, group_numel
+def correlate_places(
+    part,
+    first,
+    last,
+    first_panel,
+    last_panel,
+    sums,
+    y,
+    x,
+    places,
+    rows,
+    images,
+    groups,
+    outputs,
+    group_numel,
 ):
     """sums[part, g, p, r, n] += sum over places of x[place + rows[r]] * y[g, p * WIDTH + n, place].
 
-    The places of all images are numbered through; `first` to `last` are blocks of them.
+    Over the places from first to last, those of all images being numbered through, and for the
+    panels (g, p) from first_panel to last_panel.
     """
     count = places.size
     steps = np.empty(LONG_DEPTH, np.int64)
     panel = np.zeros(LONG_DEPTH * WIDTH, x.dtype)
-    panels = groups * ((outputs + WIDTH - 1) // WIDTH)
-    for b in range(first, last):
-        begin = b * LONG_DEPTH
-        n = min(LONG_DEPTH, images * count - begin)
+    panels = (outputs + WIDTH - 1) // WIDTH
+    for begin in range(first, last, LONG_DEPTH):
+        n = min(LONG_DEPTH, last - begin)
         locate(steps, places, begin, n, groups * group_numel)
-        at = part * panels * rows.size * WIDTH
-        for g in range(groups):
-            for o in range(0, outputs, WIDTH):
-                collect_panel(
-                    panel,
-                    y,
-                    begin,
-                    n,
-                    count,
-                    groups * outputs,
-                    g * outputs + o,
-                    min(WIDTH, outputs - o),
+        for q in range(first_panel, last_panel):
+            g, p = divmod(q, panels)
+            channel, here = g * outputs + p * WIDTH, min(WIDTH, outputs - p * WIDTH)
+            collect_panel(panel, y, begin, n, count, groups * outputs, channel, here)
+            at = (part * groups * panels + q) * rows.size * WIDTH
+            for r in range(0, rows.size, ROWS):
+                multiply_tile(
+                    *(sums, at, at, WIDTH),
+                    *(x, g * group_numel, rows, r, steps, 0, n, panel, 0),
                 )
-                for r in range(0, rows.size, ROWS):
-                    multiply_tile(
-                        *(sums, at, at, WIDTH),
-                        *(x, g * group_numel, rows, r, steps, 0, n, panel, 0),
-                    )
-                    at += ROWS * WIDTH
+                at += ROWS * WIDTH
 
 
 def collect_panel(panel, y, begin, n, count, channels, channel, here):
@@ -298,14 +333,13 @@ def collect_panel(panel, y, begin, n, count, channels, channel, here):
         k += run
 
 
-def collect(w, sums, groups, outputs, depth, rows):
-    """w[g, p * WIDTH + n, k] = sums[g, p, k, n]."""
-    at = 0
-    for g in range(groups):
-        for o in range(0, outputs, WIDTH):
-            count = min(WIDTH, outputs - o)
-            transpose(w, (g * outputs + o) * depth, depth, sums, at, WIDTH, count, depth)
-            at += rows * WIDTH
+def collect(first, last, w, sums, outputs, depth, rows):
+    """w[g, p * WIDTH + n, k] = sums[g, p, k, n], for the panels (g, p) from first to last."""
+    panels = (outputs + WIDTH - 1) // WIDTH
+    for q in range(first, last):
+        g, p = divmod(q, panels)
+        channel, here = g * outputs + p * WIDTH, min(WIDTH, outputs - p * WIDTH)
+        transpose(w, channel * depth, depth, sums, q * rows * WIDTH, WIDTH, here, depth)
 
 
 def surround(first, last, planes, x, depth, height, width, pd, ph, pw, bd, bh, bw, numel):
@@ -326,11 +360,11 @@ def surround(first, last, planes, x, depth, height, width, pd, ph, pw, bd, bh, b
 
 _HELPERS = (locate, deliver, collect_panel)
 _KERNELS: dict[str, tuple[Any, str]] = {
-    "pack": (pack, "TTnnn"),
-    "pack_back": (pack_back, "TTinnnn"),
-    "multiply": (multiply, "nnTTTTiiinnnnn"),
-    "correlate": (correlate_blocks, "nnnTTTiinnnn"),
-    "collect": (collect, "TTnnnn"),
+    "pack": (pack, "nnTTnn"),
+    "pack_back": (pack_back, "nnTTinnn"),
+    "multiply": (multiply, "nnTTTTiiinnnnnn"),
+    "correlate": (correlate_places, "nnnnnTTTiinnnn"),
+    "collect": (collect, "nnTTnnn"),
     "surround": (surround, "nnTTnnnnnnnnnn"),
 }
 """The kernels and their arguments: arrays of T, arrays of int64, numbers."""
@@ -344,7 +378,7 @@ def _entry(name: str, dtype: Any, tile: Tile) -> Any:
     parts = [
         build.HEADER.format(title=title),
         register_tile.tile_text(dtype, tile),
-        f"BLOCK, DEPTH, LONG_DEPTH = {BLOCK}, {DEPTH}, {LONG_DEPTH}\n",
+        f"DEPTH, LONG_DEPTH = {DEPTH}, {LONG_DEPTH}\n",
         *("@inner\n" + build.plain_source(helper) for helper in _HELPERS),
         "@entry\n" + build.plain_source(function),
         f"kernel = {function.__name__}\n",
