@@ -20,7 +20,7 @@ SHAPE = (6, 5, 7)
 def without_plans(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """All calls take the general way."""
 
-    def make(table: Any, geometry: Any, args: Any, operands: Any, plain: Any) -> Any:
+    def make(table: Any, geometry: Any, args: Any, written: int = 0) -> Any:
         return *table.prepare(args), *planned_calls.NO_PLAN
 
     with monkeypatch.context() as patch:
@@ -250,3 +250,31 @@ def test_drawing_in_place_counts_as_a_change() -> None:
         x.uniform_(2, 1)
     with pytest.raises(RuntimeError):
         torch.zeros(1).expand(4).uniform_()
+
+
+def normalised(given: str, sizes: tuple[int, ...], dtype: Any) -> list[Any]:
+    """Batch normalisation in training: the result, running statistics, gradients."""
+    torch.manual_seed(3)
+    x = torch.randn(*sizes, dtype=dtype, requires_grad=True)
+    vectors = {name: torch.rand(6, dtype=dtype)[1:] + 0.5 for name in given.split()}
+    for name in ("weight", "bias"):
+        if name in vectors:
+            vectors[name].requires_grad_()
+    mean, var = vectors.get("mean"), vectors.get("var")
+    parameters = vectors.get("weight"), vectors.get("bias")
+    result = torch.nn.functional.batch_norm(x, mean, var, *parameters, True, 0.3)
+    result.backward(torch.randn(*sizes, dtype=dtype))
+    leaves = [x, *(each for each in parameters if each is not None)]
+    statistics = [each for each in (mean, var) if each is not None]
+    return [result.detach(), *statistics, *(leaf.grad for leaf in leaves)]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("given", ["", "weight", "bias", "weight bias mean var", "mean var", "var"])
+@pytest.mark.parametrize("sizes", [(6, 5), (2, 5, 3), (3, 5, 4, 2)], ids=str)
+def test_batch_norm(
+    sizes: tuple[int, ...], given: str, dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned = results(normalised(given, sizes, dtype))
+    with without_plans(monkeypatch):
+        assert planned == results(normalised(given, sizes, dtype))

@@ -18,17 +18,15 @@ LISTS = (convert.arrays_of, convert.arrays_or_none)
 class Places(NamedTuple):
     """Where among the arguments of a call tensors, lists of them, and the rest stand.
 
-    generator: the place of the random numbers' source, if there is one: no part of a plan.
+    first: where those begin that the kernel reads. generator: the place of the random numbers'
+    source, if there is one: no part of a plan.
     """
 
+    first: int
     tensors: tuple[int, ...]
     has_lists: bool
     plain: tuple[int, ...]
     generator: int | None
-
-    def operands(self, args: Sequence[Any]) -> list[Any]:
-        """The tensors and lists."""
-        return [args[place] for place in self.tensors]
 
     def tensors_of(self, args: Sequence[Any]) -> list[Tensor]:
         """The tensors, those in lists included."""
@@ -64,7 +62,7 @@ def find_places(converters: Converters, first: int = 0) -> Places | None:
         else:
             return None
     has_lists = any(converters[place] in LISTS for place in tensors)
-    return Places(tuple(tensors), has_lists, tuple(plain), generator)
+    return Places(first, tuple(tensors), has_lists, tuple(plain), generator)
 
 
 def make_anywhere_call(plans: PlanTable, general: Call, places: Places) -> Call:
@@ -79,7 +77,7 @@ def make_anywhere_call(plans: PlanTable, general: Call, places: Places) -> Call:
         except TypeError:
             return call_frozen(call, general, places, args)
         if plan is None:
-            plan = plans.make(geometry, args, places.operands(args), plain)
+            plan = plans.make(geometry, args)
         output, run, number = plan
         if run is None:
             return general(*args)
@@ -103,7 +101,7 @@ def make_several_call(plans: PlanTable, general: Call, places: Places, wrap: Any
         except TypeError:
             return call_frozen(call, general, places, args)
         if plan is None:
-            plan = plans.make(geometry, args, places.operands(args), plain)
+            plan = plans.make(geometry, args)
         *outputs, run, number = plan
         if run is None:
             return general(*args)
@@ -132,7 +130,7 @@ def call_frozen(call: Call, general: Call, places: Places, args: Sequence[Any]) 
 def make_planned_into_call(plans: PlanTable, general: Call, places: Places) -> Call:
     """A planned kernel that writes into a dense self; as above, self's memory being the result.
 
-    places: those of the arguments that the kernel reads.
+    places: they begin behind self if it is only written to.
     """
 
     def call(self: Tensor, *others: Any) -> Any:
@@ -148,7 +146,7 @@ def make_planned_into_call(plans: PlanTable, general: Call, places: Places) -> C
         except TypeError:
             return call_frozen(call, general, places, args)
         if plan is None:
-            plan = plans.make(geometry, args, places.operands(args), plain)
+            plan = plans.make(geometry, args, places.first)
         _, run, number = plan
         if run is None:
             return general(*args)

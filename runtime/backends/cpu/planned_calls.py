@@ -34,9 +34,10 @@ class PlanTable(dict[Any, tuple[Any, ...]]):
         self.kernel = kernel
         self.prepare = prepare
 
-    def make(self, geometry: Any, args: Any, operands: Any, plain: Any) -> tuple[Any, ...]:
+    def make(self, geometry: Any, args: Any, written: int = 0) -> tuple[Any, ...]:
         """Plan a call seen for the first time.
 
+        written: how many of the first arguments are only written to, and stand for results.
         From now on, and for this call, too: one way, one order of rounding.
         """
         outputs = self.prepare(args)
@@ -45,18 +46,18 @@ class PlanTable(dict[Any, tuple[Any, ...]]):
         plan = None
         if all(output.is_contiguous and not output.is_rounded for output in outputs):
             outs = [Operand(output.numpy, output.sizes, output.strides) for output in outputs]
-            plan = self.kernel.planner(*outs, *map(described, operands), *plain)
+            plan = self.kernel.planner(*outs, *map(described, args[written:]))
         entry = self[geometry] = *outputs, *(plan or NO_PLAN)
         return entry
 
 
-def described(operand: Any) -> Any:
-    """What a planner reads of a tensor, or of each member of a list; None stays None."""
-    if operand is None:
-        return None
-    if isinstance(operand, Tensor):
-        return Operand(operand.dtype.numpy, operand._sizes, operand._strides)
-    return [described(each) for each in operand]
+def described(argument: Any) -> Any:
+    """What a planner reads of an argument: of tensors, in lists too, the geometry."""
+    if isinstance(argument, Tensor):
+        return Operand(argument.dtype.numpy, argument._sizes, argument._strides)
+    if argument.__class__ in (list, tuple):
+        return [described(each) for each in argument]
+    return argument
 
 
 def make_planned_call(kernel: Planned, general: Call, prepare: Any, operands: int) -> Call:
@@ -77,7 +78,7 @@ def make_unary_call(plans: PlanTable, general: Call) -> Call:
                 return call(self, *[tuple(p) if p.__class__ is list else p for p in plain])
             return general(self, *plain)
         if plan is None:
-            plan = plans.make(geometry, (self, *plain), (self,), plain)
+            plan = plans.make(geometry, (self, *plain))
         output, run, number = plan
         if run is None:
             return general(self, *plain)
@@ -101,7 +102,7 @@ def make_pair_call(plans: PlanTable, general: Call, wrap: Any) -> Call:
         except TypeError:
             return general(self, *plain)
         if plan is None:
-            plan = plans.make(geometry, (self, *plain), (self,), plain)
+            plan = plans.make(geometry, (self, *plain))
         first, second, run, number = plan
         if run is None:
             return general(self, *plain)
@@ -128,7 +129,7 @@ def make_listing_call(plans: PlanTable, general: Call, wrap: Any) -> Call:
         geometry = (self._sizes, self._strides, plain)
         plan = plans.get(geometry)
         if plan is None:
-            plan = plans.make(geometry, (self, *plain), (self,), plain)
+            plan = plans.make(geometry, (self, *plain))
         run, number = plan
         if run is None:
             return general(self, *plain)
@@ -160,7 +161,7 @@ def make_binary_call(plans: PlanTable, general: Call) -> Call:
         except TypeError:
             return general(self, other, *plain)
         if plan is None:
-            plan = plans.make(geometry, (self, other, *plain), (self, other), plain)
+            plan = plans.make(geometry, (self, other, *plain))
         output, run, number = plan
         if run is None:
             return general(self, other, *plain)
@@ -188,8 +189,7 @@ def make_ternary_call(plans: PlanTable, general: Call) -> Call:
         except TypeError:
             return general(self, other, third, *plain)
         if plan is None:
-            tensors = (self, other, third)
-            plan = plans.make(geometry, (*tensors, *plain), tensors, plain)
+            plan = plans.make(geometry, (self, other, third, *plain))
         output, run, number = plan
         if run is None:
             return general(self, other, third, *plain)
@@ -231,7 +231,7 @@ def is_dim_second(converters: Converters) -> bool:
 
 
 def make_dim_second_call(
-    kernel: Planned, general: Call, prepare: Callable[[Any], Any], converters: Converters
+    kernel: Planned, general: Call, prepare: Any, converters: Converters
 ) -> Call:
     """The planned call of an operator whose second argument, `dim`, stands before other tensors."""
     if list(converters[3:4]) == [Tensor._array]:
@@ -242,11 +242,7 @@ def make_dim_second_call(
         def general_three(self: Tensor, a: Tensor, b: Tensor, dim: int, *plain: Any) -> Any:
             return general(self, dim, a, b, *plain)
 
-        def prepare_three(args: Any) -> Any:
-            self, a, b, dim, *plain = args
-            return prepare((self, dim, a, b, *plain))
-
-        planned_three = make_planned_call(kernel, general_three, prepare_three, 3)
+        planned_three = make_ternary_call(DimSecondTable(kernel, prepare, 3), general_three)
         return call_three
 
     def call_two(self: Tensor, dim: int, a: Tensor, *plain: Any) -> Any:
@@ -255,12 +251,22 @@ def make_dim_second_call(
     def general_two(self: Tensor, a: Tensor, dim: int, *plain: Any) -> Any:
         return general(self, dim, a, *plain)
 
-    def prepare_two(args: Any) -> Any:
-        self, a, dim, *plain = args
-        return prepare((self, dim, a, *plain))
-
-    planned_two = make_planned_call(kernel, general_two, prepare_two, 2)
+    planned_two = make_binary_call(DimSecondTable(kernel, prepare, 2), general_two)
     return call_two
+
+
+class DimSecondTable(PlanTable):
+    """Plans of calls whose dim was put behind the tensors."""
+
+    def __init__(self, kernel: Planned, prepare: Any, operands: int) -> None:
+        super().__init__(kernel, prepare)
+        self.operands = operands
+
+    def make(self, geometry: Any, args: Any, written: int = 0) -> tuple[Any, ...]:
+        """Plan with the arguments in the kernel's order."""
+        self_, *others = args[: self.operands]
+        dim, *plain = args[self.operands :]
+        return super().make(geometry, (self_, dim, *others, *plain), written)
 
 
 def make_planned_list_call(kernel: Planned, general: Call, prepare: Any) -> Call:
@@ -275,7 +281,7 @@ def make_planned_list_call(kernel: Planned, general: Call, prepare: Any) -> Call
         geometry = (tuple([t._sizes for t in tensors]), plain)
         plan = plans.get(geometry)
         if plan is None:
-            plan = plans.make(geometry, (tensors, *plain), (tensors,), plain)
+            plan = plans.make(geometry, (tensors, *plain))
         output, run, number = plan
         if run is None:
             return general(tensors, *plain)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels.cpu.batch_normalization import channel_sums, combine_channels, quiet
+from runtime.kernels.cpu.batch_loops import channel_sums, combine_channels
+from runtime.kernels.cpu.batch_normalization import quiet
 from runtime.kernels.cpu.normalization import blocked_distances, blocked_mean
 from runtime.kernels.typed import typed_sum
 

@@ -41,9 +41,9 @@ Planner = Callable[..., Plan | None]
 
 
 class Planned:
-    """A kernel together with its planner: planner(out, *operands, *plain) -> Plan or None.
+    """A kernel together with its planner: planner(*outs, *arguments) -> Plan or None.
 
-    The operands are those present, as `Operand`; plain are the other arguments. The planner
+    They are the kernel's own arguments, with an `Operand` in place of every array. The planner
     returns None for what only the kernel itself can do.
     """
 

@@ -27,13 +27,13 @@ def plan_fill(kernels: Any, parameters: Callable[..., tuple[float, ...]]) -> Pla
     parameters: makes the loop's numbers of the operator's.
     """
 
-    def plan(self: Operand, *plain: float) -> Plan | None:
+    def plan(self: Operand, *arguments: Any) -> Plan | None:
         count = prod(self.sizes)
         if self.dtype.name not in kernels or not 0 < count <= threads.GRAIN:
             return None
         words_each, fill = kernels[self.dtype.name]
         blocks = blocks_of(count, words_each)
-        numbers = parameters(*map(float, plain))
+        numbers = parameters(*map(float, arguments[:-1]))  # the last is the generator
         words, floats = (int, int, np.uint64, np.uint64), (float,) * len(numbers)
         entry = fill.entry_point(self.dtype, (self.dtype, *words, *floats))
 
@@ -172,7 +172,7 @@ def _whole(self: Array, low: int, high: int, generator: Any) -> None:
     settle(self, buffer)
 
 
-def plan_randperm(out: Operand, n: int) -> Plan | None:
+def plan_randperm(out: Operand, n: int, generator: Any) -> Plan | None:
     """Plan a short permutation."""
     if not 0 < n <= threads.GRAIN:
         return None

@@ -23,7 +23,7 @@ Array = Any
 
 
 def plan_gather(
-    out: Operand, self: Operand, index: Operand, dim: int, sparse_grad: bool = False
+    out: Operand, self: Operand, dim: int, index: Operand, sparse_grad: bool = False
 ) -> Plan | None:
     """Plan `gather` where self, of any strides, is no larger than the index but along `dim`."""
     fits = is_small(out, index) and agree_but_for(self.sizes, index.sizes, dim)
@@ -78,7 +78,7 @@ def gather_flat(
     return True
 
 
-def plan_index_select(out: Operand, self: Operand, index: Operand, dim: int) -> Plan | None:
+def plan_index_select(out: Operand, self: Operand, dim: int, index: Operand) -> Plan | None:
     """Plan `index_select`."""
     if not is_small(out, self, index) or index.dtype != INT64:
         return None

@@ -29,36 +29,36 @@ REDUCE = {"sum": SUM, "prod": PROD, "amax": AMAX, "amin": AMIN}
 
 
 def plan_scatter(
-    out: Operand, self: Operand, index: Operand, src: Operand, dim: int
+    out: Operand, self: Operand, dim: int, index: Operand, src: Operand
 ) -> Plan | None:
     """Plan `scatter` of a tensor."""
-    return _plan_scattering(out, self, index, src, dim, COPY)
+    return _plan_scattering(out, self, dim, index, src, COPY)
 
 
 def plan_scatter_add(
-    out: Operand, self: Operand, index: Operand, src: Operand, dim: int
+    out: Operand, self: Operand, dim: int, index: Operand, src: Operand
 ) -> Plan | None:
     """Plan `scatter_add`."""
-    return _plan_scattering(out, self, index, src, dim, SUM)
+    return _plan_scattering(out, self, dim, index, src, SUM)
 
 
 def plan_scatter_reduce(
     out: Operand,
     self: Operand,
+    dim: int,
     index: Operand,
     src: Operand,
-    dim: int,
     reduce: str,
     include_self: bool = True,
 ) -> Plan | None:
     """Plan `scatter_reduce` where the old values take part; a mean has to count."""
     if reduce not in REDUCE or not include_self:
         return None
-    return _plan_scattering(out, self, index, src, dim, REDUCE[reduce])
+    return _plan_scattering(out, self, dim, index, src, REDUCE[reduce])
 
 
 def _plan_scattering(
-    out: Operand, self: Operand, index: Operand, src: Operand, dim: int, how: int
+    out: Operand, self: Operand, dim: int, index: Operand, src: Operand, how: int
 ) -> Plan | None:
     """The index has to cover the source, and all but `dim` of self."""
     fits = is_small(out, self, index, src) and agree_but_for(self.sizes, index.sizes, dim)
@@ -121,7 +121,7 @@ def scatter_flat(out, self, index, src, at, at_index, at_src, outer, count, size
 
 
 def plan_index_add(
-    out: Operand, self: Operand, index: Operand, source: Operand, dim: int, alpha: Any = 1
+    out: Operand, self: Operand, dim: int, index: Operand, source: Operand, alpha: Any = 1
 ) -> Plan | None:
     """Plan `index_add` of a source as large as it can be."""
     fits = is_small(out, self, index, source) and len(self.sizes) == len(source.sizes) > 0
@@ -169,7 +169,7 @@ def index_add_flat(out, self, index, src, at, at_index, at_src, outer, count, si
 
 
 def plan_scatter_number(
-    out: Operand, self: Operand, index: Operand, dim: int, value: Any
+    out: Operand, self: Operand, dim: int, index: Operand, value: Any
 ) -> Plan | None:
     """Plan `scatter` of a number."""
     fits = is_small(out, self, index) and agree_but_for(self.sizes, index.sizes, dim)

@@ -1,0 +1,146 @@
+"""Plans of batch normalisation in training: one compiled call forward, one backward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from runtime.kernels.cpu.batch_loops import batch_gradients, normalise_batch
+from runtime.kernels.cpu.planned import Operand, Plan
+from runtime.kernels.cpu.small import entry_for
+from runtime.kernels.typed import typed_sum
+
+Array = Any
+
+
+def plan_batch_norm(
+    out: Operand,
+    save_mean: Operand,
+    save_invstd: Operand,
+    input: Operand,
+    weight: Operand | None,
+    bias: Operand | None,
+    running_mean: Operand | None,
+    running_var: Operand | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> Plan | None:
+    """Plan `native_batch_norm` in training, of arrays of one dtype."""
+    given = [input, weight, bias, running_mean, running_var]
+    if not training or not _are_alike(out, save_mean, *given):
+        return None
+    arguments = (out.dtype,) * 8, (int, int), (float, float)
+    entry = entry_for(batch_norm_flat, out.dtype, *[each for group in arguments for each in group])
+    numbers = (*input.sizes[:2], float(momentum), float(eps))
+    return Plan(_make_run(entry, given, out.dtype), numbers)
+
+
+def plan_batch_norm_backward(
+    grad_input: Operand,
+    grad_weight: Operand,
+    grad_bias: Operand,
+    grad_out: Operand,
+    input: Operand,
+    weight: Operand | None,
+    running_mean: Operand | None,
+    running_var: Operand | None,
+    save_mean: Operand | None,
+    save_invstd: Operand | None,
+    train: bool,
+    eps: float,
+    output_mask: Sequence[bool],
+) -> Plan | None:
+    """Plan `native_batch_norm_backward` after training, of arrays of one dtype."""
+    given = [grad_out, input, weight, running_mean, running_var, save_mean, save_invstd]
+    if not train or not _are_alike(grad_input, grad_weight, *given):
+        return None
+    entry = entry_for(batch_gradients_flat, input.dtype, *(input.dtype,) * 10, int, int)
+    return Plan(_make_run(entry, given, input.dtype), tuple(input.sizes[:2]))
+
+
+def _are_alike(out: Operand, *others: Operand | None) -> bool:
+    """Whether all that are given are dense, of one dtype, and not empty."""
+    given = [each for each in others if each is not None]
+    return out.dtype.name in ("float32", "float64") and all(
+        each.dtype == out.dtype and each.is_contiguous and prod(each.sizes) for each in given
+    )
+
+
+def _make_run(
+    entry: Callable[..., Any], given: Sequence[Operand | None], dtype: Any
+) -> Callable[..., None]:
+    """Call a loop that takes three results and all of `given`; an empty array stands for None."""
+    counts = [prod(each.sizes) for each in given if each is not None]
+    missing = [place for place, each in enumerate(given) if each is None]
+    none = np.empty(0, dtype)
+
+    def run(first: Array, second: Array, third: Array, *others: Any) -> None:
+        *both, numbers = others
+        arrays = [
+            array if array.size == count else array[at : at + count]
+            for array, at, count in zip(both, both[len(counts) :], counts, strict=False)
+        ]
+        for place in missing:
+            arrays.insert(place, none)
+        entry(first, second, third, *arrays, *numbers)
+
+    return run
+
+
+@typed_sum
+def batch_norm_flat(
+    out,
+    save_mean,
+    save_invstd,
+    x,
+    weight,
+    bias,
+    running_mean,
+    running_var,
+    batch,
+    channels,
+    momentum,
+    eps,
+):
+    """Normalise flat memory of (batch, channels, places)."""
+    shape = (batch, channels, x.size // (batch * channels))
+    result, values = out.reshape(shape), x.reshape(shape)
+    normalise_batch(
+        result,
+        values,
+        weight,
+        bias,
+        running_mean,
+        running_var,
+        save_mean,
+        save_invstd,
+        momentum,
+        eps,
+    )
+
+
+@typed_sum
+def batch_gradients_flat(
+    out,
+    grad_weight,
+    grad_bias,
+    grad,
+    x,
+    weight,
+    running_mean,
+    running_var,
+    mean,
+    invstd,
+    batch,
+    channels,
+):
+    """The gradients over flat memory; `out` is empty if that of x is not wanted."""
+    places = x.size // (batch * channels)
+    shape = (batch, channels, places)
+    result = out.reshape((batch if out.size else 0, channels, places))
+    values, upstream = x.reshape(shape), grad.reshape(shape)
+    batch_gradients(result, grad_weight, grad_bias, upstream, values, weight, mean, invstd, True)
