@@ -263,7 +263,7 @@ def _inner_run(spec: PointwiseSpec, form: dict[str, int]) -> list[str]:
     before, after = [f"count = min({runs.BLOCK}, n - first)"], []
     for name, run in dense.items():
         before.append(f"at_{name} = p_{name} + first * s_{name}")
-        copied, place = f"copy_{name}", f"{name}[at_{name} + i * s_{name}]"
+        copied, place = f"copy_{name}", f"{name}[np.uint64(at_{name} + i * s_{name})]"
         source = copied if name in strided else f"{name}[at_{name} : at_{name} + count]"
         before.append(f"{run} = {source}")
         if name in strided and name.startswith("out"):
