@@ -42,8 +42,8 @@ FLOAT32: dict[str, tuple[float, Function]] = {
     "expm1": (1.6, np.expm1),
     "log": (0.9, np.log),
     "log1p": (1.4, np.log1p),
-    "log2": (0.51, np.log2),
-    "log10": (0.51, np.log10),
+    "log2": (1.0, np.log2),
+    "log10": (1.0, np.log10),
     "rsqrt": (1.5, lambda x: 1 / np.sqrt(x)),
     "cbrt": (0.51, np.cbrt),
     "sin": (1.6, np.sin),
@@ -183,6 +183,16 @@ def test_float64_special_values(name: str) -> None:
     assert np.array_equal(np.isnan(found), np.isnan(expected))
     assert np.allclose(found, expected, rtol=1e-15, atol=0, equal_nan=True)
     assert np.array_equal(np.signbit(found[expected == 0]), np.signbit(expected[expected == 0]))
+
+
+@pytest.mark.parametrize("type_name", ["float32", "float64"])
+def test_logarithms_of_powers_are_whole(type_name: str) -> None:
+    lowest = 149 if type_name == "float32" else 1074
+    exponents = np.arange(-lowest, 128)
+    found = run("log2", type_name, np.ldexp(1.0, exponents).astype(type_name))
+    assert np.array_equal(found, exponents)
+    exponents = np.arange(11)  # larger powers of ten are not floats
+    assert np.array_equal(run("log10", type_name, (10.0**exponents).astype(type_name)), exponents)
 
 
 @pytest.mark.parametrize("type_name", ["float32", "float64"])

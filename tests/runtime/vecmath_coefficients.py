@@ -137,6 +137,10 @@ def log_weight(order: int) -> Function:
     return lambda f: abs(f) ** order / abs(mp.log1p(f)) if f != 0 else mp.mpf(0)
 
 
+def times(function: Function, factor: mp.mpf) -> Function:
+    return lambda x: function(x) * factor
+
+
 def artanh_rest(z: mp.mpf) -> mp.mpf:
     """(2 artanh s - 2 s) / s^3 at s = sqrt(z)."""
     s = mp.sqrt(z)
@@ -235,7 +239,8 @@ def float32_fits() -> Iterator[Fit]:
     half = mp.mpf("0.5005")
     yield Fit("exp2", exp2_rest, 6, -half, half, lambda r: abs(r) / mp.power(2, r))
     low, high = mp.sqrt(mp.mpf("0.5")) - 1 - mp.mpf("1e-6"), mp.sqrt(2) - 1 + mp.mpf("1e-6")
-    yield Fit("log", log_rest(3), 9, low, high, log_weight(3))
+    for name, factor in (("log", mp.mpf(1)), ("log2", 1 / LN2), ("log10", 1 / mp.log(10))):
+        yield Fit(name, times(log_rest(3), factor), 9, low, high, log_weight(3))
     top = (mp.pi / 4 * mp.mpf("1.001")) ** 2
     yield odd("sin", mp.sin, "-1 / mp.mpf(6)", 3, top)
     yield Fit("cos", cos_rest, 3, mp.mpf(0), top, lambda z: z * z)

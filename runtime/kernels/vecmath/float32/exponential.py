@@ -62,15 +62,26 @@ def expm1(x):
     return x if math.fabs(x) < T(1e-8) else result
 
 
-def log(x):
-    """x = 2^e m, sqrt(1/2) <= m < sqrt(2); with f = m - 1, log m = f - f^2/2 + f^3 P(f), P of
-    degree 8. Error 0.9 ulp."""
+def exponent(x):
+    """e and f of x = 2^e (1 + f), sqrt(1/2) <= 1 + f < sqrt(2), for positive x, subnormal or not.
+    Serves the logarithms."""
     tiny = x < T(1.1754943508222875e-38)
     y = x * T(8388608) if tiny else x
     shifted = np.int32(T(y).view(np.int32) - np.int32(0x3F3504F3))
     e = T(shifted >> np.int32(23)) - (T(23) if tiny else T(0))
     m = np.int32(np.int32(shifted & np.int32(0x7FFFFF)) + np.int32(0x3F3504F3)).view(np.float32)
-    f = m - T(1)
+    return e, m - T(1)
+
+
+def special_log(x, result):
+    """The logarithm of x, given that of positive finite ones."""
+    result = T(-inf) if x == T(0) else (T(nan) if x < T(0) else result)
+    return result if x < T(inf) else x
+
+
+def log(x):
+    """log(1 + f) = f - f^2/2 + f^3 P(f), P of degree 8; and e ln 2 in two parts. Error 0.9 ulp."""
+    e, f = exponent(x)
     z = f * f
     p = T(0.11888186633586884) + z * T(0.06746909767389297)
     p = T(0.2000211924314499) + z * (T(0.1421954184770584) + z * p)
@@ -79,9 +90,37 @@ def log(x):
     odd = T(-0.25000008940696716) + z * (T(-0.1666799932718277) + z * odd)
     p = p + f * odd
     low = f * z * p + e * T(1.4286068203094172e-06) - T(0.5) * z
-    result = f + low + e * T(0.693145751953125)
-    result = T(-inf) if x == T(0) else (T(nan) if x < T(0) else result)
-    return result if x < T(inf) else x
+    return special_log(x, f + low + e * T(0.693145751953125))
+
+
+def log2(x):
+    """As log, its terms times 1 / ln 2, which for the first is in two parts. Error 1.0 ulp; exact
+    for powers of 2."""
+    e, f = exponent(x)
+    z = f * f
+    p = T(0.17151027917861938) + z * T(0.09733733534812927)
+    p = T(0.2885695695877075) + z * (T(0.20514462888240814) + z * p)
+    p = T(0.48089805245399475) + z * p
+    odd = T(-0.17897403240203857) + z * T(-0.16844826936721802)
+    odd = T(-0.3606739044189453) + z * (T(-0.24046839773654938) + z * odd)
+    p = p + f * odd
+    low = f * z * p + (z * T(-0.7213475108146667) + f * T(1.925963033500011e-08))
+    return special_log(x, e + (f * T(1.4426950216293335) + low))
+
+
+def log10(x):
+    """As log, its terms times 1 / ln 10, and log10(2), in two parts. Error 1.0 ulp."""
+    e, f = exponent(x)
+    z = f * f
+    p = T(0.05162974074482918) + z * T(0.029301458969712257)
+    p = T(0.08686809986829758) + z * (T(0.06175468489527702) + z * p)
+    p = T(0.1447647362947464) + z * p
+    odd = T(-0.05387655273079872) + z * T(-0.05070798099040985)
+    odd = T(-0.10857366025447845) + z * (T(-0.07238820195198059) + z * odd)
+    p = p + f * odd
+    low = f * T(-1.0103049952192578e-08) + e * T(-3.024355464731343e-06)
+    low = f * z * p + (z * T(-0.21714724600315094) + low)
+    return special_log(x, e * T(0.30103302001953125) + (f * T(0.4342944920063019) + low))
 
 
 def log1p(x):
@@ -141,20 +180,6 @@ def exp_double(x):
     high = (0.0013889197478689649 + r * 0.00019908951400323248) + r2 * 2.470815762522699e-05
     p = 1.0 + (r + r2 * (low + r2 * r2 * high))
     return p * np.int64((np.float64(k).view(np.int64) + 1023) << 52).view(np.float64)
-
-
-def log2(x):
-    """In double. Error 0.5 ulp."""
-    result = T(log_double(np.float64(x)) * 1.4426950408889634)
-    result = T(-inf) if x == T(0) else (T(nan) if x < T(0) else result)
-    return result if x < T(inf) else x
-
-
-def log10(x):
-    """In double. Error 0.5 ulp."""
-    result = T(log_double(np.float64(x)) * 0.4342944819032518)
-    result = T(-inf) if x == T(0) else (T(nan) if x < T(0) else result)
-    return result if x < T(inf) else x
 
 
 def cbrt(x):
