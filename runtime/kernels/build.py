@@ -212,6 +212,10 @@ class Kernel:
         """The function for arguments as the module's `entry_point` has them."""
         return entry_point(self.__name__, kernel_text(self.function), arguments)
 
+    def library_text(self, dtype: Any) -> str:
+        """Text that defines the kernel for other functions of the text; dtypes are all the same."""
+        return kernel_text(self.function, as_library=True)
+
 
 def kernel(function: FunctionType) -> Kernel:
     """Mark a plain function as a Numba kernel.
@@ -222,14 +226,14 @@ def kernel(function: FunctionType) -> Kernel:
     return Kernel(function)
 
 
-def kernel_text(function: FunctionType) -> str:
-    """The self-contained text of a hand-written kernel."""
+def kernel_text(function: FunctionType, as_library: bool = False) -> str:
+    """The self-contained text of a hand-written kernel; as_library: it is called by more text."""
     helpers: dict[str, str] = {}
     body = _collect(function, helpers)
-    text = "".join(helpers.values()) + "@entry\n" + body
-    return (
-        HEADER.format(title=function.__name__) + "\n" + text + f"\nkernel = {function.__name__}\n"
-    )
+    head = HEADER.format(title=function.__name__) + "\n" + "".join(helpers.values())
+    if as_library:
+        return f"{head}@inner\n{body}"
+    return f"{head}@entry\n{body}\nkernel = {function.__name__}\n"
 
 
 def _collect(function: FunctionType, helpers: dict[str, str]) -> str:

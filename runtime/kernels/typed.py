@@ -43,6 +43,10 @@ class TypedKernel:
         text = typed_text(self.function, dtype.name, self.reassociate)
         return build.entry_point(name, text, arguments)
 
+    def library_text(self, dtype: Any) -> str:
+        """Text that defines the kernel for elements of a dtype, for other functions of the text."""
+        return joint_text((self.function,), dtype.name, self.reassociate, decorator="@inner\n")
+
     def compiled(self, type_name: str) -> Any:
         """The compiled function for elements of one NumPy type."""
         name = f"{self.__name__}_{type_name}"
@@ -69,7 +73,11 @@ def typed_text(function: FunctionType, type_name: str, reassociate: bool) -> str
 
 
 def joint_text(
-    functions: tuple[FunctionType, ...], type_name: str, reassociate: bool, given: str = ""
+    functions: tuple[FunctionType, ...],
+    type_name: str,
+    reassociate: bool,
+    given: str = "",
+    decorator: str = "@entry\n",
 ) -> str:
     """One text for typed kernels that share much, so that this is compiled once for all of them.
 
@@ -89,7 +97,7 @@ def joint_text(
         given,
         options,
         *helpers.values(),
-        *("@entry\n" + body for body in bodies),
+        *(decorator + body for body in bodies),
     ]
     return "\n\n".join(part for part in parts if part)
 

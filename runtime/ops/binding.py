@@ -31,26 +31,36 @@ class Binder:
 
     def __init__(self, *candidates: tuple[Parameter, ...]) -> None:
         self.candidates = candidates
-        self.known: dict[tuple[Any, ...], int] = {}
+        self.known: dict[tuple[Any, ...], tuple[int, list[Any] | None]] = {}
 
     def __call__(
         self, args: tuple[Any, ...], keywords: dict[str, Any]
     ) -> tuple[int | None, list[Any]]:
-        kinds = tuple(
-            [
-                each.__class__ if each.__class__ in _TOLD_BY_CLASS else _kind(each)
-                for each in (*args, *keywords.values())
-            ]
-        )
-        choice = self.known.get(kinds)
-        if choice is not None:
-            return choice, _values(args, keywords, self.candidates[choice])
+        kinds = [
+            each.__class__ if each.__class__ in _TOLD_BY_CLASS else _kind(each) for each in args
+        ]
+        names = [name for name, value in keywords.items() if value is not MISSING]
+        if names:
+            kinds += [_kind_of_named(name, keywords[name]) for name in names]
+        known = self.known.get(tuple(kinds))
+        if known is not None:
+            choice, defaults = known
+            if defaults is None:
+                return choice, _values(args, keywords, self.candidates[choice])
+            return choice, [*args, *defaults]
         for choice, parameters in enumerate(self.candidates):
             if _fits(args, keywords, parameters):
                 if None not in kinds:
-                    self.known[kinds] = choice
+                    behind = [default for _, _, default, _, _ in parameters[len(args) :]]
+                    self.known[tuple(kinds)] = choice, None if names else behind
                 return choice, _values(args, keywords, parameters)
         return None, []
+
+
+def _kind_of_named(name: str, value: Any) -> Any:
+    """The name with what the tests can see of its value; None for what is not known."""
+    kind = value.__class__ if value.__class__ in _TOLD_BY_CLASS else _kind(value)
+    return kind if kind is None else (name, kind)
 
 
 def _kind(value: Any) -> Any:

@@ -111,8 +111,8 @@ def make_planned(
     """The shortest planned way for where the tensors stand; `call` where one is converted."""
     present = [convert for convert in converters if convert is not None]
     are_first = list(converters[: len(present)]) == [Tensor._array] * len(present)
-    if operator.outputs == 2 and are_first and len(present) == 1 and operator.wrap:
-        return make_pair_call(PlanTable(kernel, prepare), call, operator.wrap)
+    if operator.outputs == 2 and are_first and len(present) == 1:
+        return make_pair_call(PlanTable(kernel, prepare), call, operator.wrap or pair)
     if operator.outputs == 1:
         if present == [arrays_of] == list(converters[:1]):
             return make_planned_list_call(kernel, call, prepare)
@@ -127,6 +127,11 @@ def make_planned(
     if operator.outputs == 1:
         return make_anywhere_call(plans, call, places)
     return make_several_call(plans, call, places, operator.wrap)
+
+
+def pair(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
+    """The results of an operator that gives them no names."""
+    return first, second
 
 
 SHAPED = frozenset({Tensor, list, tuple})

@@ -66,6 +66,13 @@ def make_planned_call(kernel: Planned, general: Call, prepare: Any, operands: in
     return maker(PlanTable(kernel, prepare), general)
 
 
+def tuples_for_lists(plain: Sequence[Any]) -> tuple[Any, ...] | None:
+    """Arguments that can be hashed, as far as lists prevented it; None if there are no lists."""
+    if not any(each.__class__ is list for each in plain):
+        return None
+    return tuple([tuple(each) if each.__class__ is list else each for each in plain])
+
+
 def make_unary_call(plans: PlanTable, general: Call) -> Call:
     """plans' kernel over one tensor."""
 
@@ -74,9 +81,8 @@ def make_unary_call(plans: PlanTable, general: Call) -> Call:
         try:
             plan = plans.get(geometry)
         except TypeError:
-            if any(each.__class__ is list for each in plain):
-                return call(self, *[tuple(p) if p.__class__ is list else p for p in plain])
-            return general(self, *plain)
+            frozen = tuples_for_lists(plain)
+            return general(self, *plain) if frozen is None else call(self, *frozen)
         if plan is None:
             plan = plans.make(geometry, (self, *plain))
         output, run, number = plan
@@ -100,7 +106,8 @@ def make_pair_call(plans: PlanTable, general: Call, wrap: Any) -> Call:
         try:
             plan = plans.get(geometry)
         except TypeError:
-            return general(self, *plain)
+            frozen = tuples_for_lists(plain)
+            return general(self, *plain) if frozen is None else call(self, *frozen)
         if plan is None:
             plan = plans.make(geometry, (self, *plain))
         first, second, run, number = plan
