@@ -322,7 +322,9 @@ class View(Operator):
 
     def make_call(self, backend: Any, signature: tuple[Any, ...], variant: str) -> Call:
         tracked = self.record is not None
-        call: Call = make_view_call(self, signature[0], tracked)
+        call: Call = make_view_call(
+            self.function, signature[0], self.several, tracked, self.same_elements
+        )
         return call
 
 

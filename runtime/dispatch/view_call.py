@@ -1,26 +1,63 @@
-"""Calls of view operators: another geometry over the same storage, for every backend alike."""
+"""Calls of view operators: another geometry over the same storage, for every backend alike.
+
+Most views are arithmetic on sizes and strides alone. Their answers are remembered, since looking
+one up costs 0.2 us and working it out up to 2.5.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from runtime.core import key as keys
-from runtime.core.size import Size
+from runtime.core.size import Size, make_size
 from runtime.core.tensor import Tensor
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
 _new = object.__new__
+_layout_only: set[Callable[..., Any]] = set()
+
+ANSWERS_KEPT = 4096
+"""How many answers each call remembers before it begins anew."""
 
 
-def make_view_call(operator: Any, key: int, tracked: bool) -> Any:
-    """The call of a view operator for tensors of one key.
+def layout_only(function: Function) -> Function:
+    """Say of a view function that only sizes, strides and plain arguments count.
+
+    The offset may enter its answer as a summand and in no other way.
+    """
+    _layout_only.add(function)
+    return function
+
+
+def make_view_call(
+    function: Any, key: int, several: bool, tracked: bool, same_elements: bool = False
+) -> Any:
+    """The call of a view function for tensors of one key.
 
     tracked: whether the view knows its base, so that a write to either reaches the other's graph.
+    same_elements: whether it shows all elements in their order, so that its flat array is theirs.
     """
-    function, same_elements = operator.function, operator.same_elements
+    if function not in _layout_only:
+        return _make_anew(function, key, several, tracked, same_elements)
+    answers = Answers(function, key, several)
+    if several:
+        return _make_remembering_several(answers, tracked)
+    return _make_remembering(answers, tracked, same_elements)
+
+
+def _make_anew(function: Any, key: int, several: bool, tracked: bool, same_elements: bool) -> Any:
+    """The call that asks `function` each time."""
     base_key = key & ~(keys.GRAD | keys.ZERO_DIM)
 
     def call(self: Tensor, *args: Any) -> Tensor:
-        geometry = function(self, *args)
+        return look(self, function(self, *args))
+
+    def call_several(self: Tensor, *args: Any) -> tuple[Tensor, ...]:
+        return tuple([look(self, geometry) for geometry in function(self, *args)])
+
+    def look(self: Tensor, geometry: Any) -> Tensor:
         sizes = geometry[0]
         result = _new(Tensor)
         result._key = base_key if sizes else base_key | keys.ZERO_DIM
@@ -36,20 +73,99 @@ def make_view_call(operator: Any, key: int, tracked: bool) -> Any:
             result._key = result._key & ~keys.DTYPE_MASK | geometry[3].index
         return result
 
-    def call_several(self: Tensor, *args: Any) -> tuple[Tensor, ...]:
+    return call_several if several else call
+
+
+class Answers(dict[Any, Any]):
+    """What a view function answers, by (sizes, strides, arguments).
+
+    An answer is the result's key, sizes, strides, and its offset from the viewed tensor's; a tuple
+    of answers where there are several results.
+    """
+
+    def __init__(self, function: Callable[..., Any], key: int, several: bool) -> None:
+        self.function = function
+        self.base_key = key & ~(keys.GRAD | keys.ZERO_DIM)
+        self.several = several
+
+    def find(self, self_: Tensor, args: tuple[Any, ...]) -> Any:
+        """The answer for arguments that were not found as they are: new ones, or with lists."""
+        args = tuple([tuple(arg) if arg.__class__ is list else arg for arg in args])
+        if not all(map(_is_plain, args)):
+            return self.work_out(self_, args)
+        question = (self_._sizes, self_._strides, args)
+        answer = self.get(question)
+        if answer is None:
+            if len(self) >= ANSWERS_KEPT:
+                self.clear()
+            answer = self[question] = self.work_out(self_, args)
+        return answer
+
+    def work_out(self, self_: Tensor, args: tuple[Any, ...]) -> Any:
+        """Ask the function."""
+        geometry = self.function(self_, *args)
+        if self.several:
+            return tuple([self._relative(self_, each) for each in geometry])
+        return self._relative(self_, geometry)
+
+    def _relative(self, self_: Tensor, geometry: Any) -> tuple[Any, ...]:
+        sizes, strides, offset = geometry
+        sizes = sizes if sizes.__class__ is Size else make_size(map(int, sizes))
+        key = self.base_key if sizes else self.base_key | keys.ZERO_DIM
+        return key, sizes, strides, offset - self_._offset
+
+
+def _is_plain(arg: Any) -> bool:
+    """Whether equality with an argument says everything: numbers, no tensors."""
+    if isinstance(arg, tuple):
+        return all(each.__class__ is int for each in arg)
+    return arg is None or arg.__class__ is int or arg.__class__ is bool
+
+
+def _make_remembering(answers: Answers, tracked: bool, same_elements: bool) -> Any:
+    get, find = answers.get, answers.find
+
+    def call(self: Tensor, *args: Any) -> Tensor:
+        try:
+            answer = get((self._sizes, self._strides, args))
+        except TypeError:  # a list among the arguments
+            answer = None
+        result = _new(Tensor)
+        result._key, result._sizes, result._strides, shift = answer or find(self, args)
+        result._offset = self._offset + shift
+        result._shared = self._shared or self._storage
+        result._flat = self._flat if same_elements else None
+        result._base = (self if self._base is None else self._base) if tracked else None
+        result._edge = None
+        result._meta = None
+        return result
+
+    return call
+
+
+def _make_remembering_several(answers: Answers, tracked: bool) -> Any:
+    get, find = answers.get, answers.find
+
+    def call(self: Tensor, *args: Any) -> tuple[Tensor, ...]:
+        try:
+            answer = get((self._sizes, self._strides, args))
+        except TypeError:  # a list among the arguments
+            answer = None
+        offset, shared = self._offset, self._shared or self._storage
+        base = (self if self._base is None else self._base) if tracked else None
         results = []
-        for sizes, strides, offset in function(self, *args):
+        for key, sizes, strides, shift in answer or find(self, args):
             result = _new(Tensor)
-            result._key = base_key if sizes else base_key | keys.ZERO_DIM
-            result._sizes = Size(sizes)
+            result._key = key
+            result._sizes = sizes
             result._strides = strides
-            result._offset = offset
-            result._shared = self._shared or self._storage
+            result._offset = offset + shift
+            result._shared = shared
             result._flat = None
-            result._base = (self if self._base is None else self._base) if tracked else None
+            result._base = base
             result._edge = None
             result._meta = None
             results.append(result)
         return tuple(results)
 
-    return call_several if operator.several else call
+    return call

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import torchgen_out as torch
 from runtime.core.tensor import Tensor, alias, from_array
+from runtime.dispatch.view_call import make_view_call
 from runtime.ops import views
 
 shapes = st.lists(st.integers(1, 4), min_size=1, max_size=4)
@@ -167,3 +168,21 @@ def test_views_follow_memory_that_grows() -> None:
     base[:4] = 7.0
     assert view.add(0).tolist() == [[7, 7], [7, 7]]
     assert row.add(0).tolist() == [7, 7]
+
+
+def test_remembered_answers_move_with_the_offset() -> None:
+    array, tensor = case([2, 3, 4])
+    call = make_view_call(views.narrow, tensor._key, several=False, tracked=True)
+    pieces = make_view_call(views.chunk, tensor._key, several=True, tracked=True)
+    for index in (0, 1):
+        row = alias(tensor, *views.select(tensor, 0, index))
+        np.testing.assert_array_equal(call(row, 1, 1, 2)._array(), array[index][:, 1:3])
+        for piece, wanted in zip(pieces(row, 2, 1), np.split(array[index], 2, 1), strict=True):
+            np.testing.assert_array_equal(piece._array(), wanted)
+
+
+def test_answers_to_tensors_are_not_remembered() -> None:
+    column, count = torch.ones(1), torch.tensor(2)
+    assert column.expand([count]).shape == (2,)
+    count.fill_(3)
+    assert column.expand([count]).shape == (3,)

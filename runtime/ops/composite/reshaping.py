@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any
 
 from runtime.core import memory_format as formats
 from runtime.core import shape as shapes
+from runtime.core.size import Size, make_size
 from runtime.core.tensor import Tensor
+from runtime.dispatch.operator import operators
 
 
 def reshape(self: Any, shape: Sequence[int]) -> Any:
     """The elements, in their order, as `shape`: a view if the strides allow it, else a copy."""
     if self._flat is not None:
-        return self.view(shape)
+        return operators["view"].calls[self._key](self, shape)
     sizes = self._sizes
     new_sizes = shapes.infer_size(shape, shapes.numel(sizes))
     if shapes.view_strides(sizes, self._strides, new_sizes) is not None:
@@ -24,7 +27,7 @@ def reshape(self: Any, shape: Sequence[int]) -> Any:
 
 def reshape_as(self: Any, other: Tensor) -> Any:
     """Reshape to the sizes of `other`."""
-    return self.reshape(other._sizes)
+    return reshape(self, other._sizes)
 
 
 def flatten(self: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
@@ -32,16 +35,22 @@ def flatten(self: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
 
     **Raises** IndexError if a dim is out of range, RuntimeError if they are in the wrong order.
     """
-    sizes = list(self._sizes)
+    sizes = _flattened(self._sizes, start_dim, end_dim)
+    return self if sizes is None else reshape(self, sizes)
+
+
+@lru_cache(maxsize=4096)
+def _flattened(sizes: Size, start_dim: int, end_dim: int) -> Size | None:
+    """The sizes after flattening, None if they stay as they are."""
     ndim = len(sizes)
     start, end = shapes.normalize_dim(start_dim, ndim), shapes.normalize_dim(end_dim, ndim)
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if not ndim:
-        return self.reshape((1,))
+        return make_size((1,))
     if start == end:
-        return self
-    return self.reshape((*sizes[:start], prod(sizes[start : end + 1]), *sizes[end + 1 :]))
+        return None
+    return make_size((*sizes[:start], prod(sizes[start : end + 1]), *sizes[end + 1 :]))
 
 
 def contiguous(self: Any, memory_format: Any = None) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 from runtime import errors
@@ -27,10 +28,27 @@ def as_strided(
     **Raises** RuntimeError if it would leave the storage, or for a negative stride or offset.
     """
     offset = self._offset if storage_offset is None else storage_offset
+    sizes, strides, extent = _extent(tuple(size), tuple(stride))
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    buffer = (self._shared or self._storage).buffer
+    if extent and buffer is not None:
+        itemsize = self.dtype.itemsize
+        if (offset + extent) * itemsize > buffer.nbytes:
+            raise RuntimeError(
+                f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, "
+                f"and itemsize {itemsize} requiring a storage size of "
+                f"{(offset + extent) * itemsize} are out of bounds for storage of size "
+                f"{buffer.nbytes}"
+            )
+    return sizes, strides, offset
+
+
+@lru_cache(maxsize=4096)
+def _extent(size: tuple[int, ...], stride: tuple[int, ...]) -> tuple[Size, tuple[int, ...], int]:
+    """Sizes, strides, and how many elements lie from the first to the last, both included."""
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
-    last = offset
-    empty = False
     for length, step in zip(size, stride, strict=True):
         if step < 0:
             raise RuntimeError(
@@ -42,20 +60,8 @@ def as_strided(
                 f"Storage size calculation overflowed with sizes={list(size)} "
                 f"and strides={list(stride)}"
             )
-        last += (length - 1) * step
-        empty = empty or not length
-    if offset < 0:
-        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
-    buffer = self._storage.buffer
-    if not empty and buffer is not None:
-        itemsize = self.dtype.itemsize
-        if (last + 1) * itemsize > buffer.nbytes:
-            raise RuntimeError(
-                f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, "
-                f"and itemsize {itemsize} requiring a storage size of {(last + 1) * itemsize} are "
-                f"out of bounds for storage of size {buffer.nbytes}"
-            )
-    return make_size(size), tuple(stride), offset
+    steps = [(length - 1) * step for length, step in zip(size, stride, strict=True)]
+    return make_size(size), stride, 0 if 0 in size else sum(steps) + 1
 
 
 def view_dtype(self: Tensor, dtype: dtypes.dtype) -> TypedGeometry:
@@ -65,9 +71,9 @@ def view_dtype(self: Tensor, dtype: dtypes.dtype) -> TypedGeometry:
     contiguous, or does not divide.
     """
     own, new = self.dtype, dtype
-    sizes, strides, offset = list(self._sizes), list(self._strides), self._offset
     if own.itemsize == new.itemsize:
-        return self._sizes, self._strides, offset, new
+        return self._sizes, self._strides, self._offset, new
+    sizes, strides, offset = list(self._sizes), list(self._strides), self._offset
     if not sizes:
         raise RuntimeError(f"self.dim() cannot be 0 to {_as(own, new)}")
     if own.itemsize > new.itemsize:

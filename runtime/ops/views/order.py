@@ -10,10 +10,12 @@ from runtime import errors
 from runtime.core.shape import normalize_dim
 from runtime.core.size import Size, make_size
 from runtime.core.tensor import Tensor
+from runtime.dispatch.view_call import layout_only
 
 Geometry: TypeAlias = tuple[Size, tuple[int, ...], int]
 
 
+@layout_only
 def transpose(self: Tensor, dim0: int, dim1: int) -> Geometry:
     """Swap two dims. **Raises** IndexError if one is out of range."""
     sizes, strides = list(self._sizes), list(self._strides)
@@ -26,6 +28,7 @@ def transpose(self: Tensor, dim0: int, dim1: int) -> Geometry:
     return make_size(sizes), tuple(strides), self._offset
 
 
+@layout_only
 def t(self: Tensor) -> Geometry:
     """Swap the dims of a matrix; vectors and scalars stay as they are."""
     sizes = self._sizes
@@ -39,11 +42,13 @@ def t(self: Tensor) -> Geometry:
     return sizes, self._strides, self._offset
 
 
+@layout_only
 def reverse_dims(self: Tensor) -> Geometry:
     """Reverse the order of all dims (`Tensor.T`)."""
     return make_size(reversed(self._sizes)), self._strides[::-1], self._offset
 
 
+@layout_only
 def matrix_transpose(self: Tensor) -> Geometry:
     """Swap the last two dims (`Tensor.mT`). **Raises** RuntimeError for a vector."""
     sizes, strides = list(self._sizes), list(self._strides)
@@ -57,6 +62,7 @@ def matrix_transpose(self: Tensor) -> Geometry:
     return make_size(sizes), tuple(strides), self._offset
 
 
+@layout_only
 def permute(self: Tensor, dims: Sequence[int]) -> Geometry:
     """Put the dims in the order `dims`.
 
@@ -94,6 +100,7 @@ def _not_a_permutation(dims: Sequence[int], ndim: int) -> Exception:
     return RuntimeError("permute(): duplicate dims are not allowed.")
 
 
+@layout_only
 def movedim(
     self: Tensor, source: int | Sequence[int], destination: int | Sequence[int]
 ) -> Geometry:

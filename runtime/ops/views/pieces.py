@@ -9,6 +9,7 @@ from runtime import errors
 from runtime.core.shape import normalize_dim
 from runtime.core.size import Size, make_size
 from runtime.core.tensor import Tensor
+from runtime.dispatch.view_call import layout_only
 
 Geometry: TypeAlias = tuple[Size, tuple[int, ...], int]
 
@@ -30,6 +31,7 @@ def _check_has_dims(self: Tensor) -> None:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
 
 
+@layout_only
 def split(self: Tensor, split_size: int, dim: int = 0) -> list[Geometry]:
     """Pieces of `split_size`; the last one may be shorter."""
     _check_has_dims(self)
@@ -52,6 +54,7 @@ def split(self: Tensor, split_size: int, dim: int = 0) -> list[Geometry]:
     return _consecutive(self, dim, lengths)
 
 
+@layout_only
 def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> list[Geometry]:
     """Pieces of the given sizes, which must add up to the dim's size."""
     _check_has_dims(self)
@@ -69,6 +72,7 @@ def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> 
     return _consecutive(self, dim, split_sizes)
 
 
+@layout_only
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> list[Geometry]:
     """At most `chunks` pieces of equal size; the last one may be shorter."""
     if not self._sizes:
@@ -82,6 +86,7 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> list[Geometry]:
     return split(self, (size + chunks - 1) // chunks, dim)
 
 
+@layout_only
 def tensor_split_sections(self: Tensor, sections: int, dim: int = 0) -> list[Geometry]:
     """Exactly `sections` pieces; the first ones are longer by one if it does not divide."""
     dim = _splittable_dim(self, dim)
@@ -91,6 +96,7 @@ def tensor_split_sections(self: Tensor, sections: int, dim: int = 0) -> list[Geo
     return _consecutive(self, dim, [length + 1] * longer + [length] * (sections - longer))
 
 
+@layout_only
 def tensor_split_indices(self: Tensor, indices: Sequence[int], dim: int = 0) -> list[Geometry]:
     """Pieces that end where `indices` say, each bound read as in a slice."""
     dim = _splittable_dim(self, dim)
@@ -116,6 +122,7 @@ def _splittable_dim(self: Tensor, dim: int) -> int:
     return normalize_dim(dim, len(self._sizes))
 
 
+@layout_only
 def unbind(self: Tensor, dim: int = 0) -> list[Geometry]:
     """One piece for every index of `dim`, without that dim."""
     dim = normalize_dim(dim, len(self._sizes))

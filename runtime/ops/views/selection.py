@@ -8,10 +8,12 @@ from runtime import errors
 from runtime.core.shape import normalize_dim
 from runtime.core.size import Size, make_size
 from runtime.core.tensor import Tensor
+from runtime.dispatch.view_call import layout_only
 
 Geometry: TypeAlias = tuple[Size, tuple[int, ...], int]
 
 
+@layout_only
 def select(self: Tensor, dim: int, index: int) -> Geometry:
     """Fix one dim at `index` and drop it. **Raises** IndexError if either is out of range."""
     sizes, strides = list(self._sizes), list(self._strides)
@@ -31,6 +33,7 @@ def select(self: Tensor, dim: int, index: int) -> Geometry:
     return make_size(sizes), tuple(strides), self._offset + index * stride
 
 
+@layout_only
 def slice(
     self: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Geometry:
@@ -62,6 +65,7 @@ def _clamp(position: int, size: int) -> int:
     return position if position < size else size
 
 
+@layout_only
 def narrow(self: Tensor, dim: int, start: int, length: int) -> Geometry:
     """Take `length` elements from `start`; nothing is clamped.
 
@@ -89,6 +93,7 @@ def narrow(self: Tensor, dim: int, start: int, length: int) -> Geometry:
     return make_size(sizes), self._strides, self._offset + start * stride
 
 
+@layout_only
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Geometry:
     """Windows of `size` elements, every `step` of them, along a dim; the window is the last dim.
 
@@ -112,6 +117,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Geometry:
     return make_size([*sizes, size]), (*strides, window_stride), self._offset
 
 
+@layout_only
 def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Geometry:
     """The elements whose index in `dim2` is `offset` more than in `dim1`; they are the last dim.
 

@@ -10,10 +10,12 @@ from runtime.core import shape as shapes
 from runtime.core.dense import dense_layout, inferred_layout
 from runtime.core.size import Size, make_size
 from runtime.core.tensor import Tensor
+from runtime.dispatch.view_call import layout_only
 
 Geometry: TypeAlias = tuple[Size, tuple[int, ...], int]
 
 
+@layout_only
 def view(self: Tensor, size: Sequence[int]) -> Geometry:
     """See the elements, in their order, as `size`; one size may be -1.
 
@@ -44,6 +46,7 @@ def view_as(self: Tensor, other: Tensor) -> Geometry:
     return view(self, other._sizes)
 
 
+@layout_only
 def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Geometry:
     """Split one dim into several; one of `sizes` may be -1.
 
@@ -67,6 +70,7 @@ def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Geometry:
     return view(self, (*own[:dim], *inner, *own[dim + 1 :]))
 
 
+@layout_only
 def expand(self: Tensor, size: Sequence[int], implicit: bool = False) -> Geometry:
     """Repeat dims of size 1 (and new leading dims) by a stride of 0; -1 keeps a size.
 
@@ -139,6 +143,7 @@ def expand_as(self: Tensor, other: Tensor) -> Geometry:
     return expand(self, other._sizes)
 
 
+@layout_only
 def unsqueeze(self: Tensor, dim: int) -> Geometry:
     """Insert a dim of size 1 before `dim`; -1 appends it."""
     sizes, strides = list(self._sizes), list(self._strides)
@@ -152,6 +157,7 @@ def unsqueeze(self: Tensor, dim: int) -> Geometry:
     return make_size(sizes), tuple(strides), self._offset
 
 
+@layout_only
 def squeeze(self: Tensor) -> Geometry:
     """Drop every dim of size 1."""
     sizes = list(self._sizes)
@@ -161,6 +167,7 @@ def squeeze(self: Tensor) -> Geometry:
     return make_size([size for size in sizes if size != 1]), tuple(strides), self._offset
 
 
+@layout_only
 def squeeze_dim(self: Tensor, dim: int) -> Geometry:
     """Drop one dim if its size is 1."""
     sizes = list(self._sizes)
@@ -174,6 +181,7 @@ def squeeze_dim(self: Tensor, dim: int) -> Geometry:
     return self._sizes, self._strides, self._offset
 
 
+@layout_only
 def squeeze_dims(self: Tensor, dim: Sequence[int]) -> Geometry:
     """Drop those of the named dims whose size is 1.
 
