@@ -7,11 +7,13 @@ from typing import Any
 from tests.cuda.emulated_driver import EmulatedDriver
 from tests.cuda.standin_cublas import StandInCublas, StandInCublasLt
 from tests.cuda.standin_cufft import StandInCufft
+from tests.cuda.standin_cusolver import StandInCusolver
 
 STAND_INS: dict[str, Any] = {
     "cublas": StandInCublas,
     "cublasLt": StandInCublasLt,
     "cufft": StandInCufft,
+    "cusolverDn": StandInCusolver,
 }
 """By the name of the module in `nvmath.bindings`."""
 

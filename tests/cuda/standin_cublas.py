@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 
 from tests.cuda.standin_memory import NUMPY_TYPES, WIDE, StandIn, read, write
 
@@ -192,3 +193,29 @@ class StandInCublas(StandIn):
 
     def _vector(self, address: int, kind: int, n: int, step: int) -> Any:
         return self.elements(address, NUMPY_TYPES[kind], (n,), (step,))
+
+
+def _trsm(dtype: type) -> Any:
+    def trsm(
+        self: Any, handle: int, side: int, uplo: int, trans: int, diag: int, m: int, n: int,
+        alpha: int, a: int, lda: int, b: int, ldb: int,
+    ) -> None:  # fmt: skip
+        self.used(handle)
+        assert self.objects[handle].mode == 0 and read(alpha, np.dtype(dtype)) == 1
+        order = m if side == 0 else n
+        triangle = self.elements(a, np.dtype(dtype), (order, order), (1, lda))
+        right = self.elements(b, np.dtype(dtype), (m, n), (1, ldb))
+        options = {"lower": not uplo, "unit_diagonal": bool(diag), "trans": trans}
+        if side == 0:
+            right[...] = scipy.linalg.solve_triangular(triangle, right, **options)
+        else:
+            options["lower"] = bool(uplo)
+            right[...] = scipy.linalg.solve_triangular(triangle.T, right.T, **options).T
+
+    return trsm
+
+
+for _letter, _type in zip(
+    "sdcz", (np.float32, np.float64, np.complex64, np.complex128), strict=True
+):
+    setattr(StandInCublas, f"{_letter}trsm_64", _trsm(_type))

@@ -13,6 +13,7 @@ from runtime.backends.cuda.libraries import workspace
 from runtime.backends.cuda.libraries.cublas import Blas
 from runtime.backends.cuda.libraries.cublaslt import Products
 from runtime.backends.cuda.libraries.cufft import Fourier
+from runtime.backends.cuda.libraries.cusolver import Solver
 from runtime.core import dtype as dtypes
 from runtime.core import shape as shapes
 from runtime.kernels import plan as plans
@@ -22,6 +23,7 @@ from runtime.kernels.cuda.queue import Array
 products = lru_cache(maxsize=None)(Products)
 blas = lru_cache(maxsize=None)(Blas)
 fourier = lru_cache(maxsize=None)(Fourier)
+solver = lru_cache(maxsize=None)(Solver)
 
 
 class LibraryQueue(DeviceQueue):
@@ -41,6 +43,11 @@ class LibraryQueue(DeviceQueue):
     def fourier(self) -> Fourier:
         """Fourier transforms."""
         return fourier(self.index)
+
+    @property
+    def solver(self) -> Solver:
+        """Factorisations."""
+        return solver(self.index)
 
     def copy(self, target: Array, source: Array) -> None:
         """Write the elements of another array, broadcast and cast; equal layouts are the driver's.
@@ -80,6 +87,6 @@ def _loops(
 
 def forget() -> None:
     """Forget all handles, when another driver takes the place of the one that made them."""
-    for each in (products, blas, fourier, _loops):
+    for each in (products, blas, fourier, solver, _loops):
         each.cache_clear()
     workspace.forget()

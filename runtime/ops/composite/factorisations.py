@@ -12,8 +12,11 @@ Failure = Callable[[str, int | None, int], Exception]
 
 
 def check(operator: str, info: Any, failure: Failure) -> None:
-    """Raise the failure of the first matrix that has one; meta tensors have no numbers."""
-    numbers = info._flat
+    """Raise the failure of the first matrix that has one; meta tensors have no numbers.
+
+    Numbers on a device are waited for.
+    """
+    numbers = info.cpu()._dense() if info.is_cuda else info._flat
     if numbers is not None and (numbers[0] if numbers.size == 1 else numbers.any()):
         errors.check_info(operator, numbers.reshape(info._sizes), failure)
 

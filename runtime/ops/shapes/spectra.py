@@ -13,7 +13,7 @@ def _linalg_svd(
 ) -> Any:
     """Shape: (*B, m, n) -> (*B, m, k), (*B, k), (*B, k, n); with full_matrices square ones."""
     check_matrices("linalg.svd", A)
-    if driver is not None:
+    if driver is not None and not A.is_cuda:
         raise errors.driver_needs_cuda("linalg.svd")
     *batch, rows, columns = A.shape
     smaller = min(rows, columns)

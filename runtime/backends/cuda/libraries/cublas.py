@@ -1,4 +1,4 @@
-"""Dot products by cuBLAS. This module alone knows the library."""
+"""Dot products and triangular systems by cuBLAS. This module alone knows the library."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ import threading
 
 from runtime.backends.cuda import driver, streams
 from runtime.backends.cuda.libraries import loading
+from runtime.backends.cuda.libraries.numbers import number
+from runtime.kernels.cuda.columns import Columns
 from runtime.kernels.cuda.queue import Array
 
-POINTERS_TO_DEVICE = 1
-"""cublasPointerMode_t: results stay on the device, so nothing waits."""
+LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
+"""How functions of one type begin."""
+POINTERS_TO_HOST, POINTERS_TO_DEVICE = 0, 1
+"""cublasPointerMode_t: results stay on the device, so nothing waits; factors come from the host."""
+LEFT, RIGHT = 0, 1
+"""cublasSideMode_t."""
 
 
 class Blas:
@@ -20,7 +26,6 @@ class Blas:
         self._library = loading.module("cublas")
         driver.current().enter(index)
         self._handle = self._library.create()
-        self._library.set_pointer_mode(self._handle, POINTERS_TO_DEVICE)
         self._lock = threading.Lock()
 
     def dot(self, out: Array, a: Array, b: Array, conjugated: bool) -> None:
@@ -31,7 +36,24 @@ class Blas:
         driver.current().enter(self.index)
         with self._lock:  # a handle has one stream
             self._library.set_stream(self._handle, streams.current_handle(self.index))
+            self._library.set_pointer_mode(self._handle, POINTERS_TO_DEVICE)
             function(
                 self._handle, a.numel, a.address, kind, a.strides[0], b.address, kind,
                 b.strides[0], out.address, kind, compute,
             )  # fmt: skip
+
+    def solve_triangular(
+        self, a: Columns, b: Columns, upper: bool, left: bool, unitriangular: bool
+    ) -> None:
+        """Replace b by the solution of A X = B, or X A = B, for a triangle of A."""
+        function = getattr(self._library, f"{LETTERS[a.dtype.name]}trsm_64")
+        kept, one = number(1, a.dtype)
+        driver.current().enter(self.index)
+        with self._lock:
+            self._library.set_stream(self._handle, streams.current_handle(self.index))
+            self._library.set_pointer_mode(self._handle, POINTERS_TO_HOST)
+            function(
+                self._handle, LEFT if left else RIGHT, int(upper), 0, int(unitriangular), b.rows,
+                b.columns, one, a.address, a.leading, b.address, b.leading,
+            )  # fmt: skip
+        del kept

@@ -1,0 +1,147 @@
+"""Factorisations and solvers on an emulated device against the CPU, and what they report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import torchgen_out as torch
+from codegen.model.operator import Dispatch
+from runtime.core import dtype as dtypes
+from runtime.kernels.cuda import matrix_parts
+from tests import harness
+from tests.cuda.compiling import check, needs_extra
+from tests.cuda.test_operators import OURS, compare, on_device
+
+MODULES = ("factorisations", "solvers", "spectra")
+
+pytestmark = pytest.mark.usefixtures("emulated")
+
+
+def _operators() -> list[Any]:
+    found = []
+    for each in harness.program().operators:
+        if isinstance(each.kind, Dispatch):
+            kernel = dict(each.kind.backends).get("CUDA")
+            if kernel is not None and kernel.module in MODULES:
+                found.append(each)
+    return found
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+@pytest.mark.parametrize("operator", _operators(), ids=lambda each: each.name)
+def test_values(operator, dtype):
+    for case in harness.cases(operator):
+        if not case.raises:
+            call = OURS.arguments(case, dtype)
+            compare(on_device(call)(), call(), str(case), factor=20.0)
+
+
+def randn(*sizes: int) -> Any:
+    """Random numbers in float64."""
+    generator = torch.Generator().manual_seed(sum(sizes))
+    return torch.randn(*sizes, generator=generator, dtype=torch.float64)
+
+
+L = torch.linalg
+ROUND_TRIPS = {
+    "cholesky": lambda a, b: L.cholesky(a @ a.mT + torch.eye(4).double().to(a.device)),
+    "upper cholesky": lambda a, b: L.cholesky(a @ a.mT + 4, upper=True),
+    "solve": lambda a, b: L.solve(a, b),
+    "solve from the right": lambda a, b: L.solve(a, b.mT, left=False),
+    "inverse": lambda a, b: L.inv(a),
+    "determinant": lambda a, b: L.det(a),
+    "slogdet": lambda a, b: L.slogdet(a)[1],
+    "triangular": lambda a, b: L.solve_triangular(a, b, upper=True),
+    "triangular from the right": lambda a, b: L.solve_triangular(a, b.mT, upper=False, left=False),
+    "unit triangular": lambda a, b: L.solve_triangular(a, b, upper=False, unitriangular=True),
+    "eigenvalues": lambda a, b: L.eigvalsh(a + a.mT),
+    "singular values": lambda a, b: L.svdvals(b),
+    "product of svd": lambda a, b: _product(*L.svd(b, full_matrices=False)),
+    "product of qr": lambda a, b: torch.matmul(*L.qr(b)),
+    "complete qr": lambda a, b: torch.matmul(*L.qr(b, mode="complete")),
+    "solve with factors": lambda a, b: L.lu_solve(*L.lu_factor(a), b),
+}
+
+
+def _product(u: Any, s: Any, vh: Any) -> Any:
+    return (u * s.unsqueeze(-2)) @ vh
+
+
+@pytest.mark.parametrize("name", ROUND_TRIPS)
+def test_batches_in_any_layout(name):
+    function, a, b = ROUND_TRIPS[name], randn(2, 3, 4, 4), randn(2, 3, 4, 2)
+    for own in ((a, b), (a.mT, b.mT.contiguous().mT), (a[0, 0], b[0, 0])):
+        on_cuda = [each.cuda() for each in own]
+        got, expected = function(*on_cuda), function(*own)
+        assert got.is_cuda and torch.allclose(got.cpu(), expected, atol=1e-8), name
+
+
+@pytest.mark.parametrize("shape", [(2, 5, 3), (2, 3, 5), (4, 4)])
+@pytest.mark.parametrize("full", [False, True])
+def test_singular_vectors(shape, full):
+    a = randn(*shape)
+    u, s, vh = L.svd(a.cuda(), full_matrices=full)
+    expected = L.svd(a, full_matrices=full)
+    assert [each.shape for each in (u, s, vh)] == [each.shape for each in expected]
+    k = min(shape[-2:])
+    assert torch.allclose(_product(u[..., :k], s, vh[..., :k, :]).cpu(), a, atol=1e-8)
+
+
+def test_eigenvectors():
+    a = randn(2, 4, 4)
+    values, vectors = L.eig(a.cuda())
+    left = a.to(torch.complex128).cuda() @ vectors
+    assert torch.allclose(left.cpu(), (vectors * values.unsqueeze(-2)).cpu(), atol=1e-8)
+    assert torch.allclose(L.eigvals(a.cuda()).cpu(), L.eigvals(a), atol=1e-8)
+
+
+def test_failures_are_those_of_the_cpu():
+    singular, indefinite = torch.zeros(2, 3, 3), -torch.eye(3)
+    for function, a in ((L.cholesky, indefinite), (L.inv, singular), (L.solve, singular)):
+        arguments = (a, torch.ones(a.shape)) if function is L.solve else (a,)
+        with pytest.raises(L.LinAlgError) as expected:
+            function(*arguments)
+        with pytest.raises(L.LinAlgError) as got:
+            function(*[each.cuda() for each in arguments])
+        assert str(got.value) == str(expected.value)
+
+
+def test_what_waits(emulated):
+    a = torch.eye(3, device="cuda").expand(2, 3, 3).contiguous()
+    before = len(emulated.named("synchronize_stream"))
+    L.cholesky_ex(a)
+    L.inv_ex(a)
+    L.qr(a)
+    L.lu_factor_ex(a)
+    assert len(emulated.named("synchronize_stream")) == before
+    L.cholesky(a)
+    assert len(emulated.named("synchronize_stream")) == before + 1
+
+
+def test_gradients():
+    a, b = torch.randn(3, 3), torch.randn(3, 2)
+    twins = [each.cuda().requires_grad_() for each in (a, b)]
+    leaves = [each.requires_grad_() for each in (a, b)]
+    for own in (twins, leaves):
+        L.solve(*own).square().sum().backward()
+    for ours, theirs in zip(twins, leaves, strict=True):
+        assert torch.allclose(ours.grad.cpu(), theirs.grad, rtol=1e-3, atol=1e-3)
+
+
+def test_work_goes_into_the_current_stream(libraries):
+    a, side = torch.eye(3, device="cuda"), torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        L.lu_factor_ex(a)
+    assert libraries["cusolverDn"].calls == [("xgetrf", side.cuda_stream)]
+
+
+@needs_extra
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+@pytest.mark.parametrize("name", ["triangle", "permutation", "determinant", "log_determinant"])
+def test_kernels_compile(name, dtype):
+    own = dtypes.by_name(dtype)
+    given = {"UPPER": 1} if name == "triangle" else {}
+    types = {"X": own, "Y": own.to_real()} if name == "log_determinant" else {"X": own}
+    check(getattr(matrix_parts, name).source(types, False, given), False, own.is_complex)
