@@ -59,6 +59,8 @@ from runtime.errors.backward import (
 )
 from runtime.errors.cuda import (
     OutOfMemoryError,
+    capture_on_default_stream,
+    captured_already,
     cuda_call_failed,
     cuda_not_available,
     cuda_out_of_memory,
@@ -68,7 +70,10 @@ from runtime.errors.cuda import (
     invalid_device_ordinal,
     no_product_algorithm,
     not_a_cuda_device,
+    not_captured,
     pin_of_device,
+    random_during_capture,
+    wait_during_capture,
 )
 from runtime.errors.dtype_names import (
     c_name,

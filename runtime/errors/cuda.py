@@ -48,6 +48,44 @@ def cuda_out_of_memory(
     )
 
 
+def wait_during_capture() -> RuntimeError:
+    """A call waits for work that a graph only writes down."""
+    return RuntimeError(
+        "CUDA error: operation not permitted when stream is capturing: while a graph is captured, "
+        "work is written down and not done, so that item(), cpu(), printing, synchronize() and "
+        "whatever else waits for values have no place there"
+    )
+
+
+def capture_on_default_stream() -> RuntimeError:
+    """A graph was to be captured on the default stream."""
+    return RuntimeError(
+        "CUDA graphs must be captured on a non-default stream. (However, after capture, it's ok to "
+        "replay them on the default stream.)"
+    )
+
+
+def not_captured() -> RuntimeError:
+    """A graph without work was asked for something."""
+    return RuntimeError("Called CUDAGraph::replay without a preceding successful capture.")
+
+
+def captured_already() -> RuntimeError:
+    """A graph that has been captured was to be captured again."""
+    return RuntimeError(
+        "This CUDAGraph instance already owns a captured graph. To capture a new graph, create a "
+        "new instance."
+    )
+
+
+def random_during_capture() -> RuntimeError:
+    """Random numbers were drawn while a graph was captured."""
+    return RuntimeError(
+        "random numbers were drawn while a graph was captured: each replay would give the same "
+        "ones. Draw them before, into a tensor that the graph reads"
+    )
+
+
 def no_product_algorithm(dtype: object) -> RuntimeError:
     """cuBLASLt knows no way to compute a product."""
     return RuntimeError(f"CUDA error: cuBLASLt has no algorithm for this product of {dtype}")

@@ -13,6 +13,12 @@ from runtime.backends.cuda.current import (
     set_device,
     synchronize,
 )
+from runtime.backends.cuda.graphs import (
+    CUDAGraph,
+    graph,
+    graph_pool_handle,
+    is_current_stream_capturing,
+)
 from runtime.backends.cuda.memory import (
     empty_cache,
     max_memory_allocated,
@@ -57,6 +63,7 @@ from runtime.backends.cuda.streams import (
     stream,
 )
 from runtime.errors import OutOfMemoryError
+from runtime.ops.graphed_callables import make_graphed_callables
 from runtime.ops.legacy_types import CUDA_TYPES
 
 BFloat16Tensor = CUDA_TYPES["BFloat16Tensor"]
@@ -74,6 +81,7 @@ __all__ = [
     "BFloat16Tensor",
     "BoolTensor",
     "ByteTensor",
+    "CUDAGraph",
     "CharTensor",
     "DoubleTensor",
     "Event",
@@ -99,11 +107,15 @@ __all__ = [
     "get_device_properties",
     "get_rng_state",
     "get_rng_state_all",
+    "graph",
+    "graph_pool_handle",
     "init",
     "initial_seed",
     "is_available",
     "is_bf16_supported",
+    "is_current_stream_capturing",
     "is_initialized",
+    "make_graphed_callables",
     "manual_seed",
     "manual_seed_all",
     "max_memory_allocated",

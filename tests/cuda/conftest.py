@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from runtime.backends.cuda import availability, driver, launching, memory, queue, streams
+from runtime.backends.cuda import availability, driver, graphs, launching, memory, queue, streams
 from runtime.backends.cuda.libraries import loading
 from runtime.core import device as devices
 from runtime.dispatch import operator
@@ -55,6 +55,7 @@ def _forget() -> None:
     memory.forget()
     launching.forget()
     queue.forget()
+    graphs.forget()
     operator._backends.pop(devices.CUDA, None)
     operator.forget_calls()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from bisect import bisect_right
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ class EmulatedDriver(RecordingDriver):
         super().__init__(devices)
         self._rooms: dict[int, np.ndarray] = {}
         self._device_of: dict[int, int] = {}
+        self._written: list[Callable[[], None]] | None = None
+        self._graphs: dict[int, list[Callable[[], None]]] = {}
 
     def allocate(self, device: int, size: int, stream: int) -> int:
         super().allocate(device, size, stream)
@@ -33,6 +36,38 @@ class EmulatedDriver(RecordingDriver):
         self._rooms[address], self._device_of[address] = memory, device
         self.sizes[address] = size
         return address
+
+    def do(self, work: Callable[[], object]) -> None:
+        """Do a piece of work, or write it down while a graph is captured."""
+        if self._written is None:
+            work()
+        else:
+            self._written.append(work)
+
+    def begin_capture(self, device: int, stream: int, mode: str) -> None:
+        super().begin_capture(device, stream, mode)
+        assert stream and self._written is None
+        self._written = []
+
+    def end_capture(self, device: int, stream: int) -> int:
+        graph = super().end_capture(device, stream)
+        assert self._written is not None
+        self._graphs[graph], self._written = self._written, None
+        return graph
+
+    def instantiate(self, device: int, graph: int) -> int:
+        executable = super().instantiate(device, graph)
+        self._graphs[executable] = self._graphs[graph]
+        return executable
+
+    def launch_graph(self, device: int, executable: int, stream: int) -> None:
+        super().launch_graph(device, executable, stream)
+        for work in self._graphs[executable]:
+            work()
+
+    def destroy_graph(self, device: int, graph: int, executable: int) -> None:
+        super().destroy_graph(device, graph, executable)
+        del self._graphs[graph], self._graphs[executable]
 
     def free(self, device: int, address: int, stream: int) -> None:
         super().free(device, address, stream)
@@ -61,7 +96,7 @@ class EmulatedDriver(RecordingDriver):
         for address in (target, source):
             if self._is_ours(address):
                 self._memory(device, address, size)
-        ctypes.memmove(target, source, size)
+        self.do(lambda: ctypes.memmove(target, source, size))
 
     def _is_ours(self, address: int) -> bool:
         return any(start <= address < start + len(m) for start, m in self._rooms.items())
@@ -74,7 +109,8 @@ class EmulatedDriver(RecordingDriver):
 
     def fill(self, device: int, address: int, byte: int, size: int, stream: int) -> None:
         super().fill(device, address, byte, size, stream)
-        self._memory(device, address, size)[:size] = byte
+        memory = self._memory(device, address, size)[:size]
+        self.do(lambda: memory.fill(byte))
 
     def launch(
         self, device: int, kernel: int, grid: Grid, block: Grid, stream: int, values: Values
@@ -84,7 +120,7 @@ class EmulatedDriver(RecordingDriver):
         given: list[Any] = []
         for name, value in zip(source.arguments, values, strict=True):
             given.append(self._pointer(device, value, name) if name.endswith("*") else value)
-        emulator.run(source, grid, block, given)
+        self.do(lambda: emulator.run(source, grid, block, given))
 
     def _pointer(self, device: int, address: int, name: str) -> emulator.Pointer:
         dtype = np.dtype({"bool*": "bool_"}.get(name, name.rstrip("*")))

@@ -141,6 +141,29 @@ class RecordingDriver:
     def fill(self, device: int, address: int, byte: int, size: int, stream: int) -> None:
         self.calls.append(("fill", device, address, byte, size, stream))
 
+    def allocate_fixed(self, device: int, size: int) -> int:
+        return self.allocate(device, size, -1)
+
+    def free_fixed(self, device: int, address: int) -> None:
+        self.free(device, address, -1)
+
+    def begin_capture(self, device: int, stream: int, mode: str) -> None:
+        assert mode in ("global", "thread_local", "relaxed")
+        self.calls.append(("begin_capture", device, stream))
+
+    def end_capture(self, device: int, stream: int) -> int:
+        self.calls.append(("end_capture", device, stream))
+        return next(self._handles)
+
+    def instantiate(self, device: int, graph: int) -> int:
+        return next(self._handles)
+
+    def launch_graph(self, device: int, executable: int, stream: int) -> None:
+        self.calls.append(("launch_graph", device, executable, stream))
+
+    def destroy_graph(self, device: int, graph: int, executable: int) -> None:
+        self.calls.append(("destroy_graph", device, graph, executable))
+
     def load(self, device: int, source: Source) -> int:
         handle = next(self._handles)
         self.sources[handle] = source

@@ -132,20 +132,27 @@ class StandInCublasLt(StandIn):
         assert read(algo, np.dtype(np.uint64)) == compute_desc, "chosen for another product"
         self.driver.bytes_of(self.driver.entered, workspace, workspace_size_in_bytes)
         assert workspace % 256 == 0
-        factors = [read(each, described.scale) for each in (alpha, beta)]
         names, flags = self.MatmulDescAttribute, described.attributes
         left = self._matrices(a, adesc, flags.get(names.TRANSA, 0))
         right = self._matrices(b, bdesc, flags.get(names.TRANSB, 0))
-        result = self._matrices(d, ddesc, 0)
-        value = factors[0] * (_wide(left) @ _wide(right))
-        if factors[1] != 0:
-            value = value + factors[1] * _wide(self._matrices(c, cdesc, 0))
+        result, added = self._matrices(d, ddesc, 0), self._matrices(c, cdesc, 0)
+        factors = [read(each, described.scale) for each in (alpha, beta)]
+        bias = None
         if flags.get(names.EPILOGUE) == self.Epilogue.BIAS:
             rows = (result.shape[1],)
             bias = self.elements(flags[names.BIAS_POINTER], result.dtype, rows, (1,))
-            value = value + _wide(bias)[:, None]
-        assert value.shape == result.shape
-        result[...] = value.astype(result.dtype)
+        (m, k), (n,) = left.shape[1:], right.shape[2:]
+        assert right.shape[1] == k and result.shape[1:] == added.shape[1:] == (m, n)
+
+        def work() -> None:
+            value = factors[0] * (_wide(left) @ _wide(right))
+            if factors[1] != 0:
+                value = value + factors[1] * _wide(added)
+            if bias is not None:
+                value = value + _wide(bias)[:, None]
+            result[...] = value.astype(result.dtype)
+
+        self.driver.do(work)
         self.calls.append(("matmul", SimpleNamespace(**described.__dict__, stream=stream)))
 
     def _matrices(self, address: int, layout: int, transposed: int) -> np.ndarray:

@@ -24,7 +24,7 @@ SEVERAL = {
     "cuGetErrorString": (b"an illegal memory access was encountered",),
 }
 NOTHING = ("Destroy", "Record", "Wait", "Synchronize", "SetCurrent", "Free", "Memcpy", "Memset",
-           "Launch", "cuInit", "Query")  # fmt: skip
+           "Launch", "cuInit", "Query", "BeginCapture")  # fmt: skip
 
 
 class CheckedDriver:
@@ -152,6 +152,28 @@ def test_kernels(made, monkeypatch):
     name, function, *sizes, shared, stream, parameters, extra = checked.last()
     assert (name, function, sizes) == ("cuLaunchKernel", kernel, [3, 2, 1, 32, 8, 1])
     assert (shared, stream, extra) == (0, 7, 0) and parameters > 0
+
+
+def test_graphs(made):
+    driver, checked = made
+    stream = driver.create_stream(0, 0)
+    driver.begin_capture(0, stream, "global")
+    name, captured, mode = checked.last()
+    assert (name, captured) == ("cuStreamBeginCapture", stream)
+    assert mode == checked.real.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL
+    address = driver.allocate_fixed(0, 512)
+    names = [call[0] for call in checked.calls[-3:]]
+    assert names == ["cuThreadExchangeStreamCaptureMode", "cuMemAlloc",
+                     "cuThreadExchangeStreamCaptureMode"]  # fmt: skip
+    graph = driver.end_capture(0, stream)
+    executable = driver.instantiate(0, graph)
+    driver.launch_graph(0, executable, stream)
+    assert checked.last() == ("cuGraphLaunch", executable, stream)
+    driver.destroy_graph(0, graph, executable)
+    driver.free_fixed(0, address)
+    checked.status["cuMemAlloc"] = checked.real.CUresult.CUDA_ERROR_OUT_OF_MEMORY
+    with pytest.raises(MemoryExhausted):
+        driver.allocate_fixed(0, 512)
 
 
 def test_errors_are_the_drivers(made):

@@ -4,6 +4,9 @@ A block belongs to the stream that was current when it was asked for. Given back
 again in that stream at once, since a stream works in order. What other streams did with it
 (`record_stream`) must be over first: an event in each tells.
 
+What is asked for while a graph is captured comes from a pool of that graph, and goes back there:
+a replay writes to it again.
+
 A block is given back when Python forgets the last tensor over it, at any moment and in any thread,
 also while this allocator works. So that only notes it; the next request or question settles it.
 """
@@ -17,8 +20,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from runtime import errors
-from runtime.backends.cuda.buffer import Block, DeviceBuffer
-from runtime.backends.cuda.driver import Driver, MemoryExhausted
+from runtime.backends.cuda.buffer import ORDINARY, Block, DeviceBuffer, Place
+from runtime.backends.cuda.driver import Driver, MemoryExhausted, check_waiting, is_capturing
 
 SMALLEST = 512
 """Bytes of the smallest block; all sizes are multiples, so all addresses of one alignment."""
@@ -63,6 +66,7 @@ class Allocator:
 
     allocated: bytes in use by tensors, allocations: how many blocks. reserved: bytes that were
     asked of the driver. retries: how often caches had to be freed, exhaustions: how often in vain.
+    pool: of the graph that is being captured.
     """
 
     def __init__(self, driver: Driver, device: int) -> None:
@@ -71,9 +75,11 @@ class Allocator:
         self.allocated, self.reserved, self.allocations = Counter(), Counter(), Counter()
         self.retries = self.exhaustions = 0
         self._lock = threading.RLock()
-        self._free: dict[tuple[int, int], list[int]] = {}
-        self._returned: deque[tuple[int, int, int, set[int]]] = deque()
-        self._waiting: list[tuple[list[int], int, int, int]] = []
+        self.pool = ORDINARY
+        self._free: dict[Place, list[int]] = {}
+        self._returned: deque[tuple[int, Place, set[int]]] = deque()
+        self._waiting: list[tuple[list[int], int, Place]] = []
+        self._dead: set[int] = set()
 
     def buffer(self, numel: int, dtype: np.dtype, stream: int) -> DeviceBuffer:
         """Memory for elements, in a stream.
@@ -90,15 +96,16 @@ class Allocator:
         size = size_class(count)
         with self._lock:
             self._settle()
-            free = self._free.get((stream, size))
-            address = free.pop() if free else self._ask(size, stream)
+            place = Place(self.pool, stream, size)
+            free = self._free.get(place)
+            address = free.pop() if free else self._ask(place)
             self.allocated.add(size)
             self.allocations.add(1)
-        return Block(self, address, size, stream)
+        return Block(self, address, place)
 
-    def give_back(self, address: int, size: int, stream: int, others: set[int]) -> None:
+    def give_back(self, address: int, place: Place, others: set[int]) -> None:
         """Note that a block is not needed any more; may be called at any moment."""
-        self._returned.append((address, size, stream, others))
+        self._returned.append((address, place, others))
 
     def settle(self) -> None:
         """Put blocks that were given back into the free lists."""
@@ -106,15 +113,20 @@ class Allocator:
             self._settle()
 
     def _settle(self) -> None:
+        shared = []
         while self._returned:
-            address, size, stream, others = self._returned.popleft()
-            self.allocated.take(size)
+            address, place, others = self._returned.popleft()
+            if others and is_capturing():  # an event would be part of the graph
+                shared.append((address, place, others))
+                continue
+            self.allocated.take(place.size)
             self.allocations.take(1)
             if others:
-                self._waiting.append((self._mark(others), address, size, stream))
+                self._waiting.append((self._mark(others), address, place))
             else:
-                self._free.setdefault((stream, size), []).append(address)
-        if self._waiting:
+                self._free.setdefault(place, []).append(address)
+        self._returned.extend(shared)
+        if self._waiting and not is_capturing():
             self._waiting = [each for each in self._waiting if not self._is_over(*each)]
 
     def _mark(self, streams: Iterable[int]) -> list[int]:
@@ -126,37 +138,43 @@ class Allocator:
             events.append(event)
         return events
 
-    def _is_over(self, events: list[int], address: int, size: int, stream: int) -> bool:
+    def _is_over(self, events: list[int], address: int, place: Place) -> bool:
         """Free a block if all its events have happened."""
         if not all(self.driver.is_event_done(self.device, event) for event in events):
             return False
         for event in events:
             self.driver.destroy_event(self.device, event)
-        self._free.setdefault((stream, size), []).append(address)
+        self._free.setdefault(place, []).append(address)
         return True
 
-    def _ask(self, size: int, stream: int) -> int:
+    def _ask(self, place: Place) -> int:
         """Memory from the driver; if it has none, once more after giving back what is unused."""
         try:
-            address = self.driver.allocate(self.device, size, stream)
+            address = self._allocate(place)
         except MemoryExhausted:
             self.retries += 1
-            self._wait_for_others()
-            self.release()
-            address = self._ask_again(size, stream)
-        self.reserved.add(size)
+            if not is_capturing():  # giving back waits
+                self._wait_for_others()
+                self.release()
+            address = self._ask_again(place)
+        self.reserved.add(place.size)
         return address
 
-    def _ask_again(self, size: int, stream: int) -> int:
+    def _allocate(self, place: Place) -> int:
+        if place.pool != ORDINARY:
+            return self.driver.allocate_fixed(self.device, place.size)
+        return self.driver.allocate(self.device, place.size, place.stream)
+
+    def _ask_again(self, place: Place) -> int:
         try:
-            return self.driver.allocate(self.device, size, stream)
+            return self._allocate(place)
         except MemoryExhausted:
             self.exhaustions += 1
             free, total = self.driver.memory_info(self.device)
             in_use = self.allocated.current
             unused = self.reserved.current - in_use
             raise errors.cuda_out_of_memory(
-                size, self.device, total, free, in_use, unused
+                place.size, self.device, total, free, in_use, unused
             ) from None
 
     def _wait_for_others(self) -> None:
@@ -167,12 +185,29 @@ class Allocator:
         self._settle()
 
     def release(self) -> None:
-        """Give all unused memory back to the driver."""
+        """Give all unused memory back to the driver, but for that of graphs.
+
+        Raises: RuntimeError while a graph is captured.
+        """
+        check_waiting()
         with self._lock:
             self._settle()
-            for (stream, size), addresses in self._free.items():
-                for address in addresses:
-                    self.driver.free(self.device, address, stream)
-                    self.reserved.take(size)
-            self._free.clear()
+            for place in [each for each in self._free if self._may_go(each.pool)]:
+                for address in self._free.pop(place):
+                    self._free_block(address, place)
             self.driver.synchronize(self.device)
+
+    def _may_go(self, pool: int) -> bool:
+        return pool == ORDINARY or pool in self._dead
+
+    def _free_block(self, address: int, place: Place) -> None:
+        if place.pool == ORDINARY:
+            self.driver.free(self.device, address, place.stream)
+        else:
+            self.driver.free_fixed(self.device, address)
+        self.reserved.take(place.size)
+
+    def drop_pool(self, pool: int) -> None:
+        """Let the memory of a pool go, now or with its last tensor: no graph writes to it."""
+        with self._lock:
+            self._dead.add(pool)

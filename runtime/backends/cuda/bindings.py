@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from cuda.bindings import driver as cu
@@ -29,6 +31,11 @@ _ATTRIBUTES = {
     "shared_memory_per_multiprocessor": "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR",
     "L2_cache_size": "L2_CACHE_SIZE",
 }
+CAPTURE_MODES = {
+    "global": cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL,
+    "thread_local": cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+    "relaxed": cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED,
+}
 _FLAGS = {"is_integrated": "INTEGRATED", "is_multi_gpu_board": "MULTI_GPU_BOARD"}
 
 
@@ -43,10 +50,33 @@ def call(function: Any, *args: Any) -> Any:
     return values[0] if len(values) == 1 else tuple(values)
 
 
+def _allocated(function: Any, *args: Any) -> int:
+    """The address that an allocation returns.
+
+    Raises: MemoryExhausted.
+    """
+    status, address = function(*args)
+    if status == EXHAUSTED:
+        raise MemoryExhausted
+    if status != SUCCESS:
+        raise _failure(function, status)
+    return int(address)
+
+
 def _failure(function: Any, status: Any) -> RuntimeError:
     sentence = cu.cuGetErrorString(status)[1]
     text = sentence.decode() if sentence else f"error {int(status)}"
     return errors.cuda_call_failed(function.__name__, status.name, text)
+
+
+@contextmanager
+def _relaxed() -> Iterator[None]:
+    """A block whose calls are allowed in this thread while work is captured."""
+    before = call(cu.cuThreadExchangeStreamCaptureMode, CAPTURE_MODES["relaxed"])
+    try:
+        yield
+    finally:
+        call(cu.cuThreadExchangeStreamCaptureMode, before)
 
 
 class BindingsDriver:
@@ -179,12 +209,7 @@ class BindingsDriver:
     def allocate(self, device: int, size: int, stream: int) -> int:
         """The address of new memory, for use in a stream."""
         self.enter(device)
-        status, address = cu.cuMemAllocAsync(size, stream)
-        if status == EXHAUSTED:
-            raise MemoryExhausted
-        if status != SUCCESS:
-            raise _failure(cu.cuMemAllocAsync, status)
-        return int(address)
+        return _allocated(cu.cuMemAllocAsync, size, stream)
 
     def free(self, device: int, address: int, stream: int) -> None:
         """Give memory back when the work so far of a stream is done."""
@@ -232,7 +257,8 @@ class BindingsDriver:
         """A kernel, compiled for the device."""
         properties = self.properties(device)
         code = compiler.machine_code(source, (properties.major, properties.minor))
-        module = call(cu.cuModuleLoadData, code)
+        with _relaxed():
+            module = call(cu.cuModuleLoadData, code)
         function = call(cu.cuModuleGetFunction, module, compiler.ENTRY.encode())
         self._kernels[int(function)] = function, Parameters(source.arguments)
         return int(function)
@@ -245,3 +271,42 @@ class BindingsDriver:
         function, parameters = self._kernels[kernel]
         address = parameters.pack(values)
         call(cu.cuLaunchKernel, function, *grid, 1, *block, 1, 0, stream, address, 0)
+
+    # -- graphs ---------------------------------------------------------------------------------
+
+    def begin_capture(self, device: int, stream: int, mode: str) -> None:
+        """Write down the work of a stream from now on, instead of doing it."""
+        self.enter(device)
+        call(cu.cuStreamBeginCapture, stream, CAPTURE_MODES[mode])
+
+    def end_capture(self, device: int, stream: int) -> int:
+        """The graph of what was written down."""
+        self.enter(device)
+        return int(call(cu.cuStreamEndCapture, stream))
+
+    def instantiate(self, device: int, graph: int) -> int:
+        """A graph made ready to run."""
+        self.enter(device)
+        return int(call(cu.cuGraphInstantiate, graph, 0))
+
+    def launch_graph(self, device: int, executable: int, stream: int) -> None:
+        """Do the work of a graph."""
+        self.enter(device)
+        call(cu.cuGraphLaunch, executable, stream)
+
+    def destroy_graph(self, device: int, graph: int, executable: int) -> None:
+        """Give a graph back, and what was made ready of it."""
+        self.enter(device)
+        call(cu.cuGraphExecDestroy, executable)
+        call(cu.cuGraphDestroy, graph)
+
+    def allocate_fixed(self, device: int, size: int) -> int:
+        """The address of new memory of no stream, also while work is written down."""
+        self.enter(device)
+        with _relaxed():
+            return _allocated(cu.cuMemAlloc, size)
+
+    def free_fixed(self, device: int, address: int) -> None:
+        """Give such memory back; waits for the device."""
+        self.enter(device)
+        call(cu.cuMemFree, address)

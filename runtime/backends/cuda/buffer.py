@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+
+ORDINARY = 0
+"""The pool of all memory that belongs to no graph."""
+
+
+class Place(NamedTuple):
+    """Where memory belongs: to a pool, the stream in which it may be used, a size in bytes."""
+
+    pool: int
+    stream: int
+    size: int
 
 
 class Block:
     """Memory of a device that goes back to its allocator with the last buffer that sees it.
 
-    stream: the one in which it may be used. others: further streams that have used it since.
+    others: streams that have used it since, besides its own.
     """
 
-    __slots__ = ("address", "allocator", "others", "size", "stream")
+    __slots__ = ("address", "allocator", "others", "place")
 
-    def __init__(self, allocator: Any, address: int, size: int, stream: int) -> None:
+    def __init__(self, allocator: Any, address: int, place: Place) -> None:
         self.allocator = allocator
         self.address = address
-        self.size = size
-        self.stream = stream
+        self.place = place
         self.others: set[int] = set()
+
+    @property
+    def stream(self) -> int:
+        """The stream in which it may be used."""
+        return self.place.stream
 
     def __del__(self) -> None:
         if self.allocator is not None:
-            self.allocator.give_back(self.address, self.size, self.stream, self.others)
+            self.allocator.give_back(self.address, self.place, self.others)
 
 
 class DeviceBuffer:

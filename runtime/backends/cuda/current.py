@@ -100,7 +100,7 @@ class device_of(device):
 def synchronize(device: Any = None) -> None:
     """Wait until all work given to a device is done."""
     on = index_of(device)
-    driver.current().synchronize(on)
+    driver.waiting().synchronize(on)
 
 
 def is_initialized() -> bool:

@@ -73,7 +73,7 @@ class DeviceQueue:
         if host.size:
             target = host.ctypes.data
             driver.current().copy(self.index, target, array.address, host.nbytes, stream)
-            driver.current().synchronize_stream(self.index, stream)
+            driver.waiting().synchronize_stream(self.index, stream)
         return host.tolist()
 
     def tensor_of(self, array: Array) -> Tensor:

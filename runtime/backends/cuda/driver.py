@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from runtime import errors
 from runtime.backends.cuda import availability
 
 if TYPE_CHECKING:
@@ -134,6 +135,33 @@ class Driver(Protocol):
     def load(self, device: int, source: Source) -> int:
         """A kernel, compiled for the device."""
 
+    def begin_capture(self, device: int, stream: int, mode: str) -> None:
+        """Write down the work of a stream from now on, instead of doing it.
+
+        mode: what other calls are refused meanwhile: "global", "thread_local" or "relaxed".
+        """
+
+    def end_capture(self, device: int, stream: int) -> int:
+        """The graph of what was written down."""
+
+    def instantiate(self, device: int, graph: int) -> int:
+        """A graph made ready to run."""
+
+    def launch_graph(self, device: int, executable: int, stream: int) -> None:
+        """Do the work of a graph."""
+
+    def destroy_graph(self, device: int, graph: int, executable: int) -> None:
+        """Give a graph back, and what was made ready of it."""
+
+    def allocate_fixed(self, device: int, size: int) -> int:
+        """The address of new memory of no stream, also while work is written down.
+
+        Raises: MemoryExhausted.
+        """
+
+    def free_fixed(self, device: int, address: int) -> None:
+        """Give such memory back; waits for the device."""
+
     def launch(
         self, device: int, kernel: int, grid: Grid, block: Grid, stream: int, values: Values
     ) -> None:
@@ -156,6 +184,44 @@ def current() -> Driver:
     return _driver
 
 
+_captures = 0
+
+
+def begin_capture() -> None:
+    """Refuse `waiting` until `end_capture`."""
+    global _captures
+    _captures += 1
+
+
+def end_capture() -> None:
+    """Allow `waiting` again."""
+    global _captures
+    _captures -= 1
+
+
+def is_capturing() -> bool:
+    """Return whether work is written down instead of being done."""
+    return _captures > 0
+
+
+def check_waiting() -> None:
+    """Refuse to wait for a device while work is only written down: it would never be done.
+
+    Raises: RuntimeError.
+    """
+    if _captures:
+        raise errors.wait_during_capture()
+
+
+def waiting() -> Driver:
+    """Return the driver, to wait for a device.
+
+    Raises: RuntimeError while work is only written down.
+    """
+    check_waiting()
+    return current()
+
+
 def is_open() -> bool:
     """Return whether somebody has asked for the driver."""
     return _driver is not None
@@ -163,6 +229,6 @@ def is_open() -> bool:
 
 def use(driver: Driver | None) -> Driver | None:
     """Put a driver in the place of NVIDIA's, None for that one again; return the one before."""
-    global _driver
-    before, _driver = _driver, driver
+    global _driver, _captures
+    before, _driver, _captures = _driver, driver, 0
     return before

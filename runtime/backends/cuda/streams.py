@@ -56,11 +56,11 @@ class Stream:
 
     def query(self) -> bool:
         """Return whether all work is done."""
-        return driver.current().is_stream_done(self.device_index, self.cuda_stream)
+        return driver.waiting().is_stream_done(self.device_index, self.cuda_stream)
 
     def synchronize(self) -> None:
         """Wait until all work is done."""
-        driver.current().synchronize_stream(self.device_index, self.cuda_stream)
+        driver.waiting().synchronize_stream(self.device_index, self.cuda_stream)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Stream):
@@ -235,12 +235,12 @@ class Event:
         """Return whether the event has happened; one never recorded has."""
         if not self._recorded:
             return True
-        return driver.current().is_event_done(self._device_index, self._handle)
+        return driver.waiting().is_event_done(self._device_index, self._handle)
 
     def synchronize(self) -> None:
         """Wait for the event."""
         if self._recorded:
-            driver.current().synchronize_event(self._device_index, self._handle)
+            driver.waiting().synchronize_event(self._device_index, self._handle)
 
     def elapsed_time(self, end_event: Event) -> float:
         """Return the milliseconds from this event to a later one.

@@ -57,7 +57,7 @@ def _copy(index: int, target: int, source: int, size: int) -> None:
 
 
 def _wait(index: int) -> None:
-    driver.current().synchronize_stream(index, streams.current_handle(index))
+    driver.waiting().synchronize_stream(index, streams.current_handle(index))
 
 
 def _copy_peer(target: Tensor, source: Tensor, size: int) -> None:

@@ -1,4 +1,5 @@
-"""Scratch memory for NVIDIA's libraries: one piece per stream, since a stream works in order."""
+"""Scratch memory for NVIDIA's libraries: one piece per stream, since a stream works in order,
+and of its own for each pool of graphs, whose replays may run in any stream."""
 
 from __future__ import annotations
 
@@ -10,19 +11,21 @@ from runtime.backends.cuda.buffer import DeviceBuffer
 BYTES = 32 << 20
 """What NVIDIA recommends for Hopper; older devices need less."""
 
-_by_stream: dict[tuple[int, int], DeviceBuffer] = {}
+_by_stream: dict[tuple[int, int, int], DeviceBuffer] = {}
 
 
 def current(index: int) -> tuple[int, int]:
     """Return (address of the current stream's workspace, the stream)."""
-    stream = streams.current_handle(index)
-    found = _by_stream.get((index, stream))
+    stream, allocator = streams.current_handle(index), memory.allocator(index)
+    place = index, allocator.pool, stream
+    found = _by_stream.get(place)
     if found is None:
-        found = memory.allocator(index).buffer(BYTES, np.dtype(np.uint8), stream)
-        _by_stream[index, stream] = found
+        found = _by_stream[place] = allocator.buffer(BYTES, np.dtype(np.uint8), stream)
     return found.address, stream
 
 
-def forget() -> None:
-    """Give all workspaces back."""
-    _by_stream.clear()
+def forget(index: int | None = None, pool: int | None = None) -> None:
+    """Give the workspaces back: all, or those of a graph's pool."""
+    for place in list(_by_stream):
+        if pool is None or place[:2] == (index, pool):
+            del _by_stream[place]
