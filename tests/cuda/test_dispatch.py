@@ -44,13 +44,15 @@ def _cases(operator: Operator) -> list[harness.Case]:
     return [each for each in harness.cases(operator) if not each.raises]
 
 
-def _with_dtypes() -> list[Any]:
+def _with_dtypes(*, compiled: bool = False) -> list[Any]:
+    """Every operator in its dtypes, some of them in the full tier; compiled: all but the first."""
     made = []
     for operator in OPERATORS:
         dtypes = [each for each in DTYPES if each in operator.dtype_names]
         usual = [each for each in USUAL if each in dtypes] or dtypes[:1]
         for dtype in dtypes:
-            marks = [] if dtype in usual else [pytest.mark.full]
+            is_usual = dtype == dtypes[0] if compiled else dtype in usual
+            marks = [] if is_usual else [pytest.mark.full]
             made.append(pytest.param(operator, dtype, marks=marks, id=f"{operator.name}-{dtype}"))
     return made
 
@@ -85,10 +87,10 @@ def _own(sources: Iterable[Source]) -> list[Source]:
 
 
 @needs_extra
-@pytest.mark.parametrize("operator", [pytest.param(each, id=each.name) for each in OPERATORS])
-def test_kernels_compile(emulated, operator):
-    """In the first dtype; those of copies have tests of their own."""
-    for source in _own(_sources(emulated, operator, _with_first(operator))):
+@pytest.mark.parametrize(("operator", "dtype"), _with_dtypes(compiled=True))
+def test_kernels_compile(emulated, operator, dtype):
+    """The texts that are run; those of copies have tests of their own."""
+    for source in _own(_sources(emulated, operator, dtype)):
         _compiled(source, "float64" in source.text, "complex" in source.text)
 
 

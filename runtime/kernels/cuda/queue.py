@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from runtime.core import dtype as dtypes
 from runtime.core import shape as shapes
+from runtime.kernels.cpu.reduced_dims import plan_fold
 
 MOVED_AS = {1: dtypes.uint8, 2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
 """What elements are moved as that keep their dtype, by their size: all bits stay."""
@@ -122,3 +123,16 @@ def converted(queue: Queue, array: Array, dtype: dtypes.dtype) -> Array:
     made = queue.empty(array.sizes, dtype)
     queue.copy(made, array)
     return made
+
+
+def permuted(array: Array, order: Sequence[int]) -> Array:
+    """A view with the dims in another order."""
+    sizes = tuple([array.sizes[dim] for dim in order])
+    return array.at(0, sizes, [array.strides[dim] for dim in order])
+
+
+def folded_around(queue: Queue, array: Array, dim: Any) -> tuple[Array, Folded]:
+    """The array, contiguous, and its sizes around the dims to be reduced (none named: all)."""
+    plan = plan_fold(array.sizes, tuple(dim) if isinstance(dim, list) else dim, True)
+    array = contiguous(queue, array if plan.order is None else permuted(array, plan.order))
+    return array, Folded(plan.shape[0], plan.count, plan.inner)

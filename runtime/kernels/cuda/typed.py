@@ -5,7 +5,7 @@ the compute type ("T*" an array of these), "int64*" and "float64" are what they 
 letter stands for the dtype of the arrays that have it. The kernel's text may use
 
     X, Y ...       the type as which elements of such an array are stored: 16-bit floats as uint16
-    T              the type in which X is computed: float32 for 16-bit floats
+    T, R           the type in which X is computed: float32 for 16-bit floats; of its real part
     load_X(v)      a stored element in the compute type, and store_X(v) a number as an element
     I, U           the type of indices, int32 while that counts all elements, and the unsigned one
     divided(a, b)  the quotient of indices that are not negative
@@ -44,6 +44,7 @@ THREADS = 256
 PREAMBLE = '''\
 """{title}"""
 T = np.{compute}
+R = np.{real}
 STORED = np.{stored}
 IS_INTEGER = {is_integer}
 I = np.{index}
@@ -115,6 +116,7 @@ class DeviceKernel(DeviceFunction):
         head = PREAMBLE.format(
             title=title,
             compute=_numpy_name(compute),
+            real=_numpy_name(compute.to_real()),
             stored=storage_type(compute),
             is_integer=compute.kind == "i",
             index=index,
