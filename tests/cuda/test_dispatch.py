@@ -70,6 +70,27 @@ def _with_first(operator: Operator) -> str:
     return next(each for each in DTYPES if each in operator.dtype_names)
 
 
+def _with_variants() -> list[Any]:
+    return [pytest.param(each, id=each.name) for each in OPERATORS if each.has_inplace]
+
+
+@pytest.mark.parametrize("operator", _with_variants())
+def test_in_place(emulated, operator):
+    """In place as without, also where memory is not dense."""
+    call = on_device(OURS.arguments(_cases(operator)[0], _with_first(operator)))
+    expected, own = call(), call.values["self"]
+    if own.shape != expected.shape or own.dtype != expected.dtype:
+        return
+    address, version = own.data_ptr(), own._version
+    spaced = torch.empty((*own.shape, 2), dtype=own.dtype, device="cuda")[..., 0].copy_(own)
+    apart = calls.Call(call.session, call.operator, call.values | {"self": spaced}, [])
+    assert call.method(operator.public_name + "_") is own
+    assert own.data_ptr() == address and own._version == version + 1
+    assert apart.method(operator.public_name + "_") is spaced
+    compare(own, expected.cpu(), operator.name)
+    compare(spaced.contiguous(), expected.cpu(), operator.name)
+
+
 def _sources(emulated: Any, operator: Operator, dtype: str) -> list[Source]:
     """The texts that the samples of an operator run."""
     for case in _cases(operator):

@@ -93,6 +93,8 @@ def make_call(operator: Dispatch, kernel: Kernel, signature: tuple[Any, ...], va
     common = common_dtype(operator, signature)
     if operator.mutates:
         return make_mutating_call(operator, kernel, common)
+    if variant == INPLACE and operator.aliasing:
+        return make_aliasing_call(operator, kernel, common)
     call = make_function_call(operator, kernel, common)
     if variant == INPLACE:
         return make_copying_call(operator, call)
@@ -135,6 +137,29 @@ def make_mutating_call(operator: Dispatch, kernel: Kernel, common: dtypes.dtype 
         queue = DeviceQueue(copying.index_of(self))
         own, *rest = prepare.arrays(queue, (self, *args))
         kernel(queue, own, *rest)
+        if not array_of(self).is_contiguous:
+            queue.copy(array_of(self), own)
+        self._storage.version += 1
+        return self
+
+    return call
+
+
+def make_aliasing_call(operator: Dispatch, kernel: Kernel, common: dtypes.dtype | None) -> Call:
+    """In place, by a kernel that may be given `out` as self, or a dense copy of it."""
+    prepare = Preparation(operator, kernel, common)
+    meta = operator.meta
+    assert meta is not None
+
+    def call(self: Tensor, *args: Any) -> Tensor:
+        sizes = meta(self, *args)[0]
+        if tuple(sizes) != tuple(self._sizes):
+            raise errors.inplace_shape(operator.base_name + "_", self._sizes, sizes)
+        if 0 in self._strides and shapes.repeats(self._sizes, self._strides):
+            raise errors.overlapping_write(operator.base_name)
+        queue = DeviceQueue(copying.index_of(self))
+        own, *rest = prepare.arrays(queue, (self, *args))
+        kernel(queue, own, own, *rest)
         if not array_of(self).is_contiguous:
             queue.copy(array_of(self), own)
         self._storage.version += 1

@@ -7,8 +7,8 @@ device kernels run over what grid, and queues them. It never waits, except by `q
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from runtime.core import dtype as dtypes
 from runtime.core import shape as shapes
@@ -16,6 +16,9 @@ from runtime.kernels.cpu.reduced_dims import plan_fold
 
 MOVED_AS = {1: dtypes.uint8, 2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
 """What elements are moved as that keep their dtype, by their size: all bits stay."""
+
+
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
 class Array(NamedTuple):
@@ -68,6 +71,12 @@ class Array(NamedTuple):
     def moved(self) -> Array:
         """The same bits as integers, where there are integers of that size."""
         return self._replace(dtype=MOVED_AS.get(self.dtype.itemsize, self.dtype))
+
+
+def walks_strides(kernel: Kernel) -> Kernel:
+    """Mark a kernel that takes arrays of any strides; others are given contiguous ones."""
+    kernel.walks_strides = True  # type: ignore[attr-defined]
+    return kernel
 
 
 class Folded(NamedTuple):

@@ -170,7 +170,7 @@ def bincount(queue: Queue, self: Array, weights: Array | None = None, minlength:
     """Return the number of occurrences of each integer, or the sums of their weights."""
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
-    low, high = _bounds(queue, self) if self.numel else (0, -1)
+    low, high = bounds(queue, self) if self.numel else (0, -1)
     if self.ndim != 1 or low < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is not None and weights.sizes != self.sizes:
@@ -189,7 +189,7 @@ def bincount(queue: Queue, self: Array, weights: Array | None = None, minlength:
     return sums
 
 
-def _bounds(queue: Queue, self: Array) -> tuple[Any, Any]:
+def bounds(queue: Queue, self: Array) -> tuple[Any, Any]:
     """The smallest and the greatest element, waited for."""
     ends = []
     for wins in (is_smaller, is_greater):
@@ -214,7 +214,7 @@ def histc(
     """Count the elements of each of `bins` equal intervals; the last one is closed."""
     low, high = float(min), float(max)
     if low == high and self.numel:
-        low, high = (float(each) for each in _bounds(queue, self))
+        low, high = (float(each) for each in bounds(queue, self))
     if not (math.isfinite(low) and math.isfinite(high)):
         raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     if low == high:
