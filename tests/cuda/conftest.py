@@ -43,8 +43,10 @@ def libraries(emulated: EmulatedDriver) -> dict[str, Any]:
 def _in_place_of_nvidias(own: T) -> Iterator[T]:
     before = driver.use(own)
     _forget()
+    gc.freeze()  # what is collected below is of this test alone: all else is looked at no more
     yield own
     gc.collect()
+    gc.unfreeze()
     driver.use(before)
     _forget()
 

@@ -19,6 +19,7 @@ from runtime.core import dtype as dtypes
 from runtime.core import generator as generators
 from runtime.core import promotion
 from runtime.core import shape as shapes
+from runtime.core.generator import Generator
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch import ops
 from runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
@@ -38,6 +39,11 @@ class DeviceQueue:
         self.index = index
         self.processors = launching.processors(index)
         self.kept: list[Tensor] = []
+
+    @property
+    def generator(self) -> Generator:
+        """The device's own generator of random numbers."""
+        return generators.default_for(devices.device("cuda", self.index))
 
     def launch(self, source: Any, grid: int, block: tuple[int, int], values: Sequence[Any]) -> None:
         """Run a device kernel over a grid of blocks."""
@@ -227,7 +233,7 @@ class Preparation:
 
     def _prepared(self, queue: DeviceQueue, name: str, kind: str, arg: Any) -> Any:
         if kind == "generator":
-            return generator_of(arg, queue.index)
+            return queue.generator if arg is None else arg
         if isinstance(arg, (list, tuple)) and any(isinstance(each, Tensor) for each in arg):
             return [self._prepared(queue, name, kind, each) for each in arg]
         if not isinstance(arg, Tensor):
@@ -245,8 +251,3 @@ class Preparation:
         made = ops._to_copy(tensor, device=devices.device("cuda", queue.index))
         queue.kept.append(made)
         return made  # type: ignore[no-any-return]
-
-
-def generator_of(given: Any, index: int) -> Any:
-    """The generator of a call: the device's own where none is given."""
-    return generators.default_for(devices.device("cuda", index)) if given is None else given

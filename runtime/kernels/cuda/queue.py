@@ -100,6 +100,8 @@ class Queue(Protocol):
 
     processors: int
     """Multiprocessors of the device."""
+    generator: Any
+    """The device's own generator of random numbers."""
 
     def launch(self, source: Any, grid: int, block: tuple[int, int], values: Sequence[Any]) -> None:
         """Run a device kernel over a grid of blocks."""

@@ -104,7 +104,7 @@ class DeviceKernel(DeviceFunction):
         threads: int,
     ) -> Source:
         compute = dtype_of["X"].opmath if "X" in dtype_of else dtypes.float32
-        texts = {name: _given_text(name, value) for name, value in given.items()}
+        texts = _given_texts(given)
         body = _collect(self.function, texts, kernel=True)
         accesses = "\n\n".join(_access(letter, dtype) for letter, dtype in dtype_of.items())
         numbers = [text for text in texts.values() if not text.startswith("@inner")]
@@ -123,7 +123,12 @@ class DeviceKernel(DeviceFunction):
         )
         head += "".join(_shuffle(name, compute) for name in SHUFFLES if name in needed)
         parts = [head, "".join(numbers), library, accesses, *functions, body]
-        plain = {"I": index, "T": compute.name, "T*": f"{storage_type(compute)}*"}
+        plain = {
+            "I": index,
+            "T": compute.name,
+            "R": compute.to_real().name,
+            "T*": f"{storage_type(compute)}*",
+        }
         stored = {f"{letter}*": f"{storage_type(d)}*" for letter, d in dtype_of.items()}
         arguments = tuple([(plain | stored).get(each, each) for each in self.parameters])
         return Source(self.__name__, "\n\n".join(p for p in parts if p), arguments, threads)
@@ -225,12 +230,14 @@ def _shuffle(name: str, compute: dtypes.dtype) -> str:
     return f"\n\n@inner\ndef {name}(v, n):\n    return T({value})\n"
 
 
-def _given_text(name: str, value: Any) -> str:
-    """A constant, or a function under the name that the kernel calls it."""
-    if isinstance(value, DeviceFunction):
-        source = build.plain_source(value.function)
-        return "@inner\n" + re.sub(r"^def \w+\(", f"def {name}(", source)
-    return f"{name} = {value!r}\n"
+def _given_texts(given: Mapping[str, Any]) -> dict[str, str]:
+    """Constants, and functions under the names that the kernel calls them."""
+    functions = {k: v for k, v in given.items() if isinstance(v, DeviceFunction)}
+    texts = {k: f"{k} = {v!r}\n" for k, v in given.items() if k not in functions}
+    for name, value in functions.items():
+        source = _collect(value.function, texts)
+        texts[name] = "@inner\n" + re.sub(r"^def \w+\(", f"def {name}(", source)
+    return texts
 
 
 def _collect(function: FunctionType, texts: dict[str, str], kernel: bool = False) -> str:
