@@ -257,6 +257,7 @@ _FUNCTIONS: dict[str, Any] = {
     "erfc": scipy.special.erfc, "erfinv": scipy.special.erfinv, "lgamma": scipy.special.gammaln,
     "atan2": np.arctan2, "acos": np.arccos, "asin": np.arcsin, "atan": np.arctan,
     "acosh": np.arccosh, "asinh": np.arcsinh, "atanh": np.arctanh,
+    "erfcx": scipy.special.erfcx, "normcdfinv": scipy.special.ndtri,
     "rsqrt": lambda x: type(x)(1) / np.sqrt(x), "signbit": lambda x: int(np.signbit(x)),
     "half2float": lambda bits: np.float32(np.int16(bits).view(np.float16)),
     "float2half_rn": lambda x: np.float16(x).view(np.int16),
