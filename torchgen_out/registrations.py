@@ -678,6 +678,7 @@ ops.conv_transpose3d = composite.conv_transpose3d
 ops.im2col = dispatch.im2col
 ops.col2im = dispatch.col2im
 ops.max_pool2d_with_indices = dispatch.max_pool2d_with_indices
+ops._max_pool2d = dispatch._max_pool2d
 ops.max_pool3d_with_indices = dispatch.max_pool3d_with_indices
 ops._max_pool_backward = dispatch._max_pool_backward
 ops.max_pool1d = composite.max_pool1d

@@ -31,6 +31,11 @@ def is_enabled() -> bool:
     return state.enabled
 
 
+def is_recorded(tensor: Any) -> bool:
+    """Return whether what is computed from a tensor is recorded for gradients."""
+    return state.enabled and bool(tensor.requires_grad)
+
+
 def is_inference_enabled() -> bool:
     """Return whether this thread is in inference mode."""
     return state.inference

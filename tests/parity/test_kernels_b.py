@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime.kernels.cpu import convolution, losses, normalization, pooling, softmax, statistics
+from runtime.kernels.cpu import (
+    batch_normalization,
+    convolution,
+    losses,
+    normalization,
+    pooling,
+    softmax,
+    statistics,
+)
 
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
@@ -98,11 +106,11 @@ def test_batch_norm(shape: tuple[int, ...], training: bool) -> None:
     expected.backward(torch.tensor(grad))
     out, saved = np.empty_like(x), np.empty((2, 4 if training else 0))
     arguments = (weight, bias, mean, var, training, 0.3, 1e-3)
-    normalization.native_batch_norm(out, *saved, x, *arguments)
+    batch_normalization.native_batch_norm(out, *saved, x, *arguments)
     np.testing.assert_allclose(out, expected.detach().numpy())
     np.testing.assert_allclose([mean, var], [each.numpy() for each in running])
     results = [np.empty_like(each) for each in (x, weight, bias)]
-    normalization.native_batch_norm_backward(
+    batch_normalization.native_batch_norm_backward(
         *results, grad, x, weight, mean, var, *saved, training, 1e-3, (True, True, True)
     )
     for result, leaf in zip(results, leaves, strict=True):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime.kernels.cpu import pooling, unrolled_pooling
+from runtime.kernels.cpu import adaptive_pooling, pooling, unrolled_pooling
 
 SIZES = [((2, 2), (2, 2), (0, 0)), ((3, 2), (2, 1), (1, 1)), ((5, 5), (3, 2), (2, 2))]
 
@@ -49,6 +49,17 @@ def test_maximum(size: Any, step: Any, pad: Any, spread: Any, dtype: str) -> Non
         np.testing.assert_allclose(grad.sum(), out.sum(), rtol=1e-6)
 
 
+@pytest.mark.parametrize("size, step, pad", SIZES)
+@pytest.mark.parametrize("spread", [(1, 1), (1, 2)])
+def test_maximum_without_places(size: Any, step: Any, pad: Any, spread: Any) -> None:
+    x = np.random.default_rng(0).standard_normal((2, 3, 11, 12)).astype(np.float32)
+    shape = (2, 3, *next(windows(x, size, step, pad, spread))[0])
+    out, alone, indices = np.empty(shape, "f4"), np.empty(shape, "f4"), np.empty(shape, np.int64)
+    pooling.max_pool2d_with_indices(out, indices, x, size, step, pad, spread, False)
+    pooling.max_pool2d(alone, x, size, step, pad, spread, False)
+    np.testing.assert_array_equal(alone, out)
+
+
 def test_nan_wins() -> None:
     x = np.zeros((1, 1, 4, 40))
     x[0, 0, 1, 3] = np.nan
@@ -56,6 +67,9 @@ def test_nan_wins() -> None:
     pooling.max_pool2d_with_indices(out, indices, x, (2, 2), (), 0, 1, False)
     assert np.isnan(out[0, 0, 0, 1]) and indices[0, 0, 0, 1] == 43
     assert np.isnan(out).sum() == 1
+    alone = np.empty_like(out)
+    pooling.max_pool2d(alone, x, (2, 2), (), 0, 1, False)
+    np.testing.assert_array_equal(alone, out)
 
 
 def test_windows_of_minus_infinity_have_a_place() -> None:
@@ -116,8 +130,8 @@ def test_adaptive(size: tuple[int, int]) -> None:
     x = np.random.default_rng(3).standard_normal((2, 3, 11, 12))
     mean, top = np.empty((2, 3, *size)), np.empty((2, 3, *size))
     indices = np.empty((2, 3, *size), np.int64)
-    pooling.adaptive_avg_pool2d(mean, x, size)
-    pooling.adaptive_max_pool2d(top, indices, x, size)
+    adaptive_pooling.adaptive_avg_pool2d(mean, x, size)
+    adaptive_pooling.adaptive_max_pool2d(top, indices, x, size)
     for i, j in np.ndindex(*size):
         rows = slice(i * 11 // size[0], -(-(i + 1) * 11 // size[0]))
         columns = slice(j * 12 // size[1], -(-(j + 1) * 12 // size[1]))
@@ -128,5 +142,5 @@ def test_adaptive(size: tuple[int, int]) -> None:
         np.take_along_axis(x.reshape(2, 3, -1), indices.reshape(2, 3, -1), 2), top.reshape(2, 3, -1)
     )
     grad = np.empty_like(x)
-    pooling.adaptive_avg_pool_backward(grad, mean, x.shape, 2)
+    adaptive_pooling.adaptive_avg_pool_backward(grad, mean, x.shape, 2)
     np.testing.assert_allclose((grad * x).sum(), (mean * mean).sum())

@@ -3421,6 +3421,29 @@ def max_pool2d_with_indices(
     return call(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
+__max_pool2d = operators._max_pool2d.calls
+
+
+def _max_pool2d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] = (),
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """_max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2]
+    dilation=1, bool ceil_mode=False) -> Tensor
+
+    Returns the largest element of each window and not its place, for what needs no gradient.
+    """
+    try:
+        call = __max_pool2d[input._key]
+    except AttributeError:
+        raise __max_pool2d.wrong_arguments(input) from None
+    return call(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
 _max_pool3d_with_indices = operators.max_pool3d_with_indices.calls
 
 

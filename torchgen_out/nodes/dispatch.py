@@ -6085,6 +6085,33 @@ def recording_max_pool2d_with_indices(below, needs_self):
     return call
 
 
+class MaxPool2dBackward0(Node):
+    """_max_pool2d
+    self: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_self = errors.raise_not_differentiable("_max_pool2d")
+        return (grad_self,)
+
+
+def recording__max_pool2d(below, needs_self):
+    """Records MaxPool2dBackward0 around `below`."""
+
+    def call(self, kernel_size, stride, padding, dilation, ceil_mode):
+        result = below(self, kernel_size, stride, padding, dilation, ceil_mode)
+        if not grad_mode.state.enabled:
+            return result
+        node = MaxPool2dBackward0()
+        node.edges = (gradient_edge(self),)
+        attach(result, node)
+        return result
+
+    return call
+
+
 class MaxPool3dWithIndicesBackward0(MultiOutputNode):
     """max_pool3d_with_indices
     self: _max_pool_backward(grad, result1, self.shape, 3)

@@ -2508,6 +2508,28 @@ max_pool2d_with_indices = Dispatch(
     record=nodes.recording_max_pool2d_with_indices,
 )
 
+_max_pool2d = Dispatch(
+    "_max_pool2d",
+    "_max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] "
+    "dilation=1, bool ceil_mode=False) -> Tensor",
+    {"self": "tensor"},
+    arguments={
+        "self": "operand",
+        "kernel_size": "raw",
+        "stride": "raw",
+        "padding": "raw",
+        "dilation": "raw",
+        "ceil_mode": "raw",
+    },
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names={"CPU": "pooling.max_pool2d"},
+    meta=pooling_shapes.max_pool2d,
+    differentiable=("self",),
+    record=nodes.recording__max_pool2d,
+)
+
 max_pool3d_with_indices = Dispatch(
     "max_pool3d_with_indices",
     "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] "
@@ -2628,7 +2650,10 @@ _adaptive_avg_pool2d = Dispatch(
     promotion="none",
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={"CPU": "pooling.adaptive_avg_pool2d", "CUDA": "pooling.adaptive_avg_pool2d"},
+    kernel_names={
+        "CPU": "adaptive_pooling.adaptive_avg_pool2d",
+        "CUDA": "pooling.adaptive_avg_pool2d",
+    },
     meta=pooling_shapes.adaptive_avg_pool2d,
     differentiable=("self",),
     record=nodes.recording__adaptive_avg_pool2d,
@@ -2642,7 +2667,10 @@ _adaptive_max_pool2d = Dispatch(
     promotion="none",
     promoted=("self",),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={"CPU": "pooling.adaptive_max_pool2d", "CUDA": "pooling.adaptive_max_pool2d"},
+    kernel_names={
+        "CPU": "adaptive_pooling.adaptive_max_pool2d",
+        "CUDA": "pooling.adaptive_max_pool2d",
+    },
     meta=pooling_shapes.adaptive_max_pool2d,
     outputs=2,
     differentiable=("self",),
@@ -2657,7 +2685,10 @@ _adaptive_avg_pool3d = Dispatch(
     promotion="none",
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={"CPU": "pooling.adaptive_avg_pool3d", "CUDA": "pooling.adaptive_avg_pool3d"},
+    kernel_names={
+        "CPU": "adaptive_pooling.adaptive_avg_pool3d",
+        "CUDA": "pooling.adaptive_avg_pool3d",
+    },
     meta=pooling_shapes.adaptive_avg_pool3d,
     differentiable=("self",),
     record=nodes.recording__adaptive_avg_pool3d,
@@ -2671,7 +2702,10 @@ _adaptive_max_pool3d = Dispatch(
     promotion="none",
     promoted=("self",),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={"CPU": "pooling.adaptive_max_pool3d", "CUDA": "pooling.adaptive_max_pool3d"},
+    kernel_names={
+        "CPU": "adaptive_pooling.adaptive_max_pool3d",
+        "CUDA": "pooling.adaptive_max_pool3d",
+    },
     meta=pooling_shapes.adaptive_max_pool3d,
     outputs=2,
     differentiable=("self",),
@@ -2687,7 +2721,7 @@ _adaptive_avg_pool_backward = Dispatch(
     promoted=("grad_output",),
     dtypes=dtype_sets.FLOATING,
     kernel_names={
-        "CPU": "pooling.adaptive_avg_pool_backward",
+        "CPU": "adaptive_pooling.adaptive_avg_pool_backward",
         "CUDA": "pooling.adaptive_avg_pool_backward",
     },
     meta=pooling_shapes.pool_backward,

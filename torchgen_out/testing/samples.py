@@ -7246,6 +7246,28 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(1, 2, 6, 5)", "kernel_size": "9"}, "RuntimeError"),
         ],
     ),
+    "_max_pool2d": (
+        {},
+        {},
+        [
+            ({"self": "distinct(2, 2, 6, 5)", "kernel_size": "2"}, None),
+            (
+                {
+                    "self": "distinct(2, 6, 5)",
+                    "kernel_size": "3",
+                    "stride": "2",
+                    "padding": "1",
+                    "ceil_mode": "True",
+                },
+                None,
+            ),
+            (
+                {"self": "distinct(2, 9, 8)", "kernel_size": "5", "stride": "3", "padding": "2"},
+                None,
+            ),
+            ({"self": "randn(3)", "kernel_size": "2"}, "RuntimeError"),
+        ],
+    ),
     "max_pool3d_with_indices": (
         {},
         {},

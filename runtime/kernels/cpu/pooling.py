@@ -44,6 +44,23 @@ def _windows(count: int, kernel_size: Any, stride: Any, padding: Any) -> tuple[A
 # Maximum.
 
 
+def max_pool2d(
+    out: Array,
+    self: Array,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+) -> None:
+    """Write the largest element of each window."""
+    size, step, pad = _windows(2, kernel_size, stride, padding)
+    has_places = not unrolled_pooling.suits(size)
+    indices = np.empty(out.shape if has_places else (0,) * out.ndim, np.int64)
+    arrays = planes(out, 2), planes(indices, 2), planes(self, 2)
+    _max_pool(arrays, size, step, pad, triple(dilation, 2, 1))
+
+
 def max_pool2d_with_indices(
     out: Array,
     indices: Array,
@@ -79,23 +96,14 @@ def max_pool3d_with_indices(
 def _max_pool(
     arrays: tuple[Array, ...], size: Triple, step: Triple, pad: Triple, spread: Triple
 ) -> None:
+    """arrays: the result, the places and the input; places that are not asked for are empty."""
     if not arrays[0].size:
         return
     if unrolled_pooling.suits(size):
-        written_out = unrolled_pooling.max_kernel(size, step[2])
+        written_out = unrolled_pooling.max_kernel(size, step[2], spread[2], bool(arrays[1].size))
         threads.run_rows(written_out, arrays, step, pad, spread, work=4)
     else:
         threads.run_rows(max_windows, arrays, size, step, pad, spread, work=4)
-
-
-def adaptive_max_pool2d(out: Array, indices: Array, self: Array, output_size: Any) -> None:
-    """Write the largest element of each of `output_size` windows and where it stands."""
-    adaptive_max_windows(planes(out, 2), planes(indices, 2), planes(self, 2))
-
-
-def adaptive_max_pool3d(out: Array, indices: Array, self: Array, output_size: Any) -> None:
-    """Write the largest element of each of `output_size` windows and where it stands."""
-    adaptive_max_windows(planes(out, 3), planes(indices, 3), planes(self, 3))
 
 
 def max_pool_backward(
@@ -146,44 +154,6 @@ def max_windows(out, indices, x, size, step, pad, spread):
                                     place = (d * height + h) * width + w
                     out[p, od, oh, ow] = best
                     indices[p, od, oh, ow] = place
-
-
-@kernel
-def adaptive_max_windows(out, indices, x):
-    """As max_windows; window i of n goes from floor(i * size / n) to ceil((i + 1) * size / n)."""
-    depth, height, width = x.shape[1], x.shape[2], x.shape[3]
-    for p in range(out.shape[0]):
-        for od in range(out.shape[1]):
-            d0, d1 = window_start(od, out.shape[1], depth), window_end(od, out.shape[1], depth)
-            for oh in range(out.shape[2]):
-                h0 = window_start(oh, out.shape[2], height)
-                h1 = window_end(oh, out.shape[2], height)
-                for ow in range(out.shape[3]):
-                    w0 = window_start(ow, out.shape[3], width)
-                    w1 = window_end(ow, out.shape[3], width)
-                    best = x[p, d0, h0, w0]
-                    place = (d0 * height + h0) * width + w0
-                    for d in range(d0, d1):
-                        for h in range(h0, h1):
-                            for w in range(w0, w1):
-                                value = x[p, d, h, w]
-                                if value > best or value != value:
-                                    best = value
-                                    place = (d * height + h) * width + w
-                    out[p, od, oh, ow] = best
-                    indices[p, od, oh, ow] = place
-
-
-@kernel
-def window_start(i, count, size):
-    """Where window i of `count` over `size` places starts."""
-    return (i * size) // count
-
-
-@kernel
-def window_end(i, count, size):
-    """Where window i of `count` over `size` places ends."""
-    return ((i + 1) * size + count - 1) // count
 
 
 @kernel
@@ -271,22 +241,6 @@ def avg_pool_backward(
     threads.run_rows(spread_windows, arrays, *numbers, work=2)
 
 
-def adaptive_avg_pool2d(out: Array, self: Array, output_size: Any) -> None:
-    """Write the mean of each of `output_size` windows."""
-    adaptive_mean_windows(planes(out, 2), planes(self, 2))
-
-
-def adaptive_avg_pool3d(out: Array, self: Array, output_size: Any) -> None:
-    """Write the mean of each of `output_size` windows."""
-    adaptive_mean_windows(planes(out, 3), planes(self, 3))
-
-
-def adaptive_avg_pool_backward(out: Array, grad_output: Array, sizes: Any, count: int) -> None:
-    """Add to every element of a window its part of the window's gradient."""
-    out.fill(0)
-    adaptive_spread_windows(planes(out, count), planes(grad_output, count))
-
-
 def window_sizes(
     places: Any, lengths: Any, size: Triple, step: Triple, pad: Triple, include_pad: bool
 ) -> list[Array]:
@@ -370,45 +324,3 @@ def scatter_row(grad_input, parts, p, d, h, size, step, pad):
         else:
             for i in range(part.size):
                 line[i * step] += part[i]
-
-
-@kernel
-def adaptive_mean_windows(out, x):
-    """As mean_windows; window i of n goes from floor(i * size / n) to ceil((i + 1) * size / n)."""
-    depth, height, width = x.shape[1], x.shape[2], x.shape[3]
-    for p in range(out.shape[0]):
-        for od in range(out.shape[1]):
-            d0, d1 = window_start(od, out.shape[1], depth), window_end(od, out.shape[1], depth)
-            for oh in range(out.shape[2]):
-                h0 = window_start(oh, out.shape[2], height)
-                h1 = window_end(oh, out.shape[2], height)
-                for ow in range(out.shape[3]):
-                    w0 = window_start(ow, out.shape[3], width)
-                    w1 = window_end(ow, out.shape[3], width)
-                    total = 0.0
-                    for d in range(d0, d1):
-                        for h in range(h0, h1):
-                            for w in range(w0, w1):
-                                total += x[p, d, h, w]
-                    out[p, od, oh, ow] = total / ((d1 - d0) * (h1 - h0) * (w1 - w0))
-
-
-@kernel
-def adaptive_spread_windows(grad_input, grad):
-    """The transpose of adaptive_mean_windows."""
-    depth, height, width = grad_input.shape[1], grad_input.shape[2], grad_input.shape[3]
-    for p in range(grad.shape[0]):
-        for od in range(grad.shape[1]):
-            d0, d1 = window_start(od, grad.shape[1], depth), window_end(od, grad.shape[1], depth)
-            for oh in range(grad.shape[2]):
-                h0 = window_start(oh, grad.shape[2], height)
-                h1 = window_end(oh, grad.shape[2], height)
-                for ow in range(grad.shape[3]):
-                    w0 = window_start(ow, grad.shape[3], width)
-                    w1 = window_end(ow, grad.shape[3], width)
-                    count = (d1 - d0) * (h1 - h0) * (w1 - w0)
-                    part = grad.dtype.type(grad[p, od, oh, ow] / count)
-                    for d in range(d0, d1):
-                        for h in range(h0, h1):
-                            for w in range(w0, w1):
-                                grad_input[p, d, h, w] += part

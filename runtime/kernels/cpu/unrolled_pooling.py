@@ -20,9 +20,16 @@ def suits(size: tuple[int, int, int]) -> bool:
     return prod(size) <= MOST_PLACES
 
 
-def max_kernel(size: tuple[int, int, int], step: int) -> Any:
-    """kernel(out, indices, x, step, pad, spread), as `max_windows` for one size of window."""
-    return build.compile_text(f"max_pool_{'x'.join(map(str, size))}_{step}", max_text(size, step))
+def max_kernel(
+    size: tuple[int, int, int], step: int, spread: int = 1, has_places: bool = True
+) -> Any:
+    """kernel(out, indices, x, step, pad, spread), as `max_windows` for one size of window.
+
+    step, spread: those of the last dim, which vectors need to know. has_places: whether `indices`
+    are written, which takes longer than the values.
+    """
+    name = f"max_pool_{'x'.join(map(str, size))}_{step}"
+    return build.compile_text(name, max_text(size, step, spread, has_places))
 
 
 def mean_kernel(size: tuple[int, int, int], step: int) -> Any:
@@ -58,8 +65,7 @@ def edge(out, indices, x, p, od, oh, ow, step, pad, spread):
                         best = value
                         place = (d * height + h) * width + w
     out[p, od, oh, ow] = best
-    indices[p, od, oh, ow] = place
-'''
+{store}'''
 
 MAX_DRIVER = '''\
 @entry
@@ -132,38 +138,38 @@ def divide(sums, wide, count, divisor):
 
 
 @cache
-def max_text(size: tuple[int, int, int], step: int) -> str:
+def max_text(size: tuple[int, int, int], step: int, spread: int, has_places: bool) -> str:
     """The text of the maximum over windows of one size, `step` apart."""
     lines = [
         "@inner",
         "def row(out, indices, x, p, od, oh, first, last, d, h, w, spread):",
         "    height, width = x.shape[2], x.shape[3]",
-        "    best, chosen = out[p, od, oh, first:last], indices[p, od, oh, first:last]",
+        "    best = out[p, od, oh, first:last]",
         *_lines(size, " * spread[0]", " * spread[1]"),
-        "    start = np.int32((d * height + h) * width + w)",
     ]
-    names = []
-    for kd, kh, kw in _places(size):
-        name = f"{kd}{kh}_{kw}"
-        names.append((name, f"line{kd}{kh}[j + shift{kw}]"))
-        lines.append(
-            f"    place{name} = np.int32(({kd} * spread[0] * height + {kh} * spread[1]) * width "
-            f"+ {kw} * spread[2])"
-        )
-    lines += [f"    shift{kw} = {kw} * spread[2]" for kw in range(size[2])]
+    values = [f"line{kd}{kh}[j + {kw * spread}]" for kd, kh, kw in _places(size)]
+    if has_places:
+        lines += ["    chosen = indices[p, od, oh, first:last]"]
+        lines += ["    start = np.int32((d * height + h) * width + w)", *_place_lines(size)]
     lines += ["    for i in range(best.size):", f"        j = i * {step}"]
-    for number, (name, value) in enumerate(names):
-        if number == 0:
-            lines += [f"        top = {value}", f"        place = place{name}"]
-            continue
-        lines += [
-            f"        value = {value}",
-            "        take = (value > top) | (value != value)",
-            "        top = value if take else top",
-            f"        place = place{name} if take else place",
-        ]
-    lines += ["        best[i] = top", "        chosen[i] = start + place + np.int32(j)"]
-    return _text("max_pool", size, step, MAX_EDGE, lines, MAX_DRIVER)
+    lines += [f"        top = {values[0]}"] + ["        place = place0"] * has_places
+    for number, value in enumerate(values[1:], 1):
+        lines += [f"        value = {value}", "        take = (value > top) | (value != value)"]
+        lines += ["        top = value if take else top"]
+        lines += [f"        place = place{number} if take else place"] * has_places
+    lines += ["        best[i] = top"]
+    lines += ["        chosen[i] = start + place + np.int32(j)"] * has_places
+    store = "    indices[p, od, oh, ow] = place\n" * has_places
+    return _text("max_pool", size, step, MAX_EDGE, lines, MAX_DRIVER, store=store)
+
+
+def _place_lines(size: tuple[int, int, int]) -> list[str]:
+    """Where each place of a window lies, seen from its first."""
+    return [
+        f"    place{number} = np.int32(({kd} * spread[0] * height + {kh} * spread[1]) * width "
+        f"+ {kw} * spread[2])"
+        for number, (kd, kh, kw) in enumerate(_places(size))
+    ]
 
 
 @cache
@@ -197,11 +203,17 @@ def _lines(size: tuple[int, int, int], spread_d: str, spread_h: str) -> list[str
 
 
 def _text(
-    name: str, size: tuple[int, int, int], step: int, edge: str, row: list[str], driver: str
+    name: str,
+    size: tuple[int, int, int],
+    step: int,
+    edge: str,
+    row: list[str],
+    driver: str,
+    store: str = "",
 ) -> str:
     depth, height, width = size
     numbers = {"depth": depth, "height": height, "width": width, "step": step}
     numbers |= {"last_d": depth - 1, "last_h": height - 1, "last_w": width - 1}
     header = build.HEADER.format(title=f"{name}: windows of {size}, {step} apart.")
-    texts = [edge.format(**numbers), "\n".join(row) + "\n", driver.format(**numbers)]
+    texts = [edge.format(**numbers, store=store), "\n".join(row) + "\n", driver.format(**numbers)]
     return "\n\n".join([header, INSIDE, *texts])

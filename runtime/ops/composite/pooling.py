@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from runtime.autograd import grad_mode
 from runtime.dispatch import ops
 from runtime.ops.shapes.pooling import numbers, window_count
 
@@ -23,9 +24,11 @@ def max_pool1d(
     count = window_count(input.shape[-1], size, step, pad, spread, ceil_mode)
     if count < 1:
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
-    pooled, indices = ops.max_pool2d_with_indices(
-        input.unsqueeze(-2), (1, size), (1, step), (0, pad), (1, spread), ceil_mode
-    )
+    image = input.unsqueeze(-2)
+    numbers = (1, size), (1, step), (0, pad), (1, spread), ceil_mode
+    if not return_indices and not grad_mode.is_recorded(input):
+        return ops._max_pool2d(image, *numbers).squeeze(-2)
+    pooled, indices = ops.max_pool2d_with_indices(image, *numbers)
     pooled = pooled.squeeze(-2)
     return (pooled, indices.squeeze(-2)) if return_indices else pooled
 
@@ -73,7 +76,10 @@ def max_pool2d(
 ) -> Any:
     """The maximum, with its places if asked for."""
     step = () if stride is None else stride
-    found = ops.max_pool2d_with_indices(input, kernel_size, step, padding, dilation, ceil_mode)
+    numbers = kernel_size, step, padding, dilation, ceil_mode
+    if not return_indices and not grad_mode.is_recorded(input):
+        return ops._max_pool2d(input, *numbers)
+    found = ops.max_pool2d_with_indices(input, *numbers)
     return found if return_indices else found[0]
 
 

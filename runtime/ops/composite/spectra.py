@@ -8,11 +8,6 @@ from runtime.autograd import grad_mode
 from runtime.dispatch import ops
 
 
-def is_recorded(tensor: Any) -> bool:
-    """Whether gradients will need the vectors, too."""
-    return grad_mode.is_enabled() and tensor.requires_grad
-
-
 def linalg_svd(A: Any, full_matrices: bool = True, driver: str | None = None) -> Any:
     """U, S and Vh."""
     return ops._linalg_svd(A, full_matrices, True, driver=driver)
@@ -20,7 +15,7 @@ def linalg_svd(A: Any, full_matrices: bool = True, driver: str | None = None) ->
 
 def linalg_svdvals(A: Any, driver: str | None = None) -> Any:
     """The singular values, largest first."""
-    return ops._linalg_svd(A, False, is_recorded(A), driver=driver)[1]
+    return ops._linalg_svd(A, False, grad_mode.is_recorded(A), driver=driver)[1]
 
 
 def svd(self: Any, some: bool = True, compute_uv: bool = True) -> Any:
@@ -40,9 +35,9 @@ def linalg_eigh(self: Any, UPLO: str = "L") -> Any:
 
 def linalg_eigvalsh(self: Any, UPLO: str = "L") -> Any:
     """The eigenvalues of Hermitian matrices, ascending."""
-    return ops._linalg_eigh(self, UPLO, is_recorded(self))[0]
+    return ops._linalg_eigh(self, UPLO, grad_mode.is_recorded(self))[0]
 
 
 def linalg_eigvals(self: Any) -> Any:
     """The eigenvalues, in any order."""
-    return ops.linalg_eig(self)[0] if is_recorded(self) else ops._linalg_eigvals(self)
+    return ops.linalg_eig(self)[0] if grad_mode.is_recorded(self) else ops._linalg_eigvals(self)

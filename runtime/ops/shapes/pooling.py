@@ -25,6 +25,11 @@ def max_pool2d_with_indices(
     return _max_pool("max_pool2d", 2, self, kernel_size, stride, padding, dilation, ceil_mode)
 
 
+def max_pool2d(*args: Any) -> Any:
+    """Shape: as `max_pool2d_with_indices`, once."""
+    return max_pool2d_with_indices(*args)[0]
+
+
 def max_pool3d_with_indices(
     self: Any,
     kernel_size: Any,
