@@ -195,6 +195,7 @@ from runtime.errors.layers import (
     dropout_probability,
     invalid_reduction,
     one_value_per_channel,
+    target_out_of_bounds,
     transpose_ndim,
 )
 from runtime.errors.linalg import (

@@ -45,3 +45,8 @@ def invalid_reduction(reduction: object) -> ValueError:
 def dilation_not_positive(dilation: Sequence[int]) -> RuntimeError:
     """A window's elements would lie on top of each other."""
     return RuntimeError(f"dilation should be greater than zero, but got {list(dilation)}")
+
+
+def target_out_of_bounds(target: object) -> IndexError:
+    """A loss's target is no class."""
+    return IndexError(f"Target {target} is out of bounds.")

@@ -6,11 +6,9 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from runtime.kernels.cpu.batch_loops import batch_gradients, normalise_batch
 from runtime.kernels.cpu.planned import Operand, Plan
-from runtime.kernels.cpu.small import entry_for
+from runtime.kernels.cpu.small import entry_for, make_gathering
 from runtime.kernels.typed import typed_sum
 
 Array = Any
@@ -74,19 +72,12 @@ def _make_run(
     entry: Callable[..., Any], given: Sequence[Operand | None], dtype: Any
 ) -> Callable[..., None]:
     """Call a loop that takes three results and all of `given`; an empty array stands for None."""
-    counts = [prod(each.sizes) for each in given if each is not None]
-    missing = [place for place, each in enumerate(given) if each is None]
-    none = np.empty(0, dtype)
+    gather = make_gathering(given, dtype)
+    count = sum(each is not None for each in given)
 
     def run(first: Array, second: Array, third: Array, *others: Any) -> None:
-        *both, numbers = others
-        arrays = [
-            array if array.size == count else array[at : at + count]
-            for array, at, count in zip(both, both[len(counts) :], counts, strict=False)
-        ]
-        for place in missing:
-            arrays.insert(place, none)
-        entry(first, second, third, *arrays, *numbers)
+        arrays = gather(others[:count], others[count:-1])
+        entry(first, second, third, *arrays, *others[-1])
 
     return run
 

@@ -11,13 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from runtime import errors
+from runtime.kernels.cpu import loss_plans
+from runtime.kernels.cpu.loss_loops import MEAN, NONE, SUM, nll_backward, nll_forward
+from runtime.kernels.cpu.planned import planned
 from runtime.kernels.cpu.softmax import log_softmax_rows
 from runtime.kernels.typed import typed
 
 Array = Any
-NONE, MEAN, SUM = 0, 1, 2
 
 
+@planned(loss_plans.plan_nll_loss)
 def nll_loss_forward(
     output: Array,
     total_weight: Array,
@@ -35,7 +39,7 @@ def nll_loss_forward(
     each = output.reshape(labels.shape) if reduction == NONE else np.empty((0, 0), self.dtype)
     bad, total, sum_of_weights = nll_forward(each, scores, labels, weights, ignore_index)
     if bad >= 0:
-        raise IndexError(f"Target {labels.flat[bad]} is out of bounds.")
+        raise errors.target_out_of_bounds(labels.flat[bad])
     total_weight[...] = sum_of_weights
     if reduction == SUM:
         output[...] = total
@@ -43,6 +47,7 @@ def nll_loss_forward(
         output[...] = total / sum_of_weights if sum_of_weights else np.nan
 
 
+@planned(loss_plans.plan_nll_loss_backward)
 def nll_loss_backward(
     out: Array,
     grad_output: Array,
@@ -78,38 +83,6 @@ def _arguments(scores: Array, target: Array, weight: Array | None) -> tuple[Arra
     labels = np.ascontiguousarray(target, np.int64).reshape(batch, places)
     weights = np.empty(0, scores.dtype) if weight is None else np.ascontiguousarray(weight)
     return flat, labels, weights
-
-
-@typed
-def nll_forward(each, scores, labels, weights, ignore_index):
-    """Fills `each` unless it is empty; returns (place of a bad target or -1, sum, weights)."""
-    total, total_weight = 0.0, 0.0
-    for b in range(labels.shape[0]):
-        for p in range(labels.shape[1]):
-            label = labels[b, p]
-            loss, weight = T(0), T(0)
-            if label != ignore_index:
-                if label < 0 or label >= scores.shape[1]:
-                    return b * labels.shape[1] + p, 0.0, 0.0
-                weight = weights[label] if weights.size else T(1)
-                loss = -weight * scores[b, label, p]
-            if each.size:
-                each[b, p] = loss
-            total += loss
-            total_weight += weight
-    return -1, total, total_weight
-
-
-@typed
-def nll_backward(grad_input, grad, labels, weights, ignore_index, scale):
-    """grad_input[b, t, p] = -weight[t] * grad * scale; `grad` may be one number for all."""
-    for b in range(labels.shape[0]):
-        for p in range(labels.shape[1]):
-            label = labels[b, p]
-            if label != ignore_index:
-                weight = weights[label] if weights.size else T(1)
-                upstream = grad[b, p] if grad.size == labels.size else grad[0, 0]
-                grad_input[b, label, p] = -weight * upstream * T(scale)
 
 
 # Cross entropy of rows of scores: log_softmax and nll_loss at once.
