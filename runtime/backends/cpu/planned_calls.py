@@ -56,12 +56,8 @@ def described(argument: Any) -> Any:
     if isinstance(argument, Tensor):
         return Operand(argument.dtype.numpy, argument._sizes, argument._strides)
     if argument.__class__ in (list, tuple):
-        return [described(each) for each in argument] if _has_tensors(argument) else argument
+        return argument.__class__(map(described, argument))
     return argument
-
-
-def _has_tensors(members: Sequence[Any]) -> bool:
-    return any(isinstance(each, Tensor) for each in members)
 
 
 def make_planned_call(kernel: Planned, general: Call, prepare: Any, operands: int) -> Call:

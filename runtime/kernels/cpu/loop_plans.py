@@ -39,6 +39,11 @@ def operand(number: int, *shape: int) -> View:
     return View(f"in{number}", shape)
 
 
+def leading_operands(args: Sequence[Any]) -> int:
+    """How many of a planner's arguments are results and operands."""
+    return next((i for i, each in enumerate(args) if not isinstance(each, Operand)), len(args))
+
+
 Argument = View | float | tuple[int, ...] | None
 """What a loop takes: a view, a number, a few whole numbers; None: an array without elements."""
 

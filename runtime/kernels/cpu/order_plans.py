@@ -15,7 +15,7 @@ import numpy as np
 
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu.folding import folded_shape, folded_strides
-from runtime.kernels.cpu.planned import Operand, Plan
+from runtime.kernels.cpu.planned import Operand, Plan, Planner
 
 Array = Any
 SMALL = 1 << 14
@@ -76,6 +76,32 @@ def plan_nanmedian(
 ) -> Plan | None:
     """Plan `nanmedian` along a dim."""
     return _plan_one(self, dim, NANMEDIAN, 0)
+
+
+def plan_of_all(which: int) -> Planner:
+    """The planner of a median of all elements, whose place nobody asks for."""
+
+    def plan(out: Operand, self: Operand) -> Plan | None:
+        if not self.is_contiguous:
+            return None
+        found = _plan_one(Operand(self.dtype, (prod(self.sizes),), (1,)), 0, which, 0)
+        if found is None:
+            return None
+        run, indices = found.run, np.empty(1, np.int64)
+        return Plan(lambda *args: run(args[0], indices, *args[1:]), found.number)
+
+    return plan
+
+
+def plan_mode(
+    values: Operand, indices: Operand, self: Operand, dim: int = -1, keepdim: bool = False
+) -> Plan | None:
+    """Plan `mode`."""
+    walk = _walk(self, dim, SMALL)
+    if walk is None:
+        return None
+    take = take_most_frequent.entry_point((FLOAT32, INT64, UINT64, FLOAT32, *(int,) * 7))
+    return Plan(_make_run(walk, False, lambda *args: take(*args[:-1])), None)
 
 
 Walk = tuple[int, ...]
@@ -189,3 +215,26 @@ def take_one(
         start = at + row // inner * outer_step + row % inner * inner_step
         values[row] = self[start + first * step]
         indices[row] = first
+
+
+@kernel
+def take_most_frequent(
+    values, indices, keys, self, at, outer, size, inner, outer_step, step, inner_step
+):
+    """The last place of the first longest run of equal elements; NaN is equal to nothing."""
+    upper = np.uint64(32)
+    for row in range(outer * inner):
+        ordered = keys[row * size : (row + 1) * size]
+        longest, length, n = 0, 0, 0
+        for i in range(size):
+            length += 1
+            key = ordered[i] >> upper
+            ends = i + 1 == size or key != ordered[i + 1] >> upper
+            if ends or key == np.uint64(0xFFFFFFFF):
+                if length > longest:
+                    longest, n = length, i
+                length = 0
+        place = np.int64(ordered[n] & np.uint64(0xFFFFFFFF))
+        start = at + row // inner * outer_step + row % inner * inner_step
+        values[row] = self[start + place * step]
+        indices[row] = place

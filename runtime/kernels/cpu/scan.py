@@ -10,15 +10,45 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels.build import kernel
+from runtime.kernels.build import Kernel, kernel
 from runtime.kernels.cpu import moving_plans
 from runtime.kernels.cpu.folding import buffer_of, fold, folded_shape, run_rows, settle
-from runtime.kernels.cpu.planned import planned
+from runtime.kernels.cpu.loop_plans import leading_operands, operand, out, plan_loop
+from runtime.kernels.cpu.planned import Plan, Planner, planned
+from runtime.kernels.cpu.small import is_small
 
 Array = Any
 
 # The type in which a scan accumulates.
 _ACCUMULATE = {"f": np.float64, "c": np.complex128, "i": np.int64, "u": np.int64, "b": np.int64}
+
+
+def plan_scan(loop: Kernel, *numbers: float) -> Planner:
+    """The planner of a scan whose loop takes folded arrays."""
+
+    def plan(*args: Any) -> Plan | None:
+        count = leading_operands(args)
+        *outs, self = args[:count]
+        if not is_small(outs[0], self) or outs[0].dtype != self.dtype:
+            return None
+        shape = folded_shape(self.sizes, args[count])
+        results = [out(i, *shape) for i in range(len(outs))]
+        kind = float if self.dtype.kind == "f" else int
+        return plan_loop(loop, outs, [self], *results, operand(0, *shape), *map(kind, numbers))
+
+    return plan
+
+
+@kernel
+def multiply_up(out, self, start):
+    """Products of folded arrays in the type of `start`, one line after the other."""
+    outer, count, inner = self.shape
+    for o in range(outer):
+        for i in range(inner):
+            acc = start
+            for j in range(count):
+                acc *= self[o, j, i]
+                out[o, j, i] = acc
 
 
 @planned(moving_plans.plan_cumsum)
@@ -27,6 +57,7 @@ def cumsum(out: Array, self: Array, dim: int, dtype: Any = None) -> None:
     _scan(out, self, dim, _sum_rows, _sum_columns, 0)
 
 
+@planned(plan_scan(multiply_up, 1))
 def cumprod(out: Array, self: Array, dim: int, dtype: Any = None) -> None:
     """Write the products of what stands up to each place."""
     _scan(out, self, dim, _multiply_rows, _multiply_columns, 1)
@@ -116,18 +147,6 @@ def _multiply_columns(out, self, carry, start):
                 out[o, j, i] = carry[i]
 
 
-def logcumsumexp(out: Array, self: Array, dim: int) -> None:
-    """Write the logarithm of the sums of exponentials up to each place."""
-    if not out.size:
-        return
-    if out.dtype.kind == "c":
-        _log_sum_exp_complex(np.moveaxis(np.atleast_1d(out), dim, 0), self, dim)
-        return
-    buffer = buffer_of(out)
-    run_rows(_log_sum_exp, (buffer.reshape(folded_shape(out.shape, dim)), fold(self, dim)))
-    settle(out, buffer)
-
-
 @kernel
 def _log_sum_exp(out, self):
     """log(e^a + e^b) = max + log1p(e^(min - max)): the exponent is never positive."""
@@ -147,6 +166,19 @@ def _log_sum_exp(out, self):
                 out[o, j, i] = acc
 
 
+@planned(plan_scan(_log_sum_exp))
+def logcumsumexp(out: Array, self: Array, dim: int) -> None:
+    """Write the logarithm of the sums of exponentials up to each place."""
+    if not out.size:
+        return
+    if out.dtype.kind == "c":
+        _log_sum_exp_complex(np.moveaxis(np.atleast_1d(out), dim, 0), self, dim)
+        return
+    buffer = buffer_of(out)
+    run_rows(_log_sum_exp, (buffer.reshape(folded_shape(out.shape, dim)), fold(self, dim)))
+    settle(out, buffer)
+
+
 def _log_sum_exp_complex(out: Array, self: Array, dim: int) -> None:
     """The same step by step along the dim, which is first in `out`; the larger real part leads."""
     steps = np.moveaxis(np.atleast_1d(self), dim, 0)
@@ -157,26 +189,6 @@ def _log_sum_exp_complex(out: Array, self: Array, dim: int) -> None:
             high, low = np.where(first, acc, steps[j]), np.where(first, steps[j], acc)
             gap = np.where(np.isneginf(low.real), -np.inf, low - high)
             out[j] = acc = high + np.log1p(np.exp(gap))
-
-
-def cummax(values: Array, indices: Array, self: Array, dim: int) -> None:
-    """Write the greatest value so far and its latest place."""
-    _best(values, indices, self, dim, _max_so_far)
-
-
-def cummin(values: Array, indices: Array, self: Array, dim: int) -> None:
-    """Write the smallest value so far and its latest place."""
-    _best(values, indices, self, dim, _min_so_far)
-
-
-def _best(values: Array, indices: Array, self: Array, dim: int, scan: Any) -> None:
-    if not values.size:
-        return
-    folded = fold(self, dim)
-    value_buffer, index_buffer = buffer_of(values), buffer_of(indices)
-    run_rows(scan, (value_buffer.reshape(folded.shape), index_buffer.reshape(folded.shape), folded))
-    settle(values, value_buffer)
-    settle(indices, index_buffer)
 
 
 @kernel
@@ -223,3 +235,25 @@ def _min_so_far(values, indices, self):
                 values[o, j, i] = best
                 indices[o, j, i] = place
                 j += 1
+
+
+@planned(plan_scan(_max_so_far))
+def cummax(values: Array, indices: Array, self: Array, dim: int) -> None:
+    """Write the greatest value so far and its latest place."""
+    _best(values, indices, self, dim, _max_so_far)
+
+
+@planned(plan_scan(_min_so_far))
+def cummin(values: Array, indices: Array, self: Array, dim: int) -> None:
+    """Write the smallest value so far and its latest place."""
+    _best(values, indices, self, dim, _min_so_far)
+
+
+def _best(values: Array, indices: Array, self: Array, dim: int, scan: Any) -> None:
+    if not values.size:
+        return
+    folded = fold(self, dim)
+    value_buffer, index_buffer = buffer_of(values), buffer_of(indices)
+    run_rows(scan, (value_buffer.reshape(folded.shape), index_buffer.reshape(folded.shape), folded))
+    settle(values, value_buffer)
+    settle(indices, index_buffer)

@@ -2,49 +2,124 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from runtime.kernels import threads
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu.folding import buffer_of, fold, is_last, rows_of, settle
+from runtime.kernels.cpu.folding import buffer_of, fold, folded_shape, is_last, rows_of, settle
+from runtime.kernels.cpu.loop_plans import leading_operands, operand, out, plan_loop
+from runtime.kernels.cpu.planned import Plan, Planner, planned
+from runtime.kernels.cpu.small import DTYPES, is_small
 
 Array = Any
 
 
+LONGEST = 256
+"""Elements of a row that are compared one by one; NumPy's search is faster beyond."""
+
+
+def plan_best(is_greatest: bool) -> Planner:
+    """The planner of what picks an element along a dim, or of all: its place, or both."""
+
+    def plan(*args: Any) -> Plan | None:
+        count = leading_operands(args)
+        *outs, self = args[:count]
+        dim, sizes = args[count], self.sizes
+        if not is_small(outs[0], self) or self.dtype not in DTYPES:
+            return None
+        shape = (1, prod(sizes), 1) if dim is None else folded_shape(sizes, dim)
+        if shape[2] == 1 and shape[1] > LONGEST:
+            return None
+        results = [out(i, shape[0], shape[2]) for i in range(len(outs))]
+        loop = best_places if len(outs) == 1 else best_values
+        return plan_loop(loop, outs, [self], *results, operand(0, *shape), is_greatest)
+
+    return plan
+
+
+@kernel
+def best_values(values, indices, self, is_greatest):
+    """The greatest or smallest of the middle dim of folded arrays, and its first place."""
+    if self.shape[2] > 1:
+        best_columns(values, indices, self, is_greatest)
+    else:
+        best_places(indices, self, is_greatest)
+        for o in range(self.shape[0]):
+            values[o, 0] = self[o, indices[o, 0], 0]
+
+
+@kernel
+def best_columns(values, indices, self, is_greatest):
+    """Walk row by row and keep the best of every column: the inner loops vectorise. NaN wins."""
+    for o in range(self.shape[0]):
+        best, places = values[o], indices[o]
+        best[:] = self[o, 0]
+        places[:] = 0
+        for j in range(1, self.shape[1]):
+            row = self[o, j]
+            for i in range(row.size):
+                value = row[i]
+                better = value > best[i] if is_greatest else value < best[i]
+                better |= (value != value) & (best[i] == best[i])
+                best[i] = value if better else best[i]
+                places[i] = j if better else places[i]
+
+
+@kernel
+def best_places(indices, self, is_greatest):
+    """Where it stands first."""
+    if self.shape[2] > 1:
+        best_columns(np.empty(indices.shape, self.dtype), indices, self, is_greatest)
+        return
+    for o in range(self.shape[0]):
+        best, place = self[o, 0, 0], 0
+        for j in range(1, self.shape[1]):
+            value = self[o, j, 0]
+            better = value > best if is_greatest else value < best
+            better |= (value != value) & (best == best)
+            best, place = (value, j) if better else (best, place)
+        indices[o, 0] = place
+
+
+@planned(plan_best(is_greatest=True))
 def argmax(out: Array, self: Array, dim: int | None = None, keepdim: bool = False) -> None:
     """Write the first place of the greatest element."""
-    _arg(out, self, dim, np.argmax, _max_columns)
+    _arg(out, self, dim, np.argmax, True)
 
 
+@planned(plan_best(is_greatest=False))
 def argmin(out: Array, self: Array, dim: int | None = None, keepdim: bool = False) -> None:
     """Write the first place of the smallest element; NaN wins here too."""
-    _arg(out, self, dim, np.argmin, _min_columns)
+    _arg(out, self, dim, np.argmin, False)
 
 
-def _arg(out: Array, self: Array, dim: int | None, search: Any, columns: Any) -> None:
+def _arg(out: Array, self: Array, dim: int | None, search: Any, is_greatest: bool) -> None:
     if dim is None or self.ndim == 0:
         out[...] = search(self)
     elif is_last(self, dim):
         out[...] = search(self, axis=dim).reshape(out.shape)
     else:
         values = np.empty(out.shape, self.dtype)
-        _select_columns(values, out, self, dim, columns)
+        _select_columns(values, out, self, dim, is_greatest)
 
 
+@planned(plan_best(is_greatest=True))
 def max_dim(values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False) -> None:
     """Write the greatest value along `dim` and its first place."""
-    _value_and_index(values, indices, self, dim, np.argmax, _max_columns)
+    _value_and_index(values, indices, self, dim, np.argmax, True)
 
 
+@planned(plan_best(is_greatest=False))
 def min_dim(values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False) -> None:
     """Write the smallest value along `dim` and its first place."""
-    _value_and_index(values, indices, self, dim, np.argmin, _min_columns)
+    _value_and_index(values, indices, self, dim, np.argmin, False)
 
 
 def _value_and_index(
-    values: Array, indices: Array, self: Array, dim: int, search: Any, columns: Any
+    values: Array, indices: Array, self: Array, dim: int, search: Any, is_greatest: bool
 ) -> None:
     if not values.size:
         return
@@ -58,7 +133,7 @@ def _value_and_index(
         indices[...] = places.reshape(indices.shape)
         values[...] = found.reshape(values.shape)
     else:
-        _select_columns(values, indices, self, dim, columns)
+        _select_columns(values, indices, self, dim, is_greatest)
 
 
 @kernel
@@ -67,7 +142,9 @@ def _pick(values, rows, places):
         values[row] = rows[row, places[row]]
 
 
-def _select_columns(values: Array, indices: Array, self: Array, dim: int, columns: Any) -> None:
+def _select_columns(
+    values: Array, indices: Array, self: Array, dim: int, is_greatest: bool
+) -> None:
     if not values.size:
         return
     folded = fold(self, dim)
@@ -75,45 +152,15 @@ def _select_columns(values: Array, indices: Array, self: Array, dim: int, column
     value_buffer, index_buffer = buffer_of(values), buffer_of(indices)
     arrays = value_buffer.reshape(shape), index_buffer.reshape(shape), folded
     if shape[0] > 1 and folded.size > threads.GRAIN:
-        threads.run_ranges(_parts_of(columns, arrays), shape[0], folded.size)
+        threads.run_ranges(_parts_of(arrays, is_greatest), shape[0], folded.size)
     else:
-        columns(*arrays)
+        best_columns(*arrays, is_greatest)
     settle(values, value_buffer)
     settle(indices, index_buffer)
 
 
-def _parts_of(kernel: Any, arrays: tuple[Array, ...]) -> Any:
-    return lambda start, stop: kernel(*[array[start:stop] for array in arrays])
-
-
-@kernel
-def _max_columns(values, indices, self):
-    """Walk row by row and keep the best of every column: the inner loop vectorises."""
-    for o in range(self.shape[0]):
-        for i in range(self.shape[2]):
-            values[o, i] = self[o, 0, i]
-            indices[o, i] = 0
-        for j in range(1, self.shape[1]):
-            for i in range(self.shape[2]):
-                value, best = self[o, j, i], values[o, i]
-                better = (value > best) | ((value != value) & (best == best))
-                values[o, i] = value if better else best
-                indices[o, i] = j if better else indices[o, i]
-
-
-@kernel
-def _min_columns(values, indices, self):
-    """The same for the smallest."""
-    for o in range(self.shape[0]):
-        for i in range(self.shape[2]):
-            values[o, i] = self[o, 0, i]
-            indices[o, i] = 0
-        for j in range(1, self.shape[1]):
-            for i in range(self.shape[2]):
-                value, best = self[o, j, i], values[o, i]
-                better = (value < best) | ((value != value) & (best == best))
-                values[o, i] = value if better else best
-                indices[o, i] = j if better else indices[o, i]
+def _parts_of(arrays: tuple[Array, ...], is_greatest: bool) -> Any:
+    return lambda start, stop: best_columns(*[array[start:stop] for array in arrays], is_greatest)
 
 
 def bincount(self: Array, weights: Array | None = None, minlength: int = 0) -> Array:

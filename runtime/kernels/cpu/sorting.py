@@ -313,6 +313,7 @@ def _first_places(found, places, rows):
                 break
 
 
+@planned(order_plans.plan_of_all(order_plans.MEDIAN))
 def median(out: Array, self: Array) -> None:
     """Write the lower median of all elements; NaN if there is one, or if there are none."""
     if not self.size:
@@ -325,6 +326,7 @@ def median(out: Array, self: Array) -> None:
     out[...] = np.partition(self, place, axis=None)[place]
 
 
+@planned(order_plans.plan_of_all(order_plans.NANMEDIAN))
 def nanmedian(out: Array, self: Array) -> None:
     """Write the lower median of what is not NaN."""
     if not self.size:
@@ -362,6 +364,7 @@ def nanmedian_dim(
     _write_found(values, indices, rows, np.take_along_axis(ordered, ranks[:, None], 1)[:, 0])
 
 
+@planned(order_plans.plan_mode)
 def mode(values: Array, indices: Array, self: Array, dim: int = -1, keepdim: bool = False) -> None:
     """Write the most frequent value, the smallest of several, and its last place."""
     rows = rows_along(self, dim)

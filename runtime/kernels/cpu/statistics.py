@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels.cpu.loop_plans import operand, out, plan_loop
-from runtime.kernels.cpu.planned import Operand, Plan, Planner, planned
+from runtime.kernels.cpu.loop_plans import leading_operands, operand, out, plan_loop
+from runtime.kernels.cpu.planned import Plan, Planner, planned
 from runtime.kernels.cpu.reduced_dims import fold, plan_fold
 from runtime.kernels.cpu.small import is_small
 from runtime.kernels.typed import typed_sum
@@ -25,7 +25,7 @@ def plan_moments(is_root: bool) -> Planner:
     """The planner of a variance, or of its root, with or without the mean."""
 
     def plan(*args: Any) -> Plan | None:
-        count = sum(isinstance(each, Operand) for each in args)
+        count = leading_operands(args)
         *outs, self = args[:count]
         dim, correction, _ = args[count:]
         order, shape, inner, size = plan_fold(self.sizes, dim, True)

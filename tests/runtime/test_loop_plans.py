@@ -1,0 +1,67 @@
+"""Kernels whose loops run over flat memory while small: bit by bit what they compute otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import torchgen_out as torch
+from tests.runtime.test_planned_kernels import LAYOUTS, results, tied, without_plans
+
+ALONG: dict[str, Callable[[Any, int], Any]] = {
+    "std": lambda x, dim: x.std(dim),
+    "var": lambda x, dim: x.var(dim, correction=0, keepdim=True),
+    "std_mean": lambda x, dim: torch.std_mean(x, dim),
+    "var_mean": lambda x, dim: torch.var_mean(x, (0, dim % 3 or 1), correction=2),
+    "argmax": lambda x, dim: x.argmax(dim),
+    "argmin": lambda x, dim: x.argmin(dim, keepdim=True),
+    "max": lambda x, dim: x.max(dim),
+    "min": lambda x, dim: x.min(dim, keepdim=True),
+    "mode": lambda x, dim: x.mode(dim),
+    "cumprod": lambda x, dim: x.cumprod(dim),
+    "cummax": lambda x, dim: x.cummax(dim),
+    "cummin": lambda x, dim: x.cummin(dim),
+    "logcumsumexp": lambda x, dim: x.logcumsumexp(dim),
+}
+"""Operators along a dim."""
+
+OF_ALL: dict[str, Callable[[Any], Any]] = {
+    "std": lambda x: x.nan_to_num(3, 9, -7).std(correction=0),
+    "var_mean": lambda x: torch.var_mean(x.nan_to_num(3, 9, -7), correction=0),
+    "argmax": lambda x: x.argmax(),
+    "argmin": lambda x: x.argmin(keepdim=True),
+    "median": lambda x: x.median(),
+    "nanmedian": lambda x: x.nanmedian(),
+}
+
+FINITE = ("std", "var", "var_mean", "std_mean")
+"""Those that warn of NaN or infinity where NumPy takes part."""
+
+OF_INTEGERS = ("argmin", "max", "cumprod", "cummax")
+
+
+def same_without_plans(compute: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = compute()
+    with without_plans(monkeypatch):
+        assert planned == compute()
+
+
+@pytest.mark.parametrize("name", ALONG)
+def test_along_a_dim(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def compute() -> list[Any]:
+        given = [make() for make in LAYOUTS.values()]
+        if name in FINITE:
+            given = [x.nan_to_num(3, 9, -7) for x in given]
+        if name in OF_INTEGERS:
+            given += [x.nan_to_num(3, 9, -7).to(torch.int64) for x in given]
+        return [results(ALONG[name](x, dim)) for x in given for dim in (0, 1, 2, -1)]
+
+    same_without_plans(compute, monkeypatch)
+
+
+@pytest.mark.parametrize("name", OF_ALL)
+def test_of_all(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = [*(make() for make in LAYOUTS.values()), tied(7).nan_to_num(1), tied(1)]
+    same_without_plans(lambda: [results(OF_ALL[name](x)) for x in given], monkeypatch)
