@@ -140,35 +140,39 @@ def tan_is_far(x):
     return math.fabs(x) > T(4096)
 
 
-def asin(x):
-    """In double: below 1/2 an odd polynomial of degree 13; above, pi/2 - 2 asin(sqrt((1-|x|)/2)).
-    Error 0.5 ulp."""
-    a = np.float64(math.fabs(x))
-    big = a > 0.5
-    z = 0.5 - 0.5 * a if big else a * a
-    s = np.sqrt(z) if big else a
-    p = arcsine(s, z)
-    return T(math.copysign(1.5707963267948966 - 2.0 * p if big else p, x))
-
-
 def arcsine(s, z):
-    """asin s in double for 0 <= s <= 1/2, z = s^2. Serves asin and acos."""
-    p = 0.014439199943511014 + z * 0.03751563575158869
-    p = 0.044516975229538326 + z * (0.031807557050445204 + z * p)
-    return s + s * z * (0.16666659993723879 + z * (0.07500504070662216 + z * p))
+    """asin s - s for |s| <= 1/2, z = s^2, by an odd polynomial of degree 11. Serves asin and
+    acos."""
+    p = T(0.024179844185709953) + z * T(0.04216574877500534)
+    p = T(0.07495298236608505) + z * (T(0.045470308512449265) + z * p)
+    return s * z * (T(0.16666752099990845) + z * p)
+
+
+def asin(x):
+    """Below 1/2 by arcsine; above, pi/2 - 2 asin(sqrt((1-|x|)/2)), pi/2 in three parts. Error 1.4
+    ulp."""
+    a = T(math.fabs(x))
+    big = a > T(0.5)
+    z = T(0.5) - T(0.5) * a if big else a * a
+    s = T(np.sqrt(z)) if big else a
+    p = arcsine(s, z)
+    rest = (T(0.7853981852531433) - T(2) * s) - (T(2) * p + T(4.371138828673793e-08))
+    far = T(1.5707963705062866) if a == T(1) else T(0.7853981852531433) + rest
+    return T(math.copysign(far if big else s + p, x))
 
 
 def acos(x):
-    """In double: pi/2 - asin x around 0; beyond 1/2, 2 asin(sqrt((1-|x|)/2)) or pi less that.
-    Error 0.5 ulp."""
-    d = np.float64(x)
-    a = math.fabs(d)
-    big = a > 0.5
-    z = 0.5 - 0.5 * a if big else a * a
-    s = np.sqrt(z) if big else d
+    """pi/2 - asin x around 0; beyond 1/2, 2 asin(sqrt((1-|x|)/2)) or pi less that; pi and pi/2 in
+    two parts. Error 1.2 ulp."""
+    a = T(math.fabs(x))
+    big = a > T(0.5)
+    z = T(0.5) - T(0.5) * a if big else a * a
+    s = T(np.sqrt(z)) if big else x
     p = arcsine(s, z)
-    p = 2.0 * p if big else 1.5707963267948966 - p
-    return T(3.141592653589793 - p if d < -0.5 else p)
+    middle = (T(1.5707963705062866) - s) - (p + T(4.371138828673793e-08))
+    left = (T(3.1415927410125732) - T(2) * s) - (T(2) * p + T(8.742277657347586e-08))
+    right = T(2) * (s + p)
+    return (right if x > T(0) else left) if big else middle
 
 
 def arctangent(t):
