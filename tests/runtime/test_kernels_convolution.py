@@ -163,26 +163,33 @@ def test_the_choice_does_not_change_the_result(channels: tuple[int, int]) -> Non
     np.testing.assert_allclose(y, expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("stride", [1, 2])
-def test_kernel_of_one_tap(stride: int) -> None:
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+@pytest.mark.parametrize("stride, is_dense", [(1, True), (2, True), (1, False)])
+def test_kernel_of_one_tap(stride: int, is_dense: bool, dtype: str) -> None:
     rng = np.random.default_rng(6)
-    x, w = rng.standard_normal((2, 4, 5, 6)), rng.standard_normal((6, 2, 1, 1))
+    sizes = (2, 4, 5, 9), (6, 2, 1, 1), (6,)
+    x, w, bias = (rng.standard_normal(size).astype(dtype) for size in sizes)
     seen = x[:, :, ::stride, ::stride]
     pairs = [
         np.einsum("oc,nchw->nohw", w[3 * g : 3 * g + 3, :, 0, 0], seen[:, 2 * g : 2 * g + 2])
         for g in (0, 1)
     ]
     expected = np.concatenate(pairs, axis=1)
-    y = np.empty_like(expected)
+    grad = rng.standard_normal(expected.shape).astype(dtype)
+    y, dx, dw = (
+        np.full_like(each if is_dense else each.repeat(2, -1), 7)[..., :: 1 + (not is_dense)]
+        for each in (expected, x, w)
+    )
     numbers = ((stride, stride), (0, 0), (1, 1), False)
-    convolution.convolution(y, x, w, None, *numbers, (0, 0), 2)
-    np.testing.assert_allclose(y, expected)
-    grad = rng.standard_normal(y.shape)
-    dx, dw = np.empty_like(x), np.empty_like(w)
+    convolution.convolution(y, x, w, bias, *numbers, (0, 0), 2)
+    tolerance = 1e-5 if dtype == "float32" else 1e-12
+    np.testing.assert_allclose(y, expected + bias.reshape(-1, 1, 1), tolerance, tolerance)
     convolution.convolution_grad_input(dx, grad, w, x.shape, *numbers, 2)
     convolution.convolution_grad_weight(dw, grad, x, w.shape, *numbers, 2)
-    np.testing.assert_allclose((dx * x).sum(), (grad * y).sum())
-    np.testing.assert_allclose((dw * w).sum(), (grad * y).sum())
+    for gradient, value in ((dx, x), (dw, w)):
+        np.testing.assert_allclose(
+            (gradient * value).sum(), (grad * expected).sum(), 10 * tolerance
+        )
 
 
 def test_unfold_and_fold() -> None:

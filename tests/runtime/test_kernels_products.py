@@ -55,8 +55,11 @@ def multiply(a: Any, b: Any, bias: Any = None) -> np.ndarray:
     (left, flat_a, at_a), (right, flat_b, at_b) = a, b
     batch, m, k = left.shape
     n = right.shape[2]
-    strides = [x.strides[dim] // x.itemsize for x in (left, right) for dim in (1, 2, 0)]
-    plan = tiled_products.plan_tiles(left.dtype, batch, (m, n, k), tuple(strides), bias is not None)
+    layouts = [
+        tiled_products.Layout(*[x.strides[dim] // x.itemsize for dim in (1, 2, 0)])
+        for x in (left, right)
+    ]
+    plan = tiled_products.plan_tiles(left.dtype, batch, (m, n, k), *layouts, bias is not None)
     out = np.full(batch * m * n, 7, left.dtype)
     if bias is None:
         plan.run(out, flat_a, flat_b, at_a, at_b, plan.number)

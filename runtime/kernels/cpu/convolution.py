@@ -11,7 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from runtime.kernels.cpu import column_convolution, direct_convolution, implicit_convolution
+from runtime.kernels.cpu import (
+    column_convolution,
+    direct_convolution,
+    implicit_convolution,
+    pointwise_convolution,
+)
 from runtime.kernels.cpu.planes import lay_out
 
 Array = Any
@@ -129,7 +134,7 @@ def product(y: Array, x: Array, w: Array, bias: Array | None, geometry: Geometry
     x, w = np.ascontiguousarray(x), np.ascontiguousarray(w)
     groups = geometry.groups
     if is_pointwise(w, geometry):
-        multiply_places(y, x, w, bias, geometry)
+        pointwise_convolution.convolve(y, x, w, bias, groups)
     elif suits_offsets(y.dtype, w.shape[0] // groups):
         implicit_convolution.convolve(y, x, w, bias, geometry[:3], groups)
     else:
@@ -150,7 +155,7 @@ def product_transposed(x: Array, y: Array, w: Array, geometry: Geometry) -> None
     padding = tuple(r - p for r, p in zip(reach, geometry.padding, strict=True))
     has_stride = geometry.stride != (1, 1, 1)
     if is_pointwise(w, geometry):
-        scatter_places(x, y, w, geometry)
+        pointwise_convolution.convolve_transposed(x, y, w, geometry.groups)
     elif suits_offsets(y.dtype, w.shape[1]) or (has_stride and y.dtype.kind == "f"):
         implicit_convolution.convolve_transposed(x, y, w, geometry[:3], geometry.groups)
     elif not has_stride and min(padding) >= 0:
@@ -169,7 +174,7 @@ def product_weight(w: Array, y: Array, x: Array, geometry: Geometry) -> None:
     y, x = np.ascontiguousarray(y), np.ascontiguousarray(x)
     groups = geometry.groups
     if is_pointwise(w, geometry):
-        correlate_places(w, y, x, geometry)
+        pointwise_convolution.correlate(w, y, x, groups)
         return
     if suits_offsets(y.dtype, w.shape[0] // groups):
         implicit_convolution.correlate(w, y, x, geometry[:3], groups)
@@ -191,49 +196,6 @@ def flip(w: Array, groups: int) -> Array:
     return grouped.swapaxes(1, 2).reshape(groups * w.shape[1], w.shape[0] // groups, *w.shape[2:])
 
 
-# Kernels with one tap: every output sees one place of the input.
-
-
 def is_pointwise(w: Array, geometry: Geometry) -> bool:
-    """Whether the kernel has one tap and no padding."""
-    return w.shape[2:] == (1, 1, 1) and geometry.padding == (0, 0, 0)
-
-
-def seen_places(x: Array, geometry: Geometry) -> Array:
-    """The places that the kernel visits."""
-    depth, height, width = geometry.stride
-    return x[:, :, ::depth, ::height, ::width]
-
-
-def multiply_places(y: Array, x: Array, w: Array, bias: Array | None, geometry: Geometry) -> None:
-    """y = w * x + bias: one product per image and group."""
-    groups = geometry.groups
-    rows = w.reshape(groups, w.shape[0] // groups, w.shape[1])
-    count = y.shape[0]
-    seen = np.ascontiguousarray(seen_places(x, geometry)).reshape(count, groups, w.shape[1], -1)
-    np.matmul(rows, seen, out=y.reshape(count, groups, rows.shape[1], -1))
-    if bias is not None:
-        y += bias.reshape(1, -1, 1, 1, 1)
-
-
-def scatter_places(x: Array, y: Array, w: Array, geometry: Geometry) -> None:
-    """x = w' y at the places seen, 0 elsewhere."""
-    groups = geometry.groups
-    rows = w.reshape(groups, w.shape[0] // groups, w.shape[1]).transpose(0, 2, 1)
-    grouped = y.reshape(y.shape[0], groups, w.shape[0] // groups, -1)
-    if geometry.stride == (1, 1, 1) and x.shape[2:] == y.shape[2:]:
-        np.matmul(rows, grouped, out=x.reshape(x.shape[0], groups, w.shape[1], -1))
-        return
-    x.fill(0)
-    seen = seen_places(x, geometry)[:, :, : y.shape[2], : y.shape[3], : y.shape[4]]
-    seen[...] = np.matmul(rows, grouped).reshape(seen.shape)
-
-
-def correlate_places(w: Array, y: Array, x: Array, geometry: Geometry) -> None:
-    """w = the sum over images of y times the places seen, transposed."""
-    groups = geometry.groups
-    seen = seen_places(x, geometry)[:, :, : y.shape[2], : y.shape[3], : y.shape[4]]
-    columns = np.ascontiguousarray(seen).reshape(x.shape[0], groups, w.shape[1], -1)
-    rows = y.reshape(y.shape[0], groups, w.shape[0] // groups, -1)
-    each = np.matmul(rows, columns.transpose(0, 1, 3, 2))
-    w[...] = each.sum(axis=0).reshape(w.shape)
+    """Whether every result sees one place of the input, and each place is seen."""
+    return w.shape[2:] == geometry.stride == (1, 1, 1) and geometry.padding == (0, 0, 0)

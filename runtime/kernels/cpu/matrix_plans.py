@@ -162,9 +162,8 @@ def _own_plan(
     (m, k), n = a[0], b[0][1]
     if not tiled_products.suits(dtype, m, n, k, b[1][1] != 1):
         return None
-    return tiled_products.plan_tiles(
-        dtype, batch, (m, n, k), (*a[1], step_a, *b[1], step_b), has_bias
-    )
+    layouts = (tiled_products.Layout(*x[1], hop) for x, hop in ((a, step_a), (b, step_b)))
+    return tiled_products.plan_tiles(dtype, batch, (m, n, k), *layouts, has_bias)
 
 
 def _as_rows(operand: Operand) -> Geometry | None:

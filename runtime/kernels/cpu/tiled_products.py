@@ -9,7 +9,8 @@ first cache. `runtime.kernels.cpu.matrix_plans` asks whether a product suits.
 from __future__ import annotations
 
 from functools import cache, partial
-from typing import Any
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,42 +40,73 @@ def suits(dtype: Any, m: int, n: int, k: int, is_turned: bool) -> bool:
     return is_filled and (SMALLEST_TURNED if is_turned else SMALLEST) <= m * n * k <= LARGEST
 
 
+class Layout(NamedTuple):
+    """The distances of rows and of columns, and of the matrices of a batch, in elements."""
+
+    row: int
+    step: int
+    hop: int = 0
+
+
+class Task(NamedTuple):
+    """out[i] = before + a[i] @ b[i] for (m, k) and (k, n); the columns of out are neighbours."""
+
+    batch: int
+    sizes: tuple[int, int, int]
+    """m, n and k."""
+    a: Layout
+    b: Layout
+    out: Layout
+    before: Layout = Layout(0, 1)
+
+    def numbers(self, dtype: Any) -> Array:
+        """What the kernel reads; the first two say which tiles of rows it does."""
+        units = self.batch * -(-self.sizes[0] // product_tile(dtype).rows)
+        layouts = *self.a, *self.b, self.out.row, self.out.hop, self.before.row, self.before.step
+        return np.array([0, units, *self.sizes, *layouts], NUMBERS)
+
+    @property
+    def work(self) -> int:
+        """In elements of element-wise work."""
+        return self.batch * prod(self.sizes) // PRODUCTS_PER_ELEMENT
+
+
 def plan_tiles(
-    dtype: Any, batch: int, sizes: tuple[int, int, int], strides: tuple[int, ...], has_bias: bool
+    dtype: Any, batch: int, sizes: tuple[int, int, int], a: Layout, b: Layout, has_bias: bool
 ) -> Plan:
-    """Plan out[i] = a[i] @ b[i] (+ bias, to each row) for m, n, k and the strides of a and b.
-
-    strides: of rows, columns and the batch, three for a and three for b.
-    """
-    m, n, k = sizes
-    units = batch * -(-m // product_tile(dtype).rows)
-    work = batch * m * n * k // PRODUCTS_PER_ELEMENT
-    run = partial(_run_affine if has_bias else _run_product, dtype, work)
-    return Plan(run, np.array([0, units, *sizes, *strides], NUMBERS))
+    """Plan out[i] = a[i] @ b[i] (+ bias, to each row), out being contiguous."""
+    m, n, _ = sizes
+    task = Task(batch, sizes, a, b, Layout(n, 1, m * n))
+    run = _run if has_bias else _run_product
+    return Plan(partial(run, dtype, task.work), task.numbers(dtype))
 
 
-def _run_product(dtype: Any, work: int, out: Array, a: Array, b: Array, *rest: Any) -> None:
-    at_a, at_b, plan = rest
-    _run(dtype, work, (out, a, b, b, at_a, at_b, -1), plan)
+def _run_product(
+    dtype: Any, work: int, out: Array, a: Array, b: Array, at_a: int, at_b: int, numbers: Array
+) -> None:
+    _run(dtype, work, out, a, b, b, at_a, at_b, -1, numbers)
 
 
-def _run_affine(dtype: Any, work: int, *args: Any) -> None:
-    _run(dtype, work, args[:-1], args[-1])
+def multiply(task: Task, out: Array, a: Array, b: Array, before: Array | None) -> None:
+    """Do a task on flat arrays; before: None for nothing."""
+    old, at_old = (b, -1) if before is None else (before, 0)
+    _run(out.dtype, task.work, out, a, b, old, 0, 0, at_old, task.numbers(out.dtype))
 
 
-def _run(dtype: Any, work: int, args: tuple[Any, ...], plan: Array) -> None:
-    """Split the tiles of rows among the threads."""
+def _run(dtype: Any, work: int, *args: Any) -> None:
+    """Call the kernel, or split the tiles of rows among the threads."""
     entry = _entry(dtype)
     if work < 2 * threads.GRAIN:
-        entry(*args, plan)
+        entry(*args)
         return
-    units = int(plan[1])
+    *arrays, numbers = args
+    units = int(numbers[1])
     parts = threads.part_count(units, work)
     calls = []
     for part in range(parts):
-        own = plan.copy()
+        own = numbers.copy()
         own[:2] = units * part // parts, units * (part + 1) // parts
-        calls.append((*args, own))
+        calls.append((*arrays, own))
     threads.run_calls(entry, calls)
 
 
@@ -123,8 +155,16 @@ def pack_rows(target, a, step_a, m, steps):
                     put(to, k * ROWS + r, element(source, k * step_a + r))
 
 
-def multiply_block(out, m, n, k, a, row_a, step_a, b, row_b, step_b, bias, panel, edge, tiles):
-    """out[i, j] = bias[j] + the sum over k of a[i, k] * b[k, j] for all columns; bias may be 0."""
+def multiply_block(
+    out, gap, before, old_gap, old_step, m, n, k, a, row_a, step_a, b, row_b, step_b, panel, tiles
+):
+    """out[i, j] = before[i, j] + the sum over k of a[i, k] * b[k, j] for all columns.
+
+    before: 0 for nothing. panel, tiles: room for a panel and what multiply_panel needs, and for the
+    packed rows of a, or 0.
+    """
+    stay_apart()
+    edge = panel + DEPTH * WIDTH * SIZE
     for q in range(0, max(k, 1), DEPTH):
         steps = min(DEPTH, k - q)
         x, row, step, run, jump = a + q * step_a * SIZE, row_a, step_a, m, np.int64(0)
@@ -138,34 +178,33 @@ def multiply_block(out, m, n, k, a, row_a, step_a, b, row_b, step_b, bias, panel
                 pack_panel(panel, source, row_b, step_b, steps, here)
                 source, hop = panel, WIDTH
             for i in range(0, m, run):
-                at = out + (i * n + j) * SIZE
+                at = out + (i * gap + j) * SIZE
                 if q:
-                    start, far = at, n
-                elif bias:
-                    start, far = bias + j * SIZE, 0
+                    start, far = at, gap
+                elif before:
+                    start, far = before + (i * old_gap + j * old_step) * SIZE, old_gap
                 else:
                     start, far = edge + ROWS * WIDTH * SIZE, 0
                 multiply_panel(
-                    *(at, n, start, far, min(run, m - i), here),
+                    *(at, gap, start, far, min(run, m - i), here),
                     *(x + i * jump, row, step, source, hop, steps, edge),
                 )
 
 
-def multiply_matrices(out, a, b, bias, at_a, at_b, at_bias, plan):
-    """out[i] = a[i] @ b[i] + bias (none if at_bias < 0) for some tiles of rows.
+def multiply_matrices(out, a, b, before, at_a, at_b, at_before, plan):
+    """out[i] = before + a[i] @ b[i] (before: none if at_before < 0) for some tiles of rows.
 
-    These are numbered through all matrices; plan says which, sizes and strides.
+    These are numbered through all matrices; plan: Task.numbers.
     """
-    first, last, m, n, k, row_a, step_a, hop_a, row_b, step_b, hop_b = plan
+    first, last, m, n, k, row_a, step_a, hop_a, row_b, step_b, hop_b, gap, hop, row, step = plan
     is_packed = row_a == 1 and step_a > 1 and n >= WIDE
     room = np.empty((DEPTH + ROWS + 2) * WIDTH + is_packed * BLOCK_ROWS * DEPTH, T)
-    start = np.int64(room.ctypes.data)
-    panel = start + -start % (WIDTH * SIZE)
-    edge = panel + DEPTH * WIDTH * SIZE
+    panel = np.int64(room.ctypes.data)
+    panel += -panel % (WIDTH * SIZE)
     for j in range(WIDTH):
-        put(edge, ROWS * WIDTH + j, T(0))
-    packed = is_packed * (edge + (ROWS + 1) * WIDTH * SIZE)
-    added = np.int64(bias.ctypes.data) + at_bias * SIZE if at_bias >= 0 else np.int64(0)
+        put(panel, (DEPTH + ROWS) * WIDTH + j, T(0))
+    packed = is_packed * (panel + (DEPTH + ROWS + 1) * WIDTH * SIZE)
+    to, old = np.int64(out.ctypes.data), np.int64(before.ctypes.data) + at_before * SIZE
     at_a, at_b = np.int64(a.ctypes.data) + at_a * SIZE, np.int64(b.ctypes.data) + at_b * SIZE
     tiles = (m + ROWS - 1) // ROWS
     unit = first
@@ -173,9 +212,12 @@ def multiply_matrices(out, a, b, bias, at_a, at_b, at_bias, plan):
         item, tile = divmod(unit, tiles)
         count = min(tiles - tile, last - unit, BLOCK_ROWS // ROWS)
         i = tile * ROWS
+        start = old + i * row * SIZE if at_before >= 0 else np.int64(0)
         multiply_block(
-            *(np.int64(out.ctypes.data) + (item * m + i) * n * SIZE, min(count * ROWS, m - i)),
-            *(n, k, at_a + (item * hop_a + i * row_a) * SIZE, row_a, step_a),
-            *(at_b + item * hop_b * SIZE, row_b, step_b, added, panel, edge, packed),
+            *(to + (item * hop + i * gap) * SIZE, gap),
+            *(start, row, step),
+            *(min(count * ROWS, m - i), n, k),
+            *(at_a + (item * hop_a + i * row_a) * SIZE, row_a, step_a),
+            *(at_b + item * hop_b * SIZE, row_b, step_b, panel, packed),
         )
         unit += count
