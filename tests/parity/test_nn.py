@@ -213,6 +213,7 @@ RECURRENT: list[Any] = [
 ] + [
     ("RNN", (8, 5), {"nonlinearity": "relu"}, [draw(6, 3, 8), draw(1, 3, 5)]),
     ("LSTM", (8, 5), {"proj_size": 3, "num_layers": 2}, [draw(6, 3, 8)]),
+    *((name, (8, 5), {"bidirectional": True}, [draw(4, 9, 8)]) for name in ("RNN", "GRU", "LSTM")),
     ("RNNCell", (8, 5), {}, [X2, draw(3, 5)]),
     ("GRUCell", (8, 5), {}, [X2]),
     ("LSTMCell", (8, 5), {"bias": False}, [X2]),

@@ -135,3 +135,22 @@ def test_small_and_narrow_products_are_left_to_blas() -> None:
     for m, n, k, is_turned in ((64, 64, 64, False), (8, 512, 512, True), (512, 4, 512, True)):
         assert not tiled_products.suits(float32, m, n, k, is_turned)
     assert not tiled_products.suits(np.dtype("complex64"), 128, 128, 128, False)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_a_matrix_in_panels_serves_many_products(sizes: tuple[int, int, int], dtype: str) -> None:
+    m, n, k = sizes
+    a, before = place((1, m, k), "plain", dtype, 0)[0][0], place((1, m, n), "plain", dtype, 2)[0][0]
+    tolerance = TOLERANCE[dtype] * max(k, 1) ** 0.5
+    for layout in ("plain", "turned", "gaps"):
+        matrix = place((1, k, n), layout, dtype, 1)[0][0]
+        packed = tiled_products.Packed(matrix)
+        wanted = a.astype(np.float64) @ matrix.astype(np.float64)
+        for old, added in ((None, 0), (before, before)):
+            out = np.full((m, n), 7, dtype)
+            packed.multiply(out, a, old)
+            np.testing.assert_allclose(out, wanted + added, rtol=tolerance, atol=tolerance)
+    sums = before.copy()
+    packed.multiply(sums, a, sums)
+    np.testing.assert_allclose(sums, wanted + before, rtol=tolerance, atol=tolerance)

@@ -9,13 +9,17 @@ end. Loops over one row write one array each, so that LLVM can tell reads and wr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from runtime.kernels.cpu import tiled_products
+from runtime.kernels.cpu.tiled_products import Layout, Task
 from runtime.kernels.typed import typed
 
 Array = Any
+FEW_ROWS = 8  # of a batch: for fewer the weights are not laid out in panels
 
 
 def _times(count: int, reverse: bool) -> range:
@@ -27,17 +31,47 @@ def _by_gate(array: Array, count: int) -> Array:
     return array.reshape(*array.shape[:-1], count, -1)
 
 
+def _product_with(weight: Array, rows: int) -> Callable[..., None]:
+    """product(out, a, before): out = before + a @ weight, before None for nothing.
+
+    The weights meet the states of every time step: they are laid out for that once.
+    """
+    if rows >= FEW_ROWS:
+        return tiled_products.Packed(weight).multiply
+    dense = np.ascontiguousarray(weight)
+
+    def multiply(out: Array, a: Array, before: Array | None) -> None:
+        product = np.dot(a, dense)
+        if before is None:
+            out[...] = product
+        else:
+            np.add(before, product, out=out)
+
+    return multiply
+
+
 def _weight_gradient(
     out: Array, grad_gates: Array, output: Array, hidden: Array, reverse: bool
 ) -> None:
     """The products of all gates' gradients with the states before them."""
     gates, size = grad_gates.shape[2], output.shape[2]
     first = -1 if reverse else 0
-    np.dot(grad_gates[first].T, hidden, out)
-    if len(output) > 1:
-        later = grad_gates[:-1] if reverse else grad_gates[1:]
-        before = output[1:] if reverse else output[:-1]
-        out += np.dot(later.reshape(-1, gates).T, before.reshape(-1, size))
+    flat, dense = out.reshape(-1), np.ascontiguousarray(hidden)
+    _add_turned(flat, grad_gates[first], dense, None, gates, size)
+    later = grad_gates[:-1] if reverse else grad_gates[1:]
+    before = output[1:] if reverse else output[:-1]
+    _add_turned(flat, later, before, flat, gates, size)
+
+
+def _add_turned(
+    out: Array, left: Array, right: Array, before: Array | None, gates: int, size: int
+) -> None:
+    """out = before + left^T right over all rows of both."""
+    task = Task(
+        *(1, (gates, size, left.size // gates), Layout(1, gates), Layout(size, 1)),
+        *(Layout(size, 1), Layout(size, 1)),
+    )
+    tiled_products.multiply(task, out, left.reshape(-1), right.reshape(-1), before)
 
 
 def _previous(states: Array, first: Array, time: int, reverse: bool) -> Array:
@@ -61,30 +95,28 @@ def lstm_layer(
     reverse: bool,
 ) -> None:
     """Run an LSTM over all time steps; `gates` are the inputs' products with the weights."""
-    weight = np.ascontiguousarray(weight_hh.T)
+    add_product = _product_with(weight_hh.T, gates.shape[1])
     hidden, cell = np.ascontiguousarray(hidden), np.ascontiguousarray(cell)
-    product = np.empty(gates.shape[1:], gates.dtype)
-    by_gate = _by_gate(product, 4)
-    gates, activations = _by_gate(np.ascontiguousarray(gates), 4), _by_gate(activations, 4)
+    gates, arriving = np.ascontiguousarray(gates), np.empty(gates.shape[1:], gates.dtype)
+    by_gate, activations = _by_gate(arriving, 4), _by_gate(activations, 4)
     for time in _times(len(gates), reverse):
-        np.dot(hidden, weight, product)
-        lstm_step(activations[time], cells[time], output[time], gates[time], by_gate, cell)
+        add_product(arriving, hidden, gates[time])
+        lstm_step(activations[time], cells[time], output[time], by_gate, cell)
         hidden, cell = output[time], cells[time]
     last_cell[...] = cell
 
 
 @typed
-def lstm_step(activations, next_cell, hidden, gates, product, cell):
+def lstm_step(activations, next_cell, hidden, gates, cell):
     """The activated gates i, f, g, o; c' = f c + i g; h' = o tanh(c')."""
     for row in range(next_cell.shape[0]):
         for gate in (0, 1, 3):
             active, given = activations[row, gate], gates[row, gate]
-            from_state = product[row, gate]
             for i in range(active.size):
-                active[i] = sigmoid(given[i] + from_state[i])
-        candidate, given, from_state = activations[row, 2], gates[row, 2], product[row, 2]
+                active[i] = sigmoid(given[i])
+        candidate, given = activations[row, 2], gates[row, 2]
         for i in range(candidate.size):
-            candidate[i] = tanh(given[i] + from_state[i])
+            candidate[i] = tanh(given[i])
         entered, forget, left = activations[row, 0], activations[row, 1], activations[row, 3]
         new, old, out = next_cell[row], cell[row], hidden[row]
         for i in range(new.size):
@@ -109,7 +141,7 @@ def lstm_layer_backward(
     reverse: bool,
 ) -> None:
     """The gradients of gates, weight and first states."""
-    weight, cell = np.ascontiguousarray(weight_hh), np.ascontiguousarray(cell)
+    multiply, cell = _product_with(weight_hh, len(cell)), np.ascontiguousarray(cell)
     grad_hidden[...] = 0
     grad_cell[...] = grad_last_cell
     by_gate, activations = _by_gate(grad_gates, 4), _by_gate(activations, 4)
@@ -119,7 +151,7 @@ def lstm_layer_backward(
         lstm_step_backward(
             by_gate[time], grad_cell, grad_hidden, activations[time], cells[time], before
         )
-        np.dot(grad_gates[time], weight, grad_hidden)
+        multiply(grad_hidden, grad_gates[time], None)
     _weight_gradient(grad_weight, grad_gates, output, hidden, reverse)
 
 
@@ -165,14 +197,14 @@ def gru_layer(
     reverse: bool,
 ) -> None:
     """Run a GRU over all time steps; keeps r, z, n and the candidate's product U h + b."""
-    weight, hidden = np.ascontiguousarray(weight_hh.T), np.ascontiguousarray(hidden)
+    multiply, hidden = _product_with(weight_hh.T, len(hidden)), np.ascontiguousarray(hidden)
     bias = np.zeros(gates.shape[2], gates.dtype) if bias_hh is None else bias_hh
     bias = np.ascontiguousarray(bias).reshape(3, -1)
     product = np.empty(gates.shape[1:], gates.dtype)
     by_gate = _by_gate(product, 3)
     gates, activations = _by_gate(np.ascontiguousarray(gates), 3), _by_gate(activations, 4)
     for time in _times(len(gates), reverse):
-        np.dot(hidden, weight, product)
+        multiply(product, hidden, None)
         gru_step(activations[time], output[time], gates[time], by_gate, bias, hidden)
         hidden = output[time]
 
@@ -210,17 +242,16 @@ def gru_layer_backward(
     reverse: bool,
 ) -> None:
     """The gradients of gates, weight, bias and first state."""
-    weight, hidden = np.ascontiguousarray(weight_hh), np.ascontiguousarray(hidden)
+    multiply, hidden = _product_with(weight_hh, len(hidden)), np.ascontiguousarray(hidden)
     grad_products = np.empty_like(grad_gates)
-    carried, arriving = np.zeros_like(hidden), np.empty_like(hidden)
+    carried = np.zeros_like(hidden)
     by_gate, products = _by_gate(grad_gates, 3), _by_gate(grad_products, 3)
     activations = _by_gate(activations, 4)
     for time in _times(len(output), not reverse):
         carried += grad_output[time]
         before = _previous(output, hidden, time, reverse)
         gru_step_backward(by_gate[time], products[time], carried, activations[time], before)
-        np.dot(grad_products[time], weight, arriving)
-        carried += arriving
+        multiply(carried, grad_products[time], carried)
     grad_hidden[...] = carried
     _weight_gradient(grad_weight, grad_products, output, hidden, reverse)
     grad_bias[...] = grad_products.reshape(-1, grad_products.shape[2]).sum(0)
@@ -261,12 +292,11 @@ def rnn_layer(
     output: Array, gates: Array, weight_hh: Array, hidden: Array, relu: bool, reverse: bool
 ) -> None:
     """Run h' = tanh(W x + U h), or relu, over all time steps."""
-    weight = np.ascontiguousarray(weight_hh.T)
-    hidden = np.ascontiguousarray(hidden)
+    add_product = _product_with(weight_hh.T, len(hidden))
+    hidden, gates = np.ascontiguousarray(hidden), np.ascontiguousarray(gates)
     for time in _times(len(gates), reverse):
         state = output[time]
-        np.dot(hidden, weight, state)
-        state += gates[time]
+        add_product(state, hidden, gates[time])
         if relu:
             np.maximum(state, 0, out=state)
         else:
@@ -293,12 +323,12 @@ def rnn_layer_backward(
     reverse: bool,
 ) -> None:
     """The gradients of gates, weight and first state."""
-    weight = np.ascontiguousarray(weight_hh)
+    multiply = _product_with(weight_hh, len(hidden))
     grad_hidden[...] = 0
     for time in _times(len(output), not reverse):
         state, grad = output[time], grad_gates[time]
         grad_hidden += grad_output[time]
         slope = state > 0 if relu else 1 - state * state
         np.multiply(grad_hidden, slope, out=grad)
-        np.dot(grad, weight, grad_hidden)
+        multiply(grad_hidden, grad, None)
     _weight_gradient(grad_weight, grad_gates, output, hidden, reverse)

@@ -110,19 +110,24 @@ def _run(dtype: Any, work: int, *args: Any) -> None:
     threads.run_calls(entry, calls)
 
 
-@cache
-def _entry(dtype: Any) -> Any:
-    """The compiled kernel for one element type."""
-    parts = [
-        build.HEADER.format(title=f"Products of matrices: {dtype.name}."),
-        product_text(dtype),
-        f"BLOCK_ROWS, FEW_ROWS, WIDE = {BLOCK_ROWS}, {FEW_ROWS}, {WIDE}\n",
-        "@intrinsic\n" + build.plain_source(copy_column),
-        *("@outer\n" + build.plain_source(f) for f in (pack_rows, multiply_block)),
-        "@entry\n" + build.plain_source(multiply_matrices) + "\nkernel = multiply_matrices\n",
-    ]
-    arguments = (*[dtype] * 4, *[int] * 3, NUMBERS)
-    return build.entry_point(f"products_{dtype.name}", "\n\n".join(parts), arguments)
+class Packed:
+    """A matrix (k, n) laid out in panels once, for products with many others."""
+
+    def __init__(self, matrix: Array) -> None:
+        dense = matrix if matrix.T.flags.c_contiguous else np.ascontiguousarray(matrix)
+        row, step = (stride // dense.itemsize for stride in dense.strides)
+        flat = (dense if step == 1 else dense.T).reshape(-1)
+        k, n = matrix.shape
+        tile = product_tile(matrix.dtype)
+        self.panels = np.empty(tile.panels(n) * tile.width * k, matrix.dtype)
+        self.numbers = np.array([k, n, row, step], NUMBERS)
+        _entry(matrix.dtype, "pack_matrix")(self.panels, flat, self.numbers)
+
+    def multiply(self, out: Array, a: Array, before: Array | None = None) -> None:
+        """out = before + a @ matrix, all contiguous."""
+        old, at_old = (a, -1) if before is None else (before, 0)
+        flat = out.reshape(-1), a.reshape(-1), self.panels, old.reshape(-1)
+        _entry(out.dtype, "multiply_packed")(*flat, len(a), at_old, self.numbers)
 
 
 # Compiled. Addresses are int64, distances in elements.
@@ -221,3 +226,45 @@ def multiply_matrices(out, a, b, before, at_a, at_b, at_before, plan):
             *(at_b + item * hop_b * SIZE, row_b, step_b, panel, packed),
         )
         unit += count
+
+
+def pack_matrix(panels, matrix, plan):
+    """Lay a matrix out in panels."""
+    k, n, row, step = plan
+    pack(np.int64(panels.ctypes.data), np.int64(matrix.ctypes.data), row, step, k, n)
+
+
+def multiply_packed(out, a, panels, before, m, at_before, plan):
+    """out = before + a @ the matrix that `pack_matrix` laid out; before: none if at_before < 0."""
+    k, n, _, _ = plan
+    edge = np.empty((ROWS + 1) * WIDTH, T)
+    edge[ROWS * WIDTH :] = 0
+    old = np.int64(before.ctypes.data) if at_before >= 0 else np.int64(0)
+    multiply(
+        *(np.int64(out.ctypes.data), n, old, n, m, n, np.int64(a.ctypes.data), k, np.int64(1)),
+        *(np.int64(panels.ctypes.data), k, k, np.int64(edge.ctypes.data)),
+    )
+
+
+_KERNELS: dict[str, tuple[Any, str]] = {
+    "multiply_matrices": (multiply_matrices, "TTTTnnni"),
+    "pack_matrix": (pack_matrix, "TTi"),
+    "multiply_packed": (multiply_packed, "TTTTnni"),
+}
+"""The kernels and their arguments: arrays of T, numbers, arrays of int64."""
+
+
+@cache
+def _entry(dtype: Any, name: str = "multiply_matrices") -> Any:
+    """A compiled kernel for one element type; the text is that of all, which share their parts."""
+    parts = [
+        build.HEADER.format(title=f"Products of matrices: {dtype.name}."),
+        product_text(dtype),
+        f"BLOCK_ROWS, FEW_ROWS, WIDE = {BLOCK_ROWS}, {FEW_ROWS}, {WIDE}\n",
+        "@intrinsic\n" + build.plain_source(copy_column),
+        *("@outer\n" + build.plain_source(f) for f in (pack_rows, multiply_block)),
+        *("@entry\n" + build.plain_source(function) for function, _ in _KERNELS.values()),
+    ]
+    types = {"T": dtype, "n": int, "i": NUMBERS}
+    arguments = tuple([types[kind] for kind in _KERNELS[name][1]])
+    return build.entry_point(f"products_{dtype.name}", "\n\n".join(parts), arguments, name)
