@@ -1,7 +1,8 @@
 """Copies and casts by compiled loops: between floating dtypes, and of transposed memory.
 
-Dense copies without a cast are left to NumPy's, which are as fast, and so are casts from floats to
-integers, of which C leaves open what becomes of numbers out of range.
+Dense copies without a cast are left to NumPy's, which are as fast, and so are large ones of
+strided memory, if not transposed, and casts from floats to integers, of which C leaves open what
+becomes of numbers out of range.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from runtime.backends.cpu.pointwise_kernels import LoopKernels, run, typed_buffer
+from runtime.backends.cpu.pointwise_kernels import LoopKernels, Runner, make_runner, typed_buffer
 from runtime.core import dtype as dtypes
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build
@@ -23,6 +24,9 @@ from runtime.kernels.cpu.pointwise import PointwiseSpec
 FLOATING = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 BY_SIZE = {1: dtypes.uint8, 2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
 """What elements are moved as that keep their dtype."""
+
+PLANS_KEPT = 1024
+"""Geometries that a call remembers; others are planned anew."""
 
 
 def cast(x):
@@ -55,21 +59,22 @@ def make_cast_call(
     """
     known: dict[Any, Any] = {}
 
+    def make(self: Tensor, plain: Any) -> Any:
+        output = prepare((self, *plain))
+        return output, find_copier(self, output.dtype, (output.sizes, output.strides))
+
     def call(self: Tensor, *plain: Any) -> Any:
         geometry = (self._sizes, self._strides, plain)
         found = known.get(geometry)
         if found is None:
-            output = prepare((self, *plain))
-            out = output.sizes, output.strides
-            found = known[geometry] = output, *choose(self, output.dtype, out)
-        output, kernels, plan = found
+            found = make(self, plain)
+            if len(known) < PLANS_KEPT:
+                known[geometry] = found
+        output, copier = found
         flat = self._flat
-        if kernels is not None:
+        if copier is not None:
             buffer = output.empty(output.numel, output.numpy)
-            if plan.flat and flat is not None and flat.size < threads.GRAIN:
-                kernels.flat_kernel()(buffer, flat)
-            else:
-                run(kernels, plan, [buffer], (0,), (self,), ())
+            copier(buffer, 0, (self,), ())
         elif is_plain and flat is not None and output.is_contiguous and not output.is_rounded:
             buffer = output.empty(output.numel, output.numpy)
             kernel.kernel(buffer, flat, *plain)
@@ -84,28 +89,38 @@ def make_cast_call(
 
 def make_cast_into_call(general: Call) -> Call:
     """call(self, src, ...): `src` copied into `self`."""
+    known: dict[Any, Any] = {}
 
     def call(self: Tensor, src: Tensor, *plain: Any) -> Tensor:
-        kernels = None
-        if self._sizes == src._sizes and self._storage is not src._storage:
-            kernels, plan = choose(src, self.dtype, (self._sizes, self._strides))
-        if kernels is None or 0 in self._strides:
+        sizes, storage = self._sizes, self._shared or self._storage
+        if sizes != src._sizes or storage is src._shared:
             return general(self, src, *plain)  # type: ignore[no-any-return]
-        run(kernels, plan, [typed_buffer(self)], (self._offset,), (src,), ())
-        self._storage.version += 1
+        geometry = (sizes, self._strides, src._strides)
+        try:
+            copier = known[geometry]
+        except KeyError:
+            copier = None
+            if 0 not in self._strides:
+                copier = find_copier(src, self.dtype, geometry[:2])
+            if len(known) < PLANS_KEPT:
+                known[geometry] = copier
+        if copier is None:
+            return general(self, src, *plain)  # type: ignore[no-any-return]
+        copier(typed_buffer(self), self._offset, (src,), ())
+        storage.version += 1
         return self
 
     return call
 
 
-def choose(
-    source: Tensor, wanted: dtypes.dtype, out: plans.Geometry
-) -> tuple[LoopKernels | None, plans.PointwisePlan | None]:
-    """The loops and the plan of a copy; None for both if NumPy does it as well."""
+def find_copier(source: Tensor, wanted: dtypes.dtype, out: plans.Geometry) -> Runner | None:
+    """The copy of tensors of a geometry into another; None if NumPy does it as well."""
     kernels = cast_kernels(source.dtype, wanted)
     if kernels is None:
-        return None, None
+        return None
     plan = plans.plan_pointwise(((source._sizes, source._strides),), out)
-    if not plan.numel or (source.dtype is wanted and not plan.tiled):
-        return None, None
-    return kernels, plan
+    is_large = plan.numel >= threads.GRAIN and not plan.tiled
+    is_dense = plan.flat and source._flat is not None
+    if not plan.numel or (source.dtype is wanted and (is_large or is_dense)):
+        return None
+    return make_runner(kernels, plan)

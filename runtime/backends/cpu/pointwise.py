@@ -6,14 +6,22 @@ The usual calls have short paths (`pointwise_short`), writing to existing tensor
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from runtime.backends import pointwise_signature
 from runtime.backends.cpu import pool
 from runtime.backends.cpu.pointwise_into import make_inplace_call, make_out_call
-from runtime.backends.cpu.pointwise_kernels import PointwiseKernels, common_flat, flat_inputs, run
+from runtime.backends.cpu.pointwise_kernels import (
+    PointwiseKernels,
+    Runner,
+    common_flat,
+    flat_inputs,
+    make_runner,
+    run,
+)
 from runtime.backends.cpu.pointwise_short import PLANS_KEPT, SHORT_PATHS, TERNARY, make_ternary_call
 from runtime.core import key as keys
+from runtime.core.size import Size
 from runtime.core.storage import Storage
 from runtime.core.tensor import build
 from runtime.dispatch.operator import INPLACE, OUT, Call, Pointwise
@@ -29,7 +37,7 @@ def make_call(operator: Pointwise, signature: tuple[Any, ...], variant: str) -> 
     if variant == INPLACE:
         return make_inplace_call(special)
     kernels = PointwiseKernels(special, (special.result,) * operator.outputs)
-    general = make_general_call(kernels)
+    general = (make_single_call if operator.outputs == 1 else make_general_call)(kernels)
     zero_dim = all(entry & keys.ZERO_DIM for entry in signature if entry.__class__ is int)
     if operator.outputs == 1:
         maker = SHORT_PATHS.get(special.arguments)
@@ -40,8 +48,59 @@ def make_call(operator: Pointwise, signature: tuple[Any, ...], variant: str) -> 
     return general
 
 
+class Found(NamedTuple):
+    """What a call remembers of a geometry: the loop, and the memory and fields of the result."""
+
+    runner: Runner
+    empty: Any
+    numel: int
+    key: int
+    sizes: Size
+    strides: tuple[int, ...]
+    contiguous: bool
+
+
+def make_single_call(kernels: PointwiseKernels) -> Call:
+    """Any number of operands, any geometry, one result."""
+    (dtype,) = kernels.outputs
+    storage_dtype, base_key = dtype.numpy, keys.pack(dtype.index, 0, 0, False)
+    geometries: dict[Any, Found] = {}
+    only_tensors = set(kernels.arguments) == {"tensor"}
+
+    def find(geometry: Any, tensors: Any) -> Found:
+        plan = plans.plan_pointwise(tuple([(t._sizes, t._strides) for t in tensors]))
+        found = Found(
+            make_runner(kernels, plan),
+            pool.array_maker(plan.numel * storage_dtype.itemsize),
+            plan.numel,
+            base_key if plan.sizes else base_key | keys.ZERO_DIM,
+            plan.sizes,
+            plan.strides,
+            plan.contiguous,
+        )
+        if len(geometries) < PLANS_KEPT:
+            geometries[geometry] = found
+        return found
+
+    def call(*args: Any) -> Any:
+        tensors, scalars = (args, ()) if only_tensors else kernels.split(args)
+        if len(tensors) == 1:
+            geometry = tensors[0]._sizes, tensors[0]._strides
+        else:
+            geometry = tuple([each for t in tensors for each in (t._sizes, t._strides)])
+        found = geometries.get(geometry) or find(geometry, tensors)
+        runner, empty, numel, key, sizes, strides, contiguous = found
+        buffer = empty(numel, storage_dtype)
+        runner(buffer, 0, tensors, scalars)
+        if contiguous:
+            return build(key, sizes, strides, 0, None, buffer)
+        return build(key, sizes, strides, 0, Storage(buffer))
+
+    return call
+
+
 def make_general_call(kernels: PointwiseKernels) -> Call:
-    """Any number of operands, any geometry, any number of results."""
+    """Any number of operands, any geometry, several results."""
     outputs = kernels.outputs
     storage_dtypes = [dtype.numpy for dtype in outputs]
     output_keys = [keys.pack(dtype.index, 0, 0, False) for dtype in outputs]
@@ -72,7 +131,7 @@ def make_general_call(kernels: PointwiseKernels) -> Call:
             else:
                 run(kernels, plan, buffers, (0,) * len(buffers), tensors, scalars)
         zero_dim = 0 if sizes else keys.ZERO_DIM
-        results = tuple(
+        return tuple(
             [
                 build(
                     key | zero_dim,
@@ -85,6 +144,5 @@ def make_general_call(kernels: PointwiseKernels) -> Call:
                 for key, buffer in zip(output_keys, buffers, strict=True)
             ]
         )
-        return results[0] if len(results) == 1 else results
 
     return call

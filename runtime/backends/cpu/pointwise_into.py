@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from runtime import errors
@@ -31,7 +32,7 @@ def make_inplace_call(special: PointwiseSignature) -> Call:
 
     def call(self: Tensor, *args: Any) -> Tensor:
         tensors, scalars = kernels.split((self, *args))
-        flat = common_flat(tensors) if in_order else None
+        flat = _dense_arrays(tensors) if in_order else None
         if flat is None or tensors[0] is not self:
             write(kernels, name, self, tensors, scalars)
         else:
@@ -92,7 +93,7 @@ def make_out_call(special: PointwiseSignature) -> Call:
             promotion.check_out(special.result, dtype)
             kernels = by_dtype[index] = PointwiseKernels(special, (dtype,))
         tensors, scalars = kernels.split(args)
-        flat = None if out._flat is None else common_flat((out, *tensors))
+        flat = None if out._flat is None else _dense_arrays((out, *tensors))
         if flat is not None and not any(t is not out and _share(t, out) for t in tensors):
             if tensors[0] is out:
                 threads.run_flat(kernels.inplace_kernel(), tuple(flat[1:]), tuple(scalars))
@@ -125,6 +126,14 @@ def write(
         tuple([(t._sizes, t._strides) for t in tensors]), (out._sizes, out._strides)
     )
     run(kernels, plan, [typed_buffer(out)], (out._offset,), tensors, scalars)
+
+
+def _dense_arrays(tensors: Sequence[Tensor]) -> list[Any] | None:
+    """As `common_flat`, finding out which tensors are dense: views are often written to again."""
+    for tensor in tensors:
+        if tensor._flat is None and tensor._dense() is None:
+            return None
+    return common_flat(tensors)
 
 
 def _share(a: Tensor, b: Tensor) -> bool:

@@ -7,6 +7,8 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from runtime.backends import pointwise_signature
 from runtime.backends.pointwise_signature import PointwiseSignature
 from runtime.core import dtype as dtypes
@@ -139,14 +141,12 @@ def _all_converted(converters: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], I
 
 
 def common_flat(tensors: Sequence[Tensor]) -> list[Any] | None:
-    """The flat arrays of dense tensors of one shape; None if they are anything else."""
+    """The flat arrays of tensors of one shape that are known to be dense; None if one is not."""
     sizes = tensors[0]._sizes
     arrays = []
     for tensor in tensors:
-        if tensor._sizes != sizes:
-            return None
         flat = tensor._flat
-        if flat is None and (flat := tensor._dense()) is None:
+        if flat is None or tensor._sizes != sizes:
             return None
         arrays.append(flat)
     return arrays
@@ -180,6 +180,51 @@ def run(
         for loop, runs, places in split_loop(plan, len(buffers), offsets)
     ]
     threads.run_calls(kernel, calls)
+
+
+Runner = Callable[[Any, int, Sequence[Tensor], Sequence[Any]], None]
+"""runner(buffer, at, tensors, scalars): a loop with one result, from place `at` of a buffer on."""
+
+
+def make_runner(kernels: LoopKernels, plan: plans.PointwisePlan) -> Runner:
+    """`run` for one result, for a plan that is kept; a small loop is called with no detour."""
+    numel, loop, runs, outer = plan.numel, plan.loop, plan.runs, plan.outer_dims
+
+    def run_any(buffer: Any, at: int, tensors: Sequence[Tensor], scalars: Sequence[Any]) -> None:
+        run(kernels, plan, [buffer], (at,), tensors, scalars)
+
+    def run_flat(buffer: Any, at: int, tensors: Sequence[Tensor], scalars: Sequence[Any]) -> None:
+        arrays = []
+        for tensor in tensors:
+            own, start = elements_of(tensor)
+            arrays.append(own[start:] if start else own)
+        kernel(buffer[at : at + numel], *arrays, *scalars)
+
+    def run_one(buffer: Any, at: int, tensors: Sequence[Tensor], scalars: Sequence[Any]) -> None:
+        own, start = elements_of(tensors[0])
+        counter = np.zeros(outer, np.int64) if outer else loop
+        kernel(loop, counter, runs, at, start, buffer, own, *scalars)
+
+    def run_several(
+        buffer: Any, at: int, tensors: Sequence[Tensor], scalars: Sequence[Any]
+    ) -> None:
+        arrays, places = zip(*map(elements_of, tensors), strict=True)
+        counter = np.zeros(outer, np.int64) if outer else loop
+        kernel(loop, counter, runs, at, *places, buffer, *arrays, *scalars)
+
+    if not 0 < numel < threads.GRAIN:
+        return run_any
+    if plan.flat:
+        kernel = kernels.flat_kernel(plan.flat_form)
+        return run_flat
+    kernel = kernels.strided_kernel(plan.form, plan.tiled)
+    return run_one if len(plan.form) == 2 else run_several
+
+
+def elements_of(tensor: Tensor) -> tuple[Any, int]:
+    """An array that holds the tensor's elements, and where they begin."""
+    flat = tensor._flat
+    return (typed_buffer(tensor), tensor._offset) if flat is None else (flat, 0)
 
 
 def split_loop(

@@ -40,7 +40,7 @@ def make_unary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
 
     def call(self: Tensor) -> Tensor:
         flat = self._flat
-        if flat is None and (flat := self._dense()) is None:
+        if flat is None:
             return general(self)  # type: ignore[no-any-return]
         size = flat.size
         if size < GRAIN:
@@ -76,7 +76,7 @@ def make_unary_scalars_call(kernels: PointwiseKernels, general: Call, key: int) 
 
     def call(self: Tensor, *scalars: Any) -> Tensor:
         flat = self._flat
-        if flat is None and (flat := self._dense()) is None:
+        if flat is None:
             return general(self, *scalars)  # type: ignore[no-any-return]
         size = flat.size
         if size < GRAIN:

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
-from runtime.backends.cpu import memory
-from runtime.backends.cpu.pointwise_kernels import typed_buffer
+from runtime.backends.cpu import casting, memory
+from runtime.backends.cpu.pointwise_kernels import Runner, typed_buffer
 from runtime.backends.cpu.reduction_plan import DimPlan, plan_dims, plan_memory
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
 from runtime.core import promotion
+from runtime.core import shape as shapes
 from runtime.core.size import Size
 from runtime.core.tensor import Tensor, alias
 from runtime.dispatch import ops
@@ -107,6 +108,7 @@ class Fold:
         self.folds_in_steps = own is result is acc and not scalars
         self.storage_dtype = result.numpy
         self.plans: dict[Any, DimPlan] = {}
+        self.copiers: dict[Any, Runner | None] = {}
         self.key = keys.pack(result.index, 0, 0, False)
         self.scalar_key = keys.pack(result.index, 0, 0, True)
 
@@ -168,6 +170,11 @@ class Fold:
 
     def _fold(self, buffer: Any, x: Tensor, plan: DimPlan, scalars: Sequence[Any]) -> None:
         flat = x._flat if x._flat is not None else x._dense()
+        if (flat is None or not plan.width) and 0 < plan.work < threads.GRAIN:
+            gathered = self._gather(x, plan)
+            if gathered is not None:
+                self.kernel(buffer, gathered, plan.count, *scalars)
+                return
         if flat is None and self._fold_permuted(buffer, x, plan, scalars):
             return
         if flat is not None and plan.width > 1 and plan.count:
@@ -194,6 +201,25 @@ class Fold:
             )
         else:
             self.kernel(buffer, flat, plan.count, *scalars)
+
+    def _gather(self, x: Tensor, plan: DimPlan) -> Any:
+        """The elements of a small tensor, those of each result one after the other."""
+        geometry = (x._sizes, x._strides, plan.order)
+        try:
+            copier = self.copiers[geometry]
+        except KeyError:
+            sizes = tuple([x._sizes[dim] for dim in plan.order])
+            ordered = alias(x, sizes, tuple([x._strides[dim] for dim in plan.order]), x._offset)
+            copier = casting.find_copier(
+                ordered, x.dtype, (sizes, shapes.contiguous_strides(sizes))
+            )
+            if len(self.copiers) < casting.PLANS_KEPT:
+                self.copiers[geometry] = copier
+        if copier is None:
+            return None
+        gathered = _empty(plan.work, x.dtype.numpy)
+        copier(gathered, 0, (x,), ())
+        return gathered
 
     def _fold_in_steps(self, buffer: Any, x: Tensor, plan: DimPlan) -> None:
         """Fold dims that do not follow each other: the last that do first, then the others.

@@ -13,16 +13,27 @@ from runtime.core.size import Size, make_size
 from runtime.core.tensor import Tensor
 from runtime.dispatch.operator import operators
 
+CONTIGUOUS = formats.contiguous_format
+
+_is_contiguous = lru_cache(maxsize=4096)(shapes.is_contiguous)
+
 
 def reshape(self: Any, shape: Sequence[int]) -> Any:
     """The elements, in their order, as `shape`: a view if the strides allow it, else a copy."""
     if self._flat is not None:
         return operators["view"].calls[self._key](self, shape)
-    sizes = self._sizes
+    sizes, is_view = _reshaped(self._sizes, self._strides, tuple(shape))
+    source = self if is_view else operators["clone"].calls[self._key](self, CONTIGUOUS)
+    return operators["view"].calls[self._key](source, sizes)
+
+
+@lru_cache(maxsize=4096)
+def _reshaped(
+    sizes: Size, strides: tuple[int, ...], shape: tuple[int, ...]
+) -> tuple[tuple[int, ...], bool]:
+    """The new sizes, and whether the strides can express them."""
     new_sizes = shapes.infer_size(shape, shapes.numel(sizes))
-    if shapes.view_strides(sizes, self._strides, new_sizes) is not None:
-        return self.view(new_sizes)
-    return self.contiguous().view(new_sizes)
+    return new_sizes, shapes.view_strides(sizes, strides, new_sizes) is not None
 
 
 def reshape_as(self: Any, other: Tensor) -> Any:
@@ -56,9 +67,9 @@ def _flattened(sizes: Size, start_dim: int, end_dim: int) -> Size | None:
 def contiguous(self: Any, memory_format: Any = None) -> Any:
     """The tensor itself if its elements lie in `memory_format`'s order, else a copy that does."""
     if memory_format is None:
-        if self._flat is not None or shapes.is_contiguous(self._sizes, self._strides):
+        if self._flat is not None or _is_contiguous(self._sizes, self._strides):
             return self
-        return self.clone(memory_format=formats.contiguous_format)
+        return operators["clone"].calls[self._key](self, CONTIGUOUS)
     if self.is_contiguous(memory_format=memory_format):
         return self
     return self.clone(memory_format=memory_format)
