@@ -219,6 +219,36 @@ def test_listing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert planned == results(LISTING[name]())
 
 
+MOVING: dict[str, Callable[[Any], Any]] = {
+    "roll": lambda x: [x.roll(shift, dim) for shift in (0, 1, -2, 9) for dim in (0, 1, -1)],
+    "roll flat": lambda x: [x.roll(shift) for shift in (0, 3, -200)],
+    "roll two": lambda x: x.roll((1, 2), (0, 2)),
+    "repeat": lambda x: [x.repeat_interleave(n, dim) for n in (0, 1, 2, 3) for dim in (0, 1, -1)],
+    "repeat flat": lambda x: [x.repeat_interleave(n) for n in (2, 5)],
+    "pad": lambda x: [pad(x, sides) for sides in ((1, 2), (0, 1, 2, 0), [3, 0])],
+    "pad with a number": lambda x: [pad(x, (1, 2, 1, 1), "constant", value) for value in (3, -7)],
+    "pad three": lambda x: pad(x, (1, 2, 1, 1, 0, 2)),
+    "cut": lambda x: pad(x, (-1, 2)),
+    "flip": lambda x: [x.flip(0), x.flip(-1), x.flip(0, 2)],
+    "join": lambda x: [torch.cat([x, x[:2].contiguous()]), torch.stack([x, x], 1)],
+    "join three": lambda x: torch.cat([x, x, x], -1),
+}
+pad = torch.nn.functional.pad
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64, torch.int8], ids=str)
+@pytest.mark.parametrize("name", MOVING)
+def test_moving(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def move() -> list[Any]:
+        layouts = [make().nan_to_num(3, 2, 1).to(dtype) for make in LAYOUTS.values()]
+        tensors = [*layouts, layouts[1].t() if layouts[1].ndim == 2 else layouts[0].mT]
+        return [results(MOVING[name](x)) for x in tensors]
+
+    planned = move()
+    with without_plans(monkeypatch):
+        assert planned == move()
+
+
 DRAWING: dict[str, Callable[[Any], Any]] = {
     "uniform_": lambda x: x.uniform_(-2, 3),
     "normal_": lambda x: x.normal_(1, 0.5),

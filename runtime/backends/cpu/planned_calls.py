@@ -281,11 +281,16 @@ def make_planned_list_call(kernel: Planned, general: Call, prepare: Any) -> Call
     plans = PlanTable(kernel, prepare)
 
     def call(tensors: Sequence[Tensor], *plain: Any) -> Any:
-        arrays = [t._flat for t in tensors]
+        arrays: Sequence[Any]
+        if len(tensors) == 2:  # the most frequent, without the cost of two comprehensions
+            first, second = tensors
+            arrays, sizes = (first._flat, second._flat), (first._sizes, second._sizes)
+        else:
+            arrays, sizes = [t._flat for t in tensors], tuple([t._sizes for t in tensors])
         for array in arrays:
             if array is None:
                 return general(tensors, *plain)
-        geometry = (tuple([t._sizes for t in tensors]), plain)
+        geometry = (sizes, plain)
         plan = plans.get(geometry)
         if plan is None:
             plan = plans.make(geometry, (tensors, *plain))

@@ -1,11 +1,14 @@
-"""Plans of small kernels that go over a whole tensor: mirrored, cut to a triangle, summed up."""
+"""Plans of small kernels that go over a whole tensor: move, repeat, surround or sum it."""
 
 # ruff: noqa: F821 - T is a name of the compiled text.
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
+
+import numpy as np
 
 from runtime.kernels.cpu.folding import folded_shape
 from runtime.kernels.cpu.planned import Operand, Plan, Planner
@@ -41,6 +44,107 @@ def flip_flat(out, self, at, outer, size, inner):
                 start, end = (o * size + j) * inner, at + (o * size + size - 1 - j) * inner
                 for i in range(inner):
                     out[start + i] = self[end + i]
+
+
+def plan_roll(
+    out: Operand, self: Operand, shifts: int | Sequence[int], dims: int | Sequence[int] = ()
+) -> Plan | None:
+    """Plan `roll` of one dim, or of the flat tensor."""
+    if not is_small(out, self) or not self.sizes:
+        return None
+    by = [shifts] if isinstance(shifts, int) else list(shifts)
+    along = [dims] if isinstance(dims, int) else list(dims)
+    if len(by) != 1 or len(along) > 1:
+        return None
+    count = prod(self.sizes)
+    outer, size, inner = folded_shape(self.sizes, along[0]) if along else (1, count, 1)
+    entry = entry_for(roll_flat, out.dtype, out.dtype, self.dtype, *(int,) * 4)
+    return plan_one(entry, (outer, size * inner, by[0] % size * inner))
+
+
+@typed
+def roll_flat(out, self, at, outer, width, shift):
+    """out[o, shift:] = self[o, :-shift], and what is left comes to the front."""
+    for start in range(0, outer * width, width):
+        target, source = out[start : start + width], self[at + start : at + start + width]
+        behind, before = target[shift:], source[width - shift :]
+        for i in range(behind.size):
+            behind[i] = source[i]
+        for i in range(before.size):
+            target[i] = before[i]
+
+
+def plan_repeat_interleave(
+    out: Operand,
+    self: Operand,
+    repeats: int,
+    dim: int | None = None,
+    output_size: int | None = None,
+) -> Plan | None:
+    """Plan `repeat_interleave` with one number for all slices."""
+    if not is_small(out, self):
+        return None
+    outer, size, inner = folded_shape(self.sizes, dim) if dim is not None else (1, 1, 1)
+    lines = prod(self.sizes) if dim is None else outer * size
+    entry = entry_for(repeat_flat, out.dtype, out.dtype, self.dtype, *(int,) * 4)
+    return plan_one(entry, (lines, inner, repeats))
+
+
+@typed
+def repeat_flat(out, self, at, lines, inner, repeats):
+    """Every line of `inner` elements, `repeats` times."""
+    if inner == 1 and repeats == 2:
+        source = self[at : at + lines]
+        for i in range(lines):
+            out[np.uint64(2 * i)] = source[i]
+            out[np.uint64(2 * i + 1)] = source[i]
+        return
+    place = 0
+    for start in range(at, at + lines * inner, inner):
+        source = self[start : start + inner]
+        for _ in range(repeats):
+            target = out[place : place + inner]
+            for i in range(inner):
+                target[i] = source[i]
+            place += inner
+
+
+def plan_pad(out: Operand, self: Operand, pad: Sequence[int], value: Any) -> Plan | None:
+    """Plan `constant_pad_nd` around the last one or two dims."""
+    if not is_small(out, self) or not 2 <= len(pad) <= 4 or min(pad) < 0 or not self.sizes:
+        return None
+    if value.__class__ not in (int, float) or (out.dtype.kind != "f" and value.__class__ is float):
+        return None
+    columns, rows = self.sizes[-1], self.sizes[-2] if len(pad) == 4 else 1
+    left, right, top, bottom = (*pad, 0, 0)[:4]
+    filler = float(value) if out.dtype.kind == "f" else value
+    kinds = (*(int,) * 7, filler.__class__)
+    entry = entry_for(pad_flat, out.dtype, out.dtype, self.dtype, *kinds)
+    return plan_one(entry, (rows, columns, left, right, top, bottom, filler))
+
+
+@typed
+def pad_flat(out, self, at, rows, columns, left, right, top, bottom, value):
+    """Planes of `rows` by `columns` elements, surrounded by `value`."""
+    width, filler = left + columns + right, T(value)
+    plane = (top + rows + bottom) * width
+    source = at
+    for start in range(0, out.size, plane):
+        for i in range(start, start + top * width):
+            out[np.uint64(i)] = filler
+        for row in range(rows):
+            target = out[start + (top + row) * width : start + (top + row + 1) * width]
+            line = self[source : source + columns]
+            for i in range(left):
+                target[i] = filler
+            middle = target[left : left + columns]
+            for i in range(columns):
+                middle[i] = line[i]
+            for i in range(left + columns, width):
+                target[i] = filler
+            source += columns
+        for i in range(start + (top + rows) * width, start + plane):
+            out[np.uint64(i)] = filler
 
 
 def plan_triangle(is_upper: bool) -> Planner:

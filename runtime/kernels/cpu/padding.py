@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from runtime.kernels.cpu.moving_plans import plan_pad
+from runtime.kernels.cpu.planned import planned
+
 Array = Any
 
 
+@planned(plan_pad)
 def constant_pad_nd(out: Array, self: Array, pad: Sequence[int], value: Any) -> None:
     """Write `self` surrounded by `value`; negative numbers cut off."""
     ndim = self.ndim

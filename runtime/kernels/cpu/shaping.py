@@ -119,6 +119,7 @@ def _reverse_rows(out, order, self):
             target[i] = source[np.uint64(last - i)]
 
 
+@planned(moving_plans.plan_repeat_interleave)
 def repeat_interleave_int(
     out: Array, self: Array, repeats: int, dim: int | None = None, output_size: int | None = None
 ) -> None:
@@ -145,6 +146,7 @@ def _repeat_elements(out, self):
             out[row, i] = self[row]
 
 
+@planned(moving_plans.plan_roll)
 def roll(
     out: Array, self: Array, shifts: int | Sequence[int], dims: int | Sequence[int] = ()
 ) -> None:
