@@ -108,6 +108,12 @@ def make_cut(key: int) -> Way | None:
 
     def cut_first(self: Tensor, dim: int, start: int, stop: int, step: int) -> Tensor:
         sizes, strides = self._sizes, self._strides
+        if step == 1:
+            length = stop - start if stop > start else 0
+            if len(sizes) == 1:
+                return _view(self, bare, (length,), strides, self._offset + start * strides[0])
+            rest = (length, *_at(sizes, _TAIL))
+            return _view(self, bare, rest, strides, self._offset + start * strides[0])
         length = (stop - start + step - 1) // step if stop > start else 0
         rest = (length, *_at(sizes, _TAIL))
         offset = self._offset + start * strides[0]
@@ -116,9 +122,11 @@ def make_cut(key: int) -> Way | None:
     call = cut_first if key == bare else _recorded("slice.Tensor", cut_first)
 
     def cut(self: Tensor, item: _slice) -> Tensor | None:
-        if not _is_forward(item):
+        step = item.step
+        if step is not None and not _is_forward(item):
             return None
-        return call(self, 0, *item.indices(_at(self._sizes, 0)))  # type: ignore[no-any-return]
+        start, stop, step = item.indices(_at(self._sizes, 0))
+        return call(self, 0, start, stop, step)  # type: ignore[no-any-return]
 
     return cut
 
@@ -128,17 +136,10 @@ def _is_forward(item: _slice) -> bool:
     return step is None or (step.__class__ is int and step > 0)
 
 
-def make_new_dim(key: int) -> Way | None:
+def make_new_dim(key: int) -> Way:
     """The way of `tensor[None]`."""
-    if key & (keys.GRAD | keys.ZERO_DIM):
-        return None
-
-    def new_dim(self: Tensor, index: None) -> Tensor:
-        sizes, strides = self._sizes, self._strides
-        first = _at(sizes, 0) * strides[0]
-        return _view(self, key, (1, *sizes), (first, *strides), self._offset)
-
-    return new_dim
+    unsqueeze = registered.operators["unsqueeze"].calls[key]
+    return lambda self, index: unsqueeze(self, 0)
 
 
 def make_whole(key: int) -> Way | None:
