@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test generate check bench clean
+.PHONY: demo test gpu generate check bench clean
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
@@ -16,6 +16,9 @@ test: $(VENV)/test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+gpu: $(VENV)/gpu
+	TORCHGEN_CUDA=1 $(BIN)/python -m pytest -q -m gpu tests/gpu --gpu-report gpu_report.md
 
 generate: $(VENV)/base
 	$(BIN)/python -m codegen
@@ -33,6 +36,10 @@ $(VENV)/base: pyproject.toml
 
 $(VENV)/demo: $(VENV)/base
 	$(BIN)/pip install --quiet --editable ".[demo]"
+	touch $@
+
+$(VENV)/gpu: $(VENV)/test
+	$(BIN)/pip install --quiet --editable ".[cuda]"
 	touch $@
 
 $(VENV)/test: $(VENV)/base

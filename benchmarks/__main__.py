@@ -21,7 +21,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--json", type=Path, help="write all times to this file, too")
     parser.add_argument("--quick", action="store_true", help="each case once, short; no pages")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     arguments = parser.parse_args()
+    if arguments.device == "cuda":
+        importlib.import_module("benchmarks.cuda").run(arguments.rounds, arguments.case)
+        return
     # NumPy's BLAS reads this when it is loaded: `run` is imported afterwards.
     os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
     importlib.import_module("benchmarks.run").run(arguments)
