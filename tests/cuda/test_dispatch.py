@@ -6,6 +6,8 @@ What the kernels' texts compile to is looked at as well, for the very texts that
 from __future__ import annotations
 
 import functools
+import importlib
+import inspect
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,16 +18,23 @@ import torchgen_out as torch
 from codegen.model.operator import Dispatch, Operator
 from runtime import dispatch
 from runtime.core import dtype as dtypes
-from runtime.kernels.cuda import compiler, rows, scan, typed
+from runtime.kernels.cuda import rows, scan, typed
 from runtime.kernels.cuda.compiler import Source
 from tests import calls, harness
 from tests.cuda.compiling import check, needs_extra
 from tests.cuda.test_operators import compare, on_device
 
+F = torch.nn.functional
 OURS = calls.Session(torch, dispatch.ops)
 DTYPES = ("float32", "bfloat16", "int32", "bool", "complex64", "float16", "float64", "uint8")
 USUAL = ("float32", "int32", "bfloat16")
 """Dtypes in which every operator is run; in the others with `-m full`."""
+COMPILED = (
+    "max.dim", "cumsum", "log_softmax.int", "native_layer_norm_backward", "native_batch_norm",
+    "_cross_entropy_rows", "index_put", "_nonzero", "masked_fill", "normal_", "sort",
+    "max_pool2d_with_indices", "_unique2", "searchsorted.Tensor",
+)  # fmt: skip
+"""What is compiled in its first dtype; all others, and all dtypes, with `-m full`."""
 
 
 def _is_ours(operator: Operator) -> bool:
@@ -34,7 +43,10 @@ def _is_ours(operator: Operator) -> bool:
     if not isinstance(kind, Dispatch):
         return False
     kernel = dict(kind.backends).get("CUDA")
-    return kernel is not None and kernel.module != "copy"
+    if kernel is None:
+        return False
+    module = importlib.import_module(f"runtime.kernels.cuda.{kernel.module}")
+    return inspect.isfunction(getattr(module, kernel.name))
 
 
 OPERATORS = [each for each in harness.program().operators if _is_ours(each)]
@@ -45,13 +57,15 @@ def _cases(operator: Operator) -> list[harness.Case]:
 
 
 def _with_dtypes(*, compiled: bool = False) -> list[Any]:
-    """Every operator in its dtypes, some of them in the full tier; compiled: all but the first."""
+    """Every operator in its dtypes, most of them in the full tier, even more where compiled."""
     made = []
     for operator in OPERATORS:
         dtypes = [each for each in DTYPES if each in operator.dtype_names]
         usual = [each for each in USUAL if each in dtypes] or dtypes[:1]
         for dtype in dtypes:
-            is_usual = dtype == dtypes[0] if compiled else dtype in usual
+            is_usual = dtype in usual
+            if compiled:
+                is_usual = dtype == dtypes[0] and operator.name in COMPILED
             marks = [] if is_usual else [pytest.mark.full]
             made.append(pytest.param(operator, dtype, marks=marks, id=f"{operator.name}-{dtype}"))
     return made
@@ -147,6 +161,11 @@ OVER_ROWS = {
     "log_softmax": lambda x: (x / 100).log_softmax(1),
     "logsumexp": lambda x: (x / 100).logsumexp(1),
     "var": lambda x: torch.var_mean(x, 1),
+    "norm": lambda x: torch.linalg.vector_norm(x, 2, 1),
+    "greatest magnitude": lambda x: torch.linalg.vector_norm(-x, float("inf"), 1),
+    "layer_norm": lambda x: F.layer_norm(x, x.shape[1:]),
+    "cross_entropy": lambda x: F.cross_entropy(x.view(-1, 700), x.new_tensor([7, 650]).long()),
+    "batch_norm": lambda x: F.batch_norm(x.view(2, -1, 50), None, None, training=True),
     "sort": lambda x: x.sort(1),
     "topk of integers": lambda x: x.int().topk(5, 1, largest=False),
     "median": lambda x: x.to(torch.int16).median(1),
@@ -160,14 +179,81 @@ def test_long_rows(long_rows, name, inner):
     """Rows beside each other, too, where there are few of them."""
     x = LONG.float() if inner == 1 else LONG.float().reshape(1, 700, 2)
     compare(OVER_ROWS[name](x.cuda()), OVER_ROWS[name](x), name)
-    if inner == 1 and compiler.is_installed():
-        for source in _own(long_rows.sources.values()):
-            _compiled(source, False, False)
 
 
+@needs_extra
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(each, marks=() if each in ("cumsum", "sort") else pytest.mark.full)
+     for each in OVER_ROWS],
+)  # fmt: skip
+def test_kernels_of_long_rows_compile(long_rows, name):
+    OVER_ROWS[name](LONG.float().cuda())
+    for source in _own(long_rows.sources.values()):
+        _compiled(source, False, False)
+
+
+@needs_extra
 def test_wide_kernels_compile():
     """Indices of 64 bits."""
-    if compiler.is_installed():
-        given = {"GROUP": 256, "PHASE": 0, "identity": scan.zero, "combine": scan.plus}
-        source = scan.scan_rows.source({"X": dtypes.float32}, True, given)
-        assert "int64" in source.arguments and "u64" in check(source, False)
+    given = {"GROUP": 256, "PHASE": 0, "identity": scan.zero, "combine": scan.plus}
+    source = scan.scan_rows.source({"X": dtypes.float32}, True, given)
+    assert "int64" in source.arguments and "u64" in check(source, False)
+
+
+# -- what samples do not say --------------------------------------------------------------------
+
+
+def test_places_outside(emulated):
+    """Nothing is read or written outside, and nothing raised."""
+    x = torch.arange(4.0, device="cuda")
+    outside = torch.tensor([1, 7, -9], device="cuda")
+    assert x[outside].tolist() == x.take(outside).tolist() == [1.0, 0.0, 0.0]
+    assert x.index_add(0, outside, x[:3]).tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert x.scatter(0, outside, x[1:]).tolist() == [0.0, 1.0, 2.0, 3.0]
+    loss = F.nll_loss(x.view(2, 2), torch.tensor([1, 5], device="cuda"), reduction="none")
+    assert loss.cpu().isnan().tolist() == [False, True]
+
+
+def test_sums_at_places_are_those_of_a_loop(emulated):
+    """In the order of the values, bit for bit: float additions in another order would differ."""
+    places = torch.randint(0, 3, (300,))
+    values = torch.rand(300) * 10.0 ** torch.randint(-6, 6, (300,))
+    there = torch.zeros(3).cuda().index_add(0, places.cuda(), values.cuda())
+    assert torch.equal(there.cpu(), torch.zeros(3).index_add(0, places, values))
+
+
+def test_sorted_values(emulated):
+    """Signed zeros are equal, NaN is the greatest, ties keep their order, in both directions."""
+    x = torch.tensor([0.0, -0.0, float("nan"), 3.0, -float("inf"), -0.0, float("inf"), 3.0, -2.5])
+    for descending in (False, True):
+        order = x.cuda().argsort(descending=descending, stable=True)
+        assert order.tolist() == x.argsort(descending=descending, stable=True).tolist()
+
+
+def test_running_statistics_follow(emulated):
+    layers = [torch.nn.BatchNorm1d(3), torch.nn.BatchNorm1d(3).cuda()]
+    x = torch.randn(5, 3)
+    for layer, given in zip(layers, (x, x.cuda()), strict=True):
+        layer(given)
+    compare(layers[1].running_mean, layers[0].running_mean, "running_mean")
+    compare(layers[1].running_var, layers[0].running_var, "running_var")
+
+
+def test_training_step(emulated):
+    """Embedding, dropout, normalisation, cross entropy: their gradients, and a step."""
+    words, classes = torch.tensor([3, 1, 3, 0]), torch.tensor([2, 0, 1, 3])
+    weights = torch.randn(5, 4)
+
+    def train(device: str) -> list:
+        torch.manual_seed(3)
+        table = weights.to(device).requires_grad_()
+        optimizer = torch.optim.SGD([table], lr=0.5)
+        rows = F.layer_norm(F.dropout(F.embedding(words.to(device), table), 0.25), (4,))
+        loss = F.cross_entropy(rows, classes.to(device))
+        loss.backward()
+        optimizer.step()
+        return [loss.detach(), table.detach()]
+
+    for got, expected in zip(train("cuda"), train("cpu"), strict=True):
+        compare(got, expected, "training", factor=20.0)

@@ -12,6 +12,7 @@ import numpy as np
 
 from runtime.core import dtype as dtypes
 from runtime.kernels.cpu.pointwise import PointwiseSpec
+from runtime.kernels.cuda.queue import MOVED_AS, Array, Queue
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,6 @@ clone = Copy()
 copy_ = CopyInto()
 fill_ = Fill(has_value=True)
 zero_ = Fill(has_value=False)
-
-_MOVED_AS = {1: dtypes.uint8, 2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
-"""What elements are moved as that keep their dtype: all bits stay."""
 
 
 def element(x):
@@ -69,7 +67,7 @@ def constant(value):
 def copy_spec(own: dtypes.dtype, wanted: dtypes.dtype) -> PointwiseSpec:
     """The formula and the types that turn elements of one dtype into those of another."""
     if own is wanted:
-        moved = _MOVED_AS.get(own.itemsize, own)
+        moved = MOVED_AS.get(own.itemsize, own)
         return PointwiseSpec(element, ("tensor",), (moved,), (moved,), moved)
     formula, compute = _cast(own, wanted)
     return PointwiseSpec(formula, ("tensor",), (own,), (wanted,), compute)
@@ -91,3 +89,11 @@ def _cast(own: dtypes.dtype, wanted: dtypes.dtype) -> tuple[object, dtypes.dtype
 def fill_spec(dtype: dtypes.dtype) -> PointwiseSpec:
     """The formula and the types that set elements to a number."""
     return PointwiseSpec(constant, ("scalar",), (), (dtype,), dtype.opmath)
+
+
+def complex_(queue: Queue, out: Array, real: Array, imag: Array) -> None:
+    """Join real and imaginary parts: each is copied to its places among the other's."""
+    parts = Array(out.address, out.dtype.to_real(), out.sizes, out.strides)
+    strides = [2 * stride for stride in out.strides]
+    for place, part in enumerate((real, imag)):
+        queue.copy(parts.at(place, out.sizes, strides), part)
