@@ -249,6 +249,32 @@ def test_moving(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         assert planned == move()
 
 
+SEARCHING: dict[str, Callable[[Any, Any], Any]] = {
+    "searchsorted": lambda sequence, x: torch.searchsorted(sequence, x),
+    "right": lambda sequence, x: torch.searchsorted(sequence, x, right=True),
+    "side": lambda sequence, x: torch.searchsorted(sequence, x, side="right"),
+    "int32": lambda sequence, x: torch.searchsorted(sequence, x, out_int32=True),
+    "a number": lambda sequence, x: torch.searchsorted(sequence, 2),
+    "rows": lambda sequence, x: torch.searchsorted(sequence.expand(6, 4, -1), x[:, :4]),
+    "bucketize": lambda sequence, x: torch.bucketize(x, sequence),
+    "bucketize right": lambda sequence, x: torch.bucketize(x, sequence, right=True),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64], ids=str)
+@pytest.mark.parametrize("name", SEARCHING)
+def test_searching(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def search() -> list[Any]:
+        sequence = torch.tensor([-9, -1, 0, 0, 1, 1, 2, 5]).to(dtype)
+        tensors = [make().nan_to_num(3, 2, 1).to(dtype) for make in LAYOUTS.values()]
+        parts = sequence, sequence[1:], sequence[::2], sequence[:1]
+        return [results(SEARCHING[name](part, x)) for part in parts for x in tensors]
+
+    planned = search()
+    with without_plans(monkeypatch):
+        assert planned == search()
+
+
 DRAWING: dict[str, Callable[[Any], Any]] = {
     "uniform_": lambda x: x.uniform_(-2, 3),
     "normal_": lambda x: x.normal_(1, 0.5),

@@ -8,12 +8,58 @@ import numpy as np
 
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu.folding import run_rows
+from runtime.kernels.cpu.planned import Operand, Plan, planned
+from runtime.kernels.cpu.small import INT64, is_small, make_gathering
 
 Array = Any
 
 BLOCK = 256  # values searched in step
 
 
+def plan_searchsorted(
+    out: Operand,
+    sorted_sequence: Operand,
+    self: Any,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Operand | None = None,
+) -> Plan | None:
+    """Plan the search in one sequence."""
+    if sorter is not None or self.__class__ is not Operand:
+        return None
+    return _plan_search(out, sorted_sequence, self, right or side == "right", 0)
+
+
+def plan_bucketize(
+    out: Operand, self: Any, boundaries: Operand, out_int32: bool = False, right: bool = False
+) -> Plan | None:
+    """Plan the search for buckets."""
+    if self.__class__ is not Operand:
+        return None
+    return _plan_search(out, boundaries, self, right, 1)
+
+
+def _plan_search(
+    out: Operand, sequence: Operand, values: Operand, right: bool, place: int
+) -> Plan | None:
+    """place: where the sequence stands among the two."""
+    operands = [values, values]
+    operands[place] = sequence
+    one_type = out.dtype == INT64 and sequence.dtype == values.dtype and len(sequence.sizes) == 1
+    if not one_type or not is_small(out, sequence, values):
+        return None
+    entry = _search_row.entry_point((INT64, values.dtype, values.dtype, bool))
+    gather = make_gathering(operands, values.dtype)
+
+    def run(out: Array, a: Array, b: Array, at_a: int, at_b: int, right: bool) -> None:
+        arrays = gather((a, b), (at_a, at_b))
+        entry(out, arrays[1 - place], arrays[place], right)
+
+    return Plan(run, right)
+
+
+@planned(plan_searchsorted)
 def searchsorted(
     out: Array,
     sorted_sequence: Array,
@@ -32,6 +78,7 @@ def searchsorted(
     _search(out, sequence, np.asarray(self), right or side == "right")
 
 
+@planned(plan_bucketize)
 def bucketize(
     out: Array, self: Any, boundaries: Array, out_int32: bool = False, right: bool = False
 ) -> None:
