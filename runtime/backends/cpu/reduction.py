@@ -146,7 +146,7 @@ class Fold:
             plan.check_not_empty(self.name, dim)
         buffer = _empty(plan.numel, self.storage_dtype)
         flat, walk = x._flat, plan
-        if flat is None and plan.reduced:
+        if flat is None:
             flat, walk = memory_of(x, plan, geometry[1])
         if flat is not None and 0 < plan.work < PARALLEL_GRAIN and walk.width:
             if walk.width == 1:
@@ -155,7 +155,7 @@ class Fold:
                 kernel = self.columns = self.columns or columns_kernel(self.spec)
                 kernel(buffer, flat, walk.count, walk.width, 0, walk.width, *scalars)
         elif plan.numel:
-            self._fold(buffer, x, plan, scalars)
+            self._fold(buffer, x, flat, walk, scalars)
         result = _new(Tensor)
         result._key = self.scalar_key if plan.is_scalar else self.key
         result._sizes = plan.sizes
@@ -168,8 +168,10 @@ class Fold:
         result._meta = None
         return result
 
-    def _fold(self, buffer: Any, x: Tensor, plan: DimPlan, scalars: Sequence[Any]) -> None:
-        flat = x._flat if x._flat is not None else x._dense()
+    def _fold(
+        self, buffer: Any, x: Tensor, flat: Any, plan: DimPlan, scalars: Sequence[Any]
+    ) -> None:
+        """Fold what is large, scattered, or not dense. flat, plan: as `memory_of` gives them."""
         if (flat is None or not plan.width) and 0 < plan.work < threads.GRAIN:
             gathered = self._gather(x, plan)
             if gathered is not None:
@@ -270,7 +272,7 @@ class Fold:
         if inner.width == 0:
             return False
         folded = np.empty(plan.numel, self.storage_dtype)
-        self._fold(folded, dense, inner, scalars)
+        self._fold(folded, dense, flat, inner, scalars)
         kept = [dim for dim in order if dim not in plan.reduced]
         shape = [x._sizes[dim] for dim in sorted(kept)]
         buffer.reshape(shape)[...] = folded.reshape(inner.sizes).transpose(np.argsort(kept))
