@@ -7,22 +7,8 @@ from typing import Any
 import pytest
 
 import torchgen_out as torch
-from tests import harness
-from tests.cuda.test_operators import OURS, compare, on_device
 
 pytestmark = pytest.mark.usefixtures("emulated")
-
-
-def _operators() -> list[Any]:
-    return [each for each in harness.program().operators if each.name.startswith("_fft_")]
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("operator", _operators(), ids=lambda each: each.name)
-def test_values(operator, dtype):
-    for case in harness.cases(operator):
-        call = OURS.arguments(case, dtype)
-        compare(on_device(call)(), call(), str(case))
 
 
 def _numbers(*sizes: int) -> Any:

@@ -14,6 +14,8 @@ from tests.cuda.test_operators import OURS, compare, on_device
 
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool",
           "complex64", "complex128")  # fmt: skip
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
 FACTOR = 50.0
 """By how much more than on one processor results may differ: sums are added in other orders."""
 
