@@ -239,8 +239,7 @@ def locate(self: Tensor, items: tuple[Any, ...]) -> Geometry | None:
 # Taking.
 
 SMALL = 512  # elements of an index tensor up to which NumPy's take costs less than the operator
-MASK_SMALL = 4096  # the same for a mask
-SEVERAL_SMALL = 4096  # the same for several index tensors, which the operator has to combine
+SEVERAL_SMALL = 4096  # the same for a mask, and for several that the operator has to combine
 
 
 def make_taker(key: int) -> Way | None:
@@ -329,7 +328,7 @@ def _recorded_take(take: Callable[[Tensor, Any], Tensor | None]) -> Way:
 
 
 _INT64, _MASK = dtypes.int64.index, dtypes.bool.index
-_TAKEN_BY = {_INT64: SMALL, _MASK: MASK_SMALL}  # keys of CPU tensors with dims, outside autograd
+_TAKEN_BY = {_INT64: SMALL, _MASK: SEVERAL_SMALL}  # keys of CPU tensors with dims, outside autograd
 
 
 readers: dict[type, Ways] = {

@@ -35,17 +35,17 @@ class Places(NamedTuple):
         found: list[Tensor] = []
         for place in self.tensors:
             operand = args[place]
-            if operand.__class__ is list or operand.__class__ is tuple:
-                found += [each for each in operand if each is not None]
-            else:
+            if isinstance(operand, Tensor):
                 found.append(operand)
+            else:
+                found += [each for each in operand if each is not None]
         return found
 
     def source_of(self, args: Sequence[Any]) -> tuple[Any, ...]:
         """The source of random numbers, if the operator takes one."""
-        return (
-            () if self.generator is None else (convert.generator_or_default(args[self.generator]),)
-        )
+        if self.generator is None:
+            return ()
+        return (convert.generator_or_default(args[self.generator]),)
 
 
 def find_places(converters: Converters, first: int = 0) -> Places | None:
