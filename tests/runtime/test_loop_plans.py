@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import torchgen_out as torch
 from tests.runtime.test_planned_kernels import LAYOUTS, results, tied, without_plans
+from tests.tolerances import VALUE
 
 ALONG: dict[str, Callable[[Any, int], Any]] = {
     "std": lambda x, dim: x.std(dim),
@@ -65,3 +67,41 @@ def test_along_a_dim(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_of_all(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     given = [*(make() for make in LAYOUTS.values()), tied(7).nan_to_num(1), tied(1)]
     same_without_plans(lambda: [results(OF_ALL[name](x)) for x in given], monkeypatch)
+
+
+def part(parameter: Any) -> Any:
+    """One number per channel."""
+    return None if parameter is None else parameter[:5]
+
+
+OPTIONAL: dict[str, Callable[..., Any]] = {
+    "layer_norm": lambda x, w, b: torch.native_layer_norm(x, [7], w, b, 1e-3),
+    "group_norm": lambda x, w, b: torch.native_group_norm(x, part(w), part(b), 6, 5, 7, 5, 1e-3),
+    "batch_norm": lambda x, w, b: torch.nn.functional.batch_norm(
+        x, x[0, :, 0] + 1, x[1, :, 1].abs(), part(w), part(b)
+    ),
+}
+"""Operators with weight and bias."""
+
+
+@pytest.mark.parametrize("name", OPTIONAL)
+def test_optional_parameters(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    weight, bias = tied(2, 7).nan_to_num(3, 9, -7)
+    given = [make().nan_to_num(3, 9, -7) for make in LAYOUTS.values()]
+
+    def compute() -> list[Any]:
+        pairs = [(weight, bias), (weight, None), (None, bias), (None, None)]
+        found = [OPTIONAL[name](x, *pair) for x in given for pair in pairs]
+        return [each if isinstance(each, tuple) else (each,) for each in found]
+
+    close_without_plans(compute, monkeypatch)
+
+
+def close_without_plans(compute: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums may be taken in another order."""
+    relative, absolute = VALUE["float32"]
+    planned = compute()
+    with without_plans(monkeypatch):
+        for mine, other in zip(planned, compute(), strict=True):
+            for a, b in zip(mine, other, strict=True):
+                np.testing.assert_allclose(a.numpy(), b.numpy(), relative, absolute)

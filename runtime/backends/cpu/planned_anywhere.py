@@ -3,49 +3,74 @@ results, results written into self, random numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from functools import partial
+from operator import itemgetter
+from typing import Any
 
 from runtime.backends.cpu import converters as convert
 from runtime.backends.cpu.converters import Converters
-from runtime.backends.cpu.planned_calls import PlanTable, arrays_of, offsets_of
+from runtime.backends.cpu.planned_calls import PlanTable, memory_of
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch.operator import Call
 
 LISTS = (convert.arrays_of, convert.arrays_or_none)
 
 
-class Places(NamedTuple):
+class Places:
     """Where among the arguments of a call tensors, lists of them, and the rest stand.
 
     first: where those begin that the kernel reads. generator: the place of the random numbers'
-    source, if there is one: no part of a plan.
+    source, if there is one. Of all arguments of a call, `tensors_of` gives the tensors, those in
+    lists included; `plain_of` what a plan depends on beside their geometry; `source_of` the source.
     """
 
-    first: int
-    tensors: tuple[int, ...]
-    has_lists: bool
-    plain: tuple[int, ...]
-    generator: int | None
+    def __init__(
+        self,
+        first: int,
+        tensors: tuple[int, ...],
+        has_lists: bool,
+        plain: tuple[int, ...],
+        generator: int | None,
+    ) -> None:
+        self.first = first
+        self.tensors_of = partial(tensors_in, tensors) if has_lists else picker(tensors)
+        self.plain_of = picker(plain)
+        self.source_of = nothing if generator is None else partial(source_in, generator)
 
-    def tensors_of(self, args: Sequence[Any]) -> list[Tensor]:
-        """The tensors, those in lists included."""
-        if not self.has_lists:
-            return [args[place] for place in self.tensors]
-        found: list[Tensor] = []
-        for place in self.tensors:
-            operand = args[place]
-            if isinstance(operand, Tensor):
-                found.append(operand)
-            else:
-                found += [each for each in operand if each is not None]
-        return found
+    def plain_in_tuples(self, args: Sequence[Any]) -> tuple[Any, ...]:
+        """The same where lists stand among it, which cannot be looked up."""
+        plain = self.plain_of(args)
+        return tuple([tuple(each) if each.__class__ is list else each for each in plain])
 
-    def source_of(self, args: Sequence[Any]) -> tuple[Any, ...]:
-        """The source of random numbers, if the operator takes one."""
-        if self.generator is None:
-            return ()
-        return (convert.generator_or_default(args[self.generator]),)
+
+def picker(places: tuple[int, ...]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """What takes these arguments out of all of a call."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda args: tuple([args[place] for place in places])
+
+
+def tensors_in(places: tuple[int, ...], args: Sequence[Any]) -> list[Tensor]:
+    """The tensors at these places, where a list of them may stand."""
+    found: list[Tensor] = []
+    for place in places:
+        operand = args[place]
+        if isinstance(operand, Tensor):
+            found.append(operand)
+        else:
+            found += [each for each in operand if each is not None]
+    return found
+
+
+def nothing(args: Sequence[Any]) -> tuple[Any, ...]:
+    """The source of random numbers of an operator that takes none."""
+    return ()
+
+
+def source_in(place: int, args: Sequence[Any]) -> tuple[Any, ...]:
+    """The source given at this place, or the usual one."""
+    return (convert.generator_or_default(args[place]),)
 
 
 def find_places(converters: Converters, first: int = 0) -> Places | None:
@@ -67,23 +92,25 @@ def find_places(converters: Converters, first: int = 0) -> Places | None:
 
 def make_anywhere_call(plans: PlanTable, general: Call, places: Places) -> Call:
     """A planned kernel that makes one tensor: run(out, *arrays, *offsets, number, *source)."""
+    tensors_of, plain_of, source_of = places.tensors_of, places.plain_of, places.source_of
 
     def call(*args: Any) -> Any:
-        tensors = places.tensors_of(args)
-        plain = tuple([args[place] for place in places.plain])
-        geometry = (plain, *[(t._sizes, t._strides) for t in tensors])
+        nonlocal plain_of
+        tensors = tensors_of(args)
+        geometry = (plain_of(args), *[(t._sizes, t._strides) for t in tensors])
         try:
             plan = plans.get(geometry)
         except TypeError:
-            return call_frozen(call, general, places, args)
+            plain_of = places.plain_in_tuples  # from now on: who gives lists does so again
+            geometry = (plain_of(args), *geometry[1:])
+            plan = plans.look_up(geometry)
         if plan is None:
             plan = plans.make(geometry, args)
         output, run, number = plan
         if run is None:
             return general(*args)
         buffer = output.empty(output.numel, output.numpy)
-        arrays, offsets = arrays_of(tensors), offsets_of(tensors)
-        run(buffer, *arrays, *offsets, number, *places.source_of(args))
+        run(buffer, *memory_of(tensors), number, *source_of(args))
         return build(output.key, output.sizes, output.strides, 0, None, buffer)
 
     return call
@@ -91,40 +118,29 @@ def make_anywhere_call(plans: PlanTable, general: Call, places: Places) -> Call:
 
 def make_several_call(plans: PlanTable, general: Call, places: Places, wrap: Any) -> Call:
     """A planned kernel that makes several tensors: run(*outs, *arrays, *offsets, number)."""
+    tensors_of, plain_of, source_of = places.tensors_of, places.plain_of, places.source_of
 
     def call(*args: Any) -> Any:
-        tensors = places.tensors_of(args)
-        plain = tuple([args[place] for place in places.plain])
-        geometry = (plain, *[(t._sizes, t._strides) for t in tensors])
+        nonlocal plain_of
+        tensors = tensors_of(args)
+        geometry = (plain_of(args), *[(t._sizes, t._strides) for t in tensors])
         try:
             plan = plans.get(geometry)
         except TypeError:
-            return call_frozen(call, general, places, args)
+            plain_of = places.plain_in_tuples  # from now on: who gives lists does so again
+            geometry = (plain_of(args), *geometry[1:])
+            plan = plans.look_up(geometry)
         if plan is None:
             plan = plans.make(geometry, args)
         *outputs, run, number = plan
         if run is None:
             return general(*args)
-        buffers = [output.empty(output.numel, output.numpy) for output in outputs]
-        arrays, offsets = arrays_of(tensors), offsets_of(tensors)
-        run(*buffers, *arrays, *offsets, number, *places.source_of(args))
-        results = [
-            build(output.key, output.sizes, output.strides, 0, None, buffer)
-            for output, buffer in zip(outputs, buffers, strict=True)
-        ]
+        results = [output.allocate() for output in outputs]
+        flat = [result._flat for result in results]
+        run(*flat, *memory_of(tensors), number, *source_of(args))
         return wrap(*results) if wrap else tuple(results)
 
     return call
-
-
-def call_frozen(call: Call, general: Call, places: Places, args: Sequence[Any]) -> Any:
-    """Look up once more, with tuples for lists; nothing else can be done about what is left."""
-    frozen = list(args)
-    for place in places.plain:
-        if frozen[place].__class__ is list:
-            frozen[place] = tuple(frozen[place])
-    changed = any(old is not new for old, new in zip(args, frozen, strict=True))
-    return call(*frozen) if changed else general(*args)
 
 
 def make_planned_into_call(plans: PlanTable, general: Call, places: Places) -> Call:
@@ -132,26 +148,28 @@ def make_planned_into_call(plans: PlanTable, general: Call, places: Places) -> C
 
     places: they begin behind self if it is only written to.
     """
+    tensors_of, plain_of, source_of = places.tensors_of, places.plain_of, places.source_of
 
     def call(self: Tensor, *others: Any) -> Any:
+        nonlocal plain_of
         flat = self._flat
         if flat is None:
             return general(self, *others)
         args = (self, *others)
-        tensors = places.tensors_of(args)
-        plain = tuple([args[place] for place in places.plain])
-        geometry = (self._sizes, plain, *[(t._sizes, t._strides) for t in tensors])
+        tensors = tensors_of(args)
+        geometry = (plain_of(args), self._sizes, *[(t._sizes, t._strides) for t in tensors])
         try:
             plan = plans.get(geometry)
         except TypeError:
-            return call_frozen(call, general, places, args)
+            plain_of = places.plain_in_tuples
+            geometry = (plain_of(args), *geometry[1:])
+            plan = plans.look_up(geometry)
         if plan is None:
             plan = plans.make(geometry, args, places.first)
         _, run, number = plan
         if run is None:
             return general(*args)
-        arrays, offsets = arrays_of(tensors), offsets_of(tensors)
-        run(flat, *arrays, *offsets, number, *places.source_of(args))
+        run(flat, *memory_of(tensors), number, *source_of(args))
         (self._shared or self._storage).version += 1
         return self
 

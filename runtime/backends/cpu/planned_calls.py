@@ -17,6 +17,7 @@ from runtime.dispatch.operator import Call
 from runtime.kernels.cpu.planned import Operand, Planned
 
 NO_PLAN = (None, None)
+NEVER = (None, *NO_PLAN)
 PLANS_KEPT = 1024
 """Geometries that a call remembers; others take the general way."""
 
@@ -33,6 +34,13 @@ class PlanTable(dict[Any, tuple[Any, ...]]):
     def __init__(self, kernel: Planned, prepare: Callable[[Any], Any]) -> None:
         self.kernel = kernel
         self.prepare = prepare
+
+    def look_up(self, geometry: Any) -> tuple[Any, ...] | None:
+        """The plan of what may not be fit to be looked up: that never gets one."""
+        try:
+            return self.get(geometry)
+        except TypeError:
+            return NEVER
 
     def make(self, geometry: Any, args: Any, written: int = 0) -> tuple[Any, ...]:
         """Plan a call seen for the first time.
@@ -215,14 +223,14 @@ def make_ternary_call(plans: PlanTable, general: Call) -> Call:
     return call
 
 
-def arrays_of(tensors: Sequence[Tensor]) -> list[Any]:
-    """Flat arrays that hold the tensors' elements."""
-    return [typed_buffer(t) if t._flat is None else t._flat for t in tensors]
-
-
-def offsets_of(tensors: Sequence[Tensor]) -> list[int]:
-    """Where the tensors begin in these."""
-    return [t._offset if t._flat is None else 0 for t in tensors]
+def memory_of(tensors: Sequence[Tensor]) -> list[Any]:
+    """Flat arrays that hold the tensors' elements, then where the tensors begin in these."""
+    arrays = [t._flat for t in tensors]
+    offsets = [0] * len(arrays)
+    for place, array in enumerate(arrays):
+        if array is None:
+            arrays[place], offsets[place] = typed_buffer(tensors[place]), tensors[place]._offset
+    return arrays + offsets
 
 
 def is_dim_second(converters: Converters) -> bool:

@@ -41,6 +41,18 @@ def normalise_batch(
 
 
 @typed_sum
+def normalise_by_running(out, x, weight, bias, mean, variance, eps):
+    """Normalise by running statistics."""
+    scale, shift = np.empty(mean.size, x.dtype), np.empty(mean.size, x.dtype)
+    for c in range(mean.size):
+        factor = 1 / math.sqrt(np.float64(variance[c]) + eps)
+        factor = factor * weight[c] if weight.size else factor
+        scale[c] = factor
+        shift[c] = (bias[c] if bias.size else 0.0) - mean[c] * factor
+    scale_and_shift(out, x, scale, shift)
+
+
+@typed_sum
 def batch_gradients(out, grad_weight, grad_bias, grad, x, weight, mean, invstd, train):
     """The gradients of weight and bias and, unless `out` is empty, of x.
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-from runtime.kernels.cpu.batch_loops import batch_gradients, normalise_batch
+from runtime.kernels.cpu.batch_loops import batch_gradients, normalise_batch, normalise_by_running
+from runtime.kernels.cpu.loop_plans import are_alike, operand, out, plan_loop
 from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.small import entry_for, make_gathering
 from runtime.kernels.typed import typed_sum
@@ -15,7 +16,7 @@ Array = Any
 
 
 def plan_batch_norm(
-    out: Operand,
+    result: Operand,
     save_mean: Operand,
     save_invstd: Operand,
     input: Operand,
@@ -27,14 +28,30 @@ def plan_batch_norm(
     momentum: float,
     eps: float,
 ) -> Plan | None:
-    """Plan `native_batch_norm` in training, of arrays of one dtype."""
+    """Plan `native_batch_norm` of arrays of one dtype."""
     given = [input, weight, bias, running_mean, running_var]
-    if not training or not _are_alike(out, save_mean, *given):
+    if not training:
+        return _plan_by_running(result, given, eps)
+    if not _are_alike(result, save_mean, *given):
         return None
-    arguments = (out.dtype,) * 8, (int, int), (float, float)
-    entry = entry_for(batch_norm_flat, out.dtype, *[each for group in arguments for each in group])
+    arguments = (result.dtype,) * 8, (int, int), (float, float)
+    entry = entry_for(
+        batch_norm_flat, result.dtype, *[each for group in arguments for each in group]
+    )
     numbers = (*input.sizes[:2], float(momentum), float(eps))
-    return Plan(_make_run(entry, given, out.dtype), numbers)
+    return Plan(_make_run(entry, given, result.dtype), numbers)
+
+
+def _plan_by_running(result: Operand, given: Sequence[Operand | None], eps: float) -> Plan | None:
+    """Plan the normalisation of few elements by running statistics."""
+    if not are_alike(result, *given):
+        return None
+    batch, channels = result.sizes[:2]
+    shape = batch, channels, prod(result.sizes[2:])
+    parameters = [operand(i, channels) for i in range(1, 5)]
+    views = [out(0, *shape), operand(0, *shape), *parameters]
+    unused = [Operand(result.dtype, (0,), (1,))] * 2  # the statistics of the batch
+    return plan_loop(normalise_by_running, [result, *unused], given, *views, float(eps))
 
 
 def plan_batch_norm_backward(

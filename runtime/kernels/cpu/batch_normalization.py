@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels.cpu import batch_norm_plans
-from runtime.kernels.cpu.batch_loops import batch_gradients, normalise_batch, scale_and_shift
+from runtime.kernels.cpu.batch_loops import batch_gradients, normalise_batch, normalise_by_running
 from runtime.kernels.cpu.planned import planned
 
 Array = Any
@@ -33,15 +33,11 @@ def native_batch_norm(
     """Write the normalised input and, in training, the statistics; update the running ones."""
     x = channels(input)
     result = out.reshape(x.shape)
+    optional = [_given(each, x) for each in (weight, bias, running_mean, running_var)]
     if training:
-        optional = [_given(each, x) for each in (weight, bias, running_mean, running_var)]
         normalise_batch(result, x, *optional, save_mean, save_invstd, momentum, eps)
-        return
-    mean = running_mean.astype(np.float64)  # type: ignore[union-attr]
-    invstd = 1 / np.sqrt(running_var.astype(np.float64) + eps)  # type: ignore[union-attr]
-    scale = invstd if weight is None else invstd * weight
-    shift = -mean * scale if bias is None else bias - mean * scale
-    scale_and_shift(result, x, scale.astype(x.dtype), shift.astype(x.dtype))
+    else:
+        normalise_by_running(result, x, *optional, eps)
 
 
 def _given(parameter: Array | None, x: Array) -> Array:

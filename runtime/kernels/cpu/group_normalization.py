@@ -11,12 +11,41 @@ import numpy as np
 
 from runtime.kernels.cpu.batch_loops import channel_sums, combine_channels
 from runtime.kernels.cpu.batch_normalization import quiet
+from runtime.kernels.cpu.loop_plans import are_alike, operand, out, plan_loop
 from runtime.kernels.cpu.normalization import blocked_distances, blocked_mean
+from runtime.kernels.cpu.planned import Operand, Plan, planned
 from runtime.kernels.typed import typed_sum
 
 Array = Any
 
 
+def plan_group_norm(
+    result: Operand,
+    mean: Operand,
+    rstd: Operand,
+    input: Operand,
+    weight: Operand | None,
+    bias: Operand | None,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    eps: float,
+) -> Plan | None:
+    """Plan `native_group_norm`."""
+    if not are_alike(result, mean, input, weight, bias):
+        return None
+    sizes = N * group, C // group, HxW
+    return plan_loop(
+        normalise_groups,
+        [result, mean, rstd],
+        [input, weight, bias],
+        *(out(0, *sizes), operand(0, *sizes), operand(1, C), operand(2, C)),
+        *(out(1, sizes[0]), out(2, sizes[0]), group, float(eps)),
+    )
+
+
+@planned(plan_group_norm)
 @quiet
 def native_group_norm(
     out: Array,

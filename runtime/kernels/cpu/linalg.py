@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels.cpu import blas, matrix_plans
-from runtime.kernels.cpu.planned import planned
-from runtime.kernels.cpu.reduced_dims import fold
+from runtime.kernels.cpu.loop_plans import are_alike, operand, out, plan_loop
+from runtime.kernels.cpu.planned import Operand, Plan, planned
+from runtime.kernels.cpu.reduced_dims import fold, plan_fold
 from runtime.kernels.typed import typed_sum
 
 Array = Any
@@ -157,34 +158,6 @@ def linear(out: Array, input: Array, weight: Array, bias: Array | None) -> None:
 # Vector norms.
 
 
-def linalg_vector_norm(
-    out: Array, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: Any
-) -> None:
-    """Write the `ord`-norm over `dim`; accumulates in float64."""
-    if self.dtype.kind == "c":
-        self = np.abs(self)
-    rows, plan = fold(self, dim, with_columns=False)
-    flat = out.reshape(-1)
-    if plan.count == 0:
-        flat.fill(inf if ord < 0 else 0)
-    elif ord in SUMMED_NORMS:
-        SUMMED_NORMS[ord](rows, flat)
-    else:
-        _other_norm(flat, rows, ord)
-
-
-@quiet
-def _other_norm(out: Array, rows: Array, ord: Any) -> None:
-    """The largest or the smallest magnitude, or a root of a sum of powers."""
-    if ord == inf:
-        np.max(np.abs(rows), axis=1, out=out)
-    elif ord == -inf:
-        np.min(np.abs(rows), axis=1, out=out)
-    else:
-        powers = np.abs(rows).astype(np.float64) ** ord
-        out[...] = powers.sum(axis=1) ** (1.0 / ord)
-
-
 @typed_sum
 def _norm_2(rows, out):
     """Square root of the sum of squares, in float64."""
@@ -221,3 +194,42 @@ def _norm_0(rows, out):
 
 
 SUMMED_NORMS = {0: _norm_0, 1: _norm_1, 2: _norm_2}
+
+
+def plan_norm(
+    result: Operand, self: Operand, ord: Any, dim: Any, keepdim: bool, dtype: Any
+) -> Plan | None:
+    """Plan `linalg_vector_norm` of rows."""
+    order, shape, _, _ = plan_fold(self.sizes, dim, False)
+    if not are_alike(result, self) or ord not in SUMMED_NORMS or order is not None:
+        return None
+    return plan_loop(SUMMED_NORMS[ord], [result], [self], operand(0, *shape), out(0, shape[0]))
+
+
+@planned(plan_norm)
+def linalg_vector_norm(
+    out: Array, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: Any
+) -> None:
+    """Write the `ord`-norm over `dim`; accumulates in float64."""
+    if self.dtype.kind == "c":
+        self = np.abs(self)
+    rows, plan = fold(self, dim, with_columns=False)
+    flat = out.reshape(-1)
+    if plan.count == 0:
+        flat.fill(inf if ord < 0 else 0)
+    elif ord in SUMMED_NORMS:
+        SUMMED_NORMS[ord](rows, flat)
+    else:
+        _other_norm(flat, rows, ord)
+
+
+@quiet
+def _other_norm(out: Array, rows: Array, ord: Any) -> None:
+    """The largest or the smallest magnitude, or a root of a sum of powers."""
+    if ord == inf:
+        np.max(np.abs(rows), axis=1, out=out)
+    elif ord == -inf:
+        np.min(np.abs(rows), axis=1, out=out)
+    else:
+        powers = np.abs(rows).astype(np.float64) ** ord
+        out[...] = powers.sum(axis=1) ** (1.0 / ord)

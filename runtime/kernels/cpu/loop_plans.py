@@ -8,7 +8,7 @@ makes the shapes. A planner says which loop, and what becomes of each of its arg
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -17,9 +17,8 @@ import numpy as np
 from runtime.kernels import build
 from runtime.kernels.build import Kernel
 from runtime.kernels.cpu.planned import Operand, Plan
+from runtime.kernels.cpu.small import INT64, is_small
 from runtime.kernels.typed import TypedKernel
-
-INT64 = np.dtype(np.int64)
 
 
 class View(NamedTuple):
@@ -44,6 +43,16 @@ def leading_operands(args: Sequence[Any]) -> int:
     return next((i for i, each in enumerate(args) if not isinstance(each, Operand)), len(args))
 
 
+def are_alike(first: Operand, *others: Operand | None) -> bool:
+    """Whether small dense arrays of floats, as far as they are given, have one dtype."""
+    given = [each for each in others if each is not None]
+    return (
+        first.dtype.kind == "f"
+        and is_small(first, *given)
+        and all(each.dtype == first.dtype for each in given)
+    )
+
+
 Argument = View | float | tuple[int, ...] | None
 """What a loop takes: a view, a number, a few whole numbers; None: an array without elements."""
 
@@ -51,27 +60,26 @@ Argument = View | float | tuple[int, ...] | None
 def plan_loop(
     loop: Kernel | TypedKernel,
     outs: Sequence[Operand],
-    operands: Sequence[Operand],
+    operands: Sequence[Operand | None],
     *arguments: Argument,
 ) -> Plan:
-    """The plan that calls `loop(*arguments)`.
+    """The plan that calls `loop(*arguments)`; an operand that is missing is an empty array there.
 
     Shapes and numbers are no part of the code: they come in one array, floats by their bits, so
     that one compiled function serves all geometries.
     """
+    given = {f"in{i}": each.dtype for i, each in enumerate(operands) if each is not None}
+    dtypes = {**{f"out{i}": each.dtype for i, each in enumerate(outs)}, **given}
     numbers: list[int] = []
-    values = ", ".join([_text_of(each, numbers) for each in arguments])
-    names = [f"out{i}" for i in range(len(outs))] + [f"in{i}" for i in range(len(operands))]
-    offsets = [f"at{i}" for i in range(len(operands))]
-    dtypes = dict(zip(names, [each.dtype for each in (*outs, *operands)], strict=True))
+    values = ", ".join([_text_of(each, numbers, dtypes) for each in arguments])
     own = next(dtypes[each.name] for each in arguments if isinstance(each, View))
     text = FLAT.format(
         library=_library_text(loop, own),
-        parameters=", ".join([*names, *offsets]),
+        parameters=", ".join([*dtypes, *(name.replace("in", "at") for name in given)]),
         loop=loop.__name__,
         values=values,
     )
-    signature = (*dtypes.values(), *[int] * len(offsets), INT64)
+    signature = (*dtypes.values(), *[int] * len(given), INT64)
     run = build.entry_point(f"{loop.__name__}_flat_{own.name}", text, signature)
     return Plan(run, np.array(numbers, np.int64))
 
@@ -91,14 +99,14 @@ def _library_text(loop: Kernel | TypedKernel, dtype: Any) -> str:
     return loop.library_text(dtype)
 
 
-def _text_of(argument: Argument, numbers: list[int]) -> str:
+def _text_of(argument: Argument, numbers: list[int], known: Container[str]) -> str:
     """How the compiled function makes an argument; what it needs for that joins the numbers."""
-    if argument is None:
+    if argument is None or (isinstance(argument, View) and argument.name not in known):
         return "out0[:0]"
     if isinstance(argument, View):
         return _view_text(argument, numbers)
     if isinstance(argument, tuple):
-        return f"({', '.join([_text_of(each, numbers) for each in argument])},)"
+        return f"({', '.join([_text_of(each, numbers, known) for each in argument])},)"
     place = len(numbers)
     if isinstance(argument, float):
         numbers.append(int(np.float64(argument).view(np.int64)))
@@ -108,7 +116,7 @@ def _text_of(argument: Argument, numbers: list[int]) -> str:
 
 
 def _view_text(view: View, numbers: list[int]) -> str:
-    sizes = [_text_of(size, numbers) for size in view.shape]
+    sizes = [_text_of(size, numbers, ()) for size in view.shape]
     flat = view.name
     if flat.startswith("in"):
         start = flat.replace("in", "at")

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from runtime.kernels.cpu.loop_plans import are_alike, operand, out, plan_loop
+from runtime.kernels.cpu.planned import Operand, Plan, planned
 from runtime.kernels.typed import typed_sum
 
 Array = Any
@@ -18,6 +20,30 @@ BLOCK = 1024  # elements of a row summed in the element type: 16 in each lane of
 quiet = np.errstate(all="ignore")  # inf and NaN are values here, not worth a warning
 
 
+def plan_layer_norm(
+    result: Operand,
+    mean: Operand,
+    rstd: Operand,
+    input: Operand,
+    normalized_shape: Any,
+    weight: Operand | None,
+    bias: Operand | None,
+    eps: float,
+) -> Plan | None:
+    """Plan `native_layer_norm`."""
+    if not are_alike(result, mean, input, weight, bias):
+        return None
+    rows, n = prod(mean.sizes), prod(normalized_shape)
+    return plan_loop(
+        layer_norm_rows,
+        [result, mean, rstd],
+        [input, weight, bias],
+        *(out(0, rows, n), operand(0, rows, n), operand(1, n), operand(2, n)),
+        *(out(1, rows), out(2, rows), float(eps)),
+    )
+
+
+@planned(plan_layer_norm)
 def native_layer_norm(
     out: Array,
     mean: Array,
