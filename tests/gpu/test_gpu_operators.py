@@ -48,7 +48,10 @@ def test_values(operator):
     for dtype in [each for each in DTYPES if each in operator.dtype_names] or ["float32"]:
         for case in (each for each in harness.cases(operator) if not each.raises):
             call = OURS.arguments(case, dtype)
-            expected = call()
+            try:
+                expected = call()
+            except NotImplementedError:  # this case has other dtypes than its operator
+                continue
             got = run(on_device(call))
             if _comparable(got):
                 compare(got, expected, f"{case} in {dtype}", factor=FACTOR)
