@@ -10,7 +10,6 @@ barrier between them are an error, and so is a barrier that only some of them re
 from __future__ import annotations
 
 import ast
-import cmath
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -265,7 +264,7 @@ _FUNCTIONS: dict[str, Any] = {
 
 
 class Libdevice:
-    """The name `libdevice` of a text."""
+    """The name `libdevice` of a text; also `cmath`, whose functions raise nothing on a device."""
 
     def __getattr__(self, name: str) -> Any:
         for known in (name, name.removesuffix("f")):
@@ -301,7 +300,7 @@ def _number(name: str, value: Any) -> Any:
 
 @cache
 def _vocabulary() -> dict[str, Any]:
-    names: dict[str, Any] = {"libdevice": Libdevice(), "np": np, "math": math, "cmath": cmath}
+    names: dict[str, Any] = {"libdevice": Libdevice(), "np": np, "math": math, "cmath": Libdevice()}
     names |= {"inner": lambda function: function, "atomic_add": atomic_add}
     for width in vectors.WIDTHS:
         names |= {f"load{width}": load(width), f"store{width}": store(width)}

@@ -17,8 +17,7 @@ import pytest
 import torchgen_out as torch
 from codegen.model.operator import Dispatch, Operator
 from runtime import dispatch
-from runtime.core import dtype as dtypes
-from runtime.kernels.cuda import rows, scan, typed
+from runtime.kernels.cuda import compiler, rows, typed
 from runtime.kernels.cuda.compiler import Source
 from tests import calls, harness
 from tests.cuda.compiling import check, needs_extra
@@ -29,6 +28,14 @@ OURS = calls.Session(torch, dispatch.ops)
 DTYPES = ("float32", "bfloat16", "int32", "bool", "complex64", "float16", "float64", "uint8")
 USUAL = ("float32", "int32", "bfloat16")
 """Dtypes in which every operator is run; in the others with `-m full`."""
+NOT_COMPLEX = (
+    "complex", "bernoulli_.Tensor", "softmax.int", "log_softmax.int", "_cross_entropy_rows",
+    "index_reduce", "scatter_reduce.two", "max_pool2d_with_indices", "max_pool3d_with_indices",
+    "_adaptive_max_pool2d", "_adaptive_max_pool3d",
+)  # fmt: skip
+"""What names complex dtypes and refuses them, or some of the samples in them, on the CPU too."""
+WIDE = ("softmax.int", "index_put", "cumsum")
+"""What is run with indices of 64 bits; all others with `-m full`."""
 COMPILED = (
     "max.dim", "cumsum", "log_softmax.int", "native_layer_norm_backward", "native_batch_norm",
     "_cross_entropy_rows", "index_put", "_nonzero", "masked_fill", "normal_", "sort",
@@ -61,6 +68,7 @@ def _with_dtypes(*, compiled: bool = False) -> list[Any]:
     made = []
     for operator in OPERATORS:
         dtypes = [each for each in DTYPES if each in operator.dtype_names]
+        dtypes = [d for d in dtypes if d != "complex64" or operator.name not in NOT_COMPLEX]
         usual = [each for each in USUAL if each in dtypes] or dtypes[:1]
         for dtype in dtypes:
             is_usual = dtype in usual
@@ -193,12 +201,23 @@ def test_kernels_of_long_rows_compile(long_rows, name):
         _compiled(source, False, False)
 
 
-@needs_extra
-def test_wide_kernels_compile():
-    """Indices of 64 bits."""
-    given = {"GROUP": 256, "PHASE": 0, "identity": scan.zero, "combine": scan.plus}
-    source = scan.scan_rows.source({"X": dtypes.float32}, True, given)
-    assert "int64" in source.arguments and "u64" in check(source, False)
+@pytest.mark.parametrize(
+    "operator",
+    [pytest.param(each, id=each.name, marks=() if each.name in WIDE else pytest.mark.full)
+     for each in OPERATORS],
+)  # fmt: skip
+def test_indices_of_64_bits(emulated, monkeypatch, operator):
+    """What operands of more than 2**30 elements would run."""
+    monkeypatch.setattr(typed, "NARROW", -1)
+    call = OURS.arguments(_cases(operator)[0], _with_first(operator))
+    theirs = on_device(call)
+    torch.manual_seed(7)
+    expected = call()
+    compare(theirs(), expected, operator.name)
+    for source in _own(emulated.sources.values()):
+        assert "I = np.int64" in source.text
+        if compiler.is_installed():
+            _compiled(source, "float64" in source.text, "complex" in source.text)
 
 
 # -- what samples do not say --------------------------------------------------------------------

@@ -111,7 +111,7 @@ def _reduce(
     run_elements(queue, finish_losses, 1, *operands, REDUCTION=reduction)
 
 
-@device_kernel("T* T* T* T*", "I I")
+@device_kernel("X* X* X* X*", "I I")
 def sum_blocks(each, weights, losses, counts, blocks, n):
     """A block sums a run of losses, and their weights."""
     shared = cuda.shared.array(WARPS, T)

@@ -79,6 +79,7 @@ class DeviceKernel(DeviceFunction):
     def __init__(self, function: FunctionType, parameters: tuple[str, ...]) -> None:
         super().__init__(function)
         assert len(parameters) == len(inspect.signature(function).parameters), self.__name__
+        assert "X*" in parameters or not {"T", "T*", "R"} & set(parameters), "T is that of X"
         self.parameters = parameters
         self._sources: dict[Any, Source] = {}
 
