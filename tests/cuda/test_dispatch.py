@@ -119,6 +119,23 @@ def test_in_place(emulated, operator):
     compare(spaced.contiguous(), expected.cpu(), operator.name)
 
 
+@pytest.mark.parametrize(
+    "operator",
+    [pytest.param(each, id=each.name, marks=() if each.name in COMPILED else pytest.mark.full)
+     for each in OPERATORS if each.has_out],
+)  # fmt: skip
+def test_out(emulated, operator):
+    """Into results that are given, which are resized."""
+    call = on_device(OURS.arguments(_cases(operator)[0], _with_first(operator)))
+    torch.manual_seed(7)
+    expected = calls.results(call())
+    given = [torch.empty(0, dtype=each.dtype, device="cuda") for each in expected]
+    torch.manual_seed(7)
+    call(out=given[0] if len(given) == 1 else tuple(given))
+    for got, wanted in zip(given, expected, strict=True):
+        compare(got, wanted.cpu(), operator.name)
+
+
 def _sources(emulated: Any, operator: Operator, dtype: str) -> list[Source]:
     """The texts that the samples of an operator run."""
     for case in _cases(operator):
