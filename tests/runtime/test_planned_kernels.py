@@ -249,6 +249,18 @@ def test_moving(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         assert planned == move()
 
 
+def test_zeros_keep_their_signs() -> None:
+    x, mask, index = torch.ones(4), torch.tensor([True, False] * 2), torch.tensor([0, 2])
+    for zero, is_negative in ((0.0, False), (-0.0, True), (0.0, False)):
+        found = [
+            x.masked_fill(mask, zero)[0],
+            pad(x, (1, 1), "constant", zero)[0],
+            x.scatter(0, index, zero)[0],
+            x.clone().masked_fill_(mask, zero)[0],
+        ]
+        assert [bool(each.signbit()) for each in found] == [is_negative] * 4
+
+
 SEARCHING: dict[str, Callable[[Any, Any], Any]] = {
     "searchsorted": lambda sequence, x: torch.searchsorted(sequence, x),
     "right": lambda sequence, x: torch.searchsorted(sequence, x, right=True),

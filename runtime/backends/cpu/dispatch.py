@@ -55,7 +55,7 @@ def make_call(operator: Dispatch, signature: tuple[Any, ...], variant: str) -> C
     if operator.meta is None:
         call = make_dynamic_call(operator, kernel, converters, signature)
     else:
-        call = make_static_call(operator, kernel, converters, common)
+        call = make_static_call(operator, kernel, converters, common, signature)
     if variant == INPLACE:
         return make_copying_call(operator, call)
     return make_out_call(operator, call) if variant == OUT else call

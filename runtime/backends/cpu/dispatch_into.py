@@ -11,7 +11,7 @@ from runtime.backends.cpu.converters import Converters, convert_all
 from runtime.backends.cpu.dispatch_output import Output
 from runtime.backends.cpu.dispatch_short import make_dense_copying_call, make_dense_filling_call
 from runtime.backends.cpu.planned_anywhere import find_places, make_planned_into_call
-from runtime.backends.cpu.planned_calls import PlanTable
+from runtime.backends.cpu.planned_calls import PlanTable, keep_zeros_apart
 from runtime.core import promotion
 from runtime.core import shape as shapes
 from runtime.core.tensor import Tensor
@@ -91,7 +91,8 @@ def make_aliasing_call(
         self._storage.version += 1
         return self
 
-    return plan_into(operator, kernel, call, converters, reads_self=True)
+    planned = plan_into(operator, kernel, call, converters, reads_self=True)
+    return keep_zeros_apart(planned, call, operator, signature)
 
 
 def _check_own_overlap(operator: Dispatch, self: Tensor) -> None:

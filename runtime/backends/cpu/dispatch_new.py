@@ -19,6 +19,7 @@ from runtime.backends.cpu.planned_calls import (
     MOST_PLANNED,
     PlanTable,
     is_dim_second,
+    keep_zeros_apart,
     make_dim_second_call,
     make_listing_call,
     make_pair_call,
@@ -39,14 +40,19 @@ Prepare = Callable[[tuple[Any, ...]], list[Output]]
 
 
 def make_static_call(
-    operator: Dispatch, kernel: Any, converters: Converters, common: dtypes.dtype | None
+    operator: Dispatch,
+    kernel: Any,
+    converters: Converters,
+    common: dtypes.dtype | None,
+    signature: tuple[Any, ...],
 ) -> Call:
     """Shapes are known from the arguments."""
     prepare = make_preparation(operator, common)
     remembered: dict[Any, list[Output]] = {}
     call = make_general_call(operator, kernel, converters, prepare, remembered)
     if isinstance(kernel, Planned):
-        return make_planned(operator, kernel, call, converters, prepare)
+        planned = make_planned(operator, kernel, call, converters, prepare)
+        return keep_zeros_apart(planned, call, operator, signature)
     if isinstance(kernel, Cast):
         is_plain = converters[0] is Tensor._array
         return make_cast_call(kernel, call, lambda args: prepare(args)[0], is_plain)

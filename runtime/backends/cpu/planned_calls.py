@@ -5,6 +5,7 @@ Those whose tensors stand elsewhere are in `planned_anywhere.py`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from runtime.backends.cpu.pointwise_kernels import typed_buffer
 from runtime.core import dtype as dtypes
 from runtime.core.dense import dense_layout
 from runtime.core.tensor import Tensor, build
-from runtime.dispatch.operator import Call
+from runtime.dispatch.operator import Call, Dispatch
 from runtime.kernels.cpu.planned import Operand, Planned
 
 NO_PLAN = (None, None)
@@ -308,5 +309,33 @@ def make_planned_list_call(kernel: Planned, general: Call, prepare: Any) -> Call
         buffer = output.empty(output.numel, output.numpy)
         run(buffer, arrays, number)
         return build(output.key, output.sizes, output.strides, 0, None, buffer)
+
+    return call
+
+
+def _number_places(operator: Dispatch, signature: tuple[Any, ...]) -> list[int]:
+    """Where floats stand, or may stand, among the arguments."""
+    entries = dict(zip(operator.operands, signature, strict=True))
+    return [
+        place
+        for place, (name, kind) in enumerate(operator.arguments.items())
+        if kind == "scalar" or entries.get(name) is float
+    ]
+
+
+def keep_zeros_apart(
+    planned: Call, general: Call, operator: Dispatch, signature: tuple[Any, ...]
+) -> Call:
+    """The planned call, but for -0.0: to what remembers plans it is the same number as 0.0."""
+    places = _number_places(operator, signature)
+    if not places:
+        return planned
+
+    def call(*args: Any) -> Any:
+        for place in places:
+            value = args[place]
+            if value == 0 and value.__class__ is float and math.copysign(1, value) < 0:
+                return general(*args)
+        return planned(*args)
 
     return call
