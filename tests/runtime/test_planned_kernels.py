@@ -348,22 +348,28 @@ def test_batch_norm(
         assert planned == results(normalised(given, sizes, dtype))
 
 
+@pytest.mark.parametrize("name", ["nll_loss", "cross_entropy"])
 @pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("sizes", [(6, 5), (5,), (2, 5, 3), (2, 5, 4, 2)], ids=str)
-def test_nll_loss(
-    sizes: tuple[int, ...], weighted: bool, reduction: str, monkeypatch: pytest.MonkeyPatch
+def test_losses(
+    sizes: tuple[int, ...],
+    weighted: bool,
+    reduction: str,
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    function = getattr(torch.nn.functional, name)
     weight = torch.linspace(0.5, 2, 5) if weighted else None
     target = places_in(5, *sizes[:1] * (len(sizes) > 1), *sizes[2:])
 
     def loss() -> list[Any]:
         torch.manual_seed(1)
         x = torch.randn(*sizes, requires_grad=True)
-        out = torch.nn.functional.nll_loss(x, target, weight, ignore_index=2, reduction=reduction)
+        out = function(x, target, weight, ignore_index=2, reduction=reduction)
         out.backward(torch.rand_like(out))
         with pytest.raises(IndexError, match="Target 5 is out of bounds"):
-            torch.nn.functional.nll_loss(x, target * 0 + 5)
+            function(x, target * 0 + 5)
         return results([out.detach(), x.grad])
 
     planned = loss()

@@ -1,6 +1,9 @@
-"""Loops of the negative log likelihood over (batch, classes, places); sums are float64."""
+"""Loops of the negative log likelihood over (batch, classes, places), and of cross entropy.
 
-# ruff: noqa: F821 - T is a name of the compiled text.
+Sums are float64.
+"""
+
+# ruff: noqa: F821 - T and exp are names of the compiled text.
 
 from __future__ import annotations
 
@@ -39,3 +42,20 @@ def nll_backward(grad_input, grad, labels, weights, ignore_index, scale):
                 weight = weights[label] if weights.size else T(1)
                 upstream = grad[b, p] if grad.size == labels.size else grad[0, 0]
                 grad_input[b, label, p] = -weight * upstream * T(scale)
+
+
+@typed
+def softmax_less_target(grad_input, logarithms, labels, weights, grad, ignore_index, scale):
+    """The gradient of each row; `grad` may be one number for all."""
+    for r in range(labels.size):
+        row, result = logarithms[r], grad_input[r]
+        label = labels[r]
+        if label == ignore_index:
+            result[:] = T(0)
+            continue
+        factor = (grad[r] if grad.size == labels.size else grad[0]) * T(scale)
+        if weights.size:
+            factor *= weights[label]
+        for i in range(row.size):
+            result[i] = exp(row[i]) * factor
+        result[label] -= factor

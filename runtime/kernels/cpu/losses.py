@@ -3,8 +3,6 @@
 `reduction` is 0 for none, 1 for the weighted mean, 2 for the sum. Sums accumulate in float64.
 """
 
-# ruff: noqa: F821 - T and exp are names of the compiled text.
-
 from __future__ import annotations
 
 from typing import Any
@@ -13,10 +11,16 @@ import numpy as np
 
 from runtime import errors
 from runtime.kernels.cpu import loss_plans
-from runtime.kernels.cpu.loss_loops import MEAN, NONE, SUM, nll_backward, nll_forward
+from runtime.kernels.cpu.loss_loops import (
+    MEAN,
+    NONE,
+    SUM,
+    nll_backward,
+    nll_forward,
+    softmax_less_target,
+)
 from runtime.kernels.cpu.planned import planned
 from runtime.kernels.cpu.softmax import log_softmax_rows
-from runtime.kernels.typed import typed
 
 Array = Any
 
@@ -88,6 +92,7 @@ def _arguments(scores: Array, target: Array, weight: Array | None) -> tuple[Arra
 # Cross entropy of rows of scores: log_softmax and nll_loss at once.
 
 
+@planned(loss_plans.plan_cross_entropy)
 def cross_entropy_rows(
     output: Array,
     log_probabilities: Array,
@@ -107,6 +112,7 @@ def cross_entropy_rows(
     nll_loss_forward(output, total_weight, *arguments)
 
 
+@planned(loss_plans.plan_cross_entropy_backward)
 def cross_entropy_rows_backward(
     out: Array,
     grad_output: Array,
@@ -126,20 +132,3 @@ def cross_entropy_rows_backward(
         scale = 1 / divisor if divisor else 0.0
     rows = scores.reshape(scores.shape[:2])
     softmax_less_target(out, rows, labels.reshape(-1), weights, upstream, ignore_index, scale)
-
-
-@typed
-def softmax_less_target(grad_input, logarithms, labels, weights, grad, ignore_index, scale):
-    """The gradient of each row; `grad` may be one number for all."""
-    for r in range(labels.size):
-        row, result = logarithms[r], grad_input[r]
-        label = labels[r]
-        if label == ignore_index:
-            result[:] = T(0)
-            continue
-        factor = (grad[r] if grad.size == labels.size else grad[0]) * T(scale)
-        if weights.size:
-            factor *= weights[label]
-        for i in range(row.size):
-            result[i] = exp(row[i]) * factor
-        result[label] -= factor
