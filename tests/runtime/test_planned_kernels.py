@@ -375,3 +375,40 @@ def test_losses(
     planned = loss()
     with without_plans(monkeypatch):
         assert planned == loss()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("given", ["", "weight", "bias", "weight bias"])
+@pytest.mark.parametrize("sizes", [(6, 5), (5,), (2, 3, 4, 5)], ids=str)
+def test_layer_norm(
+    sizes: tuple[int, ...], given: str, dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def normalise() -> list[Any]:
+        torch.manual_seed(3)
+        leaves = [torch.randn(*sizes, dtype=dtype), *(torch.rand(5, dtype=dtype) for _ in "wb")]
+        for leaf in leaves:
+            leaf.requires_grad_()
+        names = zip(("weight", "bias"), leaves[1:], strict=True)
+        parameters = [each if name in given.split() else None for name, each in names]
+        result = torch.nn.functional.layer_norm(leaves[0], (5,), *parameters)
+        result.backward(torch.randn(*sizes, dtype=dtype))
+        grads = [leaf.grad for leaf in leaves if leaf.grad is not None]
+        return results([result.detach(), *grads])
+
+    planned = normalise()
+    with without_plans(monkeypatch):
+        assert planned == normalise()
+
+
+def test_embedding(monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = [tied(9, 4), tied(4, 9).t(), tied(20, 4)[5:]]
+
+    def look_up() -> list[Any]:
+        indices = places_in(9, 3, 2), places_in(9), places_in(9, 0)
+        return results([torch.nn.functional.embedding(i, w) for i in indices for w in weights])
+
+    planned = look_up()
+    with without_plans(monkeypatch):
+        assert planned == look_up()
+    with pytest.raises(IndexError):
+        torch.nn.functional.embedding(torch.tensor([9]), weights[0])

@@ -272,6 +272,7 @@ def _list_places(out, rows, outer, found):
             counter[dim] = 0
 
 
+@planned(reading_plans.plan_embedding)
 def embedding(
     out: Array,
     weight: Array,

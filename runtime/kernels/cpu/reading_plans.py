@@ -92,6 +92,27 @@ def plan_index_select(out: Operand, self: Operand, dim: int, index: Operand) -> 
     return Plan(run, (outer, prod(index.sizes), size, inner))
 
 
+def plan_embedding(
+    out: Operand,
+    weight: Operand,
+    indices: Operand,
+    padding_idx: int = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Plan | None:
+    """Plan `embedding`: a few rows of a matrix of any size."""
+    if not is_small(out, indices) or indices.dtype != INT64 or not weight.is_contiguous:
+        return None
+    rows, width = weight.sizes
+    entry = entry_for(select_flat, out.dtype, out.dtype, weight.dtype, INT64, *(int,) * 6)
+
+    def run(target: Array, a: Array, b: Array, at_a: int, at_b: int, numbers: Any) -> None:
+        if not entry(target, a, b, at_a, at_b, *numbers):
+            raise errors.index_out_of_range_in_self()
+
+    return Plan(run, (1, prod(indices.sizes), rows, width))
+
+
 @typed
 def select_flat(out, self, index, at, at_index, outer, count, size, inner):
     """out[o, j] = self[o, index[j]]; False for a place outside."""

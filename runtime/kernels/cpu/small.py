@@ -53,6 +53,15 @@ def plan_one(entry: Callable[..., Any], numbers: tuple[Any, ...]) -> Plan:
     return Plan(run, numbers)
 
 
+def are_alike(dtype: Any, *operands: Operand | None) -> bool:
+    """Whether all operands that are given are dense floats of one dtype, and not empty."""
+    return dtype.name in ("float32", "float64") and all(
+        each.dtype == dtype and each.is_contiguous and prod(each.sizes)
+        for each in operands
+        if each is not None
+    )
+
+
 def make_gathering(given: Sequence[Operand | None], dtype: Any) -> Callable[..., list[Array]]:
     """What cuts each array to its operand's elements, and puts an empty one where there is none.
 
