@@ -6,9 +6,14 @@ import os
 from pathlib import Path
 
 
+def env_text(name: str) -> str:
+    """Return environment variable `name`; empty if it is not set."""
+    return os.environ.get(name, "").strip()
+
+
 def env_flag(name: str, default: bool = False) -> bool:
     """Return whether environment variable `name` is set to 1, true, yes or on."""
-    text = os.environ.get(name, "").strip().lower()
+    text = env_text(name).lower()
     if not text:
         return default
     return text in ("1", "true", "yes", "on")

@@ -73,6 +73,7 @@ from runtime.errors.cuda import (
     not_captured,
     pin_of_device,
     random_during_capture,
+    unknown_compiler,
     wait_during_capture,
 )
 from runtime.errors.dtype_names import (

@@ -86,6 +86,11 @@ def random_during_capture() -> RuntimeError:
     )
 
 
+def unknown_compiler(name: str, known: Sequence[str]) -> RuntimeError:
+    """TORCHGEN_CUDA_COMPILER names a package that no module here knows."""
+    return RuntimeError(f"TORCHGEN_CUDA_COMPILER={name}: expected one of {', '.join(known)}")
+
+
 def no_product_algorithm(dtype: object) -> RuntimeError:
     """cuBLASLt knows no way to compute a product."""
     return RuntimeError(f"CUDA error: cuBLASLt has no algorithm for this product of {dtype}")

@@ -259,6 +259,8 @@ _FUNCTIONS: dict[str, Any] = {
     "erfcx": scipy.special.erfcx, "normcdfinv": scipy.special.ndtri,
     "rsqrt": lambda x: type(x)(1) / np.sqrt(x), "signbit": lambda x: int(np.signbit(x)),
     "half2float": lambda bits: np.float32(np.int16(bits).view(np.float16)),
+    "int_as_float": lambda bits: np.int32(bits).view(np.float32),
+    "float_as_int": lambda x: np.float32(x).view(np.int32),
     "float2half_rn": lambda x: np.float16(x).view(np.int16),
 }  # fmt: skip
 

@@ -158,11 +158,18 @@ def test_every_formula_is_in_the_table():
     assert missing == set()
 
 
-def test_one_package_knows_the_compiler():
-    """numba-cuda is named in two modules; all others hand them texts."""
+def test_one_module_knows_a_compiler():
+    """All others hand texts to it; numba-cuda has a second one for vectors of elements."""
     homes = {
-        each.module
-        for each in layering.imports("runtime", "torchgen_out")
-        if each.name.startswith("numba.cuda")
+        package: {
+            each.module
+            for each in layering.imports("runtime", "torchgen_out")
+            if each.name.startswith(f"{package}.")
+        }
+        for package in ("numba.cuda", "numba_cuda_mlir")
     }
-    assert homes == {"runtime.kernels.cuda.compiler", "runtime.kernels.cuda.vectors"}
+    folder = "runtime.kernels.cuda"
+    assert homes == {
+        "numba.cuda": {f"{folder}.numba_front_end", f"{folder}.vectors"},
+        "numba_cuda_mlir": {f"{folder}.mlir_front_end"},
+    }

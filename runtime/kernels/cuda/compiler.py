@@ -1,4 +1,4 @@
-"""From a kernel's text to machine code: this and `vectors` alone know the compiler, numba-cuda.
+"""From a kernel's text to machine code, by a compiler that one module knows (`FRONT_ENDS`).
 
 A text is Python in the dialect that numba-cuda and its successor share: it may name `cuda`,
 `libdevice`, `np`, `math` and `cmath`, marks what it calls with `@inner`, and defines `kernel`. Its
@@ -10,28 +10,26 @@ architecture and compiler.
 
 from __future__ import annotations
 
-import cmath
 import hashlib
+import importlib
 import importlib.util
-import math
 import re
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
-from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-
-from runtime import config
+from runtime import config, errors
 from runtime.kernels import build
-from runtime.kernels.cuda import vectors
 
 ENTRY = "kernel"
 """The name of every kernel in its cubin; Numba's own is some 200 characters long."""
+FRONT_ENDS = {
+    "numba-cuda": "runtime.kernels.cuda.numba_front_end",
+    "numba-cuda-mlir": "runtime.kernels.cuda.mlir_front_end",
+}
+"""The modules that know a compiler, by its package; each has ptx(source, capability)."""
 _FORMAT = "1"
 """Changes when the same text must compile to something else, for a change of this module."""
 
@@ -63,26 +61,17 @@ class Source:
 
 def is_installed() -> bool:
     """Whether the compiler and the linker can be imported."""
+    packages = front_end_name().replace("-", "_"), "cuda.core"
     try:
-        return all(importlib.util.find_spec(name) for name in ("numba_cuda", "cuda.core"))
+        return all(importlib.util.find_spec(name) for name in packages)
     except ModuleNotFoundError:
         return False
 
 
 def ptx(source: Source, capability: tuple[int, int]) -> str:
     """The PTX of a kernel, whose entry is called `kernel`."""
-    numba_cuda = _numba_cuda()
-    with _lock, _compiling_for(capability):
-        namespace = dict(_vocabulary(capability))
-        exec(compile(source.text, f"<{source.name}>", "exec"), namespace)
-        code, _ = numba_cuda.compile(
-            namespace[ENTRY],
-            tuple([_type(each) for each in source.arguments]),
-            device=False,
-            cc=capability,
-            abi="numba",
-            launch_bounds=source.threads,
-        )
+    with _lock:
+        code = _front_end().ptx(source, capability)
     return _renamed(code)
 
 
@@ -138,15 +127,23 @@ def machine_code(source: Source, capability: tuple[int, int]) -> bytes:
 
 @cache
 def _versions() -> tuple[str, ...]:
-    packages = ("numba-cuda", "nvidia-nvvm", "nvidia-nvjitlink")
-    return tuple([metadata.version(package) for package in packages])
+    packages = (front_end_name(), "nvidia-nvvm", "nvidia-nvjitlink")
+    return tuple([f"{package} {metadata.version(package)}" for package in packages])
 
 
-@cache
-def _numba_cuda() -> Any:
-    from numba import cuda
+def front_end_name() -> str:
+    """The package that turns texts into PTX, which TORCHGEN_CUDA_COMPILER may name.
 
-    return cuda
+    Raises: RuntimeError for one that is not known here.
+    """
+    name = config.env_text("TORCHGEN_CUDA_COMPILER") or next(iter(FRONT_ENDS))
+    if name not in FRONT_ENDS:
+        raise errors.unknown_compiler(name, tuple(FRONT_ENDS))
+    return name
+
+
+def _front_end() -> Any:
+    return importlib.import_module(FRONT_ENDS[front_end_name()])
 
 
 def _renamed(code: str) -> str:
@@ -155,43 +152,3 @@ def _renamed(code: str) -> str:
     assert match is not None
     code = re.sub(r"^\.common \.global .*NumbaEnv.*\n", "", code, flags=re.MULTILINE)
     return code.replace(match.group(1), ENTRY)
-
-
-@contextmanager
-def _compiling_for(capability: tuple[int, int]) -> Iterator[None]:
-    """Numba asks the current device what to compile an inner function for: answer in its place."""
-    from numba.cuda import dispatcher
-
-    asked = dispatcher.get_current_device
-    dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
-    try:
-        yield
-    finally:
-        dispatcher.get_current_device = asked
-
-
-# -- what a text may name -----------------------------------------------------------------------
-
-
-@cache
-def _vocabulary(capability: tuple[int, int]) -> dict[str, Any]:
-    """The names of a text. Inner functions are compiled for one architecture, so it has its own."""
-    from numba.cuda import libdevice
-
-    numba_cuda = _numba_cuda()
-    names: dict[str, Any] = {"cuda": numba_cuda, "libdevice": libdevice}
-    names |= {"np": np, "math": math, "cmath": cmath}
-    names["inner"] = numba_cuda.jit(device=True, forceinline=True)
-    for width in vectors.WIDTHS:
-        names[f"load{width}"] = vectors.make_load(width)
-        names[f"store{width}"] = vectors.make_store(width)
-    names["atomic_add"] = vectors.make_atomic_add()
-    return names
-
-
-def _type(name: str) -> Any:
-    """Numba's type for "float32*" or "int64"."""
-    from numba import types
-
-    base = getattr(types, {"bool": "boolean"}.get(name.rstrip("*"), name.rstrip("*")))
-    return types.CPointer(base) if name.endswith("*") else base

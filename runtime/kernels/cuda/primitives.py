@@ -82,6 +82,23 @@ def fmod(x, y):
 """
 """A device raises nothing: by zero it gives -1 and the dividend."""
 
+_BITS = """\
+
+
+def bfloat16_to_float32(bits):
+    return libdevice.int_as_float(np.int32(np.uint32(bits) << np.uint32(16)))
+
+
+def float32_to_bfloat16(value):
+    wide = np.uint32(libdevice.float_as_int(np.float32(value)))
+    upper = np.uint32(wide >> np.uint32(16))
+    rounded = np.uint32(wide + np.uint32(0x7FFF) + (upper & np.uint32(1))) >> np.uint32(16)
+    nan = np.uint32(0x7FC0) | np.uint32(upper & np.uint32(0x8000))
+    is_nan = np.uint32(wide & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000)
+    return np.uint16(nan if is_nan else rounded)
+"""
+"""As on the CPU, but bits are taken by a function: not every compiler has views of scalars."""
+
 _COMPLEX_UNARY = (
     "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "log", "log10", "sin",
     "sinh", "sqrt", "tan", "tanh",
@@ -139,7 +156,7 @@ def _definitions(type_name: str) -> dict[str, Definition]:
         "complex128": _complex,
         "bool": lambda: "",
     }.get(type_name, lambda: _INTEGER)()
-    found = {**compose.definitions_for(type_name), **compose.definitions_in(own)}
+    found = {**compose.definitions_for(type_name), **compose.definitions_in(own + _BITS)}
     return {name: _without_ufuncs(each) for name, each in found.items()}
 
 
