@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from tests.runtime.test_planned_kernels import LAYOUTS, results, tied, without_plans
+from tests.runtime.test_planned_kernels import LAYOUTS, places_in, results, tied, without_plans
 from tests.tolerances import VALUE
 
 ALONG: dict[str, Callable[[Any, int], Any]] = {
@@ -105,3 +105,38 @@ def close_without_plans(compute: Callable[[], Any], monkeypatch: pytest.MonkeyPa
         for mine, other in zip(planned, compute(), strict=True):
             for a, b in zip(mine, other, strict=True):
                 np.testing.assert_allclose(a.numpy(), b.numpy(), relative, absolute)
+
+
+ADDING: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
+    "addmm": lambda x, a, b, n: x.addmm(a[0], b[0], **n),
+    "addmm of a transpose": lambda x, a, b, n: x.addmm(b[0].t(), a[0].t(), **n),
+    "addmv": lambda x, a, b, n: x[0, :1].addmv(a[1], b[1, :, 2], **n),
+    "addmv of a row": lambda x, a, b, n: a[0, :, 0].addmv(a[1], b[1, :, 2], **n),
+    "baddbmm": lambda x, a, b, n: x.baddbmm(a, b, **n),
+    "baddbmm of batches apart": lambda x, a, b, n: x.baddbmm(
+        a.transpose(0, 1)[:4].transpose(0, 1), b.flip(0), **n
+    ),
+    "addbmm": lambda x, a, b, n: x.addbmm(a, b, **n),
+    "addr": lambda x, a, b, n: (x if x.shape == (4, 4) else x.expand(4, 4)).addr(
+        a[0, :, 0], b[0, 0], **n
+    ),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64], ids=str)
+@pytest.mark.parametrize("name", ADDING)
+def test_adding(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = places_in(5, 3, 4, 6).to(dtype), places_in(5, 3, 6, 4).to(dtype)
+    given = [places_in(7, *sizes).to(dtype) for sizes in ((4, 4), (1, 4), (4, 1), (1, 1))]
+    factors = [{}, {"beta": 0}, {"beta": 2, "alpha": 3}, {"alpha": 0}]
+
+    def compute() -> list[Any]:
+        return [results(ADDING[name](x, a, b, n)) for x in given for n in factors]
+
+    same_without_plans(compute, monkeypatch)
+
+
+def test_what_is_added_nothing_to_is_not_read() -> None:
+    x, a = torch.full((3, 3), torch.nan), torch.ones(3, 3)
+    assert x.addmm(a, a, beta=0).sum() == 27
+    assert x.addr(a[0], a[1], beta=0).sum() == 9

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels.cpu import blas, matrix_plans
+from runtime.kernels.cpu import adding_plans, blas, matrix_plans
 from runtime.kernels.cpu.loop_plans import are_alike, operand, out, plan_loop
 from runtime.kernels.cpu.planned import Operand, Plan, planned
 from runtime.kernels.cpu.reduced_dims import fold, plan_fold
@@ -37,14 +37,6 @@ def mv(out: Array, self: Array, vec: Array) -> None:
     blas.product(out.reshape(-1, 1), self, vec.reshape(-1, 1))
 
 
-def dot(out: Array, self: Array, tensor: Array) -> None:
-    """Write the sum of self * tensor."""
-    if out.dtype.kind == "f":
-        sum_of_products(self, tensor, out.reshape(1))
-    else:
-        vdot(out, self.conj(), tensor)
-
-
 @typed_sum
 def sum_of_products(a, b, out):
     """out[0] = the sum of a * b: blocks in the element type, whose sums are added in float64."""
@@ -58,6 +50,24 @@ def sum_of_products(a, b, out):
     out[0] = total
 
 
+def plan_dot(result: Operand, a: Operand, b: Operand) -> Plan | None:
+    """Plan the sum of products of dense vectors."""
+    if not are_alike(result, a, b):
+        return None
+    vectors = [operand(i, *each.sizes) for i, each in enumerate((a, b))]
+    return plan_loop(sum_of_products, [result], [a, b], *vectors, out(0, 1))
+
+
+@planned(plan_dot)
+def dot(out: Array, self: Array, tensor: Array) -> None:
+    """Write the sum of self * tensor."""
+    if out.dtype.kind == "f":
+        sum_of_products(self, tensor, out.reshape(1))
+    else:
+        vdot(out, self.conj(), tensor)
+
+
+@planned(plan_dot)
 def vdot(out: Array, self: Array, other: Array) -> None:
     """Write the sum of conj(self) * other."""
     if out.dtype.kind == "f":
@@ -77,24 +87,28 @@ def bmm(out: Array, self: Array, mat2: Array) -> None:
     blas.batched(out, self, mat2)
 
 
+@planned(adding_plans.plan_addmm)
 def addmm(out: Array, self: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any) -> None:
     """Write beta * self + alpha * (mat1 @ mat2)."""
     beta, alpha = _start(out, self, beta, alpha)
     blas.product(out, mat1, mat2, alpha, beta)
 
 
+@planned(adding_plans.plan_addmv)
 def addmv(out: Array, self: Array, mat: Array, vec: Array, beta: Any, alpha: Any) -> None:
     """Write beta * self + alpha * (mat @ vec)."""
     beta, alpha = _start(out, self, beta, alpha)
     blas.product(out.reshape(-1, 1), mat, vec.reshape(-1, 1), alpha, beta)
 
 
+@planned(adding_plans.plan_baddbmm)
 def baddbmm(out: Array, self: Array, batch1: Array, batch2: Array, beta: Any, alpha: Any) -> None:
     """Write beta * self + alpha * (batch1[b] @ batch2[b]) for each b."""
     beta, alpha = _start(out, self, beta, alpha)
     blas.batched(out, batch1, batch2, alpha, beta)
 
 
+@planned(adding_plans.plan_addbmm)
 def addbmm(out: Array, self: Array, batch1: Array, batch2: Array, beta: Any, alpha: Any) -> None:
     """Write beta * self + alpha * sum over b of batch1[b] @ batch2[b].
 
@@ -118,6 +132,7 @@ def _start(out: Array, self: Array, beta: Any, alpha: Any) -> tuple[Any, Any]:
     return beta, alpha
 
 
+@planned(adding_plans.plan_addr)
 @quiet
 def addr(out: Array, self: Array, vec1: Array, vec2: Array, beta: Any, alpha: Any) -> None:
     """Write beta * self + alpha * outer(vec1, vec2)."""

@@ -116,7 +116,7 @@ def plan_product(out: Operand, a: Operand, b: Operand) -> Plan | None:
     own = _own_plan(out.dtype, batch, rows, step_a, columns, step_b)
     if own is not None:
         return own
-    numbers = _numbers(batch, rows, step_a, columns, step_b)
+    numbers = batch_numbers(batch, rows, step_a, columns, step_b)
     return None if numbers is None else _plan("products", PRODUCTS, out.dtype, 2, numbers)
 
 
@@ -141,7 +141,7 @@ def plan_linear(
     own = _own_plan(out.dtype, 1, rows, 0, columns, 0, has_bias)
     if own is not None:
         return own
-    numbers = _numbers(1, rows, 0, columns, 0)
+    numbers = batch_numbers(1, rows, 0, columns, 0)
     if numbers is None:
         return None
     if has_bias:
@@ -198,7 +198,7 @@ def _vector_numbers(a: Geometry, b: Geometry) -> Any:
     return np.array([*sizes, flag, ld, max(step, 1), is_right], np.int64)
 
 
-def _numbers(batch: int, a: Geometry, step_a: int, b: Geometry, step_b: int) -> Any:
+def batch_numbers(batch: int, a: Geometry, step_a: int, b: Geometry, step_b: int) -> Any:
     """What the kernels read, in one array; None if BLAS cannot do it."""
     (m, k), (_, n) = a[0], b[0]
     leading_a, leading_b = _leading(a), _leading(b)

@@ -1,0 +1,138 @@
+"""Plans of matrix products that are added to something: `addmm` and its kin."""
+
+# ruff: noqa: F821 - T is a name of the compiled text.
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from runtime.kernels import build
+from runtime.kernels.cpu import blas
+from runtime.kernels.cpu.loop_plans import are_alike, operand, out, plan_loop
+from runtime.kernels.cpu.matrix_plans import Geometry, batch_numbers
+from runtime.kernels.cpu.planned import Operand, Plan
+from runtime.kernels.cpu.small import INT64
+from runtime.kernels.plan import expanded_strides
+from runtime.kernels.typed import typed
+
+ADDING = '''\
+@entry
+def kernel(out, self, a, b, at, at_a, at_b, plan):
+    """out[i] = beta * self[i] + alpha * a[i] @ b[i] for each matrix of a batch.
+
+    Where all are added to one matrix, results are 0 apart. With beta 0, self is not read.
+    """
+    m, n, k = plan[0], plan[1], plan[2]
+    flag_a, ld_a, flag_b, ld_b = plan[3], plan[4], plan[5], plan[6]
+    apart, size = plan[13], out.itemsize
+    reals = plan.view(np.float64)
+    alpha, beta = T(reals[14]), T(reals[15])
+    if beta != 0:
+        for i in range(out.size):
+            start = at + i // (m * n) * plan[10]
+            out[i] = self[start + i // n % m * plan[11] + i % n * plan[12]]
+    for i in range(plan[7]):
+        gemm(
+            types.int32(ROW_MAJOR),
+            types.int32(flag_a),
+            types.int32(flag_b),
+            m,
+            n,
+            k,
+            alpha,
+            a.ctypes.data + (at_a + i * plan[8]) * size,
+            ld_a,
+            b.ctypes.data + (at_b + i * plan[9]) * size,
+            ld_b,
+            T(1) if i and not apart else beta,
+            out.ctypes.data + i * apart * size,
+            n,
+        )
+'''
+
+
+def plan_addmm(
+    result: Operand, self: Operand, mat1: Operand, mat2: Operand, beta: Any, alpha: Any
+) -> Plan | None:
+    """Plan beta * self + alpha * (mat1 @ mat2)."""
+    a, b = (mat1.sizes, mat1.strides), (mat2.sizes, mat2.strides)
+    return _plan(result, self, batch_numbers(1, a, 0, b, 0), beta, alpha, 0)
+
+
+def plan_addmv(
+    result: Operand, self: Operand, mat: Operand, vec: Operand, beta: Any, alpha: Any
+) -> Plan | None:
+    """Plan beta * self + alpha * (mat @ vec), the vectors being matrices of one column."""
+    column = (*vec.sizes, 1), (*vec.strides, 1)
+    numbers = batch_numbers(1, (mat.sizes, mat.strides), 0, column, 0)
+    sizes, strides = (*self.sizes[-1:], 1), (*self.strides[-1:], 0)
+    wide = Operand(self.dtype, sizes, strides) if self.sizes else self
+    return _plan(Operand(result.dtype, (*result.sizes, 1), (1, 1)), wide, numbers, beta, alpha, 0)
+
+
+def plan_baddbmm(
+    result: Operand, self: Operand, batch1: Operand, batch2: Operand, beta: Any, alpha: Any
+) -> Plan | None:
+    """Plan beta * self + alpha * (batch1[b] @ batch2[b]) for each b."""
+    numbers = _batch_numbers(batch1, batch2)
+    return _plan(result, self, numbers, beta, alpha, prod(result.sizes[1:]))
+
+
+def plan_addbmm(
+    result: Operand, self: Operand, batch1: Operand, batch2: Operand, beta: Any, alpha: Any
+) -> Plan | None:
+    """Plan beta * self + alpha * the sum over b of batch1[b] @ batch2[b]."""
+    return _plan(result, self, _batch_numbers(batch1, batch2), beta, alpha, 0)
+
+
+def _batch_numbers(a: Operand, b: Operand) -> Any:
+    matrices: list[Geometry] = [(each.sizes[1:], each.strides[1:]) for each in (a, b)]
+    return batch_numbers(a.sizes[0], matrices[0], a.strides[0], matrices[1], b.strides[0])
+
+
+def _plan(
+    result: Operand, self: Operand, product: Any, beta: Any, alpha: Any, apart: int
+) -> Plan | None:
+    """product: what the kernel reads of it, None if BLAS cannot do it; apart: from result to
+    result."""
+    declaration = blas.gemm_text(result.dtype)
+    are_real = all(each.__class__ in (int, float) for each in (alpha, beta))
+    if product is None or declaration is None or not are_real:
+        return None
+    sizes = (1,) * (3 - len(result.sizes)) + tuple(result.sizes)
+    strides = expanded_strides((self.sizes, self.strides), sizes)
+    factors = np.array([alpha, beta], np.float64).view(np.int64)
+    numbers = np.concatenate([product, np.array([*strides, apart], np.int64), factors])
+    title = f"adding: {result.dtype.name}."
+    text = "\n\n".join([build.HEADER.format(title=title), declaration, ADDING])
+    arguments = (*[result.dtype] * 4, int, int, int, INT64)
+    return Plan(build.entry_point(f"adding_{result.dtype.name}", text, arguments), numbers)
+
+
+def plan_addr(
+    result: Operand, self: Operand, vec1: Operand, vec2: Operand, beta: Any, alpha: Any
+) -> Plan | None:
+    """Plan beta * self + alpha * outer(vec1, vec2) where nothing is repeated."""
+    are_real = all(each.__class__ in (int, float) for each in (alpha, beta))
+    if not (are_alike(result, self, vec1, vec2) and are_real) or self.sizes != result.sizes:
+        return None
+    m, n = result.sizes
+    views = out(0, m, n), operand(0, m, n), operand(1, m), operand(2, n)
+    numbers = float(beta), float(alpha)
+    return plan_loop(add_outer, [result], [self, vec1, vec2], *views, *numbers)
+
+
+@typed
+def add_outer(out, self, a, b, beta, alpha):
+    """out[i, j] = beta * self[i, j] + alpha * a[i] * b[j]; with beta 0, self is not read."""
+    for i in range(out.shape[0]):
+        target, row, factor = out[i], self[i], a[i]
+        if beta != 0:
+            for j in range(b.size):
+                target[j] = T(beta) * row[j] + T(alpha) * (factor * b[j])
+        else:
+            for j in range(b.size):
+                target[j] = T(alpha) * (factor * b[j])
