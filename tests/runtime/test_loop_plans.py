@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
+import torchgen_out.nn.functional as F
 from tests.runtime.test_planned_kernels import LAYOUTS, places_in, results, tied, without_plans
 from tests.tolerances import VALUE
 
@@ -140,3 +141,30 @@ def test_what_is_added_nothing_to_is_not_read() -> None:
     x, a = torch.full((3, 3), torch.nan), torch.ones(3, 3)
     assert x.addmm(a, a, beta=0).sum() == 27
     assert x.addr(a[0], a[1], beta=0).sum() == 9
+
+
+POOLING: dict[str, Callable[[Any], Any]] = {
+    "max1d": lambda x: F.max_pool1d(x, 2, return_indices=True),
+    "max2d": lambda x: F.max_pool2d(x, 3, 2, 1, return_indices=True),
+    "max2d, values": lambda x: F.max_pool2d(x, (2, 3), padding=1, dilation=2, ceil_mode=True),
+    "max3d": lambda x: F.max_pool3d(x[None], 2, return_indices=True),
+    "adaptive max2d": lambda x: F.adaptive_max_pool2d(x, (3, 2), return_indices=True),
+    "adaptive max3d": lambda x: F.adaptive_max_pool3d(x[None], 2),
+    "avg1d": lambda x: F.avg_pool1d(x, 3),
+    "avg2d": lambda x: F.avg_pool2d(x, 3, 2, 1, count_include_pad=False),
+    "avg2d, padding counted": lambda x: F.avg_pool2d(x, 3, 2, 1, ceil_mode=True),
+    "avg2d, divisor": lambda x: F.avg_pool2d(x, (4, 5), divisor_override=3),
+    "avg3d": lambda x: F.avg_pool3d(x[None], 2),
+    "adaptive avg2d": lambda x: F.adaptive_avg_pool2d(x, (3, 2)),
+    "adaptive avg3d": lambda x: F.adaptive_avg_pool3d(x[None], 2),
+}
+
+
+@pytest.mark.parametrize("name", POOLING)
+def test_pooling(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def compute() -> list[Any]:
+        given = [make() for make in LAYOUTS.values()]
+        found = [POOLING[name](x if "max" in name else x.nan_to_num(3, 9, -7)) for x in given]
+        return [each if isinstance(each, tuple) else (each,) for each in found]
+
+    close_without_plans(compute, monkeypatch)

@@ -6,35 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.kernels.build import kernel
+from runtime.kernels.cpu.planned import planned
 from runtime.kernels.cpu.pooling import planes
+from runtime.kernels.cpu.pooling_plans import plan_adaptive
 
 Array = Any
-
-
-def adaptive_max_pool2d(out: Array, indices: Array, self: Array, output_size: Any) -> None:
-    """Write the largest element of each of `output_size` windows and where it stands."""
-    adaptive_max_windows(planes(out, 2), planes(indices, 2), planes(self, 2))
-
-
-def adaptive_max_pool3d(out: Array, indices: Array, self: Array, output_size: Any) -> None:
-    """Write the largest element of each of `output_size` windows and where it stands."""
-    adaptive_max_windows(planes(out, 3), planes(indices, 3), planes(self, 3))
-
-
-def adaptive_avg_pool2d(out: Array, self: Array, output_size: Any) -> None:
-    """Write the mean of each of `output_size` windows."""
-    adaptive_mean_windows(planes(out, 2), planes(self, 2))
-
-
-def adaptive_avg_pool3d(out: Array, self: Array, output_size: Any) -> None:
-    """Write the mean of each of `output_size` windows."""
-    adaptive_mean_windows(planes(out, 3), planes(self, 3))
-
-
-def adaptive_avg_pool_backward(out: Array, grad_output: Array, sizes: Any, count: int) -> None:
-    """Add to every element of a window its part of the window's gradient."""
-    out.fill(0)
-    adaptive_spread_windows(planes(out, count), planes(grad_output, count))
 
 
 @kernel
@@ -115,3 +91,33 @@ def window_start(i, count, size):
 def window_end(i, count, size):
     """Where window i of `count` over `size` places ends."""
     return ((i + 1) * size + count - 1) // count
+
+
+@planned(plan_adaptive(adaptive_max_windows, 2))
+def adaptive_max_pool2d(out: Array, indices: Array, self: Array, output_size: Any) -> None:
+    """Write the largest element of each of `output_size` windows and where it stands."""
+    adaptive_max_windows(planes(out, 2), planes(indices, 2), planes(self, 2))
+
+
+@planned(plan_adaptive(adaptive_max_windows, 3))
+def adaptive_max_pool3d(out: Array, indices: Array, self: Array, output_size: Any) -> None:
+    """Write the largest element of each of `output_size` windows and where it stands."""
+    adaptive_max_windows(planes(out, 3), planes(indices, 3), planes(self, 3))
+
+
+@planned(plan_adaptive(adaptive_mean_windows, 2))
+def adaptive_avg_pool2d(out: Array, self: Array, output_size: Any) -> None:
+    """Write the mean of each of `output_size` windows."""
+    adaptive_mean_windows(planes(out, 2), planes(self, 2))
+
+
+@planned(plan_adaptive(adaptive_mean_windows, 3))
+def adaptive_avg_pool3d(out: Array, self: Array, output_size: Any) -> None:
+    """Write the mean of each of `output_size` windows."""
+    adaptive_mean_windows(planes(out, 3), planes(self, 3))
+
+
+def adaptive_avg_pool_backward(out: Array, grad_output: Array, sizes: Any, count: int) -> None:
+    """Add to every element of a window its part of the window's gradient."""
+    out.fill(0)
+    adaptive_spread_windows(planes(out, count), planes(grad_output, count))
