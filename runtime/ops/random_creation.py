@@ -7,6 +7,7 @@ from typing import Any
 
 from runtime import errors
 from runtime.core import dtype as dtypes
+from runtime.core import key as keys
 from runtime.core import number
 from runtime.core import shape as shapes
 from runtime.core.device import device
@@ -15,21 +16,26 @@ from runtime.core.generator import Generator
 from runtime.core.layout import layout
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
+from runtime.dispatch.operator import operators
 from runtime.ops import creation, creation_like
 
 Options = Any
 
 
+def _fill(name: str, made: Tensor, *args: Any) -> Tensor:
+    """Draw into a tensor that nobody has seen: its values are not recorded, only what follows."""
+    bare = made._key & ~keys.GRAD
+    return operators[name].calls[bare](made, *args)  # type: ignore[no-any-return]
+
+
 def rand(size: Sequence[int], generator: Generator | None = None, *options: Options) -> Tensor:
     """Uniform numbers in [0, 1)."""
-    made: Tensor = ops.uniform_(creation.empty(size, *options), generator=generator)
-    return made
+    return _fill("uniform_", creation.empty(size, *options), 0.0, 1.0, generator)
 
 
 def randn(size: Sequence[int], generator: Generator | None = None, *options: Options) -> Tensor:
     """Normal numbers of mean 0 and variance 1."""
-    made: Tensor = ops.normal_(creation.empty(size, *options), generator=generator)
-    return made
+    return _fill("normal_", creation.empty(size, *options), 0.0, 1.0, generator)
 
 
 def randint_to(high: int, size: Sequence[int], *options: Options) -> Tensor:
@@ -51,8 +57,8 @@ def randint(
 
 
 def _draw_integers(made: Tensor, low: int, high: int, generator: Generator | None = None) -> Tensor:
-    ops.random_(made, creation.number_of(low), creation.number_of(high), generator=generator)
-    return made
+    bounds = creation.number_of(low), creation.number_of(high)
+    return _fill("random_.from", made, *bounds, generator)
 
 
 def randperm(
@@ -74,14 +80,12 @@ def randperm(
 
 def rand_like(self: Tensor, *options: Options) -> Tensor:
     """Uniform numbers in [0, 1), of the sizes of a tensor."""
-    made: Tensor = ops.uniform_(creation_like.empty_like(self, *options))
-    return made
+    return _fill("uniform_", creation_like.empty_like(self, *options), 0.0, 1.0, None)
 
 
 def randn_like(self: Tensor, *options: Options) -> Tensor:
     """Normal numbers of mean 0 and variance 1, of the sizes of a tensor."""
-    made: Tensor = ops.normal_(creation_like.empty_like(self, *options))
-    return made
+    return _fill("normal_", creation_like.empty_like(self, *options), 0.0, 1.0, None)
 
 
 def randint_like_to(self: Tensor, high: int, *options: Options) -> Tensor:
@@ -120,5 +124,4 @@ def normal_of_size(
 ) -> Tensor:
     """Normal numbers of one mean and standard deviation."""
     _check_std(std)
-    made: Tensor = ops.normal_(creation.empty(size, *options), mean, std, generator=generator)
-    return made
+    return _fill("normal_", creation.empty(size, *options), float(mean), float(std), generator)

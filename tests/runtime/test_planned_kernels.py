@@ -292,6 +292,16 @@ DRAWING: dict[str, Callable[[Any], Any]] = {
     "normal_": lambda x: x.normal_(1, 0.5),
     "exponential_": lambda x: x.exponential_(2.0),
     "randperm": lambda x: torch.randperm(x.numel()),
+    "cauchy_": lambda x: x.cauchy_(1, 2),
+    "log_normal_": lambda x: x.log_normal_(0.5, 0.25),
+    "geometric_": lambda x: x.geometric_(0.3),
+    "random_": lambda x: x.random_(),
+    "random_ to": lambda x: x.random_(7),
+    "random_ from": lambda x: x.random_(-3, 900),
+    "bernoulli_": lambda x: x.bernoulli_(0.3),
+    "bernoulli_ of a row": lambda x: x.bernoulli_(torch.linspace(0, 1, x.size(-1)).to(x.dtype)),
+    "bernoulli": lambda x: x.uniform_().bernoulli(),
+    "dropout": lambda x: torch.native_dropout(x + 1, 0.4, True),
 }
 
 
@@ -307,6 +317,25 @@ def test_drawing(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None
     planned = draw()
     with without_plans(monkeypatch):
         assert planned == draw()
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.uint8, torch.bool], ids=str)
+def test_drawing_whole_numbers(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw() -> list[Any]:
+        torch.manual_seed(7)
+        made = torch.zeros(3, 5, dtype=dtype)
+        return [results(x) for x in (made.random_(), made.random_(1), made.bernoulli_(0.4))]
+
+    planned = draw()
+    with without_plans(monkeypatch):
+        assert planned == draw()
+
+
+def test_a_probability_above_one_is_refused_before_anything_is_written() -> None:
+    x = torch.zeros(2, 3)
+    with pytest.raises(RuntimeError, match="p_in"):
+        x.bernoulli_(torch.tensor([1.0, 0.5, 1.5]))
+    assert not x.any()
 
 
 def test_drawing_in_place_counts_as_a_change() -> None:

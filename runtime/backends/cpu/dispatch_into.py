@@ -7,10 +7,14 @@ from typing import Any
 from runtime import errors
 from runtime.backends.cpu import memory
 from runtime.backends.cpu.casting import make_cast_into_call
-from runtime.backends.cpu.converters import Converters, convert_all
+from runtime.backends.cpu.converters import Converters, convert_all, generator_or_default
 from runtime.backends.cpu.dispatch_output import Output
 from runtime.backends.cpu.dispatch_short import make_dense_copying_call, make_dense_filling_call
-from runtime.backends.cpu.planned_anywhere import find_places, make_planned_into_call
+from runtime.backends.cpu.planned_anywhere import (
+    find_places,
+    make_drawing_call,
+    make_planned_into_call,
+)
 from runtime.backends.cpu.planned_calls import PlanTable, keep_zeros_apart
 from runtime.core import promotion
 from runtime.core import shape as shapes
@@ -36,7 +40,11 @@ def plan_into(
         _check_shape(operator, self, args)
         return [Output((self._sizes, self.dtype), None, operator.half_is_raw)]
 
-    return make_planned_into_call(PlanTable(kernel, prepare), general, places)
+    plans = PlanTable(kernel, prepare)
+    *plain, last = converters[1:]
+    if last is generator_or_default and not (any(plain) or reads_self):
+        return make_drawing_call(plans, general)
+    return make_planned_into_call(plans, general, places)
 
 
 def _check_shape(operator: Dispatch, self: Tensor, args: tuple[Any, ...]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from runtime.backends.cpu import converters as convert
 from runtime.backends.cpu.converters import Converters
 from runtime.backends.cpu.planned_calls import PlanTable, memory_of
+from runtime.core import generator as generators
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch.operator import Call
 
@@ -170,6 +171,31 @@ def make_planned_into_call(plans: PlanTable, general: Call, places: Places) -> C
         if run is None:
             return general(*args)
         run(flat, *memory_of(tensors), number, *source_of(args))
+        (self._shared or self._storage).version += 1
+        return self
+
+    return call
+
+
+def make_drawing_call(plans: PlanTable, general: Call) -> Call:
+    """A planned kernel that fills a dense self with random numbers.
+
+    Behind self come plain numbers and the source: run(self, number, source).
+    """
+
+    def call(self: Tensor, *others: Any) -> Any:
+        flat = self._flat
+        if flat is None:
+            return general(self, *others)
+        *plain, generator = others
+        geometry = (self._sizes, *plain)
+        plan = plans.get(geometry)
+        if plan is None:
+            plan = plans.make(geometry, (self, *others), 1)
+        _, run, number = plan
+        if run is None:
+            return general(self, *others)
+        run(flat, number, generators.default_generator if generator is None else generator)
         (self._shared or self._storage).version += 1
         return self
 

@@ -9,6 +9,8 @@ cut off). `start` is where the draw begins in the stream.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from runtime.kernels.build import kernel
@@ -194,7 +196,7 @@ def drop(out, mask, x, first_block, last_block, start, seed, threshold, scale):
     n = out.size
     blocks = (n + 3) // 4
     words = np.empty((4, CHUNK), np.uint32)
-    zero = x.dtype.type(0)
+    zero, factor = x.dtype.type(0), x.dtype.type(scale)
     for base in range(first_block, last_block, CHUNK):
         count = min(CHUNK, last_block - base)
         fill_words(words, count, start + np.uint64(base), seed)
@@ -203,7 +205,59 @@ def drop(out, mask, x, first_block, last_block, start, seed, threshold, scale):
             for i in range(min(count, n - first)):
                 keep = np.uint64(words[w, i]) >= threshold
                 mask[first + i] = keep
-                out[first + i] = x[first + i] * scale if keep else zero
+                out[first + i] = x[first + i] * factor if keep else zero
+
+
+@kernel
+def below_each(out, p, at, width, blocks, start, seed):
+    """Whether a word is below p * 2**32, as 0 or 1, for `width` numbers p over and over.
+
+    False if one is no probability.
+    """
+    for i in range(width):
+        if not 0 <= p[at + i] <= 1:
+            return False
+    words = np.empty((4, blocks), np.uint32)
+    fill_words(words, blocks, start, seed)
+    flat = words.reshape(4 * blocks)
+    for i in range(out.size):
+        out[i] = flat[i] < np.float64(p[at + i % width]) * 2.0**32
+    return True
+
+
+@kernel
+def permute(out, blocks, start, seed):
+    """Fisher-Yates: place i gets one of what is left from i on."""
+    n = out.size
+    drawn = np.empty((4, blocks), np.uint32)
+    fill_words(drawn, blocks, start, seed)
+    words = drawn.reshape(4 * blocks)
+    for i in range(n):
+        out[i] = i
+    for i in range(n - 1):
+        j = i + np.int64((np.uint64(words[i]) * np.uint64(n - i)) >> np.uint64(32))
+        out[i], out[j] = out[j], out[i]
+
+
+@typed
+def to_cauchy(out, median, sigma):
+    """The quantile of each number u in [0, 1): median + sigma * tan(pi * (u - 1/2))."""
+    for i in range(out.size):
+        out[i] = T(median) + T(sigma) * tan(T(math.pi) * (out[i] - T(0.5)))
+
+
+@typed
+def to_exp(out):
+    """The exponential of each number."""
+    for i in range(out.size):
+        out[i] = exp(out[i])
+
+
+@typed
+def to_ceil(out):
+    """Each number rounded up."""
+    for i in range(out.size):
+        out[i] = math.ceil(out[i])
 
 
 UNIFORM = {"float32": (1, uniform_single), "float64": (2, uniform_double)}

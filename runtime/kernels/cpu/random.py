@@ -4,49 +4,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from runtime.core.generator import default_generator
 from runtime.kernels import threads
-from runtime.kernels.build import kernel
-from runtime.kernels.cpu import distributions
-from runtime.kernels.cpu.folding import buffer_of, settle
-from runtime.kernels.cpu.philox import blocks_of, draw_words, fill_words, reserve
-from runtime.kernels.cpu.planned import Operand, Plan, Planner, planned
+from runtime.kernels.cpu import distributions, random_plans
+from runtime.kernels.cpu.folding import buffer_of, contiguous_of, settle
+from runtime.kernels.cpu.philox import blocks_of, draw_words, reserve
+from runtime.kernels.cpu.planned import planned
 
 Array = Any
 
 
-def plan_fill(kernels: Any, parameters: Callable[..., tuple[float, ...]]) -> Planner:
-    """The planner of an operator that fills a tensor with a few numbers.
-
-    parameters: makes the loop's numbers of the operator's.
-    """
-
-    def plan(self: Operand, *arguments: Any) -> Plan | None:
-        count = prod(self.sizes)
-        if self.dtype.name not in kernels or not 0 < count <= threads.GRAIN:
-            return None
-        words_each, fill = kernels[self.dtype.name]
-        blocks = blocks_of(count, words_each)
-        numbers = parameters(*map(float, arguments[:-1]))  # the last is the generator
-        words, floats = (int, int, np.uint64, np.uint64), (float,) * len(numbers)
-        entry = fill.entry_point(self.dtype, (self.dtype, *words, *floats))
-
-        def run(target: Array, numbers: tuple[float, ...], generator: Any) -> None:
-            seed, start = generator.advance(blocks)
-            entry(target, 0, blocks, start, seed, *numbers)
-
-        return Plan(run, numbers)
-
-    return plan
-
-
-@planned(plan_fill(distributions.UNIFORM, lambda low, high: (low, high - low)))
+@planned(random_plans.plan_fill(distributions.UNIFORM, lambda low, high: (low, high - low)))
 def uniform_(self: Array, from_: float, to: float, generator: Any) -> None:
     """Fill evenly from [from, to); real and imaginary part of complex numbers alike."""
     if self.dtype.kind == "c":
@@ -55,7 +27,7 @@ def uniform_(self: Array, from_: float, to: float, generator: Any) -> None:
         _fill(self, generator, distributions.UNIFORM, from_, to - from_)
 
 
-@planned(plan_fill(distributions.NORMAL, lambda mean, std: (mean, std)))
+@planned(random_plans.plan_fill(distributions.NORMAL, lambda mean, std: (mean, std)))
 def normal_(self: Array, mean: float, std: float, generator: Any) -> None:
     """Fill normally. The variance of complex numbers is shared by their parts."""
     if self.dtype.kind == "c":
@@ -99,32 +71,50 @@ def _run(
     threads.run_ranges(part, blocks, count)
 
 
-@planned(plan_fill(distributions.EXPONENTIAL, lambda rate: (1 / rate,)))
+@planned(random_plans.plan_fill(distributions.EXPONENTIAL, lambda rate: (1 / rate,)))
 def exponential_(self: Array, lambd: float, generator: Any) -> None:
     """Fill from the exponential distribution: -log(u) / lambd, never zero."""
     _fill(self, generator, distributions.EXPONENTIAL, 1.0 / lambd)
 
 
+@planned(
+    random_plans.plan_fill(distributions.UNIFORM, lambda *_: (0, 1), distributions.to_cauchy, True)
+)
 def cauchy_(self: Array, median: float, sigma: float, generator: Any) -> None:
     """Fill by the quantile function: median + sigma * tan(pi * (u - 1/2))."""
-    u = _uniform_like(self, generator)
-    self[...] = median + sigma * np.tan(np.pi * (u - 0.5))
+    uniform_(self, 0.0, 1.0, generator)
+    _transform(distributions.to_cauchy, self, median, sigma)
 
 
+@planned(random_plans.plan_fill(distributions.NORMAL, lambda *given: given, distributions.to_exp))
 def log_normal_(self: Array, mean: float, std: float, generator: Any) -> None:
     """Fill with exponentials of normal numbers."""
     normal_(self, mean, std, generator)
-    np.exp(self, out=self)
+    _transform(distributions.to_exp, self)
 
 
+@planned(
+    random_plans.plan_fill(
+        distributions.EXPONENTIAL, random_plans.trial_length, distributions.to_ceil
+    )
+)
 def geometric_(self: Array, p: float, generator: Any) -> None:
     """Fill with trials until success: exponential numbers rounded up, in units of -log(1 - p)."""
+    if self.dtype.kind == "f":
+        _fill(self, generator, distributions.EXPONENTIAL, *random_plans.trial_length(p))
+        np.ceil(self, out=self)
+        return
     waits = np.empty(self.shape)
     exponential_(waits, -math.log1p(-p), generator)
     np.ceil(waits, out=waits)
-    if self.dtype.kind in "iu":
-        waits = np.minimum(waits, np.iinfo(self.dtype).max)
-    self[...] = waits
+    self[...] = np.minimum(waits, np.iinfo(self.dtype).max) if self.dtype.kind in "iu" else waits
+
+
+def _transform(loop: Any, self: Array, *parameters: float) -> None:
+    """Turn the numbers that an array is full of into others."""
+    buffer = contiguous_of(self)
+    loop(buffer.reshape(-1), *map(float, parameters))
+    settle(self, buffer)
 
 
 def _uniform_like(self: Array, generator: Any) -> Array:
@@ -136,116 +126,78 @@ def _uniform_like(self: Array, generator: Any) -> Array:
 # Integers.
 
 
+@planned(random_plans.plan_whole)
 def random_(self: Array, generator: Any) -> None:
     """Fill with whole numbers from 0 to the largest up to which the dtype holds all."""
-    _whole(self, 0, _largest(self) + 1, generator)
+    _whole(self, generator)
 
 
+@planned(random_plans.plan_whole)
 def random_to_(self: Array, to: int, generator: Any) -> None:
     """Fill with whole numbers from [0, to)."""
-    _whole(self, 0, to, generator)
+    _whole(self, generator, to)
 
 
+@planned(random_plans.plan_whole)
 def random_from_(self: Array, from_: int, to: int | None, generator: Any) -> None:
     """Fill with whole numbers from [from, to), or up to the largest."""
-    _whole(self, from_, _largest(self) + 1 if to is None else to, generator)
+    _whole(self, generator, from_, to)
 
 
-def _largest(self: Array) -> int:
-    if self.dtype == np.bool_:
-        return 1
-    if self.dtype.kind == "f":
-        return 2 ** (np.finfo(self.dtype).nmant + 1)
-    return int(np.iinfo(self.dtype).max)
-
-
-def _whole(self: Array, low: int, high: int, generator: Any) -> None:
+def _whole(self: Array, generator: Any, *bounds: int | None) -> None:
     if not self.size:
         return
-    span = high - low
+    fill, words_each, parameters = random_plans.whole_numbers(self.dtype, *bounds)
     buffer = buffer_of(self)
-    parameters = np.uint64(low % 2**64), np.uint64(span % 2**64)
-    if span > 2**32:
-        _run(distributions.whole_wide, (buffer.reshape(-1),), 2, generator, *parameters)
-    else:
-        _run(distributions.whole_narrow, (buffer.reshape(-1),), 1, generator, *parameters)
+    _run(fill, (buffer.reshape(-1),), words_each, generator, *parameters)
     settle(self, buffer)
 
 
-def plan_randperm(out: Operand, n: int, generator: Any) -> Plan | None:
-    """Plan a short permutation."""
-    if not 0 < n <= threads.GRAIN:
-        return None
-    entry = permute.entry_point((out.dtype, int, np.uint64, np.uint64))
-    blocks = blocks_of(n, 1)
-
-    def run(target: Array, blocks: int, generator: Any) -> None:
-        seed, start = generator.advance(blocks)
-        entry(target, blocks, start, seed)
-
-    return Plan(run, blocks)
-
-
-@planned(plan_randperm)
+@planned(random_plans.plan_randperm)
 def randperm(out: Array, n: int, generator: Any) -> None:
     """Write 0 .. n - 1 in random order."""
     if not n:
         return
     order = buffer_of(out)
     start, seed = reserve(n, 1, generator)
-    permute(order, blocks_of(n, 1), start, seed)
+    distributions.permute(order, blocks_of(n, 1), start, seed)
     settle(out, order)
-
-
-@kernel
-def permute(out, blocks, start, seed):
-    """Fisher-Yates: place i gets one of what is left from i on."""
-    n = out.size
-    drawn = np.empty((4, blocks), np.uint32)
-    fill_words(drawn, blocks, start, seed)
-    words = drawn.reshape(4 * blocks)
-    for i in range(n):
-        out[i] = i
-    for i in range(n - 1):
-        j = i + np.int64((np.uint64(words[i]) * np.uint64(n - i)) >> np.uint64(32))
-        out[i], out[j] = out[j], out[i]
 
 
 # Zeros and ones.
 
 
+@planned(random_plans.plan_bernoulli)
 def bernoulli_(self: Array, p: float, generator: Any) -> None:
     """Fill with ones of probability p."""
     if not self.size:
         return
     buffer = buffer_of(self)
-    _run(distributions.below, (buffer.reshape(-1),), 1, generator, threshold(p))
+    _run(distributions.below, (buffer.reshape(-1),), 1, generator, random_plans.threshold(p))
     settle(self, buffer)
 
 
-def threshold(p: float) -> Any:
-    """How many of the 2**32 words stand for an event of probability p."""
-    return np.uint64(round(float(p) * 2**32))
-
-
+@planned(random_plans.plan_bernoulli_tensor)
 def bernoulli_tensor_(self: Array, p: Array, generator: Any) -> None:
     """Fill each element with one, of the probability at its place.
 
     Raises: RuntimeError if one is no probability.
     """
     if p.size and not ((p >= 0) & (p <= 1)).all():
-        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+        raise random_plans.no_probability()
     if not self.size:
         return
     words = draw_words(self.size, generator).reshape(self.shape)
     self[...] = words < p.astype(np.float64) * 2.0**32
 
 
+@planned(random_plans.plan_bernoulli_tensor)
 def bernoulli(out: Array, self: Array, generator: Any) -> None:
     """Write ones and zeros with the probabilities in self."""
     bernoulli_tensor_(out, self, generator)
 
 
+@planned(random_plans.plan_dropout)
 def native_dropout(out: Array, mask: Array, input: Array, p: float, train: bool | None) -> None:
     """Write what is kept, scaled by 1 / (1 - p), and the mask of what is kept."""
     if not input.size:
@@ -256,8 +208,7 @@ def native_dropout(out: Array, mask: Array, input: Array, p: float, train: bool 
     scale = 1 / (1 - p) if p < 1 else 0.0
     buffer, kept = buffer_of(out), buffer_of(mask)
     arrays = buffer.reshape(-1), kept.reshape(-1), np.ascontiguousarray(input).reshape(-1)
-    factor = out.dtype.type(scale)
-    _run(distributions.drop, arrays, 1, default_generator, threshold(p), factor)
+    _run(distributions.drop, arrays, 1, default_generator, random_plans.threshold(p), scale)
     settle(out, buffer)
     settle(mask, kept)
 

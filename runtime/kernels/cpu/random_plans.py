@@ -1,0 +1,183 @@
+"""Plans of a few random numbers: one compiled call, with the blocks that the generator gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from runtime.core.generator import default_generator
+from runtime.kernels import threads
+from runtime.kernels.cpu import distributions
+from runtime.kernels.cpu.loop_plans import are_alike
+from runtime.kernels.cpu.philox import blocks_of
+from runtime.kernels.cpu.planned import Operand, Plan, Planner
+from runtime.kernels.cpu.small import BOOL
+from runtime.kernels.typed import TypedKernel
+
+Array = Any
+BLOCKS = (int, int, np.uint64, np.uint64)
+"""What every loop of a draw takes behind its arrays: blocks from, to; start; seed."""
+
+
+def _count(self: Operand) -> int:
+    """How many numbers to draw, 0 if they are too many for a plan."""
+    count = prod(self.sizes)
+    return count if self.is_contiguous and count <= threads.GRAIN else 0
+
+
+def plan_fill(
+    kernels: Any,
+    parameters: Callable[..., tuple[float, ...]],
+    transform: TypedKernel | None = None,
+    has_parameters: bool = False,
+) -> Planner:
+    """The planner of an operator that fills a tensor with a few numbers.
+
+    parameters: makes the loop's numbers of the operator's. transform: turns what was drawn into
+    other numbers, by the operator's own if it has_parameters.
+    """
+
+    def plan(self: Operand, *given: Any) -> Plan | None:
+        count, plain = _count(self), tuple(map(float, given[:-1]))
+        if self.dtype.name not in kernels or not count:
+            return None
+        words_each, fill = kernels[self.dtype.name]
+        blocks = blocks_of(count, words_each)
+        numbers = parameters(*plain)
+        entry = fill.entry_point(self.dtype, (self.dtype, *BLOCKS, *(float,) * len(numbers)))
+
+        def run(target: Array, numbers: tuple[float, ...], generator: Any) -> None:
+            seed, start = generator.advance(blocks)
+            entry(target, 0, blocks, start, seed, *numbers)
+
+        if transform is None:
+            return Plan(run, numbers)
+        behind = plain if has_parameters else ()
+        turn = transform.entry_point(self.dtype, (self.dtype, *(float,) * len(behind)))
+
+        def run_both(target: Array, numbers: tuple[float, ...], generator: Any) -> None:
+            run(target, numbers, generator)
+            turn(target, *behind)
+
+        return Plan(run_both, numbers)
+
+    return plan
+
+
+def trial_length(p: float) -> tuple[float]:
+    """What exponential numbers are multiplied by to wait for an event of probability p."""
+    return (-1 / math.log1p(-p) if p < 1 else 0.0,)
+
+
+def whole_numbers(dtype: Any, *bounds: int | None) -> tuple[Any, int, tuple[Any, Any]]:
+    """The loop for whole numbers from [from, to), the words it takes for each, its parameters.
+
+    Without `from` they begin at 0; without `to` they end with the largest number up to which the
+    dtype holds all.
+    """
+    low = (bounds[0] or 0) if len(bounds) == 2 else 0
+    high = bounds[-1] if bounds else None
+    span = (_largest(dtype) + 1 if high is None else high) - low
+    parameters = np.uint64(low % 2**64), np.uint64(span % 2**64)
+    if span > 2**32:
+        return distributions.whole_wide, 2, parameters
+    return distributions.whole_narrow, 1, parameters
+
+
+def _largest(dtype: Any) -> int:
+    if dtype == np.bool_:
+        return 1
+    if dtype.kind == "f":
+        return 2 ** (np.finfo(dtype).nmant + 1)
+    return int(np.iinfo(dtype).max)
+
+
+def plan_whole(self: Operand, *given: Any) -> Plan | None:
+    """Plan `random_`."""
+    if not _count(self):
+        return None
+    fill, words_each, parameters = whole_numbers(self.dtype, *given[:-1])
+    return _plan_draw(self, fill, words_each, *parameters)
+
+
+def _plan_draw(self: Operand, fill: Any, words_each: int, *parameters: Any) -> Plan:
+    """Plan a loop whose parameters are numbers of 64 bits."""
+    blocks = blocks_of(prod(self.sizes), words_each)
+    entry = fill.entry_point((self.dtype, *BLOCKS, *(np.uint64,) * len(parameters)))
+
+    def run(target: Array, parameters: tuple[Any, ...], generator: Any) -> None:
+        seed, start = generator.advance(blocks)
+        entry(target, 0, blocks, start, seed, *parameters)
+
+    return Plan(run, tuple(map(int, parameters)))
+
+
+def plan_randperm(out: Operand, n: int, generator: Any) -> Plan | None:
+    """Plan a short permutation."""
+    if not 0 < n <= threads.GRAIN:
+        return None
+    entry = distributions.permute.entry_point((out.dtype, int, np.uint64, np.uint64))
+    blocks = blocks_of(n, 1)
+
+    def run(target: Array, blocks: int, generator: Any) -> None:
+        seed, start = generator.advance(blocks)
+        entry(target, blocks, start, seed)
+
+    return Plan(run, blocks)
+
+
+def threshold(p: float) -> Any:
+    """How many of the 2**32 words stand for an event of probability p."""
+    return np.uint64(round(float(p) * 2**32))
+
+
+def plan_bernoulli(self: Operand, p: float, generator: Any) -> Plan | None:
+    """Plan `bernoulli_` of one probability."""
+    return _plan_draw(self, distributions.below, 1, threshold(p)) if _count(self) else None
+
+
+def plan_bernoulli_tensor(out: Operand, p: Operand, generator: Any) -> Plan | None:
+    """Plan zeros and ones of a probability each, or of one for each place of a row."""
+    count = _count(out)
+    behind = out.sizes[len(out.sizes) - len(p.sizes) :]
+    if not count or not p.is_contiguous or p.sizes != behind or p.dtype.kind != "f":
+        return None
+    arguments = (out.dtype, p.dtype, int, int, int, np.uint64, np.uint64)
+    entry, blocks = distributions.below_each.entry_point(arguments), blocks_of(count, 1)
+
+    def run(target: Array, p: Array, at: int, blocks: int, generator: Any) -> None:
+        seed, start = generator.advance(blocks)
+        if not entry(target, p, at, width, blocks, start, seed):
+            raise no_probability()
+
+    width = prod(p.sizes)
+    return Plan(run, blocks)
+
+
+def no_probability() -> RuntimeError:
+    """The error of a number below 0 or above 1."""
+    return RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+
+
+def plan_dropout(
+    out: Operand, mask: Operand, input: Operand, p: float, train: bool | None
+) -> Plan | None:
+    """Plan `native_dropout` in training."""
+    count = _count(input)
+    if train is False or not count or not are_alike(out, input):
+        return None
+    arrays = out.dtype, BOOL, input.dtype
+    entry = distributions.drop.entry_point((*arrays, *BLOCKS, np.uint64, float))
+    blocks, limit = blocks_of(count, 1), int(threshold(p))
+
+    def run(target: Array, mask: Array, x: Array, at: int, scale: float) -> None:
+        seed, start = default_generator.advance(blocks)
+        if at or x.size != count:
+            x = x[at : at + count]
+        entry(target, mask, x, 0, blocks, start, seed, limit, scale)
+
+    return Plan(run, 1 / (1 - p) if p < 1 else 0.0)
