@@ -235,9 +235,10 @@ def float32_fits() -> Iterator[Fit]:
     """Those of float32.py that are rounded to float32."""
     h = LN2 / 2 * mp.mpf("1.001")
     yield Fit("exp", exp_rest, 5, -h, h, lambda r: r * r / mp.exp(r))
+    yield Fit("twice exp", times(exp_rest, 2), 5, -h, h, lambda r: r * r / mp.exp(r))
     yield Fit("expm1", exp_rest, 5, -h, h, abs)
     half = mp.mpf("0.5005")
-    yield Fit("exp2", exp2_rest, 6, -half, half, lambda r: abs(r) / mp.power(2, r))
+    yield Fit("exp2", times(exp2_rest, 2), 6, -half, half, lambda r: abs(r) / mp.power(2, r))
     low, high = mp.sqrt(mp.mpf("0.5")) - 1 - mp.mpf("1e-6"), mp.sqrt(2) - 1 + mp.mpf("1e-6")
     for name, factor in (("log", mp.mpf(1)), ("log2", 1 / LN2), ("log10", 1 / mp.log(10))):
         yield Fit(name, times(log_rest(3), factor), 9, low, high, log_weight(3))
