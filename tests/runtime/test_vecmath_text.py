@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import platform
 import re
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -98,6 +100,18 @@ def _check_fits(fits: Any) -> None:
 )
 def test_loop_vectorises(name: str, type_name: str) -> None:
     assert_vectorises(name, type_name)
+
+
+def test_loops_vectorise_for_arm64_from_the_same_source() -> None:
+    """In a process of its own, since Numba must not optimise."""
+    names = ["exp", "sin_near", "log2"]
+    command = [sys.executable, "-m", "tests.runtime.vecmath_arm", *names]
+    root = build.Path(__file__).parents[2]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root)
+    for name, line in zip(names, done.stdout.splitlines(), strict=True):
+        found, count, calls = line.split()
+        assert (found, calls) == (name, "False")
+        assert int(count) >= 8
 
 
 @pytest.mark.slow
