@@ -1,5 +1,6 @@
 """Discrete Fourier transforms on the CPU by SciPy's pocketfft, into the given outputs.
 
+Many rows or columns whose size is a power of two are our own (`lane_transforms`).
 A normalisation is 0 for none, 1 for the square root of the number of points, 2 for that number.
 """
 
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels import build, threads
+from runtime.kernels.cpu import lane_transforms
 
 Array = Any
 
@@ -44,7 +46,9 @@ def _fft_r2c(
 ) -> None:
     """Write the transform of real numbers: the first half of the last dim, or all of it."""
     library, count = transforms(), _workers(self)
-    if library is None:
+    if dim[-1] == self.ndim - 1 and _fits_lanes(out, self, dim):
+        _r2c_in_lanes(out, self, dim, _scale(self, dim, normalization))
+    elif library is None:
         _by_public_function("rfftn" if onesided else "fftn", out, self, dim, FORWARD[normalization])
     elif onesided:
         library.r2c(self, dim, True, normalization, out, count)
@@ -54,6 +58,53 @@ def _fft_r2c(
         first = out[(slice(None),) * last + (slice(half),)]
         library.r2c(self, dim, True, normalization, first, count)
         _mirror(out, dim, half)
+
+
+def _fits_lanes(out: Array, self: Array, dim: Sequence[int]) -> bool:
+    """Whether the transform goes over the last dim, the one before, or both, in vectors' lanes."""
+    last = self.ndim - 1
+    return (
+        tuple(dim) in ((last,), (last - 1,), (last - 1, last))
+        and out.flags.c_contiguous
+        and all(d >= 0 and lane_transforms.suits(self, self.shape[d]) for d in dim)
+    )
+
+
+def _scale(self: Array, dim: Sequence[int], normalization: int) -> float:
+    """The factor of a normalisation."""
+    count = prod(self.shape[d] for d in dim)
+    return (1.0, count**-0.5, 1.0 / count)[normalization]
+
+
+def _matrices(array: Array) -> Array:
+    """(*B, n, m) as (B, n, m)."""
+    return array.reshape((-1, *array.shape[-2:]))
+
+
+def _r2c_in_lanes(out: Array, self: Array, dim: Sequence[int], scale: float) -> None:
+    """The last dim by two rows at once; the one before in place, over the first half."""
+    if len(dim) == 1:
+        rows = self.reshape(-1, self.shape[-1]), out.reshape(-1, out.shape[-1])
+        lane_transforms.transform_real_rows(rows[1], rows[0], scale)
+        return
+    half = self.shape[-1] // 2 + 1
+    for matrix, result in zip(_matrices(self), _matrices(out)[..., :half], strict=True):
+        lane_transforms.transform_real_rows(result, matrix, 1.0)
+        lane_transforms.transform_columns(result, result, scale, True)
+    if out.shape[-1] > half:
+        _mirror(out, dim, half)
+
+
+def _c2c_in_lanes(out: Array, self: Array, dim: Sequence[int], scale: float, forward: bool) -> None:
+    """The last dim first, then the one before."""
+    source = self
+    if dim[-1] == self.ndim - 1:
+        rows, factor = out.reshape(-1, out.shape[-1]), scale if len(dim) == 1 else 1.0
+        lane_transforms.transform_rows(rows, self.reshape(rows.shape), factor, forward)
+        source = out
+    if dim[0] == self.ndim - 2:
+        for matrix, result in zip(_matrices(source), _matrices(out), strict=True):
+            lane_transforms.transform_columns(result, matrix, scale, forward)
 
 
 def _mirror(out: Array, dim: Sequence[int], half: int) -> None:
@@ -118,6 +169,8 @@ def _fft_c2c(
     library = transforms()
     if not len(dim):
         np.copyto(out, self)
+    elif _fits_lanes(out, self, dim):
+        _c2c_in_lanes(out, self, dim, _scale(self, dim, normalization), forward)
     elif library is not None:
         library.c2c(self, dim, forward, normalization, out, _workers(self))
     elif forward:
