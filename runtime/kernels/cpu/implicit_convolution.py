@@ -372,17 +372,17 @@ _KERNELS: dict[str, tuple[Any, str]] = {
 
 @cache
 def _entry(name: str, dtype: Any, tile: Tile) -> Any:
-    """The entry point of a kernel for one element type and tile."""
-    function, kinds = _KERNELS[name]
-    title = f"{name}: {dtype.name}, tiles of {tile.rows} by {tile.width}."
+    """A kernel for one element type and tile; the text is that of all, which share their parts."""
+    title = f"Implicit convolution: {dtype.name}, tiles of {tile.rows} by {tile.width}."
     parts = [
         build.HEADER.format(title=title),
         register_tile.tile_text(dtype, tile),
         f"DEPTH, LONG_DEPTH = {DEPTH}, {LONG_DEPTH}\n",
         *("@inner\n" + build.plain_source(helper) for helper in _HELPERS),
-        "@entry\n" + build.plain_source(function),
-        f"kernel = {function.__name__}\n",
+        *("@entry\n" + build.plain_source(function) for function, _ in _KERNELS.values()),
     ]
     types = {"T": dtype, "i": np.dtype(np.int64), "n": int}
+    function, kinds = _KERNELS[name]
     arguments = tuple([types[kind] for kind in kinds])
-    return build.entry_point(f"{name}_{dtype.name}", "\n\n".join(parts), arguments)
+    text = "\n\n".join(parts)
+    return build.entry_point(f"implicit_{dtype.name}", text, arguments, function.__name__)

@@ -26,6 +26,8 @@ IMPORTS = """\
 from llvmlite import ir
 from numba import from_dtype, types
 from numba.extending import intrinsic
+
+outer = njit(forceinline=False, no_cpython_wrapper=True, **options)
 """
 
 
@@ -79,18 +81,28 @@ CONTRACT = {CONTRACT}
 T = np.{np.dtype(dtype).name}
 """
     plain = (data_of, vector_place, exchange, accumulate, build_product, build_transpose)
-    intrinsics = (multiply_tile, transpose_tile, element, put, copy_line)
+    intrinsics = (stay_apart, multiply_tile, transpose_tile, element, put, copy_line)
     parts = [
         IMPORTS,
         names,
         *(build.plain_source(function) for function in plain),
         *("@intrinsic\n" + build.plain_source(function) for function in intrinsics),
-        "@inner\n" + build.plain_source(transpose),
+        "@outer\n" + build.plain_source(transpose),
     ]
     return "\n\n".join(parts)
 
 
 # What follows is compiled as part of kernels' texts.
+
+
+def stay_apart(context):
+    """Keep the function that calls this out of its callers, which compile sooner without it."""
+
+    def emit(context, builder, signature, args):
+        builder.function.attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.void(), emit
 
 
 def multiply_tile(
@@ -265,6 +277,7 @@ def vector_place(builder, pointer, index, vector):
 
 def transpose(target, at, stride, source, start, step, lines, count):
     """target[at + i * stride + j] = source[start + j * step + i] for i < lines, j < count."""
+    stay_apart()
     whole, full = lines - lines % LANES, count - count % LANES
     for j in range(0, full, LANES):
         for i in range(0, whole, LANES):

@@ -35,11 +35,9 @@ def product_text(dtype: Any) -> str:
     tile = product_tile(dtype)
     parts = [
         register_tile.tile_text(dtype, tile),
-        "outer = njit(forceinline=False, no_cpython_wrapper=True, **options)\n",
         f"GROUP, REST, SIZE = {GROUP}, {tile.rows // 3}, {np.dtype(dtype).itemsize}\n"
         f"DEPTH = {DEPTH}\n",
         *(build.plain_source(f) for f in (build_strided, strided_product)),
-        "@intrinsic\n" + build.plain_source(stay_apart),
         "whole_tile = strided_product(ROWS)\nrest_tile = strided_product(REST)\n",
         *("@inner\n" + build.plain_source(f) for f in (copy_lines,)),
         *("@outer\n" + build.plain_source(f) for f in (pack_panel, pack, multiply_panel, multiply)),
@@ -48,16 +46,6 @@ def product_text(dtype: Any) -> str:
 
 
 # What follows is compiled as part of kernels' texts. Addresses are int64, distances in elements.
-
-
-def stay_apart(context):
-    """Keep the function that calls this out of its callers, which compile sooner without it."""
-
-    def emit(context, builder, signature, args):
-        builder.function.attributes.add("noinline")
-        return context.get_dummy_value()
-
-    return types.void(), emit
 
 
 def strided_product(height):
