@@ -6,8 +6,8 @@ dtype, strided, the default device and ordinary memory where they are None.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from runtime import errors
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
+from runtime.core import key as keys
 from runtime.core import layout as layouts
 from runtime.core import memory_format as formats
 from runtime.core import number, promotion
@@ -27,12 +28,13 @@ from runtime.core.memory_format import memory_format
 from runtime.core.size import Size, make_size
 from runtime.core.tensor import Tensor, build, make_tensor
 from runtime.dispatch.operator import backend_of
-from runtime.kernels.cpu import half
+from runtime.kernels.cpu import half, shaping
 
 Number = bool | int | float | complex
 Options = Any
 
 _empty, _zeros = np.empty, np.zeros
+NUMBERS = (float, int, bool, complex)
 _INT64 = np.dtype(np.int64)
 
 
@@ -119,12 +121,13 @@ def from_values(values: np.ndarray, dtype: dtype, on: device) -> Tensor:
     place = dense_layout(values.shape)
     flat = values if values.ndim == 1 else values.reshape(-1)
     if flat.dtype != dtype.numpy:
-        flat = _cast(flat, dtype)
+        flat = cast_values(flat, dtype)
     made = build(dtype.index | place.zero_dim, place.sizes, place.strides, 0, None, flat)
     return made if on.type_index == devices.CPU else made.to(on)  # type: ignore[attr-defined]
 
 
-def _cast(flat: np.ndarray, dtype: dtype) -> np.ndarray:
+def cast_values(flat: np.ndarray, dtype: dtype) -> np.ndarray:
+    """Return a vector of numbers as a buffer of `dtype` holds them."""
     with np.errstate(over="ignore", invalid="ignore"):
         if dtype.opmath is not dtype:
             return half.from_float32(flat.astype(np.float32), dtype)
@@ -196,9 +199,19 @@ def full(
     return empty(size, chosen, *options, value=value)
 
 
-def scalar_tensor(s: Any, dtype: dtype | None = None, *options: Options) -> Tensor:
+def scalar_tensor(
+    s: Any,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
     """A 0-d tensor of the default dtype unless another is given."""
-    return full((), s, dtype_or(dtype, dtypes.default_dtype()), *options)
+    chosen, value = dtype_or(dtype, dtypes.default_dtype()), number_of(s)
+    if value.__class__ not in NUMBERS or (layout is not None and layout is not layouts.strided):
+        return full((), value, chosen, layout, device, pin_memory)
+    number.check_fits(value, chosen)
+    return allocate((), chosen, device_or_default(device), value)
 
 
 def bits_of(value: Number, own: dtype) -> Number:
@@ -217,131 +230,21 @@ def empty_strided(
     pin_memory: bool | None = None,
 ) -> Tensor:
     """A tensor of undefined values with the given strides, in as much memory as they need."""
-    sizes, strides = make_size(sizes_of(size)), tuple(stride)
+    sizes, strides = sizes_of(size), tuple(stride)
+    extent = _extent(sizes, strides)
+    made = allocate((extent,), dtype_or(dtype, dtypes.default_dtype()), device_or_default(device))
+    key = made._key if sizes else made._key | keys.ZERO_DIM
+    return build(key, make_size(sizes), strides, 0, made._storage)
+
+
+@lru_cache(maxsize=4096)
+def _extent(sizes: tuple[int, ...], strides: tuple[int, ...]) -> int:
+    """How many elements of memory a geometry takes."""
     if len(sizes) != len(strides):
         raise errors.strides_do_not_match(sizes, strides)
-    extent = sum((n - 1) * step for n, step in zip(sizes, strides, strict=True)) + 1
-    memory_sizes = (0 if 0 in sizes else extent,)
-    chosen, on = dtype_or(dtype, dtypes.default_dtype()), device_or_default(device)
-    storage = allocate(memory_sizes, chosen, on)._storage
-    key = allocate((0,) * len(sizes), chosen, on)._key
-    return build(key, sizes, strides, 0, storage)
-
-
-# Ranges.
-
-
-def arange_to(end: Any, *options: Options) -> Tensor:
-    """0, 1, 2 ... below `end`."""
-    return arange(0, end, 1, *options)
-
-
-def arange_from(start: Any, end: Any, *options: Options) -> Tensor:
-    """start, start + 1 ... below `end`."""
-    return arange(start, end, 1, *options)
-
-
-def arange(
-    start: Any,
-    end: Any,
-    step: Any = 1,
-    dtype: dtype | None = None,
-    layout: layout | None = None,
-    device: device | None = None,
-    pin_memory: bool | None = None,
-) -> Tensor:
-    """start, start + step ... up to but not including `end`; int64 if all three are ints."""
-    on = device_or_default(device)
-    are_ints = start.__class__ is end.__class__ is step.__class__ is int
-    if are_ints and (dtype is None or dtype is dtypes.int64) and step > 0 and start <= end:
-        return from_values(np.arange(start, end, step, _INT64), dtypes.int64, on)
-    start, end, step = _range_numbers(start, end, step, dtype)
-    is_integral = all(isinstance(each, int) for each in (start, end, step))
-    chosen = dtype_or(dtype, dtypes.int64 if is_integral else dtypes.default_dtype())
-    if chosen.kind in "bc":
-        raise errors.dtype_not_supported("arange_cpu", chosen, "integers and floats")
-    count = -((start - end) // step) if is_integral else math.ceil((end - start) / step)
-    return from_values(_steps(start, step, count), chosen, on)
-
-
-def _range_numbers(start: Any, end: Any, step: Any, wanted: Any) -> tuple[Any, Any, Any]:
-    """The bounds, checked; an integer dtype makes integers of them.
-
-    Raises: RuntimeError for a step of zero or away from the end, or bounds that are not finite.
-    """
-    start, end, step = number_of(start), number_of(end), number_of(step)
-    if wanted is not None and dtype_or(wanted, dtypes.int64).kind == "i":
-        start, end, step = int(start), int(end), int(step)
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if not math.isfinite(start) or not math.isfinite(end):
-        raise errors.range_not_finite(start, end)
-    if (end - start) * step < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    return start, end, step
-
-
-def _steps(start: Any, step: Any, count: int) -> np.ndarray:
-    if isinstance(start, int) and isinstance(step, int):
-        return np.arange(start, start + count * step, step, dtype=_INT64)
-    return start + np.arange(count, dtype=np.float64) * step
-
-
-def range_to(
-    start: Any,
-    end: Any,
-    step: Any = 1,
-    dtype: dtype | None = None,
-    layout: layout | None = None,
-    device: device | None = None,
-    pin_memory: bool | None = None,
-) -> Tensor:
-    """start, start + step ... up to and including `end`."""
-    start, end, step = _range_numbers(start, end, step, dtype)
-    count = int((end - start) / step) + 1
-    chosen = dtype_or(dtype, dtypes.default_dtype())
-    return from_values(_steps(start, step, count), chosen, device_or_default(device))
-
-
-def linspace(
-    start: Any,
-    end: Any,
-    steps: int,
-    dtype: dtype | None = None,
-    layout: layout | None = None,
-    device: device | None = None,
-    pin_memory: bool | None = None,
-) -> Tensor:
-    """`steps` numbers at equal distances, both ends included."""
-    start, end = number_of(start), number_of(end)
-    default = promotion.number_dtype(1j if isinstance(start + end, complex) else 1.0)
-    chosen = dtype_or(dtype, default)
-    return from_values(_spaced(start, end, steps, chosen), chosen, device_or_default(device))
-
-
-def _spaced(start: Any, end: Any, steps: int, chosen: dtype) -> np.ndarray:
-    """Counted from the nearer end, so that both ends are met exactly."""
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
-    if chosen.kind == "i":
-        start, end = int(start), int(end)
-    step = (end - start) / max(steps - 1, 1)
-    positions = np.arange(steps, dtype=np.float64)
-    first = positions < (steps // 2 or steps)
-    return np.where(first, start + step * positions, end - step * (steps - 1 - positions))
-
-
-def logspace(
-    start: Any, end: Any, steps: int, base: float = 10.0, dtype: dtype | None = None, *rest: Options
-) -> Tensor:
-    """`base` to the power of `steps` exponents at equal distances."""
-    start, end = number_of(start), number_of(end)
-    default = promotion.number_dtype(1j if isinstance(start + end, complex) else 1.0)
-    chosen = dtype_or(dtype, default)
-    exponents = _spaced(start, end, steps, dtypes.default_dtype())
-    on = device_or_default(rest[1] if len(rest) > 1 else None)
-    with np.errstate(over="ignore"):
-        return from_values(np.power(base, exponents), chosen, on)
+    if 0 in sizes:
+        return 0
+    return sum((n - 1) * step for n, step in zip(sizes, strides, strict=True)) + 1
 
 
 # Matrices.
@@ -361,30 +264,29 @@ def eye_rectangular(
     pin_memory: bool | None = None,
 ) -> Tensor:
     """Ones on the main diagonal, zeros elsewhere."""
-    for name, size in (("n", n), ("m", m)):
-        if size < 0:
-            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
-    made = zeros((n, m), dtype, layout, device, pin_memory)
-    buffer = made._storage.buffer
-    if buffer is not None and not made.is_cpu:
+    if n < 0 or m < 0:
+        name, size = ("n", n) if n < 0 else ("m", m)
+        raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
+    made = empty((n, m), dtype, layout, device, pin_memory, None, 0)
+    if not made.is_cpu:
         made.diagonal().fill_(1)  # type: ignore[attr-defined]
-    elif buffer is not None:
-        buffer[: m * m : m + 1] = bits_of(1, made.dtype)
+    else:
+        made._flat[: m * m : m + 1] = bits_of(1, made.dtype)
     return made
 
 
 def tril_indices(row: int, col: int, offset: int = 0, *options: Options) -> Tensor:
     """The positions on and below a diagonal: a row of row numbers, a row of column numbers."""
-    return _triangle(np.tril_indices, row, col, offset, *options)
+    return _triangle(False, row, col, offset, *options)
 
 
 def triu_indices(row: int, col: int, offset: int = 0, *options: Options) -> Tensor:
     """The positions on and above a diagonal: a row of row numbers, a row of column numbers."""
-    return _triangle(np.triu_indices, row, col, offset, *options)
+    return _triangle(True, row, col, offset, *options)
 
 
 def _triangle(
-    positions: Any,
+    is_upper: bool,
     row: int,
     col: int,
     offset: int,
@@ -393,8 +295,8 @@ def _triangle(
     device: device | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
-    for name, size in (("row", row), ("col", col)):
-        if size < 0:
-            raise RuntimeError(f"{name} must be non-negative, got{size}")
-    found = np.stack(positions(row, offset, col))
+    if row < 0 or col < 0:
+        name, size = ("row", row) if row < 0 else ("col", col)
+        raise RuntimeError(f"{name} must be non-negative, got{size}")
+    found = shaping.triangle_places(row, col, offset, is_upper)
     return from_values(found, dtype_or(dtype, dtypes.int64), device_or_default(device))

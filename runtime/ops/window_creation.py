@@ -7,14 +7,19 @@ arguments after those named mean what they do in `creation`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from runtime.core import dtype as dtypes
+from runtime.core.dtype import dtype
 from runtime.ops import creation
 
-Formula = Callable[[Any], Any]
+Formula = Callable[..., Any]
+
+LONGEST_KEPT = 4096
+"""The length up to which windows are remembered: programs ask for one window many times."""
 
 
 def _window(
@@ -22,12 +27,13 @@ def _window(
     window_length: int,
     periodic: bool,
     formula: Formula,
+    weights: tuple[float, ...],
     dtype: Any = None,
     layout: Any = None,
     device: Any = None,
     pin_memory: Any = None,
 ) -> Any:
-    """formula: of positions from 0 to 1."""
+    """formula(x, *weights): of positions x from 0 to 1."""
     chosen = creation.dtype_or(dtype, dtypes.default_dtype())
     if not chosen.is_floating_point:
         raise RuntimeError(f"{name} expects floating point dtypes, got: {chosen}")
@@ -35,31 +41,49 @@ def _window(
         raise RuntimeError(
             f"{name} requires non-negative window_length, got window_length={window_length}"
         )
-    points = window_length + periodic
+    make = _values if window_length <= LONGEST_KEPT else _values.__wrapped__
+    values = make(formula, weights, window_length, bool(periodic), chosen)
+    return creation.from_values(values.copy(), chosen, creation.device_or_default(device))
+
+
+@lru_cache(maxsize=64)
+def _values(
+    formula: Formula, weights: tuple[float, ...], window_length: int, periodic: bool, dtype: dtype
+) -> Any:
+    """The window's points as a buffer of `dtype` holds them."""
     if window_length <= 1:
-        values = np.ones(window_length)
+        points = np.ones(window_length)
     else:
-        values = formula(np.arange(window_length) / (points - 1))
-    return creation.from_values(values, chosen, creation.device_or_default(device))
+        last = window_length + periodic - 1
+        points = formula(np.arange(window_length) / last, *weights)
+    return creation.cast_values(points, dtype)
 
 
-def _cosines(*weights: float) -> Formula:
+def _cosines(x: Any, *weights: float) -> Any:
     """A sum of cosines of multiples of a full turn."""
-    return lambda x: sum(w * np.cos(2 * np.pi * k * x) for k, w in enumerate(weights))
+    return sum(w * np.cos(2 * np.pi * k * x) for k, w in enumerate(weights))
+
+
+def _positive_cosines(x: Any, *weights: float) -> Any:
+    return np.maximum(_cosines(x, *weights), 0)
 
 
 def _triangle(x: Any) -> Any:
     return 1 - np.abs(2 * x - 1)
 
 
+def _bessel(x: Any, beta: float) -> Any:
+    return np.i0(beta * np.sqrt(np.maximum(1 - (2 * x - 1) ** 2, 0))) / np.i0(beta)
+
+
 def hann_window(window_length: int, *options: Any) -> Any:
     """Half a turned cosine, periodic."""
-    return _window("hann_window", window_length, True, _cosines(0.5, -0.5), *options)
+    return _window("hann_window", window_length, True, _cosines, (0.5, -0.5), *options)
 
 
 def hann_window_periodic(window_length: int, periodic: bool, *options: Any) -> Any:
     """Half a turned cosine."""
-    return _window("hann_window", window_length, periodic, _cosines(0.5, -0.5), *options)
+    return _window("hann_window", window_length, periodic, _cosines, (0.5, -0.5), *options)
 
 
 def hamming_window(window_length: int, *options: Any) -> Any:
@@ -81,7 +105,7 @@ def hamming_window_alpha_beta(
     window_length: int, periodic: bool, alpha: float, beta: float, *options: Any
 ) -> Any:
     """A raised cosine of a given mean and amplitude."""
-    return _window("hamming_window", window_length, periodic, _cosines(alpha, -beta), *options)
+    return _window("hamming_window", window_length, periodic, _cosines, (alpha, -beta), *options)
 
 
 def blackman_window(window_length: int, *options: Any) -> Any:
@@ -91,20 +115,18 @@ def blackman_window(window_length: int, *options: Any) -> Any:
 
 def blackman_window_periodic(window_length: int, periodic: bool, *options: Any) -> Any:
     """A sum of three cosines; never negative."""
-    cosines = _cosines(0.42, -0.5, 0.08)
-    return _window(
-        "blackman_window", window_length, periodic, lambda x: np.maximum(cosines(x), 0), *options
-    )
+    weights = (0.42, -0.5, 0.08)
+    return _window("blackman_window", window_length, periodic, _positive_cosines, weights, *options)
 
 
 def bartlett_window(window_length: int, *options: Any) -> Any:
     """A triangle, periodic."""
-    return _window("bartlett_window", window_length, True, _triangle, *options)
+    return _window("bartlett_window", window_length, True, _triangle, (), *options)
 
 
 def bartlett_window_periodic(window_length: int, periodic: bool, *options: Any) -> Any:
     """A triangle."""
-    return _window("bartlett_window", window_length, periodic, _triangle, *options)
+    return _window("bartlett_window", window_length, periodic, _triangle, (), *options)
 
 
 def kaiser_window(window_length: int, *options: Any) -> Any:
@@ -119,11 +141,7 @@ def kaiser_window_periodic(window_length: int, periodic: bool, *options: Any) ->
 
 def kaiser_window_beta(window_length: int, periodic: bool, beta: float, *options: Any) -> Any:
     """The Bessel function I0 over a half circle."""
-
-    def formula(x: Any) -> Any:
-        return np.i0(beta * np.sqrt(np.maximum(1 - (2 * x - 1) ** 2, 0))) / np.i0(beta)
-
-    return _window("kaiser_window", window_length, periodic, formula, *options)
+    return _window("kaiser_window", window_length, periodic, _bessel, (beta,), *options)
 
 
 # -- frequencies -------------------------------------------------------------------------------

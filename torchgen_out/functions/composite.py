@@ -20,6 +20,7 @@ from runtime.ops import conversion as conversion_bodies
 from runtime.ops import creation as creation_bodies
 from runtime.ops import creation_like as creation_like_bodies
 from runtime.ops import random_creation as random_creation_bodies
+from runtime.ops import range_creation as range_creation_bodies
 from runtime.ops import window_creation as window_creation_bodies
 from runtime.ops.arguments import as_list, store_out
 from runtime.ops.composite import attention as attention_bodies
@@ -474,9 +475,9 @@ def arange__default(
     """
     if out is not None:
         return store_out(
-            "arange", out, creation_bodies.arange_to(end, dtype, layout, device, pin_memory)
+            "arange", out, range_creation_bodies.arange_to(end, dtype, layout, device, pin_memory)
         )
-    result = creation_bodies.arange_to(end, dtype, layout, device, pin_memory)
+    result = range_creation_bodies.arange_to(end, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -495,7 +496,7 @@ def arange__start(
 
     Returns start, start + 1 ... below `end`.
     """
-    result = creation_bodies.arange_from(start, end, dtype, layout, device, pin_memory)
+    result = range_creation_bodies.arange_from(start, end, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -520,9 +521,9 @@ def arange__start_step(
         return store_out(
             "arange",
             out,
-            creation_bodies.arange(start, end, step, dtype, layout, device, pin_memory),
+            range_creation_bodies.arange(start, end, step, dtype, layout, device, pin_memory),
         )
-    result = creation_bodies.arange(start, end, step, dtype, layout, device, pin_memory)
+    result = range_creation_bodies.arange(start, end, step, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -547,9 +548,9 @@ def range(
         return store_out(
             "range",
             out,
-            creation_bodies.range_to(start, end, step, dtype, layout, device, pin_memory),
+            range_creation_bodies.range_to(start, end, step, dtype, layout, device, pin_memory),
         )
-    result = creation_bodies.range_to(start, end, step, dtype, layout, device, pin_memory)
+    result = range_creation_bodies.range_to(start, end, step, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -574,9 +575,9 @@ def linspace(
         return store_out(
             "linspace",
             out,
-            creation_bodies.linspace(start, end, steps, dtype, layout, device, pin_memory),
+            range_creation_bodies.linspace(start, end, steps, dtype, layout, device, pin_memory),
         )
-    result = creation_bodies.linspace(start, end, steps, dtype, layout, device, pin_memory)
+    result = range_creation_bodies.linspace(start, end, steps, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -602,9 +603,13 @@ def logspace(
         return store_out(
             "logspace",
             out,
-            creation_bodies.logspace(start, end, steps, base, dtype, layout, device, pin_memory),
+            range_creation_bodies.logspace(
+                start, end, steps, base, dtype, layout, device, pin_memory
+            ),
         )
-    result = creation_bodies.logspace(start, end, steps, base, dtype, layout, device, pin_memory)
+    result = range_creation_bodies.logspace(
+        start, end, steps, base, dtype, layout, device, pin_memory
+    )
     return result.requires_grad_() if requires_grad else result
 
 

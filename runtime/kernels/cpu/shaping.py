@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -223,6 +224,42 @@ def _copy_triangle(out, self, diagonal, upper):
             else:
                 out[m, row, :edge] = self[m, row, :edge]
                 out[m, row, edge:] = 0
+
+
+def triangle_places(rows: int, columns: int, offset: int, is_upper: bool) -> Array:
+    """The row numbers of one side of a matrix, and below them the column numbers."""
+    count = _count_lower(rows, columns, offset - is_upper)
+    if is_upper:
+        count = rows * columns - count
+    out = np.empty(2 * count, np.int64)
+    if count:
+        _triangle_entry()(out, rows, columns, offset, int(is_upper))
+    return out.reshape(2, count)
+
+
+def _count_lower(rows: int, columns: int, offset: int) -> int:
+    """How many elements lie on and below a diagonal: none in the first rows, all in the last."""
+    first = min(max(-offset, 0), rows)
+    full = min(max(columns - offset - 1, first), rows)
+    return (full - first) * (first + full + 2 * offset + 1) // 2 + (rows - full) * columns
+
+
+@cache
+def _triangle_entry() -> Any:
+    """The compiled `_fill_places`."""
+    return _fill_places.entry_point((np.dtype(np.int64), *(int,) * 4))
+
+
+@kernel
+def _fill_places(out, rows, columns, offset, upper):
+    count, place = out.size // 2, 0
+    for row in range(rows):
+        edge = min(max(row + offset + 1 - upper, 0), columns)
+        start, stop = (edge, columns) if upper else (0, edge)
+        for column in range(start, stop):
+            out[place] = row
+            out[count + place] = column
+            place += 1
 
 
 def diag_embed(out: Array, self: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> None:

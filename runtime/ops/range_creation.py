@@ -1,0 +1,144 @@
+"""Bodies of the factories of numbers at equal distances: arange, linspace and their kin.
+
+The arguments after those named mean what they do in `creation`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from runtime import errors
+from runtime.core import dtype as dtypes
+from runtime.core import promotion
+from runtime.core.device import device
+from runtime.core.dtype import dtype
+from runtime.core.layout import layout
+from runtime.core.tensor import Tensor
+from runtime.kernels.cpu import ranges
+from runtime.ops import creation
+
+_INT64 = np.dtype(np.int64)
+
+
+def arange_to(end: Any, *options: Any) -> Tensor:
+    """0, 1, 2 ... below `end`."""
+    return arange(0, end, 1, *options)
+
+
+def arange_from(start: Any, end: Any, *options: Any) -> Tensor:
+    """start, start + 1 ... below `end`."""
+    return arange(start, end, 1, *options)
+
+
+def arange(
+    start: Any,
+    end: Any,
+    step: Any = 1,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
+    """start, start + step ... up to but not including `end`; int64 if all three are ints."""
+    on = creation.device_or_default(device)
+    are_ints = start.__class__ is end.__class__ is step.__class__ is int
+    if are_ints and (dtype is None or dtype is dtypes.int64) and step > 0 and start <= end:
+        return creation.from_values(np.arange(start, end, step, _INT64), dtypes.int64, on)
+    start, end, step = _range_numbers(start, end, step, dtype)
+    is_integral = all(isinstance(each, int) for each in (start, end, step))
+    chosen = creation.dtype_or(dtype, dtypes.int64 if is_integral else dtypes.default_dtype())
+    if chosen.kind in "bc":
+        raise errors.dtype_not_supported("arange_cpu", chosen, "integers and floats")
+    count = -((start - end) // step) if is_integral else math.ceil((end - start) / step)
+    return creation.from_values(_steps(start, step, count, chosen), chosen, on)
+
+
+def _range_numbers(start: Any, end: Any, step: Any, wanted: Any) -> tuple[Any, Any, Any]:
+    """The bounds, checked; an integer dtype makes integers of them.
+
+    Raises: RuntimeError for a step of zero or away from the end, or bounds that are not finite.
+    """
+    start, end, step = creation.number_of(start), creation.number_of(end), creation.number_of(step)
+    if wanted is not None and creation.dtype_or(wanted, dtypes.int64).kind == "i":
+        start, end, step = int(start), int(end), int(step)
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not math.isfinite(start) or not math.isfinite(end):
+        raise errors.range_not_finite(start, end)
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    return start, end, step
+
+
+def _steps(start: Any, step: Any, count: int, chosen: dtype) -> np.ndarray:
+    if isinstance(start, int) and isinstance(step, int):
+        return np.arange(start, start + count * step, step, dtype=_INT64)
+    return ranges.spaced(start, 0.0, step, count, count, chosen.numpy)
+
+
+def range_to(
+    start: Any,
+    end: Any,
+    step: Any = 1,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
+    """start, start + step ... up to and including `end`."""
+    start, end, step = _range_numbers(start, end, step, dtype)
+    count = int((end - start) / step) + 1
+    chosen = creation.dtype_or(dtype, dtypes.default_dtype())
+    return creation.from_values(
+        _steps(start, step, count, chosen), chosen, creation.device_or_default(device)
+    )
+
+
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
+    """`steps` numbers at equal distances, both ends included."""
+    start, end = creation.number_of(start), creation.number_of(end)
+    chosen = _spaced_dtype(start, end, dtype)
+    return creation.from_values(
+        _spaced(start, end, steps, chosen), chosen, creation.device_or_default(device)
+    )
+
+
+def _spaced_dtype(start: creation.Number, end: creation.Number, given: dtype | None) -> dtype:
+    if given is not None:
+        return creation.dtype_or(given, dtypes.float32)
+    if start.__class__ is complex or end.__class__ is complex:
+        return promotion.number_dtype(1j)
+    return dtypes.default_dtype()
+
+
+def _spaced(start: Any, end: Any, steps: int, chosen: dtype) -> np.ndarray:
+    """Counted from the nearer end, so that both ends are met exactly."""
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    if chosen.kind == "i":
+        start, end = int(start), int(end)
+    step = (end - start) / max(steps - 1, 1)
+    return ranges.spaced(start, end, step, steps, steps // 2 or steps, chosen.numpy)
+
+
+def logspace(
+    start: Any, end: Any, steps: int, base: float = 10.0, dtype: dtype | None = None, *rest: Any
+) -> Tensor:
+    """`base` to the power of `steps` exponents at equal distances."""
+    start, end = creation.number_of(start), creation.number_of(end)
+    chosen = _spaced_dtype(start, end, dtype)
+    exponents = _spaced(start, end, steps, dtypes.float64)
+    on = creation.device_or_default(rest[1] if len(rest) > 1 else None)
+    with np.errstate(over="ignore"):
+        return creation.from_values(np.power(base, exponents), chosen, on)
