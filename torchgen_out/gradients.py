@@ -166,6 +166,39 @@ def abs_backward_self(grad, self):
     return ops.real(grad) * self.sgn()
 
 
+def _ldexp_backward_self_other(grad, self, other):
+    """d/dself, d/dother: self * exp2(other)"""
+    t0 = other.exp2()
+    return grad * t0, 0.6931471805599453 * (grad * (self * t0))
+
+
+def _ldexp_backward_self(grad, other):
+    """d/dself: self * exp2(other)"""
+    return grad * other.exp2()
+
+
+def _ldexp_backward_other(grad, self, other):
+    """d/dother: self * exp2(other)"""
+    return 0.6931471805599453 * (grad * (self * other.exp2()))
+
+
+def _gated_backward_self_gate(grad, self, gate):
+    """d/dself, d/dgate: self * sigmoid(gate)"""
+    t0 = gate.sigmoid()
+    return grad * t0, grad * (self * (t0 * (1 - t0)))
+
+
+def _gated_backward_self(grad, gate):
+    """d/dself: self * sigmoid(gate)"""
+    return grad * gate.sigmoid()
+
+
+def _gated_backward_gate(grad, self, gate):
+    """d/dgate: self * sigmoid(gate)"""
+    t0 = gate.sigmoid()
+    return grad * (self * (t0 * (1 - t0)))
+
+
 def sgn_backward_self(grad, self):
     """d/dself: sign(self)"""
     t0 = self.sgn()

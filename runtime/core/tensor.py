@@ -121,7 +121,8 @@ class Tensor(_Methods):
     @property
     def device(self) -> devices.device:
         """Where the elements live."""
-        return devices.of_storage(self._key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK, self._storage)
+        index = self._key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK
+        return devices.cpu if index == devices.CPU else devices.of_storage(index, self._storage)
 
     @property
     def layout(self) -> layouts.layout:

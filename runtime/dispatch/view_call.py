@@ -91,14 +91,14 @@ class Answers(dict[Any, Any]):
     def find(self, self_: Tensor, args: tuple[Any, ...]) -> Any:
         """The answer for arguments that were not found as they are: new ones, or with lists."""
         args = tuple([tuple(arg) if arg.__class__ is list else arg for arg in args])
-        if not all(map(_is_plain, args)):
-            return self.work_out(self_, args)
         question = (self_._sizes, self_._strides, args)
         answer = self.get(question)
         if answer is None:
-            if len(self) >= ANSWERS_KEPT:
-                self.clear()
-            answer = self[question] = self.work_out(self_, args)
+            answer = self.work_out(self_, args)
+            if all(map(_is_plain, args)):
+                if len(self) >= ANSWERS_KEPT:
+                    self.clear()
+                self[question] = answer
         return answer
 
     def work_out(self, self_: Tensor, args: tuple[Any, ...]) -> Any:

@@ -40,7 +40,7 @@ def as_list(*values: Any) -> Any:
     if value.__class__ is int:
         return values
     if isinstance(value, (tuple, list)):
-        return value
+        return tuple(value) if value.__class__ is list else value
     return value if hasattr(value, "__iter__") and not isinstance(value, Tensor) else (value,)
 
 

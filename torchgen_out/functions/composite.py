@@ -1961,7 +1961,7 @@ def argwhere(input: Tensor) -> Tensor:
 
     Returns the places of the nonzero elements, one per row.
     """
-    return ops._nonzero(input)
+    return indexing_bodies.nonzero(input)
 
 
 def argsort__default(input: Tensor, dim: int = -1, descending: bool = False) -> Tensor:

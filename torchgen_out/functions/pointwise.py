@@ -1613,16 +1613,91 @@ def round___default(input: Tensor) -> Tensor:
 __round_scaled = operators._round_scaled.calls
 
 
-def _round_scaled(input: Tensor, scale: Number, coarse: bool) -> Tensor:
-    """_round_scaled(Tensor self, Scalar scale, bool coarse) -> Tensor
+def _round_scaled(input: Tensor, scale: Number) -> Tensor:
+    """_round_scaled(Tensor self, Scalar scale) -> Tensor
 
-    Round to multiples of `scale` if `coarse`, else of `1 / scale`.
+    Round to multiples of `1 / scale`.
     """
     try:
         call = __round_scaled[input._key]
     except AttributeError:
         raise __round_scaled.wrong_arguments(input) from None
-    return call(input, scale, coarse)
+    return call(input, scale)
+
+
+__round_coarse = operators._round_coarse.calls
+
+
+def _round_coarse(input: Tensor, scale: Number) -> Tensor:
+    """_round_coarse(Tensor self, Scalar scale) -> Tensor
+
+    Round to multiples of `scale`.
+    """
+    try:
+        call = __round_coarse[input._key]
+    except AttributeError:
+        raise __round_coarse.wrong_arguments(input) from None
+    return call(input, scale)
+
+
+__ldexp = operators._ldexp.calls
+
+
+def _ldexp(input: Tensor, other: Tensor) -> Tensor:
+    """_ldexp(Tensor self, Tensor other) -> Tensor
+
+    Multiply by a power of two.
+    """
+    try:
+        call = __ldexp[input._key, other._key]
+    except AttributeError:
+        raise __ldexp.wrong_arguments(input, other) from None
+    return call(input, other)
+
+
+__gated = operators._gated.calls
+
+
+def _gated(input: Tensor, gate: Tensor) -> Tensor:
+    """_gated(Tensor self, Tensor gate) -> Tensor
+
+    Multiply by the sigmoid of a gate.
+    """
+    try:
+        call = __gated[input._key, gate._key]
+    except AttributeError:
+        raise __gated.wrong_arguments(input, gate) from None
+    return call(input, gate)
+
+
+__cosine_terms = operators._cosine_terms.calls
+
+
+def _cosine_terms(x1: Tensor, x2: Tensor, norm1: Tensor, norm2: Tensor, eps: Number) -> Tensor:
+    """_cosine_terms(Tensor x1, Tensor x2, Tensor norm1, Tensor norm2, Scalar eps) -> Tensor
+
+    Multiply what is divided by norms, which count as at least `eps`.
+    """
+    try:
+        call = __cosine_terms[x1._key, x2._key, norm1._key, norm2._key]
+    except AttributeError:
+        raise __cosine_terms.wrong_arguments(x1, x2, norm1, norm2) from None
+    return call(x1, x2, norm1, norm2, eps)
+
+
+__outside_unit = operators._outside_unit.calls
+
+
+def _outside_unit(input: Tensor) -> Tensor:
+    """_outside_unit(Tensor self) -> Tensor
+
+    Tell what is not between 0 and 1; NaN passes.
+    """
+    try:
+        call = __outside_unit[input._key]
+    except AttributeError:
+        raise __outside_unit.wrong_arguments(input) from None
+    return call(input)
 
 
 _sgn = operators.sgn.calls

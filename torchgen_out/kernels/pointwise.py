@@ -476,9 +476,67 @@ def round_(self):
     return round(self)
 
 
-def _round_scaled(self, scale, coarse):
-    """round(self / scale) * scale if coarse else round(self * scale) / scale"""
-    return round(self / scale) * scale if coarse else round(self * scale) / scale
+def _round_scaled(self, scale):
+    """round(self * scale) / scale"""
+    return round(self * scale) / scale
+
+
+def _round_coarse(self, scale):
+    """round(self / scale) * scale"""
+    return round(self / scale) * scale
+
+
+def _ldexp(self, other):
+    """self * exp2(other)"""
+    return self * exp2(other)
+
+
+def _ldexp_backward_self_other(grad, self, other):
+    """d/dself, d/dother: self * exp2(other)"""
+    t0 = exp2(other)
+    return grad * t0, T(0.6931471805599453) * grad * (self * t0)
+
+
+def _ldexp_backward_self(grad, other):
+    """d/dself: self * exp2(other)"""
+    return grad * exp2(other)
+
+
+def _ldexp_backward_other(grad, self, other):
+    """d/dother: self * exp2(other)"""
+    return T(0.6931471805599453) * grad * (self * exp2(other))
+
+
+def _gated(self, gate):
+    """self * sigmoid(gate)"""
+    return self * sigmoid(gate)
+
+
+def _gated_backward_self_gate(grad, self, gate):
+    """d/dself, d/dgate: self * sigmoid(gate)"""
+    t0 = sigmoid(gate)
+    return grad * t0, grad * (self * (t0 * (T(1) - t0)))
+
+
+def _gated_backward_self(grad, gate):
+    """d/dself: self * sigmoid(gate)"""
+    return grad * sigmoid(gate)
+
+
+def _gated_backward_gate(grad, self, gate):
+    """d/dgate: self * sigmoid(gate)"""
+    t0 = sigmoid(gate)
+    return grad * (self * (t0 * (T(1) - t0)))
+
+
+def _cosine_terms(x1, x2, norm1, norm2, eps_):
+    """x1 / max(norm1, eps) * (x2 / max(norm2, eps))"""
+    return x1 / max(norm1, eps_) * (x2 / max(norm2, eps_))
+
+
+def _outside_unit(self):
+    """self < 0 or self > 1"""
+    return self < T(0) or self > T(1)
 
 
 def sgn(self):

@@ -1768,12 +1768,247 @@ class RoundScaledBackward0(Node):
 def recording__round_scaled(below, needs_self):
     """Records RoundScaledBackward0 around `below`."""
 
-    def call(self, scale, coarse):
-        result = below(self, scale, coarse)
+    def call(self, scale):
+        result = below(self, scale)
         if not grad_mode.state.enabled:
             return result
         node = RoundScaledBackward0()
         node.edges = (gradient_edge(self),)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class RoundCoarseBackward0(Node):
+    """_round_coarse
+    self: zeros_like(grad)
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_self = ops.zeros_like(grad)
+        return (grad_self,)
+
+
+def recording__round_coarse(below, needs_self):
+    """Records RoundCoarseBackward0 around `below`."""
+
+    def call(self, scale):
+        result = below(self, scale)
+        if not grad_mode.state.enabled:
+            return result
+        node = RoundCoarseBackward0()
+        node.edges = (gradient_edge(self),)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class LdexpBackward0(Node):
+    """_ldexp
+    self: grad * other.exp2() (auto)
+    other: 0.6931471805599453 * (grad * (self * other.exp2())) (auto)
+    """
+
+    __slots__ = ("needs", "saved_other", "saved_self")
+
+    def apply(node, grad):
+        if node.needs == (True, True):
+            self = unpack(node.saved_self, node)
+            other = unpack(node.saved_other, node)
+            if grad_mode.state.enabled:
+                grads = gradients._ldexp_backward_self_other(grad, self, other)
+            else:
+                call = backward._ldexp_backward_self_other.calls[grad._key, self._key, other._key]
+                grads = call(grad, self, other)
+            return grads
+        if node.needs == (True, False):
+            other = unpack(node.saved_other, node)
+            if grad_mode.state.enabled:
+                grads = gradients._ldexp_backward_self(grad, other)
+            else:
+                call = backward._ldexp_backward_self.calls[grad._key, other._key]
+                grads = call(grad, other)
+            return (grads, None)
+        if node.needs == (False, True):
+            self = unpack(node.saved_self, node)
+            other = unpack(node.saved_other, node)
+            if grad_mode.state.enabled:
+                grads = gradients._ldexp_backward_other(grad, self, other)
+            else:
+                call = backward._ldexp_backward_other.calls[grad._key, self._key, other._key]
+                grads = call(grad, self, other)
+            return (None, grads)
+        raise AssertionError(node.needs)
+
+    def release(node):
+        node.saved_self = None
+        node.saved_other = None
+
+
+def recording__ldexp(below, needs_self, needs_other):
+    """Records LdexpBackward0 around `below`."""
+    needs = (needs_self, needs_other)
+    saves_self = needs in ((True, True), (False, True))
+
+    def call(self, other):
+        result = below(self, other)
+        if not grad_mode.state.enabled:
+            return result
+        node = LdexpBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
+        node.needs = needs
+        if saves_self:
+            node.saved_self = save(self)
+        node.saved_other = save(other)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class GatedBackward0(Node):
+    """_gated
+    self: grad * gate.sigmoid() (auto)
+    gate: grad * (self * (gate.sigmoid() * (1 - gate.sigmoid()))) (auto)
+    """
+
+    __slots__ = ("needs", "saved_gate", "saved_self")
+
+    def apply(node, grad):
+        if node.needs == (True, True):
+            self = unpack(node.saved_self, node)
+            gate = unpack(node.saved_gate, node)
+            if grad_mode.state.enabled:
+                grads = gradients._gated_backward_self_gate(grad, self, gate)
+            else:
+                call = backward._gated_backward_self_gate.calls[grad._key, self._key, gate._key]
+                grads = call(grad, self, gate)
+            return grads
+        if node.needs == (True, False):
+            gate = unpack(node.saved_gate, node)
+            if grad_mode.state.enabled:
+                grads = gradients._gated_backward_self(grad, gate)
+            else:
+                call = backward._gated_backward_self.calls[grad._key, gate._key]
+                grads = call(grad, gate)
+            return (grads, None)
+        if node.needs == (False, True):
+            self = unpack(node.saved_self, node)
+            gate = unpack(node.saved_gate, node)
+            if grad_mode.state.enabled:
+                grads = gradients._gated_backward_gate(grad, self, gate)
+            else:
+                call = backward._gated_backward_gate.calls[grad._key, self._key, gate._key]
+                grads = call(grad, self, gate)
+            return (None, grads)
+        raise AssertionError(node.needs)
+
+    def release(node):
+        node.saved_self = None
+        node.saved_gate = None
+
+
+def recording__gated(below, needs_self, needs_gate):
+    """Records GatedBackward0 around `below`."""
+    needs = (needs_self, needs_gate)
+    saves_self = needs in ((True, True), (False, True))
+
+    def call(self, gate):
+        result = below(self, gate)
+        if not grad_mode.state.enabled:
+            return result
+        node = GatedBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(gate) if needs_gate else None,
+        )
+        node.needs = needs
+        if saves_self:
+            node.saved_self = save(self)
+        node.saved_gate = save(gate)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class CosineTermsBackward0(Node):
+    """_cosine_terms
+    x1: grad * (x2 / norm2.clamp_min(eps)) / norm1.clamp_min(eps)
+    x2: grad * (x1 / norm1.clamp_min(eps)) / norm2.clamp_min(eps)
+    norm1: -grad * result / norm1.clamp_min(eps)
+    norm2: -grad * result / norm2.clamp_min(eps)
+    """
+
+    __slots__ = ("saved_eps", "saved_norm1", "saved_norm2", "saved_result", "saved_x1", "saved_x2")
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_x1: Any = None
+        grad_x2: Any = None
+        grad_norm1: Any = None
+        grad_norm2: Any = None
+        eps = node.saved_eps
+        if edges[0] is not None:
+            x2 = unpack(node.saved_x2, node)
+            norm1 = unpack(node.saved_norm1, node)
+            norm2 = unpack(node.saved_norm2, node)
+            grad_x1 = grad * (x2 / norm2.clamp_min(eps)) / norm1.clamp_min(eps)
+        if edges[1] is not None:
+            norm1 = unpack(node.saved_norm1, node)
+            norm2 = unpack(node.saved_norm2, node)
+            x1 = unpack(node.saved_x1, node)
+            grad_x2 = grad * (x1 / norm1.clamp_min(eps)) / norm2.clamp_min(eps)
+        if edges[2] is not None:
+            norm1 = unpack(node.saved_norm1, node)
+            result = unpack(node.saved_result, node)
+            grad_norm1 = -grad * result / norm1.clamp_min(eps)
+        if edges[3] is not None:
+            norm2 = unpack(node.saved_norm2, node)
+            result = unpack(node.saved_result, node)
+            grad_norm2 = -grad * result / norm2.clamp_min(eps)
+        return grad_x1, grad_x2, grad_norm1, grad_norm2
+
+    def release(node):
+        node.saved_x2 = None
+        node.saved_norm1 = None
+        node.saved_norm2 = None
+        node.saved_x1 = None
+        node.saved_result = None
+
+
+def recording__cosine_terms(below, needs_x1, needs_x2, needs_norm1, needs_norm2):
+    """Records CosineTermsBackward0 around `below`."""
+
+    def call(x1, x2, norm1, norm2, eps):
+        result = below(x1, x2, norm1, norm2, eps)
+        if not grad_mode.state.enabled:
+            return result
+        node = CosineTermsBackward0()
+        node.edges = (
+            gradient_edge(x1) if needs_x1 else None,
+            gradient_edge(x2) if needs_x2 else None,
+            gradient_edge(norm1) if needs_norm1 else None,
+            gradient_edge(norm2) if needs_norm2 else None,
+        )
+        if needs_x1:
+            node.saved_x2 = save(x2)
+        if needs_x1 or needs_x2 or needs_norm1:
+            node.saved_norm1 = save(norm1)
+        if needs_x1 or needs_x2 or needs_norm2:
+            node.saved_norm2 = save(norm2)
+        node.saved_eps = eps
+        if needs_x2:
+            node.saved_x1 = save(x1)
+        if needs_norm1 or needs_norm2:
+            node.saved_result = save_result(result, 0)
         attach(result, node)
         return result
 

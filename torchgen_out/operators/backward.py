@@ -383,6 +383,78 @@ abs_backward_self = Pointwise(
     outputs=1,
 )
 
+_ldexp_backward_self_other = Pointwise(
+    "_ldexp_backward_self_other",
+    "_ldexp_backward_self_other(Tensor grad, Tensor self, Tensor other) -> self, other",
+    {"grad": "tensor", "self": "tensor", "other": "tensor"},
+    arguments={"grad": "operand", "self": "operand", "other": "operand"},
+    promotion="default",
+    promoted=("grad", "self", "other"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._ldexp_backward_self_other},
+    outputs=2,
+)
+
+_ldexp_backward_self = Pointwise(
+    "_ldexp_backward_self",
+    "_ldexp_backward_self(Tensor grad, Tensor other) -> self",
+    {"grad": "tensor", "other": "tensor"},
+    arguments={"grad": "operand", "other": "operand"},
+    promotion="default",
+    promoted=("grad", "other"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._ldexp_backward_self},
+    outputs=1,
+)
+
+_ldexp_backward_other = Pointwise(
+    "_ldexp_backward_other",
+    "_ldexp_backward_other(Tensor grad, Tensor self, Tensor other) -> other",
+    {"grad": "tensor", "self": "tensor", "other": "tensor"},
+    arguments={"grad": "operand", "self": "operand", "other": "operand"},
+    promotion="default",
+    promoted=("grad", "self", "other"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._ldexp_backward_other},
+    outputs=1,
+)
+
+_gated_backward_self_gate = Pointwise(
+    "_gated_backward_self_gate",
+    "_gated_backward_self_gate(Tensor grad, Tensor self, Tensor gate) -> self, gate",
+    {"grad": "tensor", "self": "tensor", "gate": "tensor"},
+    arguments={"grad": "operand", "self": "operand", "gate": "operand"},
+    promotion="default",
+    promoted=("grad", "self", "gate"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._gated_backward_self_gate},
+    outputs=2,
+)
+
+_gated_backward_self = Pointwise(
+    "_gated_backward_self",
+    "_gated_backward_self(Tensor grad, Tensor gate) -> self",
+    {"grad": "tensor", "gate": "tensor"},
+    arguments={"grad": "operand", "gate": "operand"},
+    promotion="default",
+    promoted=("grad", "gate"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._gated_backward_self},
+    outputs=1,
+)
+
+_gated_backward_gate = Pointwise(
+    "_gated_backward_gate",
+    "_gated_backward_gate(Tensor grad, Tensor self, Tensor gate) -> gate",
+    {"grad": "tensor", "self": "tensor", "gate": "tensor"},
+    arguments={"grad": "operand", "self": "operand", "gate": "operand"},
+    promotion="default",
+    promoted=("grad", "self", "gate"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._gated_backward_gate},
+    outputs=1,
+)
+
 sgn_backward_self = Pointwise(
     "sgn_backward_self",
     "sgn_backward_self(Tensor grad, Tensor self) -> self",

@@ -599,15 +599,84 @@ round = Pointwise(
 
 _round_scaled = Pointwise(
     "_round_scaled",
-    "_round_scaled(Tensor self, Scalar scale, bool coarse) -> Tensor",
+    "_round_scaled(Tensor self, Scalar scale) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand", "scale": "scalar", "coarse": "raw"},
+    arguments={"self": "operand", "scale": "scalar"},
     promotion="default",
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._round_scaled},
     differentiable=("self",),
     record=nodes.recording__round_scaled,
+)
+
+_round_coarse = Pointwise(
+    "_round_coarse",
+    "_round_coarse(Tensor self, Scalar scale) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "scale": "scalar"},
+    promotion="default",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._round_coarse},
+    differentiable=("self",),
+    record=nodes.recording__round_coarse,
+)
+
+_ldexp = Pointwise(
+    "_ldexp",
+    "_ldexp(Tensor self, Tensor other) -> Tensor",
+    {"self": "tensor", "other": "tensor"},
+    arguments={"self": "operand", "other": "operand"},
+    promotion="int_to_float",
+    promoted=("self", "other"),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._ldexp},
+    differentiable=("self", "other"),
+    record=nodes.recording__ldexp,
+)
+
+_gated = Pointwise(
+    "_gated",
+    "_gated(Tensor self, Tensor gate) -> Tensor",
+    {"self": "tensor", "gate": "tensor"},
+    arguments={"self": "operand", "gate": "operand"},
+    promotion="default",
+    promoted=("self", "gate"),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._gated},
+    differentiable=("self", "gate"),
+    record=nodes.recording__gated,
+)
+
+_cosine_terms = Pointwise(
+    "_cosine_terms",
+    "_cosine_terms(Tensor x1, Tensor x2, Tensor norm1, Tensor norm2, Scalar eps) -> Tensor",
+    {"x1": "tensor", "x2": "tensor", "norm1": "tensor", "norm2": "tensor"},
+    arguments={
+        "x1": "operand",
+        "x2": "operand",
+        "norm1": "operand",
+        "norm2": "operand",
+        "eps": "scalar",
+    },
+    promotion="default",
+    promoted=("x1", "x2", "norm1", "norm2"),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._cosine_terms},
+    differentiable=("x1", "x2", "norm1", "norm2"),
+    record=nodes.recording__cosine_terms,
+)
+
+_outside_unit = Pointwise(
+    "_outside_unit",
+    "_outside_unit(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="always_bool",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._outside_unit},
 )
 
 sgn = Pointwise(

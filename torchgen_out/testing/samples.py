@@ -901,7 +901,32 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
     ),
     "_round_scaled": (
         {"self": (-3.0, 3.0)},
-        {"scale": ["10", "100"], "coarse": ["False", "True"]},
+        {"scale": ["10", "100"]},
+        [],
+    ),
+    "_round_coarse": (
+        {"self": (-300.0, 300.0)},
+        {"scale": ["10", "100"]},
+        [],
+    ),
+    "_ldexp": (
+        {"self": (-3.0, 3.0), "other": (-3.0, 3.0)},
+        {},
+        [],
+    ),
+    "_gated": (
+        {"self": (-3.0, 3.0), "gate": (-3.0, 3.0)},
+        {},
+        [],
+    ),
+    "_cosine_terms": (
+        {"x1": (-3.0, 3.0), "x2": (-3.0, 3.0), "norm1": (1.0, 3.0), "norm2": (1.0, 3.0)},
+        {"eps": ["1.0e-8"]},
+        [],
+    ),
+    "_outside_unit": (
+        {"self": (-3.0, 3.0)},
+        {},
         [],
     ),
     "sgn": (

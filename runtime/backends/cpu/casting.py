@@ -1,8 +1,7 @@
 """Copies and casts by compiled loops: between floating dtypes, and of transposed memory.
 
-Dense copies without a cast are left to NumPy's, which are as fast, and so are large ones of
-strided memory, if not transposed, and casts from floats to integers, of which C leaves open what
-becomes of numbers out of range.
+Large copies without a cast are left to NumPy's, which are as fast, unless memory is transposed, and
+so are casts from floats to integers, of which C leaves open what becomes of numbers out of range.
 """
 
 from __future__ import annotations
@@ -61,6 +60,9 @@ def make_cast_call(
 
     def make(self: Tensor, plain: Any) -> Any:
         output = prepare((self, *plain))
+        is_dense = is_plain and self._flat is not None and output.is_contiguous
+        if is_dense and self.dtype is output.dtype and not output.is_rounded:
+            return output, None
         return output, find_copier(self, output.dtype, (output.sizes, output.strides))
 
     def call(self: Tensor, *plain: Any) -> Any:
@@ -120,7 +122,6 @@ def find_copier(source: Tensor, wanted: dtypes.dtype, out: plans.Geometry) -> Ru
         return None
     plan = plans.plan_pointwise(((source._sizes, source._strides),), out)
     is_large = plan.numel >= threads.GRAIN and not plan.tiled
-    is_dense = plan.flat and source._flat is not None
-    if not plan.numel or (source.dtype is wanted and (is_large or is_dense)):
+    if not plan.numel or (source.dtype is wanted and is_large):
         return None
     return make_runner(kernels, plan)

@@ -297,8 +297,11 @@ def make_planned_list_call(kernel: Planned, general: Call, prepare: Any) -> Call
         else:
             arrays, sizes = [t._flat for t in tensors], tuple([t._sizes for t in tensors])
         for array in arrays:
-            if array is None:
-                return general(tensors, *plain)
+            if array is None:  # a view, perhaps a dense one
+                arrays = [t._dense() for t in tensors]
+                if any(each is None for each in arrays):
+                    return general(tensors, *plain)
+                break
         geometry = (sizes, plain)
         plan = plans.get(geometry)
         if plan is None:

@@ -46,6 +46,28 @@ def make_inplace_call(special: PointwiseSignature) -> Call:
     first, others = special.arguments[:2], special.arguments[2:]
     if first == ("tensor", "tensor") and set(others) <= {"scalar"}:
         return make_inplace_binary_call(kernels, call)
+    if first[0] == "tensor" and set(special.arguments[1:]) <= {"scalar"}:
+        return make_inplace_unary_call(kernels, call)
+    return call
+
+
+def make_inplace_unary_call(kernels: PointwiseKernels, general: Call) -> Call:
+    """f(self, *scalars) written to self, a dense tensor."""
+    convert = kernels.convert
+
+    def kernel(*args: Any) -> None:
+        nonlocal kernel
+        kernel = kernels.inplace_kernel()
+        kernel(*args)
+
+    def call(self: Tensor, *scalars: Any) -> Tensor:
+        flat = self._flat
+        if flat is None or flat.size >= GRAIN:
+            return general(self, *scalars)  # type: ignore[no-any-return]
+        kernel(flat, *convert(scalars)) if scalars else kernel(flat)
+        (self._shared or self._storage).version += 1
+        return self
+
     return call
 
 

@@ -4,6 +4,8 @@ Shapes were checked by `runtime.ops.shapes.factorisations`, which also says in w
 results are stored. Failures are numbers in `info`, as LAPACK reports them.
 """
 
+# ruff: noqa: F821 - T is a name of the compiled text.
+
 from __future__ import annotations
 
 from functools import lru_cache
@@ -14,8 +16,12 @@ import numpy as np
 from runtime import errors
 from runtime.kernels.cpu import lu
 from runtime.kernels.cpu.lapack import broadcast_stack, put, routine, rows_of, stack, workspace
+from runtime.kernels.cpu.planned import Operand, Plan, planned
+from runtime.kernels.cpu.small import entry_for, is_small, plan_one
+from runtime.kernels.typed import typed
 
 Array = Any
+INT32 = np.dtype(np.int32)
 
 
 def linalg_cholesky_ex(
@@ -91,6 +97,32 @@ def factor_in_place(LU: Array, pivots: Array, info: Array) -> None:
         put(matrix, factors)
 
 
+def plan_lu_permutation(P: Operand, pivots: Operand, rows: int, dtype: Any) -> Plan | None:
+    """Plan `lu_permutation`."""
+    if not is_small(P) or pivots.dtype != INT32 or not pivots.is_contiguous:
+        return None
+    entry = entry_for(fill_permutations, P.dtype, P.dtype, INT32, *(int,) * 3)
+    return plan_one(entry, (pivots.sizes[-1], rows))
+
+
+@typed
+def fill_permutations(out, pivots, at, swaps, rows):
+    """Column i of a matrix has its one where row i came from."""
+    order = np.empty(rows, np.int64)
+    for matrix in range(out.size // (rows * rows)):
+        start, first = matrix * rows * rows, at + matrix * swaps
+        for i in range(rows):
+            order[i] = i
+            for j in range(rows):
+                out[start + i * rows + j] = T(0)
+        for i in range(swaps):
+            j = pivots[first + i] - 1
+            order[i], order[j] = order[j], order[i]
+        for i in range(rows):
+            out[start + order[i] * rows + i] = T(1)
+
+
+@planned(plan_lu_permutation)
 def lu_permutation(P: Array, pivots: Array, rows: int, dtype: Any) -> None:
     """Write the permutation matrices of rows swapped one after the other: A = P L U."""
     P.fill(0)

@@ -171,6 +171,30 @@ def triangle_flat(out, self, at, rows, columns, diagonal, upper):
             target[i] = source[i] if kept else T(0)
 
 
+def plan_diag_embed(
+    out: Operand, self: Operand, offset: int = 0, dim1: int = -2, dim2: int = -1
+) -> Plan | None:
+    """Plan `diag_embed` into the last two dims."""
+    ndim = len(out.sizes)
+    if not is_small(out, self) or (dim1 % ndim, dim2 % ndim) != (ndim - 2, ndim - 1):
+        return None
+    entry = entry_for(spread_flat, out.dtype, out.dtype, self.dtype, *(int,) * 4)
+    first = max(-offset, 0) * out.sizes[-1] + max(offset, 0)
+    return plan_one(entry, (self.sizes[-1], out.sizes[-1], first))
+
+
+@typed
+def spread_flat(out, self, at, size, columns, first):
+    """Zeros, and rows of `self` from place `first` of each matrix on, one step down and right."""
+    matrices = out.size // (columns * columns)
+    for i in range(out.size):
+        out[i] = T(0)
+    for matrix in range(matrices):
+        place, start = matrix * columns * columns + first, at + matrix * size
+        for i in range(size):
+            out[place + i * (columns + 1)] = self[start + i]
+
+
 def plan_cumsum(out: Operand, self: Operand, dim: int, dtype: Any = None) -> Plan | None:
     """Plan `cumsum` without a change of dtype."""
     if not is_small(out, self) or out.dtype != self.dtype or not self.sizes:

@@ -262,6 +262,7 @@ def _fill_places(out, rows, columns, offset, upper):
             place += 1
 
 
+@planned(moving_plans.plan_diag_embed)
 def diag_embed(out: Array, self: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> None:
     """Write the last dim of self onto the diagonal of dims `dim1` and `dim2`, zeros elsewhere."""
     out[...] = 0

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from runtime.core.shape import broadcast_shapes
+from runtime.core.size import Size
 
 
 def broadcast_tensors(tensors: Sequence[Any]) -> list[Any]:
@@ -26,23 +28,25 @@ def meshgrid(tensors: Sequence[Any], indexing: str | None = None) -> list[Any]:
         raise RuntimeError(
             f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
         )
+    first = tensors[0]
     for tensor in tensors:
         if len(tensor._sizes) > 1:
             raise RuntimeError(
                 "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
                 f"a tensor of shape {list(tensor._sizes)}"
             )
-        if tensor.dtype is not tensors[0].dtype:
+        if tensor._key == first._key and tensor.is_cpu:
+            continue
+        if tensor.dtype is not first.dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
-        if tensor.device != tensors[0].device:
+        if tensor.device != first.device:
             raise RuntimeError("meshgrid expects all tensors to have the same device")
     swapped = indexing == "xy" and len(tensors) > 1
     vectors = [tensors[1], tensors[0], *tensors[2:]] if swapped else list(tensors)
-    shape = [vector.numel() for vector in vectors]
+    shape = tuple([vector.numel() for vector in vectors])
     grids = []
     for dim, vector in enumerate(vectors):
-        along = [1] * len(shape)
-        along[dim] = shape[dim]
+        along = (*(1,) * dim, shape[dim], *(1,) * (len(shape) - dim - 1))
         grids.append(vector.reshape(along).expand(shape))
     if swapped:
         grids[0], grids[1] = grids[1], grids[0]
@@ -54,18 +58,25 @@ def sum_to_size(self: Any, size: Sequence[int]) -> Any:
 
     **Raises** RuntimeError if `size` does not broadcast to the tensor's shape.
     """
-    sizes = self._sizes
-    if tuple(size) == sizes:
+    wanted = tuple(size)
+    if wanted == self._sizes:
         return self
+    return self.sum(_repeated(self._sizes, wanted), True).view(wanted)
+
+
+@lru_cache(maxsize=1024)
+def _repeated(sizes: Size, size: tuple[int, ...]) -> tuple[int, ...]:
+    """The dims of `sizes` along which a tensor of `size` is repeated."""
     missing = len(sizes) - len(size)
     fits = missing >= 0 and all(
         wanted in (1, own) for wanted, own in zip(size, list(sizes)[missing:], strict=True)
     )
     if not fits:
         raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(sizes)}}}.")
-    repeated = [
-        dim
-        for dim in range(len(sizes))
-        if dim < missing or (size[dim - missing] == 1 and sizes[dim] != 1)
-    ]
-    return self.sum(repeated, True).view(size)
+    return tuple(
+        [
+            dim
+            for dim, own in enumerate(sizes)
+            if dim < missing or (size[dim - missing] == 1 and own != 1)
+        ]
+    )

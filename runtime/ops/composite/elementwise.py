@@ -6,6 +6,7 @@ A formula knows neither; what is computed is in hidden pointwise entries, `_gelu
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 from runtime import errors
@@ -102,15 +103,22 @@ def round_decimals(self: Any, decimals: int) -> Any:
     """Round to a number of decimal places; negative ones are places before the point."""
     if decimals == 0:
         return ops.round(self)
+    scale = _decimal_scale(decimals, self.dtype.opmath)
+    return ops._round_scaled(self, scale) if decimals > 0 else ops._round_coarse(self, scale)
+
+
+@lru_cache(maxsize=256)
+def _decimal_scale(decimals: int, dtype: dtypes.dtype) -> float:
+    """The power of ten, infinite where the dtype does not reach."""
     scale = 10.0 ** abs(decimals)
-    if self.dtype.kind == "f":
-        scale = _rounded(scale, finfo(self.dtype.opmath))
-    return ops._round_scaled(self, scale, decimals < 0)
+    return _rounded(scale, finfo(dtype)) if dtype.kind == "f" else scale
 
 
 def ldexp(self: Any, other: Any) -> Any:
     """Multiply by a power of two, computed in the dtype of a floating-point self."""
-    if self.dtype.kind in "fc" and other.dtype.kind in "bi":
+    if self.dtype.kind != "c" and other.dtype.kind != "c":
+        return ops._ldexp(self, other)
+    if other.dtype.kind in "bi":
         other = other.to(self.dtype)
     return self * ops.pow(2.0, other)
 
@@ -162,12 +170,12 @@ def glu(self: Any, dim: int = -1) -> Any:
     """
     if self.ndim == 0:
         raise RuntimeError("glu does not support 0-dimensional tensors")
-    dim = normalize_dim(dim, self.ndim)
-    size = self.shape[dim]
+    dim = normalize_dim(dim, len(self._sizes))
+    size = self._sizes[dim]
     if size % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {size}")
     half = size // 2
-    return self.narrow(dim, 0, half) * self.narrow(dim, half, half).sigmoid()
+    return ops._gated(self.narrow(dim, 0, half), self.narrow(dim, half, half))
 
 
 def gelu(self: Any, approximate: str = "none") -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from runtime import errors
+from runtime.core import dtype as dtypes
 from runtime.dispatch import ops
 
 Failure = Callable[[str, int | None, int], Exception]
@@ -58,19 +59,22 @@ def unpack(LU: Any, pivots: Any) -> Any:
     smaller = min(rows, columns)
     P = ops._lu_permutation(pivots, rows, LU.dtype)
     one = ops.eye(rows, smaller, dtype=LU.dtype, device=LU.device)
-    L = LU[..., :, :smaller].tril(-1) + one
-    return P, L, LU[..., :smaller, :].triu()
+    lower = LU if columns == smaller else LU.narrow(-1, 0, smaller)
+    upper = LU if rows == smaller else LU.narrow(-2, 0, smaller)
+    return P, lower.tril(-1) + one, upper.triu()
 
 
 def lu_unpack(
     LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> Any:
     """P, L and U; those not asked for are empty."""
-    if not str(LU_pivots.dtype).endswith("int32"):
+    if LU_pivots.dtype is not dtypes.int32:
         raise RuntimeError(
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype"
         )
     P, L, U = unpack(LU_data, LU_pivots)
+    if unpack_data and unpack_pivots:
+        return P, L, U
     empty = LU_data.new_empty((0,))
     return (
         P if unpack_pivots else empty,

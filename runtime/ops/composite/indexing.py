@@ -38,7 +38,8 @@ def take_along_dim(self: Any, indices: Any, dim: int | None = None) -> Any:
 
 def nonzero(self: Any, as_tuple: bool = False) -> Any:
     """The places of nonzero elements: a row each, or a vector per dim."""
+    mask = self if self.dtype is dtypes.bool else self.ne(0)
     if not as_tuple:
-        return ops._nonzero(self)
-    places = ops._nonzero(self if self.ndim else self.unsqueeze(0))
+        return ops._nonzero(mask)
+    places = ops._nonzero(mask if mask.ndim else mask.unsqueeze(0))
     return tuple(places.unbind(1))

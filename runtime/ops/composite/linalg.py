@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from runtime import errors
 from runtime.core.shape import broadcast_shapes
+from runtime.core.size import Size
+from runtime.ops.composite.reshaping import reshape
 
 
 def matmul(self: Any, other: Any) -> Any:
@@ -78,7 +81,9 @@ def inner(self: Any, other: Any) -> Any:
             "inner() the last dimension must match on both input tensors but got shapes "
             f"{list(self.shape)} and {list(other.shape)}"
         )
-    return tensordot(self, other, [-1], [-1])
+    if self.ndim == other.ndim == 1:
+        return self.dot(other)
+    return tensordot(self, other, (-1,), (-1,))
 
 
 def tensordot_count(self: Any, other: Any, dims: int = 2) -> Any:
@@ -101,41 +106,90 @@ def tensordot(self: Any, other: Any, dims_self: Sequence[int], dims_other: Seque
 
     A contracted dim of size 1 on one side broadcasts: the other side is summed over it.
     """
+    plan = _contraction(self._sizes, other._sizes, tuple(dims_self), tuple(dims_other))
+    for dim in plan.summed_self:
+        self = self.sum(dim, keepdim=True)
+    for dim in plan.summed_other:
+        other = other.sum(dim, keepdim=True)
+    left, right = _laid_out(self, plan.left), _laid_out(other, plan.right)
+    return reshape(left.mm(right), plan.sizes)
+
+
+class Contraction(NamedTuple):
+    """How two tensors are contracted.
+
+    summed_self, summed_other: the dims that a size of 1 on the other side sums up. left, right: the
+    order of dims, and the sizes as a matrix. sizes: the result's.
+    """
+
+    summed_self: list[int]
+    summed_other: list[int]
+    left: tuple[tuple[int, ...], tuple[int, int]]
+    right: tuple[tuple[int, ...], tuple[int, int]]
+    sizes: tuple[int, ...]
+
+
+@lru_cache(maxsize=1024)
+def _contraction(
+    sizes_self: Size, sizes_other: Size, dims_self: tuple[int, ...], dims_other: tuple[int, ...]
+) -> Contraction:
+    """Plan a contraction. **Raises** RuntimeError if the dims do not fit."""
     if len(dims_self) != len(dims_other):
         raise RuntimeError("both dimension lists should have same length")
-    contracted_self = [d % max(self.ndim, 1) for d in dims_self]
-    contracted_other = [d % max(other.ndim, 1) for d in dims_other]
-    for a, b in zip(contracted_self, contracted_other, strict=True):
-        size_a, size_b = self.shape[a], other.shape[b]
-        if size_b == 1:
-            self = self.sum(a, keepdim=True)
-        elif size_a == 1:
-            other = other.sum(b, keepdim=True)
-        elif size_a != size_b:
+    own, others = list(sizes_self), list(sizes_other)
+    contracted_self = tuple([d % max(len(own), 1) for d in dims_self])
+    contracted_other = tuple([d % max(len(others), 1) for d in dims_other])
+    summed_self, summed_other = [], []
+    for place, (a, b) in enumerate(zip(contracted_self, contracted_other, strict=True)):
+        if others[b] == 1:
+            summed_self.append(a)
+            own[a] = 1
+        elif own[a] == 1:
+            summed_other.append(b)
+            others[b] = 1
+        elif own[a] != others[b]:
             raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {size_a} in dim "
-                f"{dims_self[contracted_self.index(a)]} and second has size {size_b} in dim "
-                f"{dims_other[contracted_other.index(b)]}"
+                f"contracted dimensions need to match, but first has size {own[a]} in dim "
+                f"{dims_self[place]} and second has size {others[b]} in dim {dims_other[place]}"
             )
-    kept_self = [d for d in range(self.ndim) if d not in contracted_self]
-    kept_other = [d for d in range(other.ndim) if d not in contracted_other]
-    length = prod(self.shape[d] for d in contracted_self)
-    sizes_self = [self.shape[d] for d in kept_self]
-    sizes_other = [other.shape[d] for d in kept_other]
-    left = self.permute([*kept_self, *contracted_self]).reshape((prod(sizes_self), length))
-    right = other.permute([*contracted_other, *kept_other]).reshape((length, prod(sizes_other)))
-    return left.mm(right).reshape([*sizes_self, *sizes_other])
+    kept_self = tuple([d for d in range(len(own)) if d not in contracted_self])
+    kept_other = tuple([d for d in range(len(others)) if d not in contracted_other])
+    length = prod([own[d] for d in contracted_self])
+    rows, columns = [own[d] for d in kept_self], [others[d] for d in kept_other]
+    return Contraction(
+        summed_self,
+        summed_other,
+        ((*kept_self, *contracted_self), (prod(rows), length)),
+        ((*contracted_other, *kept_other), (length, prod(columns))),
+        (*rows, *columns),
+    )
+
+
+def _laid_out(tensor: Any, layout: tuple[tuple[int, ...], tuple[int, int]]) -> Any:
+    """A tensor as a matrix, its dims in another order."""
+    order, sizes = layout
+    if order != tuple(range(len(order))):
+        tensor = tensor.permute(order)
+    return tensor if tensor._sizes == sizes else reshape(tensor, sizes)
 
 
 def kron(self: Any, other: Any) -> Any:
     """Kronecker product: blocks self[i, j] * other, in any number of dims."""
-    ndim = max(self.ndim, other.ndim)
-    sizes_self = (1,) * (ndim - self.ndim) + tuple(self.shape)
-    sizes_other = (1,) * (ndim - other.ndim) + tuple(other.shape)
-    spread_self = [size for each in sizes_self for size in (each, 1)]
-    spread_other = [size for each in sizes_other for size in (1, each)]
-    sizes = [a * b for a, b in zip(sizes_self, sizes_other, strict=True)]
-    return (self.reshape(spread_self) * other.reshape(spread_other)).reshape(sizes)
+    spread_self, spread_other, sizes = _spread(self._sizes, other._sizes)
+    return reshape(reshape(self, spread_self) * reshape(other, spread_other), sizes)
+
+
+@lru_cache(maxsize=1024)
+def _spread(sizes_self: Size, sizes_other: Size) -> tuple[tuple[int, ...], ...]:
+    """The factors' sizes with the dims of both alternating, and the product's sizes."""
+    ndim = max(len(sizes_self), len(sizes_other))
+    own = (1,) * (ndim - len(sizes_self)) + tuple(sizes_self)
+    others = (1,) * (ndim - len(sizes_other)) + tuple(sizes_other)
+    return (
+        tuple([size for each in own for size in (each, 1)]),
+        tuple([size for each in others for size in (1, each)]),
+        tuple([a * b for a, b in zip(own, others, strict=True)]),
+    )
 
 
 def multi_dot(tensors: Sequence[Any]) -> Any:

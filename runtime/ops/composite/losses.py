@@ -201,8 +201,7 @@ def binary_cross_entropy(
             f"but expected {errors.scalar_type_name(input.dtype)}"
         )
     for name, tensor in (("input", input), ("target", target)):
-        # Asked this way round, NaN passes and stays visible in the result.
-        if ((tensor < 0) | (tensor > 1)).any():
+        if ops._outside_unit(tensor.detach()).any():
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     loss = ops._binary_cross_entropy(input, target)
     return reduced(loss if weight is None else loss * weight.expand(input.shape), reduction)

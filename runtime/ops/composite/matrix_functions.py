@@ -6,6 +6,7 @@ from math import inf, prod
 from typing import Any
 
 from runtime import errors
+from runtime.core import dtype as dtypes
 from runtime.core.finfo import finfo
 from runtime.dispatch import ops
 from runtime.ops.composite.factorisations import check
@@ -147,9 +148,8 @@ def linalg_cross(self: Any, other: Any, dim: int = -1) -> Any:
             f"linalg.cross: inputs dimension {dim} must have length 3. "
             f"Got {sizes[0]} and {sizes[1]}"
         )
-    a, b = self.unbind(dim), other.unbind(dim)
-    parts = [a[i - 2] * b[i - 1] - a[i - 1] * b[i - 2] for i in range(3)]
-    return ops.stack(parts, dim)
+    # a[i] * b[i + 1] - a[i + 1] * b[i] is the element i - 1 of the result.
+    return (self * other.roll(-1, dim) - self.roll(-1, dim) * other).roll(-1, dim)
 
 
 def cross(self: Any, other: Any, dim: int | None = None) -> Any:
@@ -168,8 +168,9 @@ def linalg_vander(x: Any, N: int | None = None) -> Any:
     N = x.shape[-1] if N is None else N
     if N <= 1:
         raise RuntimeError("N must be greater than 1.")
-    powers = x.unsqueeze(-1).expand((*x.shape, N - 1)).cumprod(-1)
-    return ops.cat([ops.ones_like(powers[..., :1]), powers], -1)
+    spread = x.unsqueeze(-1).expand((*x._sizes, N - 1))
+    ones = x.new_ones((*x._sizes, 1), dtype=x.dtype if x.dtype.kind in "fc" else dtypes.int64)
+    return ops.cat([ones, spread.cumprod(-1)], -1)
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from runtime import errors
 from runtime.core import promotion
+from runtime.core.size import Size
 from runtime.dispatch import ops
+from runtime.ops.composite.reshaping import reshape
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
@@ -18,15 +21,15 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
             "expected common dtype to be floating point, yet common dtype is "
             f"{errors.scalar_type_name(common)}"
         )
-    x1, x2 = ops.broadcast_tensors([x1.to(common), x2.to(common)])
-    return (_unit(x1, dim, eps) * _unit(x2, dim, eps)).sum(dim)
-
-
-def _unit(x: Any, dim: int, eps: float) -> Any:
-    """Vectors along `dim` over their norms; the lower bound is not differentiated."""
-    norm = ops.linalg_vector_norm(x, 2, dim, True).clone()
-    norm.detach().clamp_(min=eps)
-    return x / norm
+    x1 = x1 if x1.dtype is common else x1.to(common)
+    x2 = x2 if x2.dtype is common else x2.to(common)
+    if x1._sizes != x2._sizes:
+        x1, x2 = ops.broadcast_tensors([x1, x2])
+    norm1, norm2 = (
+        ops.linalg_vector_norm(x1, 2, dim, True),
+        ops.linalg_vector_norm(x2, 2, dim, True),
+    )
+    return ops._cosine_terms(x1, x2, norm1, norm2, eps).sum(dim)
 
 
 def pairwise_distance(
@@ -110,42 +113,53 @@ PADDED_INDEX = {"reflect": _reflected, "replicate": _replicated, "circular": _wr
 
 def pixel_shuffle(self: Any, upscale_factor: int) -> Any:
     """(*, C * r * r, H, W) -> (*, C, H * r, W * r)."""
-    r = upscale_factor
-    _check_pixels("pixel_shuffle", "upscale_factor", self, r)
-    *batch, channels, height, width = self.shape
+    split, order, sizes = _shuffled(self._sizes, upscale_factor)
+    return reshape(reshape(self, split).permute(order), sizes)
+
+
+@lru_cache(maxsize=1024)
+def _shuffled(size: Size, r: int) -> tuple[tuple[int, ...], ...]:
+    """The sizes of dims split up, their order, and the sizes of dims put together."""
+    _check_pixels("pixel_shuffle", "upscale_factor", size, r)
+    *batch, channels, height, width = size
     if channels % (r * r):
         raise RuntimeError(
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
             f"of upscale_factor, but input.size(-3)={channels} is not divisible by {r * r}"
         )
-    split = self.reshape((*batch, channels // (r * r), r, r, height, width))
-    n = len(batch)
-    order = [*range(n), n, n + 3, n + 1, n + 4, n + 2]
-    return split.permute(order).reshape((*batch, channels // (r * r), height * r, width * r))
+    n, kept = len(batch), channels // (r * r)
+    order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
+    return (*batch, kept, r, r, height, width), order, (*batch, kept, height * r, width * r)
 
 
 def pixel_unshuffle(self: Any, downscale_factor: int) -> Any:
     """(*, C, H * r, W * r) -> (*, C * r * r, H, W)."""
-    r = downscale_factor
-    _check_pixels("pixel_unshuffle", "downscale_factor", self, r)
-    *batch, channels, height, width = self.shape
-    for name, dim, size in (("height", -2, height), ("width", -1, width)):
-        if size % r:
+    split, order, sizes = _unshuffled(self._sizes, downscale_factor)
+    return reshape(reshape(self, split).permute(order), sizes)
+
+
+@lru_cache(maxsize=1024)
+def _unshuffled(size: Size, r: int) -> tuple[tuple[int, ...], ...]:
+    """The sizes of dims split up, their order, and the sizes of dims put together."""
+    _check_pixels("pixel_unshuffle", "downscale_factor", size, r)
+    *batch, channels, height, width = size
+    for name, dim, length in (("height", -2, height), ("width", -1, width)):
+        if length % r:
             raise RuntimeError(
                 f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
-                f"input.size({dim})={size} is not divisible by {r}"
+                f"input.size({dim})={length} is not divisible by {r}"
             )
-    split = self.reshape((*batch, channels, height // r, r, width // r, r))
     n = len(batch)
-    order = [*range(n), n, n + 2, n + 4, n + 1, n + 3]
-    return split.permute(order).reshape((*batch, channels * r * r, height // r, width // r))
+    order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
+    split = (*batch, channels, height // r, r, width // r, r)
+    return split, order, (*batch, channels * r * r, height // r, width // r)
 
 
-def _check_pixels(name: str, argument: str, self: Any, factor: int) -> None:
-    if self.ndim < 3:
+def _check_pixels(name: str, argument: str, size: Size, factor: int) -> None:
+    if len(size) < 3:
         raise RuntimeError(
             f"{name} expects input to have at least 3 dimensions, but got input with "
-            f"{self.ndim} dimension(s)"
+            f"{len(size)} dimension(s)"
         )
     if factor <= 0:
         raise RuntimeError(f"{name} expects a positive {argument}, but got {factor}")
@@ -153,11 +167,11 @@ def _check_pixels(name: str, argument: str, self: Any, factor: int) -> None:
 
 def channel_shuffle(self: Any, groups: int) -> Any:
     """Interleave the channels of `groups` groups."""
-    channels = self.shape[1]
+    batch, channels, *rest = self._sizes
     if groups <= 0 or channels % groups:
         raise RuntimeError(
             "Number of channels must be divisible by groups. "
             f"Got {channels} channels and {groups} groups."
         )
-    split = self.reshape((self.shape[0], groups, channels // groups, *self.shape[2:]))
-    return split.transpose(1, 2).reshape(self.shape)
+    split = reshape(self, (batch, groups, channels // groups, *rest))
+    return reshape(split.transpose(1, 2), self._sizes)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from runtime.dispatch import ops
+from runtime.ops.composite.broadcasting import meshgrid
 
 
 def _not_empty(name: str, tensors: Sequence[Any]) -> None:
@@ -17,14 +18,22 @@ def _not_empty(name: str, tensors: Sequence[Any]) -> None:
 def hstack(tensors: Sequence[Any]) -> Any:
     """Along dim 1; vectors along their only dim."""
     _not_empty("hstack", tensors)
-    parts = [x.reshape((1,)) if x.ndim == 0 else x for x in tensors]
-    return ops.cat(parts, 0 if parts[0].ndim == 1 else 1)
+    parts = [x if x._sizes else x.unsqueeze(0) for x in tensors]
+    return ops.cat(parts, 0 if len(parts[0]._sizes) == 1 else 1)
 
 
 def vstack(tensors: Sequence[Any]) -> Any:
     """Along dim 0; vectors as rows."""
     _not_empty("vstack", tensors)
-    return ops.cat([x.reshape((1, -1)) if x.ndim < 2 else x for x in tensors], 0)
+    return ops.cat([_as_row(x) for x in tensors], 0)
+
+
+def _as_row(tensor: Any) -> Any:
+    """A vector or a scalar as a matrix of one row."""
+    ndim = len(tensor._sizes)
+    if ndim > 1:
+        return tensor
+    return tensor.unsqueeze(0) if ndim else tensor.reshape((1, 1))
 
 
 def dstack(tensors: Sequence[Any]) -> Any:
@@ -34,15 +43,16 @@ def dstack(tensors: Sequence[Any]) -> Any:
 
 
 def _three_dims(tensor: Any) -> Any:
-    if tensor.ndim < 2:
+    ndim = len(tensor._sizes)
+    if ndim < 2:
         return tensor.reshape((1, -1, 1))
-    return tensor.unsqueeze(-1) if tensor.ndim == 2 else tensor
+    return tensor.unsqueeze(-1) if ndim == 2 else tensor
 
 
 def column_stack(tensors: Sequence[Any]) -> Any:
     """Along dim 1; vectors as columns."""
     _not_empty("column_stack", tensors)
-    return hstack([x.reshape((-1, 1)) if x.ndim < 2 else x for x in tensors])
+    return ops.cat([x.reshape((-1, 1)) if len(x._sizes) < 2 else x for x in tensors], 1)
 
 
 def block_diag(tensors: Sequence[Any]) -> Any:
@@ -56,11 +66,11 @@ def block_diag(tensors: Sequence[Any]) -> Any:
                 "torch.block_diag: Input tensors must have 2 or fewer dimensions. "
                 f"Input {i} has {tensor.ndim} dimensions"
             )
-        blocks.append(tensor.reshape((1, -1)) if tensor.ndim < 2 else tensor)
-    columns, left, rows = sum(block.shape[1] for block in blocks), 0, []
-    for block in blocks:
-        own = block.shape[1]
-        rows.append(ops.constant_pad_nd(block, [left, columns - left - own]))
+        blocks.append(_as_row(tensor))
+    widths = [block._sizes[1] for block in blocks]
+    columns, left, rows = sum(widths), 0, []
+    for block, own in zip(blocks, widths, strict=True):
+        rows.append(ops.constant_pad_nd(block, (left, columns - left - own)))
         left += own
     return ops.cat(rows, 0)
 
@@ -72,8 +82,8 @@ def cartesian_prod(tensors: Sequence[Any]) -> Any:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
     if len(tensors) == 1:
         return tensors[0]
-    grids = ops.meshgrid(list(tensors), indexing="ij")
-    return ops.stack([grid.flatten() for grid in grids], 1)
+    grids = meshgrid(tensors, "ij")
+    return ops.stack(grids, -1).reshape((-1, len(tensors)))
 
 
 def combinations(self: Any, r: int = 2, with_replacement: bool = False) -> Any:

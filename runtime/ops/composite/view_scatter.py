@@ -12,7 +12,7 @@ def _with(self: Any, look: Any, src: Any) -> Any:
     """A copy of `self` in which the view that `look` takes holds `src`."""
     copied = self.clone()
     part = look(copied)
-    if tuple(part.shape) != tuple(src.shape):
+    if part._sizes != src._sizes:
         raise RuntimeError(
             "expected src to have a size equal to the slice of self. "
             f"src size = {list(src.shape)}, slice size = {list(part.shape)}"
