@@ -102,6 +102,8 @@ class StandInCublasLt(StandIn):
     ) -> None:
         self.used(light_handle)
         asked = self.of_kind(preference, "preference").attributes
+        names, flags = self.MatmulDescAttribute, self.of_kind(operation_desc, "matmul").attributes
+        assert names.EPILOGUE not in flags or flags[names.BIAS_POINTER]
         self.calls.append(("heuristic", asked))
         chosen = np.zeros(requested_algo_count, self.matmul_heuristic_result_dtype)
         chosen["algo"]["data_"] = operation_desc
@@ -199,6 +201,7 @@ class StandInCublas(StandIn):
         assert execution_type == x_type
 
     def _vector(self, address: int, kind: int, n: int, step: int) -> Any:
+        assert step > 0
         return self.elements(address, NUMPY_TYPES[kind], (n,), (step,))
 
 

@@ -204,3 +204,10 @@ def test_the_precision_has_three_names():
     finally:
         torch.backends.cuda.matmul.allow_tf32 = False
     assert torch.get_float32_matmul_precision() == "highest"
+
+
+def test_vectors_in_any_layout():
+    x, one = torch.randn(6), torch.randn(1)
+    expected = torch.dot(x[::2], one.expand(3))
+    got = torch.dot(x.cuda()[::2], one.cuda().expand(3))
+    assert torch.allclose(got.cpu(), expected)

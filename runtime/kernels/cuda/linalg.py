@@ -31,7 +31,7 @@ def mv(queue: Queue, out: Array, self: Array, vec: Array) -> None:
 def dot(queue: Queue, out: Array, self: Array, tensor: Array) -> None:
     """Write the sum of self * tensor."""
     if self.numel:
-        queue.blas.dot(out, self, tensor, False)
+        queue.blas.dot(out, _stepped(queue, self), _stepped(queue, tensor), False)
     else:
         queue.fill(out, 0)
 
@@ -40,7 +40,8 @@ def dot(queue: Queue, out: Array, self: Array, tensor: Array) -> None:
 def vdot(queue: Queue, out: Array, self: Array, other: Array) -> None:
     """Write the sum of conj(self) * other."""
     if self.numel:
-        queue.blas.dot(out, self, other, self.dtype.is_complex)
+        vectors = _stepped(queue, self), _stepped(queue, other)
+        queue.blas.dot(out, *vectors, self.dtype.is_complex)
     else:
         queue.fill(out, 0)
 
@@ -176,3 +177,8 @@ def _batch(x: Array) -> Array:
 def _column(x: Array) -> Array:
     """A vector as a matrix of one column."""
     return x.at(0, (*x.sizes, 1), (*x.strides, 1))
+
+
+def _stepped(queue: Queue, x: Array) -> Array:
+    """A vector whose elements lie apart: of one that is repeated, a copy."""
+    return x if x.strides[0] else contiguous(queue, x)

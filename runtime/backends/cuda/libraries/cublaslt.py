@@ -48,7 +48,9 @@ class Products:
         """
         name = product.dtype.name
         is_exact = not getattr(flags.matmul, _REDUCED.get(name, "allow_tf32"))
-        prepared = self._prepared.get((product, is_exact)) or self._prepare(product, is_exact)
+        prepared = self._prepared.get((product, is_exact))
+        if prepared is None:
+            prepared = self._prepare(product, is_exact, places.bias)
         scratch, stream = workspace.current(self.index)
         kept_alpha, alpha = number(alpha, product.dtype)
         kept_beta, beta = number(beta, product.dtype)
@@ -63,17 +65,22 @@ class Products:
             )  # fmt: skip
         del kept_alpha, kept_beta
 
-    def _prepare(self, product: Product, is_exact: bool) -> Prepared:
+    def _prepare(self, product: Product, is_exact: bool, bias: int) -> Prepared:
         driver.current().enter(self.index)
-        made = Prepared(self._library, self._handle, product, is_exact)
+        made = Prepared(self._library, self._handle, product, is_exact, bias)
         self._prepared[product, is_exact] = made
         return made
 
 
 class Prepared:
-    """A product's descriptor, layouts and algorithm."""
+    """A product's descriptor, layouts and algorithm.
 
-    def __init__(self, library: Any, handle: int, product: Product, is_exact: bool) -> None:
+    bias: an address that the heuristics may see; each call has its own.
+    """
+
+    def __init__(
+        self, library: Any, handle: int, product: Product, is_exact: bool, bias: int
+    ) -> None:
         self._library = library
         self._type = loading.data_type(product.dtype, "matmul")
         self.descriptor = self._describe(product, is_exact)
@@ -81,6 +88,8 @@ class Prepared:
             self._lay_out(matrix, product.batch)
             for matrix in (product.a, product.b, product.c, product.d)
         )
+        if product.has_bias:
+            self.point_to_bias(bias)
         self._algorithm = self._choose(handle, product, is_exact)
         self.algorithm_address = int(self._algorithm.ctypes.data)
 
