@@ -136,6 +136,5 @@ def test_searchsorted(right: bool) -> None:
 
 def test_bad_sorter() -> None:
     with pytest.raises(RuntimeError, match="sorter index out of range"):
-        searching.searchsorted(
-            np.empty(1, np.int64), np.arange(3.0), np.ones(1), sorter=np.array([0, 1, 3])
-        )
+        arguments = np.arange(3.0), np.ones(1), False, False, None, np.array([0, 1, 3])
+        searching.searchsorted(np.empty(1, np.int64), *arguments)
