@@ -12,6 +12,7 @@ from runtime.kernels.cpu import (
     column_convolution,
     convolution,
     direct_convolution,
+    flat_convolution,
     implicit_convolution,
     planes,
     sliding,
@@ -125,6 +126,36 @@ def test_implicit_products_in_blocks_are_accurate(
     column_convolution.correlate(exact_dw, grad.astype(np.float64), wide[0], plan, 1)
     for value, exact in ((y, expected), (dx, exact_dx), (dw, exact_dw)):
         assert np.abs(value - exact).max() < 1e-6 * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "size, kernel, padding, dilation",
+    [
+        ((1, 58, 61), (1, 3, 3), (0, 1, 2), (1, 1, 1)),
+        ((1, 1, 70), (1, 1, 5), (0, 0, 0), (1, 1, 3)),
+        ((5, 6, 9), (2, 3, 1), (1, 0, 0), (2, 1, 1)),
+    ],
+)
+def test_flat_convolutions(size: Any, kernel: Any, padding: Any, dilation: Any, dtype: str) -> None:
+    """Groups, several blocks of places, tiles that overlap, dense and strided results."""
+    rng = np.random.default_rng(8)
+    stride, groups = (1, 1, 1), 2
+    x = rng.standard_normal((3, 6, *size)).astype(dtype)
+    w = rng.standard_normal((2 * 9, 3, *kernel)).astype(dtype)
+    bias = rng.standard_normal(18).astype(dtype)
+    places = tuple(
+        n + 2 * p - d * (k - 1) for n, p, d, k in zip(size, padding, dilation, kernel, strict=True)
+    )
+    wide = x.astype(np.float64), w.astype(np.float64)
+    expected = reference(*wide, places, stride, padding, dilation, groups)
+    expected += bias.reshape(-1, 1, 1, 1)
+    sliding = stride, padding, dilation
+    for y in (np.full((*expected.shape[:-1], places[-1] * n), 7, dtype)[..., ::n] for n in (1, 2)):
+        assert flat_convolution.suits(y, x, w, sliding, groups)
+        flat_convolution.convolve(y, x, w, bias, sliding, groups)
+        tolerance = 1e-5 if dtype == "float32" else 1e-13
+        np.testing.assert_allclose(y, expected, tolerance, tolerance)
 
 
 def test_implicit_products_write_to_strided_results() -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from runtime.kernels.cpu import (
     column_convolution,
     direct_convolution,
+    flat_convolution,
     implicit_convolution,
     pointwise_convolution,
 )
@@ -137,6 +138,8 @@ def product(y: Array, x: Array, w: Array, bias: Array | None, geometry: Geometry
         pointwise_convolution.convolve(y, x, w, bias, groups)
     elif suits_offsets(y.dtype, w.shape[0] // groups):
         implicit_convolution.convolve(y, x, w, bias, geometry[:3], groups)
+    elif y.dtype.kind == "f" and flat_convolution.suits(y, x, w, geometry[:3], groups):
+        flat_convolution.convolve(y, x, w, bias, geometry[:3], groups)
     else:
         planes = lay_out(x.shape[2:], w.shape[2:], y.shape[2:], *geometry[:3])
         algorithm = direct_convolution if y.dtype.kind == "f" else column_convolution

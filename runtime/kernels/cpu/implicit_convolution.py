@@ -71,7 +71,7 @@ def _multiply(
         _entry("multiply", y.dtype, tile),
         _initial(tile, bias, y.dtype, groups, outputs),
     )
-    for start, images, planes in _framed(x, frame):
+    for start, images, planes in framed(x, frame):
         flat = result[start : start + images].reshape(-1)
         for window, panels in pairs:
             steps = _steps(window, channels, frame.numel)
@@ -105,7 +105,7 @@ def correlate(w: Array, y: Array, x: Array, sliding: Any, groups: int) -> None:
     parts = threads.part_count(panels if by_panel else x.shape[0] * window.places.size, work)
     sums = np.zeros((1 if by_panel else parts, panels * rows.size * tile.width), w.dtype)
     kernel = _entry("correlate", w.dtype, tile)
-    for start, images, planes in _framed(x, frame):
+    for start, images, planes in framed(x, frame):
         flat = y[start : start + images].reshape(-1)
         arrays = sums.reshape(-1), flat, planes, window.places, rows
         numbers = images, groups, outputs, w.shape[1] * frame.numel
@@ -143,7 +143,7 @@ def _over_panels(name: str, tile: Tile, groups: int, outputs: int, work: int, *a
     threads.run_ranges(kernel, groups * tile.panels(outputs), work, *args)
 
 
-def _framed(x: Array, frame: Frame) -> Iterator[tuple[int, int, Array]]:
+def framed(x: Array, frame: Frame) -> Iterator[tuple[int, int, Array]]:
     """(first image, number of images, their framed planes as one flat array), chunk by chunk."""
     count, channels = x.shape[:2]
     if frame.is_bare:
