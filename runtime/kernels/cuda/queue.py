@@ -40,6 +40,12 @@ class Array(NamedTuple):
         return math.prod(self.sizes)
 
     @property
+    def extent(self) -> int:
+        """How many elements there are, or lie between the first and the last if that is more."""
+        steps = [(n - 1) * step for n, step in zip(self.sizes, self.strides, strict=True)]
+        return max(self.numel, 1 + sum(steps))
+
+    @property
     def is_contiguous(self) -> bool:
         """Whether the elements lie densely in row-major order."""
         return shapes.is_contiguous(self.sizes, self.strides)
@@ -147,3 +153,25 @@ def folded_around(queue: Queue, array: Array, dim: Any) -> tuple[Array, Folded]:
     plan = plan_fold(array.sizes, tuple(dim) if isinstance(dim, list) else dim, True)
     array = contiguous(queue, array if plan.order is None else permuted(array, plan.order))
     return array, Folded(plan.shape[0], plan.count, plan.inner)
+
+
+def in_opmath(
+    queue: Queue,
+    layer: Callable[..., None],
+    outs: Sequence[Array],
+    arrays: Sequence[Array | None],
+    *plain: Any,
+) -> None:
+    """Run layer(queue, *outs, *arrays, *plain) in the type of computation.
+
+    16-bit arrays go through float32, and what is written is rounded once.
+    """
+    made = [
+        out if out.dtype.opmath is out.dtype else queue.empty(out.sizes, out.dtype.opmath)
+        for out in outs
+    ]
+    given = [None if each is None else converted(queue, each, each.dtype.opmath) for each in arrays]
+    layer(queue, *made, *given, *plain)
+    for out, result in zip(outs, made, strict=True):
+        if result is not out:
+            queue.copy(out, result)

@@ -8,11 +8,8 @@ throughout, and results rounded once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
 from runtime.kernels.cuda.products import multiply, transposed
-from runtime.kernels.cuda.queue import Array, Queue, converted
+from runtime.kernels.cuda.queue import Array, Queue, in_opmath
 from runtime.kernels.cuda.recurrent_steps import (
     add_elements,
     gru_step,
@@ -39,25 +36,6 @@ def _previous(states: Array, first: Array, time: int, reverse: bool) -> Array:
     """The state before a time step."""
     before = time + 1 if reverse else time - 1
     return _at(states, before) if 0 <= before < states.sizes[0] else first
-
-
-def _in_opmath(
-    queue: Queue,
-    layer: Callable[..., None],
-    outs: Sequence[Array],
-    arrays: Sequence[Array | None],
-    *plain: Any,
-) -> None:
-    """Run a layer in the type of computation, and round what it wrote if that is another."""
-    made = [
-        out if out.dtype.opmath is out.dtype else queue.empty(out.sizes, out.dtype.opmath)
-        for out in outs
-    ]
-    given = [None if each is None else converted(queue, each, each.dtype.opmath) for each in arrays]
-    layer(queue, *made, *given, *plain)
-    for out, result in zip(outs, made, strict=True):
-        if result is not out:
-            queue.copy(out, result)
 
 
 def _weight_gradient(
@@ -93,7 +71,7 @@ def lstm_layer(
 ) -> None:
     """Run an LSTM over all time steps; `gates` are the inputs' products with the weights."""
     outs = (output, last_cell, cells, activations)
-    _in_opmath(queue, _lstm, outs, (gates, weight_hh, hidden, cell), reverse)
+    in_opmath(queue, _lstm, outs, (gates, weight_hh, hidden, cell), reverse)
 
 
 def _lstm(
@@ -137,7 +115,7 @@ def lstm_layer_backward(
     """The gradients of gates, weight and first states."""
     outs = (grad_gates, grad_weight, grad_hidden, grad_cell)
     arrays = (grad_output, grad_last_cell, activations, cells, output, weight_hh, hidden, cell)
-    _in_opmath(queue, _lstm_backward, outs, arrays, reverse)
+    in_opmath(queue, _lstm_backward, outs, arrays, reverse)
 
 
 def _lstm_backward(
@@ -185,7 +163,7 @@ def gru_layer(
 ) -> None:
     """Run a GRU over all time steps; keeps r, z, n and the candidate's product U h + b."""
     outs, arrays = (output, activations), (gates, weight_hh, bias_hh, hidden)
-    _in_opmath(queue, _gru, outs, arrays, reverse)
+    in_opmath(queue, _gru, outs, arrays, reverse)
 
 
 def _gru(
@@ -224,7 +202,7 @@ def gru_layer_backward(
     """The gradients of gates, weight, bias and first state."""
     outs = (grad_gates, grad_weight, grad_bias, grad_hidden)
     arrays = (grad_output, activations, output, weight_hh, hidden)
-    _in_opmath(queue, _gru_backward, outs, arrays, reverse)
+    in_opmath(queue, _gru_backward, outs, arrays, reverse)
 
 
 def _gru_backward(
@@ -268,7 +246,7 @@ def rnn_layer(
     reverse: bool,
 ) -> None:
     """Run h' = tanh(W x + U h), or relu, over all time steps."""
-    _in_opmath(queue, _rnn, (output,), (gates, weight_hh, hidden), relu, reverse)
+    in_opmath(queue, _rnn, (output,), (gates, weight_hh, hidden), relu, reverse)
 
 
 def _rnn(
@@ -303,7 +281,7 @@ def rnn_layer_backward(
     """The gradients of gates, weight and first state."""
     outs = (grad_gates, grad_weight, grad_hidden)
     arrays = (grad_output, output, weight_hh, hidden)
-    _in_opmath(queue, _rnn_backward, outs, arrays, relu, reverse)
+    in_opmath(queue, _rnn_backward, outs, arrays, relu, reverse)
 
 
 def _rnn_backward(

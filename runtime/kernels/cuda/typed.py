@@ -113,26 +113,13 @@ class DeviceKernel(DeviceFunction):
         needed = "\n".join([*functions, accesses, body])
         library = inlined(primitives.compose_text(needed, compute.name))
         title = ", ".join([self.__name__, *(f"{k} {v.name}" for k, v in dtype_of.items())])
-        index = INDEX_TYPES[wide]
-        head = PREAMBLE.format(
-            title=title,
-            compute=_numpy_name(compute),
-            real=_numpy_name(compute.to_real()),
-            stored=storage_type(compute),
-            is_integer=compute.kind == "i",
-            index=index,
-        )
+        head = _head(title, compute, wide)
         head += "".join(_shuffle(name, compute) for name in SHUFFLES if name in needed)
         parts = [head, "".join(numbers), library, accesses, *functions, body]
-        plain = {
-            "I": index,
-            "T": compute.name,
-            "R": compute.to_real().name,
-            "T*": f"{storage_type(compute)}*",
-        }
-        stored = {f"{letter}*": f"{storage_type(d)}*" for letter, d in dtype_of.items()}
-        arguments = tuple([(plain | stored).get(each, each) for each in self.parameters])
-        return Source(self.__name__, "\n\n".join(p for p in parts if p), arguments, threads)
+        text = "\n\n".join(part for part in parts if part)
+        types = _argument_types(dtype_of, compute, wide)
+        arguments = tuple([types.get(each, each) for each in self.parameters])
+        return Source(self.__name__, text, arguments, threads)
 
 
 KERNELS: list[DeviceKernel] = []
@@ -182,7 +169,7 @@ def run(
             if len(letter) == 1 and letter != "T":
                 assert dtype_of.setdefault(letter, value.dtype) is value.dtype, kernel.__name__
             passed.append(value.address)
-            wide = wide or value.numel > NARROW
+            wide = wide or value.extent > NARROW
         else:
             passed.append(0 if value is None else value)
             wide = wide or (kind == "I" and value > NARROW)
@@ -202,6 +189,31 @@ def run_elements(
 
 
 # -- texts --------------------------------------------------------------------------------------
+
+
+def _head(title: str, compute: dtypes.dtype, wide: bool) -> str:
+    """What every text begins with."""
+    return PREAMBLE.format(
+        title=title,
+        compute=_numpy_name(compute),
+        real=_numpy_name(compute.to_real()),
+        stored=storage_type(compute),
+        is_integer=compute.kind == "i",
+        index=INDEX_TYPES[wide],
+    )
+
+
+def _argument_types(
+    dtype_of: Mapping[str, dtypes.dtype], compute: dtypes.dtype, wide: bool
+) -> dict[str, str]:
+    """What the words for arrays and numbers stand for."""
+    types = {
+        "I": INDEX_TYPES[wide],
+        "T": compute.name,
+        "R": compute.to_real().name,
+        "T*": f"{storage_type(compute)}*",
+    }
+    return types | {f"{letter}*": f"{storage_type(d)}*" for letter, d in dtype_of.items()}
 
 
 def _access(letter: str, dtype: dtypes.dtype) -> str:
