@@ -2954,7 +2954,7 @@ native_group_norm = Dispatch(
     dtypes=dtype_sets.FLOATING,
     kernel_names={
         "CPU": "group_normalization.native_group_norm",
-        "CUDA": "normalization.native_group_norm",
+        "CUDA": "group_normalization.native_group_norm",
     },
     meta=normalization_shapes.native_group_norm,
     outputs=3,
@@ -2991,7 +2991,7 @@ native_group_norm_backward = Dispatch(
     dtypes=dtype_sets.FLOATING,
     kernel_names={
         "CPU": "group_normalization.native_group_norm_backward",
-        "CUDA": "normalization.native_group_norm_backward",
+        "CUDA": "group_normalization.native_group_norm_backward",
     },
     meta=normalization_shapes.native_group_norm_backward,
     outputs=3,
