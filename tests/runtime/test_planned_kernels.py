@@ -441,3 +441,23 @@ def test_embedding(monkeypatch: pytest.MonkeyPatch) -> None:
         assert planned == look_up()
     with pytest.raises(IndexError):
         torch.nn.functional.embedding(torch.tensor([9]), weights[0])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_softmax(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    function = getattr(torch, name)
+
+    def soften() -> list[Any]:
+        found = []
+        for make in (lambda: tied(*SHAPE), lambda: tied(7, 5, 7)[1:], lambda: tied(5)):
+            for dim in range(-1, make().ndim):
+                x = make().nan_to_num(0.5, 2, -9).to(dtype).requires_grad_()
+                result = function(x, dim)
+                result.backward(torch.linspace(-1, 1, x.numel(), dtype=dtype).view(x.shape))
+                found += [result.detach(), x.grad]
+        return results(found)
+
+    planned = soften()
+    with without_plans(monkeypatch):
+        assert planned == soften()

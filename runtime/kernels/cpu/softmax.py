@@ -24,36 +24,50 @@ WORK = 4
 """How much more an element costs than in element-wise work."""
 
 
-def plan_rows(flat_kernel: Callable[[], TypedKernel], operands: int) -> Planner:
-    """The planner of small softmaxes along the last dim: flat_kernel(out, *arrays, *offsets, n)."""
+def plan_small(
+    rows: Callable[[], TypedKernel], columns: Callable[[], TypedKernel], operands: int
+) -> Planner:
+    """The planner of small softmaxes.
+
+    rows: what gives the loop for the last dim, kernel(out, *arrays, *offsets, n); columns: that
+    for another, kernel(out, *arrays, *offsets, n, inner).
+    """
 
     def plan(out: Operand, *args: Any) -> Plan | None:
         inputs, dim = args[:operands], args[operands]
-        if not out.sizes or dim not in (-1, len(out.sizes) - 1) or out.dtype.kind != "f":
+        if not out.sizes or out.dtype.kind != "f":
             return None
         if not 0 < prod(out.sizes) * WORK < threads.GRAIN:
             return None
         if any(each.dtype != out.dtype or not each.is_contiguous for each in inputs):
             return None
         arguments = (*[out.dtype] * (1 + operands), *[int] * (1 + operands))
-        return Plan(flat_kernel().entry_point(out.dtype, arguments), out.sizes[-1])
+        dim %= len(out.sizes)
+        if dim == len(out.sizes) - 1:
+            return Plan(rows().entry_point(out.dtype, arguments), out.sizes[-1])
+        entry = columns().entry_point(out.dtype, (*arguments, int))
+
+        def run(*args: Any) -> None:
+            entry(*args[:-1], *args[-1])
+
+        return Plan(run, (out.sizes[dim], prod(out.sizes[dim + 1 :])))
 
     return plan
 
 
-@planned(plan_rows(lambda: softmax_flat, 1))
+@planned(plan_small(lambda: softmax_flat, lambda: softmax_columns_flat, 1))
 def softmax(out: Array, self: Array, dim: int, dtype: Any) -> None:
     """Write exp(x - max) / sum of exp(x - max) over `dim`."""
     _run(softmax_rows, softmax_columns, dim, out, self.astype(out.dtype, copy=False))
 
 
-@planned(plan_rows(lambda: log_softmax_flat, 1))
+@planned(plan_small(lambda: log_softmax_flat, lambda: log_softmax_columns_flat, 1))
 def log_softmax(out: Array, self: Array, dim: int, dtype: Any) -> None:
     """Write x - max - log(sum of exp(x - max)) over `dim`."""
     _run(log_softmax_rows, log_softmax_columns, dim, out, self.astype(out.dtype, copy=False))
 
 
-@planned(plan_rows(lambda: softmax_backward_flat, 2))
+@planned(plan_small(lambda: softmax_backward_flat, lambda: softmax_backward_columns_flat, 2))
 def softmax_backward_data(
     out: Array, grad_output: Array, output: Array, dim: int, input_dtype: Any
 ) -> None:
@@ -61,7 +75,9 @@ def softmax_backward_data(
     _run(softmax_backward_rows, softmax_backward_columns, dim, out, grad_output, output)
 
 
-@planned(plan_rows(lambda: log_softmax_backward_flat, 2))
+@planned(
+    plan_small(lambda: log_softmax_backward_flat, lambda: log_softmax_backward_columns_flat, 2)
+)
 def log_softmax_backward_data(
     out: Array, grad_output: Array, output: Array, dim: int, input_dtype: Any
 ) -> None:
@@ -319,3 +335,36 @@ def log_softmax_backward_columns(grad_input, grad, y):
             g, p, result = grad[o, i], y[o, i], grad_input[o, i]
             for j in range(inner):
                 result[j] = g[j] - exp(p[j]) * total[j]
+
+
+# Columns of flat arrays, for the plans.
+
+
+@typed
+def softmax_columns_flat(out, x, at, n, inner):
+    """softmax_columns over the middle dim of (outer, n, inner), the first element being x[at]."""
+    shape = (out.size // (n * inner), n, inner)
+    softmax_columns(out.reshape(shape), x[at : at + out.size].reshape(shape))
+
+
+@typed
+def log_softmax_columns_flat(out, x, at, n, inner):
+    """As softmax_columns_flat."""
+    shape = (out.size // (n * inner), n, inner)
+    log_softmax_columns(out.reshape(shape), x[at : at + out.size].reshape(shape))
+
+
+@typed
+def softmax_backward_columns_flat(out, grad, y, at_grad, at_y, n, inner):
+    """As softmax_columns_flat."""
+    shape, size = (out.size // (n * inner), n, inner), out.size
+    g, p = grad[at_grad : at_grad + size], y[at_y : at_y + size]
+    softmax_backward_columns(out.reshape(shape), g.reshape(shape), p.reshape(shape))
+
+
+@typed
+def log_softmax_backward_columns_flat(out, grad, y, at_grad, at_y, n, inner):
+    """As softmax_columns_flat."""
+    shape, size = (out.size // (n * inner), n, inner), out.size
+    g, p = grad[at_grad : at_grad + size], y[at_y : at_y + size]
+    log_softmax_backward_columns(out.reshape(shape), g.reshape(shape), p.reshape(shape))
