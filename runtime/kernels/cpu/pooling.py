@@ -6,6 +6,7 @@ small windows, `unrolled_pooling.py`.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -193,9 +194,10 @@ def avg_pool_backward(
     threads.run_rows(spread_windows, arrays, *numbers, work=2)
 
 
+@lru_cache(maxsize=1024)
 def window_sizes(
-    places: Any, lengths: Any, size: Triple, step: Triple, pad: Triple, include_pad: bool
-) -> list[Array]:
+    places: Triple, lengths: Triple, size: Triple, step: Triple, pad: Triple, include_pad: bool
+) -> tuple[Array, ...]:
     """Per dim, how many places of each window lie inside the (padded) plane."""
     counts = []
     for count, length, k, s, p in zip(places, lengths, size, step, pad, strict=True):
@@ -204,7 +206,7 @@ def window_sizes(
         if not include_pad:
             start, end = np.maximum(start, 0), np.minimum(end, length)
         counts.append((end - start).astype(np.float64))
-    return counts
+    return tuple(counts)
 
 
 def _sum_integers(
