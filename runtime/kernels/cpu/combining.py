@@ -8,8 +8,26 @@ import numpy as np
 
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu.folding import as_bits
+from runtime.kernels.typed import typed
 
 Array = Any
+
+COPY, SUM, PROD, AMAX, AMIN = range(5)  # what becomes of an old value and a new one
+REDUCE = {"sum": SUM, "prod": PROD, "amax": AMAX, "amin": AMIN}
+
+
+@typed
+def combined(old, value, how):
+    """What is written where `old` stood; of two orders NaN wins."""
+    if how == SUM:
+        return old + value
+    if how == PROD:
+        return old * value
+    if how == AMAX:
+        return value if (value > old) | (value != value) else old
+    if how == AMIN:
+        return value if (value < old) | (value != value) else old
+    return value
 
 
 def combine(out: Array, index: Array, values: Array, reduce: str, include_self: bool) -> None:

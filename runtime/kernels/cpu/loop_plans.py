@@ -8,7 +8,7 @@ makes the shapes. A planner says which loop, and what becomes of each of its arg
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -53,8 +53,11 @@ def are_alike(first: Operand, *others: Operand | None) -> bool:
     )
 
 
-Argument = View | float | tuple[int, ...] | None
-"""What a loop takes: a view, a number, a few whole numbers; None: an array without elements."""
+Argument = View | float | tuple[int, ...] | list[int] | None
+"""What a loop takes: a view, a number, a few whole numbers; None: an array without elements.
+
+A tuple is one in the loop, too, which is compiled for its length; a list is an array there.
+"""
 
 
 def plan_loop(
@@ -84,13 +87,27 @@ def plan_loop(
     return Plan(run, np.array(numbers, np.int64))
 
 
+def refusing(plan: Plan, refuse: Callable[..., Exception]) -> Plan:
+    """The plan of a loop that answers False, and writes nothing, for arguments it does not take.
+
+    refuse: makes the error, of what the plan's run is given.
+    """
+    run = plan.run
+
+    def checked(*args: Any) -> None:
+        if not run(*args):
+            raise refuse(*args)
+
+    return Plan(checked, plan.number)
+
+
 FLAT = """\
 {library}
 
 @entry
 def kernel({parameters}, plan):
     reals = plan.view(np.float64)
-    {loop}({values})
+    return {loop}({values})
 """
 
 
@@ -108,6 +125,9 @@ def _text_of(argument: Argument, numbers: list[int], known: Container[str]) -> s
     if isinstance(argument, tuple):
         return f"({', '.join([_text_of(each, numbers, known) for each in argument])},)"
     place = len(numbers)
+    if isinstance(argument, list):
+        numbers += [len(argument), *argument]
+        return f"plan[{place + 1} : {place + 1} + plan[{place}]]"
     if isinstance(argument, float):
         numbers.append(int(np.float64(argument).view(np.int64)))
         return f"reals[{place}]"

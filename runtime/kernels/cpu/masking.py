@@ -8,7 +8,7 @@ import numpy as np
 
 from runtime.kernels import threads
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu import writing_plans
+from runtime.kernels.cpu import slice_plans, writing_plans
 from runtime.kernels.cpu.folding import as_bits, start_from
 from runtime.kernels.cpu.planned import planned
 
@@ -52,12 +52,13 @@ def _fill(out, mask, value):
         out[i] = value if mask[i] else out[i]
 
 
+@planned(slice_plans.plan_masked_scatter)
 def masked_scatter(out: Array, self: Array, mask: Array, source: Array) -> None:
     """Write the elements of `source` in order to the places where `mask` is true."""
     start_from(out, self)
     mask = np.broadcast_to(mask, out.shape)
     count = int(np.count_nonzero(mask))
     if count > source.size:
-        raise RuntimeError("Number of elements of source < number of ones in mask")
+        raise slice_plans.too_few_elements()
     if count:
         out[mask] = source.reshape(-1)[:count]

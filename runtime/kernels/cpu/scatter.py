@@ -13,7 +13,7 @@ import numpy as np
 
 from runtime import errors
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu import combining, index_put_plan, places, writing_plans
+from runtime.kernels.cpu import combining, index_put_plan, places, slice_plans, writing_plans
 from runtime.kernels.cpu.folding import (
     as_bits,
     as_int64,
@@ -137,6 +137,7 @@ def _add(out, index, src):
     return True
 
 
+@planned(writing_plans.plan_scatter_combine)
 def scatter_combine(
     out: Array, self: Array, dim: int, index: Array, src: Array, reduce: str
 ) -> None:
@@ -147,6 +148,7 @@ def scatter_combine(
         scatter_reduce(out, self, dim, index, src, "prod", True)
 
 
+@planned(writing_plans.plan_scatter_number_combine)
 def scatter_value_combine(
     out: Array, self: Array, dim: int, index: Array, value: Any, reduce: str
 ) -> None:
@@ -241,6 +243,7 @@ def _add_slices(out, source, index):
                 target[i] += row[i]
 
 
+@planned(slice_plans.plan_index_reduce)
 def index_reduce(
     out: Array,
     self: Array,
@@ -266,6 +269,7 @@ def _along(index: Array, dim: int, shape: Sequence[int]) -> Array:
     return np.broadcast_to(index.reshape(extent), shape)
 
 
+@planned(slice_plans.plan_index_copy)
 def index_copy(out: Array, self: Array, dim: int, index: Array, source: Array) -> None:
     """Copy the slices of `source` over the slices that `index` names."""
     start_from(out, self)
@@ -285,6 +289,7 @@ def _slices(out: Array, dim: int, index: Array) -> tuple[Any, ...]:
     return (slice(None),) * (dim % out.ndim) + (index.reshape(-1),)
 
 
+@planned(slice_plans.plan_index_fill)
 def index_fill(out: Array, self: Array, dim: int, index: Array, value: Any) -> None:
     """Fill the slices that `index` names."""
     start_from(out, self)
@@ -296,6 +301,7 @@ def index_fill(out: Array, self: Array, dim: int, index: Array, value: Any) -> N
         out[_slices(out, dim, slots) if out.ndim else ...] = value
 
 
+@planned(slice_plans.plan_put)
 def put(out: Array, self: Array, index: Array, source: Array, accumulate: bool = False) -> None:
     """Write, or add, `source` at places of the flattened array."""
     start_from(out, self)

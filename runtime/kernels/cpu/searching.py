@@ -2,22 +2,60 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu.folding import run_rows
+from runtime.kernels.cpu.loop_plans import operand, out, plan_loop
 from runtime.kernels.cpu.planned import Operand, Plan, planned
-from runtime.kernels.cpu.small import INT64, is_small, make_gathering
+from runtime.kernels.cpu.small import is_small
 
 Array = Any
 
 BLOCK = 256  # values searched in step
+MOST_COMPARED = 1 << 13  # pairs; for more, sorting is faster
+
+
+@kernel
+def _search_row(out, values, sequence, right):
+    """Halve the ranges of a block of values in step: selects for branches, and loads overlap.
+
+    Ten times faster than one value after the other. NaN belongs at the end: no element is greater.
+    """
+    base = np.zeros(BLOCK, np.int64)
+    for start in range(0, values.size, BLOCK):
+        found, wanted = out[start : start + BLOCK], values[start : start + BLOCK]
+        base[:] = 0
+        left = sequence.size
+        while left > 1:
+            half = left // 2
+            if right:
+                for i in range(wanted.size):
+                    element = sequence[np.uint64(base[i] + half - 1)]
+                    base[i] += half if not element > wanted[i] else 0
+            else:
+                for i in range(wanted.size):
+                    element = sequence[np.uint64(base[i] + half - 1)]
+                    base[i] += half if not element >= wanted[i] else 0
+            left -= half
+        for i in range(wanted.size):
+            element = sequence[np.uint64(base[i])]
+            behind = not element > wanted[i] if right else not element >= wanted[i]
+            found[i] = base[i] + (1 if behind else 0)
+
+
+@kernel
+def _search_rows(out, rows, values, right):
+    """Each row of values in its own sequence."""
+    for row in range(values.shape[0]):
+        _search_row(out[row], values[row], rows[row], right)
 
 
 def plan_searchsorted(
-    out: Operand,
+    result: Operand,
     sorted_sequence: Operand,
     self: Any,
     out_int32: bool = False,
@@ -25,38 +63,34 @@ def plan_searchsorted(
     side: str | None = None,
     sorter: Operand | None = None,
 ) -> Plan | None:
-    """Plan the search in one sequence."""
+    """Plan the search in sequences that need no sorter."""
     if sorter is not None or self.__class__ is not Operand:
         return None
-    return _plan_search(out, sorted_sequence, self, right or side == "right", 0)
+    return _plan_search(result, [sorted_sequence, self], 0, right or side == "right")
 
 
 def plan_bucketize(
-    out: Operand, self: Any, boundaries: Operand, out_int32: bool = False, right: bool = False
+    result: Operand, self: Any, boundaries: Operand, out_int32: bool = False, right: bool = False
 ) -> Plan | None:
     """Plan the search for buckets."""
     if self.__class__ is not Operand:
         return None
-    return _plan_search(out, boundaries, self, right, 1)
+    return _plan_search(result, [self, boundaries], 1, right)
 
 
-def _plan_search(
-    out: Operand, sequence: Operand, values: Operand, right: bool, place: int
-) -> Plan | None:
+def _plan_search(result: Operand, operands: list[Operand], place: int, right: bool) -> Plan | None:
     """place: where the sequence stands among the two."""
-    operands = [values, values]
-    operands[place] = sequence
-    one_type = out.dtype == INT64 and sequence.dtype == values.dtype and len(sequence.sizes) == 1
-    if not one_type or not is_small(out, sequence, values):
+    sequence, values = operands[place], operands[1 - place]
+    if sequence.dtype != values.dtype or not is_small(result, sequence, values):
         return None
-    entry = _search_row.entry_point((INT64, values.dtype, values.dtype, bool))
-    gather = make_gathering(operands, values.dtype)
-
-    def run(out: Array, a: Array, b: Array, at_a: int, at_b: int, right: bool) -> None:
-        arrays = gather((a, b), (at_a, at_b))
-        entry(out, arrays[1 - place], arrays[place], right)
-
-    return Plan(run, right)
+    size, rows = sequence.sizes[-1], prod(sequence.sizes[:-1])
+    if len(sequence.sizes) == 1:
+        count = prod(values.sizes)
+        views = out(0, count), operand(1 - place, count), operand(place, size)
+        return plan_loop(_search_row, [result], operands, *views, bool(right))
+    shape = rows, prod(values.sizes) // rows
+    views = out(0, *shape), operand(place, rows, size), operand(1 - place, *shape)
+    return plan_loop(_search_rows, [result], operands, *views, bool(right))
 
 
 @planned(plan_searchsorted)
@@ -104,40 +138,34 @@ def _search(out: Array, sequence: Array, values: Array, right: bool) -> None:
 
 
 @kernel
-def _search_row(out, values, sequence, right):
-    """Halve the ranges of a block of values in step: selects for branches, and loads overlap.
-
-    Ten times faster than one value after the other. NaN belongs at the end: no element is greater.
-    """
-    base = np.zeros(BLOCK, np.int64)
-    for start in range(0, values.size, BLOCK):
-        found, wanted = out[start : start + BLOCK], values[start : start + BLOCK]
-        base[:] = 0
-        left = sequence.size
-        while left > 1:
-            half = left // 2
-            if right:
-                for i in range(wanted.size):
-                    element = sequence[np.uint64(base[i] + half - 1)]
-                    base[i] += half if not element > wanted[i] else 0
-            else:
-                for i in range(wanted.size):
-                    element = sequence[np.uint64(base[i] + half - 1)]
-                    base[i] += half if not element >= wanted[i] else 0
-            left -= half
-        for i in range(wanted.size):
-            element = sequence[np.uint64(base[i])]
-            behind = not element > wanted[i] if right else not element >= wanted[i]
-            found[i] = base[i] + (1 if behind else 0)
+def are_members(out, elements, tests, invert):
+    """Compare each with each. NaN is no member, not even of itself."""
+    for i in range(out.size):
+        found = False
+        for j in range(tests.size):
+            found |= elements[i] == tests[j]
+        out[i] = found != invert
 
 
-@kernel
-def _search_rows(out, rows, values, right):
-    """Each row of values in its own sequence."""
-    for row in range(values.shape[0]):
-        _search_row(out[row], values[row], rows[row], right)
+def plan_isin(
+    result: Operand,
+    elements: Any,
+    test_elements: Any,
+    assume_unique: bool = False,
+    invert: bool = False,
+) -> Plan | None:
+    """Plan `isin` of so few elements that none need be sorted."""
+    operands = [elements, test_elements]
+    if not all(each.__class__ is Operand and each.is_contiguous for each in operands):
+        return None
+    counts = [prod(each.sizes) for each in operands]
+    if elements.dtype != test_elements.dtype or not 0 < prod(counts) <= MOST_COMPARED:
+        return None
+    views = out(0, counts[0]), operand(0, counts[0]), operand(1, counts[1])
+    return plan_loop(are_members, [result], operands, *views, bool(invert))
 
 
+@planned(plan_isin)
 def isin(
     out: Array,
     elements: Any,

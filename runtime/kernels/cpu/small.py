@@ -39,6 +39,15 @@ def agree_but_for(sizes: Sequence[int], others: Sequence[int], dim: int) -> bool
     return all(a == b for i, (a, b) in enumerate(zip(sizes, others, strict=True)) if i != dim)
 
 
+def number_for(dtype: Any, value: Any) -> float | None:
+    """A number as compiled code takes it; None where NumPy has to say what becomes of it."""
+    if dtype.kind == "f" and value.__class__ is float:
+        return value  # type: ignore[no-any-return]
+    if value.__class__ is not int or abs(value) > np.iinfo(np.int64).max:
+        return None
+    return float(value) if dtype.kind == "f" else value
+
+
 def entry_for(kernel: TypedKernel, dtype: Any, *arguments: Any) -> Callable[..., Any]:
     """The compiled loop for elements of a dtype."""
     return kernel.entry_point(dtype, arguments)  # type: ignore[no-any-return]

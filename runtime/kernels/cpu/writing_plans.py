@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels.cpu import places
+from runtime.kernels.cpu.combining import COPY, PROD, REDUCE, SUM, combined
 from runtime.kernels.cpu.folding import folded_shape
 from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.small import (
@@ -18,14 +19,12 @@ from runtime.kernels.cpu.small import (
     agree_but_for,
     entry_for,
     is_small,
+    number_for,
 )
+from runtime.kernels.cpu.within_plans import plan_number_within, plan_within
 from runtime.kernels.typed import typed
 
 Array = Any
-
-
-COPY, SUM, PROD, AMAX, AMIN = range(5)  # what becomes of an old value and a new one
-REDUCE = {"sum": SUM, "prod": PROD, "amax": AMAX, "amin": AMIN}
 
 
 def plan_scatter(
@@ -40,6 +39,13 @@ def plan_scatter_add(
 ) -> Plan | None:
     """Plan `scatter_add`."""
     return _plan_scattering(out, self, dim, index, src, SUM)
+
+
+def plan_scatter_combine(
+    out: Operand, self: Operand, dim: int, index: Operand, src: Operand, reduce: str
+) -> Plan | None:
+    """Plan `scatter` that adds or multiplies."""
+    return _plan_scattering(out, self, dim, index, src, SUM if reduce == "add" else PROD)
 
 
 def plan_scatter_reduce(
@@ -60,10 +66,11 @@ def plan_scatter_reduce(
 def _plan_scattering(
     out: Operand, self: Operand, dim: int, index: Operand, src: Operand, how: int
 ) -> Plan | None:
-    """The index has to cover the source, and all but `dim` of self."""
-    fits = is_small(out, self, index, src) and agree_but_for(self.sizes, index.sizes, dim)
-    if not fits or src.sizes != index.sizes:
+    """Slices go by rows where the index covers the source, and all but `dim` of self."""
+    if not is_small(out, self, index, src) or index.dtype != INT64 or src.dtype != self.dtype:
         return None
+    if src.sizes != index.sizes or not agree_but_for(self.sizes, index.sizes, dim):
+        return plan_within(out, self, dim, index, src, how)
     outer, count, inner = folded_shape(index.sizes, dim)
     size = self.sizes[dim]
     arrays = out.dtype, self.dtype, INT64, src.dtype
@@ -75,20 +82,6 @@ def _plan_scattering(
             raise places.bad_scatter_index(slots, dim, size)
 
     return Plan(run, (outer, count, size, inner, how))
-
-
-@typed
-def combined(old, value, how):
-    """What is written where `old` stood; of two orders NaN wins."""
-    if how == SUM:
-        return old + value
-    if how == PROD:
-        return old * value
-    if how == AMAX:
-        return value if (value > old) | (value != value) else old
-    if how == AMIN:
-        return value if (value < old) | (value != value) else old
-    return value
 
 
 @typed
@@ -168,16 +161,29 @@ def index_add_flat(out, self, index, src, at, at_index, at_src, outer, count, si
     return True
 
 
+def plan_scatter_number_combine(
+    out: Operand, self: Operand, dim: int, index: Operand, value: Any, reduce: str
+) -> Plan | None:
+    """Plan `scatter` that adds a number or multiplies by it."""
+    number = number_for(out.dtype, value)
+    if not is_small(out, self, index) or index.dtype != INT64 or number is None:
+        return None
+    how = SUM if reduce == "add" else PROD
+    return plan_number_within(out, self, dim, index, number, how)
+
+
 def plan_scatter_number(
     out: Operand, self: Operand, dim: int, index: Operand, value: Any
 ) -> Plan | None:
     """Plan `scatter` of a number."""
-    fits = is_small(out, self, index) and agree_but_for(self.sizes, index.sizes, dim)
-    if not fits or value.__class__ not in (int, float) or out.dtype.kind != "f":
+    number = number_for(out.dtype, value)
+    if not is_small(out, self, index) or index.dtype != INT64 or number is None:
         return None
+    if not agree_but_for(self.sizes, index.sizes, dim):
+        return plan_number_within(out, self, dim, index, number, COPY)
     outer, count, inner = folded_shape(index.sizes, dim)
     size = self.sizes[dim]
-    kinds = (*(int,) * 6, float)
+    kinds = (*(int,) * 6, number.__class__)
     entry = entry_for(scatter_number_flat, out.dtype, out.dtype, self.dtype, INT64, *kinds)
 
     def run(target: Array, a: Array, b: Array, at_a: int, at_b: int, numbers: Any) -> None:
@@ -185,7 +191,7 @@ def plan_scatter_number(
             slots = b[at_b : at_b + prod(index.sizes)].reshape(index.sizes)
             raise places.bad_scatter_index(slots, dim, size)
 
-    return Plan(run, (outer, count, size, inner, float(value)))
+    return Plan(run, (outer, count, size, inner, number))
 
 
 @typed
@@ -211,20 +217,17 @@ def plan_masked_fill(out: Operand, self: Operand, mask: Operand, value: Any) -> 
     behind = out.sizes[len(out.sizes) - len(mask.sizes) :]
     if not fits or out.sizes != self.sizes or mask.sizes != behind or not mask.sizes:
         return None
-    if value.__class__ is not float and (out.dtype.kind != "i" or value.__class__ is not int):
-        return None
-    if out.dtype.kind == "i" and not (
-        value.__class__ is int and abs(value) <= np.iinfo(np.int64).max
-    ):
+    filler = number_for(out.dtype, value)
+    if filler is None:
         return None
     entry = entry_for(
-        masked_fill_flat, out.dtype, out.dtype, self.dtype, BOOL, int, int, int, value.__class__
+        masked_fill_flat, out.dtype, out.dtype, self.dtype, BOOL, int, int, int, filler.__class__
     )
 
     def run(target: Array, a: Array, b: Array, at_a: int, at_b: int, numbers: Any) -> None:
         entry(target, a, b, at_a, at_b, *numbers)
 
-    return Plan(run, (prod(mask.sizes), value))
+    return Plan(run, (prod(mask.sizes), filler))
 
 
 @typed
