@@ -58,7 +58,7 @@ def gather_elements(out, x, index, n, count, size, inner):
 
 
 def read_slices(queue: Queue, out: Array, x: Array, places: Array, folded: Folded) -> None:
-    """out[o, j, i] = x[o, places[j], i]; x as `folded` says, all contiguous; zero at place -1."""
+    """out[o, j, i] = x[o, places[j], i]; x as `folded` says, all contiguous; zero if outside."""
     numbers = (out.numel, places.numel, folded.count, folded.inner)
     run_elements(queue, read_elements, out.numel, out.moved(), x.moved(), places, *numbers)
 
@@ -71,8 +71,9 @@ def read_elements(out, x, places, n, count, size, inner):
         row = divided(item, inner)
         o = divided(row, count)
         k = places[row - o * count]
-        at = I((o * size + (I(k) if k >= 0 else I(0))) * inner + (item - row * inner))
-        out[item] = x[at] if k >= 0 else X(0)
+        is_inside = (k >= 0) & (k < size)
+        at = I((o * size + (I(k) if is_inside else I(0))) * inner + (item - row * inner))
+        out[item] = x[at] if is_inside else X(0)
         item = I(item + cuda.gridsize(1))
 
 
@@ -80,7 +81,7 @@ def index_select(queue: Queue, out: Array, self: Array, dim: int, index: Array) 
     """Write the slices that `index` names."""
     folded = fold(self.sizes, dim)
     if out.numel:
-        read_slices(queue, out, self, plain_places(queue, index, folded.count), folded)
+        read_slices(queue, out, self, converted(queue, index, dtypes.int64), folded)
 
 
 def index(queue: Queue, self: Array, indices: Sequence[Array | None]) -> Array:
@@ -135,7 +136,8 @@ def embedding(
     """Write the rows of `weight` that `indices` names."""
     rows, width = weight.sizes
     if out.numel and weight.numel:
-        read_slices(queue, out, weight, plain_places(queue, indices, rows), Folded(1, rows, width))
+        places = converted(queue, indices, dtypes.int64)
+        read_slices(queue, out, weight, places, Folded(1, rows, width))
 
 
 def embedding_dense_backward(

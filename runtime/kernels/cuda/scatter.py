@@ -109,7 +109,7 @@ def write_elements(out, src, places, n, count, size, inner):
         row = divided(item, inner)
         o = divided(row, count)
         k = places[row - o * count]
-        if k >= 0:
+        if (k >= 0) & (k < size):
             at = I((o * size + I(k)) * inner + (item - row * inner))
             out[at] = src[0] if IS_NUMBER else src[item]
         item = I(item + cuda.gridsize(1))
@@ -118,7 +118,7 @@ def write_elements(out, src, places, n, count, size, inner):
 def write_slices(
     queue: Queue, out: Array, src: Array, places: Array, folded: Folded, is_number: bool = False
 ) -> None:
-    """out[o, places[j], i] = src[o, j, i]; out as `folded` says, all contiguous; none at -1."""
+    """out[o, places[j], i] = src[o, j, i]; out as `folded` says, all contiguous; none outside."""
     n = folded.outer * places.numel * folded.inner
     numbers = (n, places.numel, folded.count, folded.inner)
     operands = (out.moved(), src.moved(), places)
@@ -226,7 +226,7 @@ def index_copy(
     """Copy the slices of `source` over the slices that `index` names."""
     start_from(queue, out, self)
     folded = fold(out.sizes, dim)
-    write_slices(queue, out, source, plain_places(queue, index, folded.count), folded)
+    write_slices(queue, out, source, converted(queue, index, dtypes.int64), folded)
 
 
 def index_fill(queue: Queue, out: Array, self: Array, dim: int, index: Array, value: Any) -> None:
