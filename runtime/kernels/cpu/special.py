@@ -5,10 +5,14 @@ Functions that deserve a vectorised formula are pointwise entries; these are rar
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import prod
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+
+from runtime.kernels.cpu.planned import Operand, Plan, Planner, planned
 
 Array = Any
 
@@ -20,76 +24,123 @@ def _scipy() -> ModuleType:
     return scipy.special
 
 
+def plan_ufunc(name: str, find_module: Callable[[], ModuleType] = _scipy) -> Planner:
+    """The planner of a function of one or two dense operands: flat memory is all it has to see."""
+
+    def plan(result: Operand, *operands: Any) -> Plan | None:
+        if not all(each.__class__ is Operand and each.is_contiguous for each in operands):
+            return None
+        if any(each.sizes != result.sizes for each in operands):
+            return None
+        count = prod(result.sizes)
+        runs = {1: run_one, 2: run_two}
+        return Plan(runs[len(operands)], (getattr(find_module(), name), count))
+
+    return plan
+
+
+def run_one(out: Array, a: Array, at: int, numbers: Any) -> None:
+    """Apply a function to flat memory."""
+    function, count = numbers
+    function(a if a.size == count else a[at : at + count], out)
+
+
+def run_two(out: Array, a: Array, b: Array, at_a: int, at_b: int, numbers: Any) -> None:
+    """Apply a function to pairs of elements."""
+    function, count = numbers
+    a = a if a.size == count else a[at_a : at_a + count]
+    function(a, b if b.size == count else b[at_b : at_b + count], out)
+
+
+def _numpy() -> ModuleType:
+    return np
+
+
+@planned(plan_ufunc("gcd", _numpy))
 def gcd(out: Array, self: Array, other: Array) -> None:
     """Write the greatest common divisors."""
     np.gcd(self, other, out=out)
 
 
+@planned(plan_ufunc("lcm", _numpy))
 def lcm(out: Array, self: Array, other: Array) -> None:
     """Write the least common multiples."""
     np.lcm(self, other, out=out)
 
 
+@planned(plan_ufunc("i0"))
 def i0(out: Array, self: Array) -> None:
     """Write the modified Bessel function of order 0."""
     _scipy().i0(self, out=out)
 
 
+@planned(plan_ufunc("i0e"))
 def i0e(out: Array, self: Array) -> None:
     """Write `exp(-abs(x)) * i0(x)`."""
     _scipy().i0e(self, out=out)
 
 
+@planned(plan_ufunc("i1"))
 def i1(out: Array, self: Array) -> None:
     """Write the modified Bessel function of order 1."""
     _scipy().i1(self, out=out)
 
 
+@planned(plan_ufunc("i1e"))
 def i1e(out: Array, self: Array) -> None:
     """Write `exp(-abs(x)) * i1(x)`."""
     _scipy().i1e(self, out=out)
 
 
+@planned(plan_ufunc("j0"))
 def bessel_j0(out: Array, self: Array) -> None:
     """Write the Bessel function of the first kind of order 0."""
     _scipy().j0(self, out=out)
 
 
+@planned(plan_ufunc("j1"))
 def bessel_j1(out: Array, self: Array) -> None:
     """Write the Bessel function of the first kind of order 1."""
     _scipy().j1(self, out=out)
 
 
+@planned(plan_ufunc("y0"))
 def bessel_y0(out: Array, self: Array) -> None:
     """Write the Bessel function of the second kind of order 0."""
     _scipy().y0(self, out=out)
 
 
+@planned(plan_ufunc("y1"))
 def bessel_y1(out: Array, self: Array) -> None:
     """Write the Bessel function of the second kind of order 1."""
     _scipy().y1(self, out=out)
 
 
+@planned(plan_ufunc("erfcx"))
 def erfcx(out: Array, self: Array) -> None:
     """Write `exp(x**2) * erfc(x)`."""
     _scipy().erfcx(self, out=out)
 
 
+@planned(plan_ufunc("gammainc"))
 def igamma(out: Array, self: Array, other: Array) -> None:
     """Write the regularised lower incomplete gamma function."""
     _scipy().gammainc(self, other, out=out)
 
 
+@planned(plan_ufunc("gammaincc"))
 def igammac(out: Array, self: Array, other: Array) -> None:
     """Write the regularised upper incomplete gamma function."""
     _scipy().gammaincc(self, other, out=out)
 
 
+@planned(plan_ufunc("log_ndtr"))
 def log_ndtr(out: Array, self: Array) -> None:
     """Write the logarithm of the normal distribution function."""
     _scipy().log_ndtr(self, out=out)
 
 
+@planned(plan_ufunc("ndtri"))
 def ndtri(out: Array, self: Array) -> None:
     """Write the quantiles of the normal distribution."""
     _scipy().ndtri(self, out=out)
@@ -100,6 +151,7 @@ def polygamma(out: Array, n: int, self: Array) -> None:
     out[...] = _scipy().polygamma(n, self)
 
 
+@planned(plan_ufunc("zeta"))
 def zeta(out: Array, self: Array, other: Array) -> None:
     """Write the Hurwitz zeta function."""
     _scipy().zeta(self, other, out=out)

@@ -6,7 +6,7 @@ A formula knows neither; what is computed is in hidden pointwise entries, `_gelu
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from runtime import errors
@@ -85,13 +85,18 @@ def nan_to_num(
         return ops.view_as_complex(parts)
     if self.dtype.kind != "f":
         return self.clone()
-    limits = finfo(self.dtype)
+    limits = _limits(self.dtype)
     return ops._nan_to_num(
         self,
         0.0 if nan is None else _rounded(nan, limits),
         limits.max if posinf is None else _rounded(posinf, limits),
         limits.min if neginf is None else _rounded(neginf, limits),
     )
+
+
+@cache
+def _limits(dtype: Any) -> finfo:
+    return finfo(dtype)
 
 
 def _rounded(number: float, limits: finfo) -> float:
