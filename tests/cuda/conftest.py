@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, TypeVar
 
 import pytest
@@ -40,7 +41,14 @@ def libraries(emulated: EmulatedDriver) -> dict[str, Any]:
     return {name: loading.module(name) for name in STAND_INS}
 
 
+@cache
+def _freeze() -> None:
+    """Let collections leave out what lives as long as the process: most of a short test's time."""
+    gc.freeze()
+
+
 def _in_place_of_nvidias(own: T) -> Iterator[T]:
+    _freeze()
     before = driver.use(own)
     _forget()
     gc.freeze()  # what is collected below is of this test alone: all else is looked at no more
