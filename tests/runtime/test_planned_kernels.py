@@ -208,6 +208,13 @@ LISTING: dict[str, Callable[[], Any]] = {
     "unique, wide": lambda: (places_in(7, 90) * 3074457345618258602).unique(True, True),
     "unique, ends": lambda: torch.tensor([2**63 - 1, -(2**63), 0, -(2**63)]).unique(True, True),
     "unique of one": lambda: torch.tensor(5).unique(True, True, True),
+    "consecutive": lambda: places_in(3, 9, 8)[1:].unique_consecutive(True, True),
+    "consecutive floats": lambda: torch.unique_consecutive(tied(40), return_counts=True),
+    "consecutive slices": lambda: places_in(2, 9, 1).unique_consecutive(dim=0),
+    "bincount": lambda: places_in(9, 40)[3:].bincount(),
+    "bincount, longer": lambda: places_in(9, 40).bincount(minlength=12),
+    "bincount, weights": lambda: places_in(9, 40).bincount(torch.ones(40)),
+    "mode of whole numbers": lambda: places_in(4, 6, 5, 7).mode(1),
     "unique of floats": lambda: tied(40).nan_to_num().unique(True, True, True),
 }
 

@@ -56,6 +56,7 @@ def unique_dim(
     return self.take(firsts, axis=dim), inverse, lengths
 
 
+@planned(listing_plans.plan_unique_consecutive)
 def unique_consecutive(
     self: Array, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Three:

@@ -12,7 +12,7 @@ import numpy as np
 
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu.planned import Operand, Plan
-from runtime.kernels.cpu.small import BOOL, INT64, SMALL
+from runtime.kernels.cpu.small import BOOL, DTYPES, INT64, SMALL
 
 Array = Any
 UINT64 = np.dtype(np.uint64)
@@ -140,3 +140,83 @@ def list_distinct(out, lengths, inverse, order, values, ordered):
         if ordered:
             inverse[place] = found - 1
     return found
+
+
+def plan_unique_consecutive(
+    self: Operand, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Plan | None:
+    """Plan `unique_consecutive` of all elements."""
+    count = prod(self.sizes)
+    if self.dtype not in DTYPES or not self.is_contiguous or not 0 < count <= SMALL:
+        return None
+    if dim is not None:
+        return None
+    list_runs = list_runs_of_equals.entry_point((self.dtype, INT64, INT64, self.dtype))
+
+    def run(a: Array, at: int, sizes: tuple[int, ...]) -> Found:
+        values = np.empty(count, a.dtype)
+        inverse, lengths = np.empty(count, np.int64), np.empty(count, np.int64)
+        found = list_runs(values, inverse, lengths, a[at : at + count])
+        return [
+            (values[:found].copy(), (found,)),
+            (inverse, sizes),
+            (lengths[:found].copy(), (found,)),
+        ]
+
+    return Plan(run, self.sizes)
+
+
+@kernel
+def list_runs_of_equals(values, inverse, lengths, self):
+    """The first of each run, the run of each element, the lengths; returns how many runs."""
+    found = 0
+    for i in range(self.size):
+        if i == 0 or self[i] != self[i - 1]:
+            values[found] = self[i]
+            lengths[found] = 0
+            found += 1
+        lengths[found - 1] += 1
+        inverse[i] = found - 1
+    return found
+
+
+def plan_bincount(self: Operand, weights: Operand | None = None, minlength: int = 0) -> Plan | None:
+    """Plan `bincount` of a few numbers without weights."""
+    count = prod(self.sizes)
+    if self.dtype != INT64 or not self.is_contiguous or not 0 < count <= SMALL:
+        return None
+    if len(self.sizes) != 1 or weights is not None or minlength < 0:
+        return None
+    find, add = greatest_of.entry_point((INT64,)), count_each.entry_point((INT64, INT64))
+
+    def run(a: Array, at: int, minlength: int) -> Found:
+        numbers = a if a.size == count else a[at : at + count]
+        greatest = find(numbers)
+        if greatest < 0:
+            raise not_countable()
+        counts = np.zeros(max(greatest + 1, minlength), np.int64)
+        add(counts, numbers)
+        return [(counts, counts.shape)]
+
+    return Plan(run, minlength)
+
+
+def not_countable() -> RuntimeError:
+    """The error of `bincount` for what is no vector of natural numbers."""
+    return RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+
+
+@kernel
+def greatest_of(numbers):
+    """The greatest number, -1 if one is negative."""
+    greatest, least = numbers[0], numbers[0]
+    for i in range(numbers.size):
+        greatest, least = max(greatest, numbers[i]), min(least, numbers[i])
+    return greatest if least >= 0 else -1
+
+
+@kernel
+def count_each(counts, numbers):
+    """How often each number is there."""
+    for i in range(numbers.size):
+        counts[np.uint64(numbers[i])] += 1

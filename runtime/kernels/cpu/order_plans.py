@@ -15,11 +15,14 @@ import numpy as np
 
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu.folding import folded_shape, folded_strides
+from runtime.kernels.cpu.loop_plans import operand, out, plan_loop
 from runtime.kernels.cpu.planned import Operand, Plan, Planner
+from runtime.kernels.cpu.small import is_small
 
 Array = Any
 SMALL = 1 << 14
 LONGEST = 256  # the longest row sorted for a few of its elements; a scan is faster from there on
+MOST_COMPARED = 32  # elements of a row compared each with each
 FLOAT32, INT64, UINT64 = (np.dtype(name) for name in ("float32", "int64", "uint64"))
 
 KTH, MEDIAN, NANMEDIAN = 0, 1, 2  # which element an order statistic asks for
@@ -81,7 +84,7 @@ def plan_nanmedian(
 def plan_of_all(which: int) -> Planner:
     """The planner of a median of all elements, whose place nobody asks for."""
 
-    def plan(out: Operand, self: Operand) -> Plan | None:
+    def plan(result: Operand, self: Operand) -> Plan | None:
         if not self.is_contiguous:
             return None
         found = _plan_one(Operand(self.dtype, (prod(self.sizes),), (1,)), 0, which, 0)
@@ -96,7 +99,12 @@ def plan_of_all(which: int) -> Planner:
 def plan_mode(
     values: Operand, indices: Operand, self: Operand, dim: int = -1, keepdim: bool = False
 ) -> Plan | None:
-    """Plan `mode`."""
+    """Plan `mode`, of short rows of whole numbers by comparing each with each."""
+    shape = folded_shape(self.sizes, dim)
+    if self.dtype == INT64 and shape[1] <= MOST_COMPARED and is_small(values, self):
+        results = [out(i, shape[0], shape[2]) for i in range(2)]
+        views = *results, operand(0, *shape)
+        return plan_loop(most_frequent, [values, indices], [self], *views)
     walk = _walk(self, dim, SMALL)
     if walk is None:
         return None
@@ -238,3 +246,19 @@ def take_most_frequent(
         start = at + row // inner * outer_step + row % inner * inner_step
         values[row] = self[start + place * step]
         indices[row] = place
+
+
+@kernel
+def most_frequent(values, indices, self):
+    """The smallest of the most frequent whole numbers of each line, and its last place."""
+    for o in range(self.shape[0]):
+        for i in range(self.shape[2]):
+            most = 0
+            for j in range(self.shape[1]):
+                value, count, last = self[o, j, i], 0, j
+                for k in range(self.shape[1]):
+                    is_equal = self[o, k, i] == value
+                    count += is_equal
+                    last = k if is_equal else last
+                if count > most or (count == most and value < values[o, i]):
+                    most, values[o, i], indices[o, i] = count, value, last

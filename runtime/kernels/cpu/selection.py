@@ -9,6 +9,7 @@ import numpy as np
 
 from runtime.kernels import threads
 from runtime.kernels.build import kernel
+from runtime.kernels.cpu import listing_plans
 from runtime.kernels.cpu.folding import buffer_of, fold, folded_shape, is_last, rows_of, settle
 from runtime.kernels.cpu.loop_plans import leading_operands, operand, out, plan_loop
 from runtime.kernels.cpu.planned import Plan, Planner, planned
@@ -163,12 +164,13 @@ def _parts_of(arrays: tuple[Array, ...], is_greatest: bool) -> Any:
     return lambda start, stop: best_columns(*[array[start:stop] for array in arrays], is_greatest)
 
 
+@planned(listing_plans.plan_bincount)
 def bincount(self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
     """Return the number of occurrences of each integer, or the sums of their weights."""
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
     if self.ndim != 1 or (self.size and self.min() < 0):
-        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+        raise listing_plans.not_countable()
     if weights is not None and weights.shape != self.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
     if not self.size:
