@@ -59,7 +59,8 @@ def multiply(a: Any, b: Any, bias: Any = None) -> np.ndarray:
         tiled_products.Layout(*[x.strides[dim] // x.itemsize for dim in (1, 2, 0)])
         for x in (left, right)
     ]
-    plan = tiled_products.plan_tiles(left.dtype, batch, (m, n, k), *layouts, bias is not None)
+    before = None if bias is None else tiled_products.Layout(0, 1)
+    plan = tiled_products.plan_tiles(left.dtype, batch, (m, n, k), *layouts, before)
     out = np.full(batch * m * n, 7, left.dtype)
     if bias is None:
         plan.run(out, flat_a, flat_b, at_a, at_b, plan.number)
@@ -121,6 +122,8 @@ def test_operators_use_them(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None
         "mm": (a[0] @ b[0], wanted[0]),
         "turned": (a[0] @ turned.t(), wanted[0]),
         "bmm": (a @ b, wanted),
+        "row": (torch.addmm(bias, a[0], b[0]), wanted[0] + bias.numpy()),
+        "matrix": (torch.addmm(b[0, :113], a[0], b[0]), wanted[0] + b[0, :113].numpy()),
         "linear": (F.linear(a[0], turned, bias), wanted[0] + bias.numpy()),
     }
     for name, (result, reference) in results.items():

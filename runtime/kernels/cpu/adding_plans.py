@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels import build
-from runtime.kernels.cpu import blas
+from runtime.kernels.cpu import blas, matrix_plans
 from runtime.kernels.cpu.loop_plans import are_alike, operand, out, plan_loop
 from runtime.kernels.cpu.matrix_plans import Geometry, batch_numbers
 from runtime.kernels.cpu.planned import Operand, Plan
@@ -31,9 +31,15 @@ def kernel(out, self, a, b, at, at_a, at_b, plan):
     reals = plan.view(np.float64)
     alpha, beta = T(reals[14]), T(reals[15])
     if beta != 0:
-        for i in range(out.size):
-            start = at + i // (m * n) * plan[10]
-            out[i] = self[start + i // n % m * plan[11] + i % n * plan[12]]
+        step = plan[12]
+        for r in range(out.size // n):
+            row = out[r * n : (r + 1) * n]
+            start = at + r // m * plan[10] + r % m * plan[11]
+            if step == 1:
+                row[:] = self[start : start + n]
+            else:
+                for j in range(n):
+                    row[j] = self[start + j * step]
     for i in range(plan[7]):
         gemm(
             types.int32(ROW_MAJOR),
@@ -58,6 +64,9 @@ def plan_addmm(
     result: Operand, self: Operand, mat1: Operand, mat2: Operand, beta: Any, alpha: Any
 ) -> Plan | None:
     """Plan beta * self + alpha * (mat1 @ mat2)."""
+    own = matrix_plans.plan_addmm(result, self, mat1, mat2, beta, alpha)
+    if own is not None:
+        return own
     a, b = (mat1.sizes, mat1.strides), (mat2.sizes, mat2.strides)
     return _plan(result, self, batch_numbers(1, a, 0, b, 0), beta, alpha, 0)
 

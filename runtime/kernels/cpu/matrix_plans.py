@@ -15,6 +15,7 @@ import numpy as np
 from runtime.kernels import build
 from runtime.kernels.cpu import blas, tiled_products
 from runtime.kernels.cpu.planned import Operand, Plan
+from runtime.kernels.cpu.tiled_products import Layout
 
 Geometry = tuple[tuple[int, ...], tuple[int, ...]]
 """Sizes and strides of a matrix."""
@@ -138,7 +139,7 @@ def plan_linear(
     has_bias = bias is not None
     if has_bias and (bias.sizes != weight.sizes[:1] or bias.strides != (1,)):
         return None
-    own = _own_plan(out.dtype, 1, rows, 0, columns, 0, has_bias)
+    own = _own_plan(out.dtype, 1, rows, 0, columns, 0, Layout(0, 1) if has_bias else None)
     if own is not None:
         return own
     numbers = batch_numbers(1, rows, 0, columns, 0)
@@ -149,6 +150,28 @@ def plan_linear(
     return _plan("products", PRODUCTS, out.dtype, 2, numbers)
 
 
+def plan_addmm(
+    out: Operand, self: Operand, mat1: Operand, mat2: Operand, beta: Any, alpha: Any
+) -> Plan | None:
+    """Plan self + mat1 @ mat2 where it is a product of our own, self being a row or a matrix."""
+    if beta != 1 or alpha != 1 or self.sizes not in (out.sizes, out.sizes[1:]):
+        return None
+    before = Layout(0, *self.strides) if len(self.sizes) == 1 else Layout(*self.strides)
+    if before.step != 1:
+        return None
+    a, b = (mat1.sizes, mat1.strides), (mat2.sizes, mat2.strides)
+    plan = _own_plan(out.dtype, 1, a, 0, b, 0, before)
+    if plan is None:
+        return None
+
+    def run(
+        flat: Any, self: Any, a: Any, b: Any, at: int, at_a: int, at_b: int, numbers: Any
+    ) -> None:
+        plan.run(flat, a, b, self, at_a, at_b, at, numbers)
+
+    return Plan(run, plan.number)
+
+
 def _own_plan(
     dtype: Any,
     batch: int,
@@ -156,14 +179,14 @@ def _own_plan(
     step_a: int,
     b: Geometry,
     step_b: int,
-    has_bias: bool = False,
+    before: Layout | None = None,
 ) -> Plan | None:
     """The plan of a product of our own, for sizes at which it takes less time."""
     (m, k), n = a[0], b[0][1]
     if not tiled_products.suits(dtype, m, n, k, b[1][1] != 1):
         return None
-    layouts = (tiled_products.Layout(*x[1], hop) for x, hop in ((a, step_a), (b, step_b)))
-    return tiled_products.plan_tiles(dtype, batch, (m, n, k), *layouts, has_bias)
+    layouts = Layout(*a[1], step_a), Layout(*b[1], step_b)
+    return tiled_products.plan_tiles(dtype, batch, (m, n, k), *layouts, before)
 
 
 def _as_rows(operand: Operand) -> Geometry | None:

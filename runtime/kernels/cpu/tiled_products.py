@@ -72,12 +72,17 @@ class Task(NamedTuple):
 
 
 def plan_tiles(
-    dtype: Any, batch: int, sizes: tuple[int, int, int], a: Layout, b: Layout, has_bias: bool
+    dtype: Any,
+    batch: int,
+    sizes: tuple[int, int, int],
+    a: Layout,
+    b: Layout,
+    before: Layout | None,
 ) -> Plan:
-    """Plan out[i] = a[i] @ b[i] (+ bias, to each row), out being contiguous."""
+    """Plan out[i] = before + a[i] @ b[i], out being contiguous; before: None for nothing."""
     m, n, _ = sizes
-    task = Task(batch, sizes, a, b, Layout(n, 1, m * n))
-    run = _run if has_bias else _run_product
+    task = Task(batch, sizes, a, b, Layout(n, 1, m * n), before or Layout(0, 1))
+    run = _run if before else _run_product
     return Plan(partial(run, dtype, task.work), task.numbers(dtype))
 
 
