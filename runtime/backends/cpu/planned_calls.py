@@ -75,23 +75,22 @@ def make_planned_call(kernel: Planned, general: Call, prepare: Any, operands: in
     return maker(PlanTable(kernel, prepare), general)
 
 
-def tuples_for_lists(plain: Sequence[Any]) -> tuple[Any, ...] | None:
-    """Arguments that can be hashed, as far as lists prevented it; None if there are no lists."""
-    if not any(each.__class__ is list for each in plain):
-        return None
-    return tuple([tuple(each) if each.__class__ is list else each for each in plain])
-
-
 def make_unary_call(plans: PlanTable, general: Call) -> Call:
     """plans' kernel over one tensor."""
+    has_lists = False
 
     def call(self: Tensor, *plain: Any) -> Any:
+        nonlocal has_lists
+        if has_lists:
+            plain = tuple([tuple(each) if each.__class__ is list else each for each in plain])
         geometry = (self._sizes, self._strides, plain)
         try:
             plan = plans.get(geometry)
         except TypeError:
-            frozen = tuples_for_lists(plain)
-            return general(self, *plain) if frozen is None else call(self, *frozen)
+            if has_lists:
+                return general(self, *plain)
+            has_lists = True  # from now on: who gives lists does so again
+            return call(self, *plain)
         if plan is None:
             plan = plans.make(geometry, (self, *plain))
         output, run, number = plan
@@ -109,14 +108,20 @@ def make_unary_call(plans: PlanTable, general: Call) -> Call:
 
 def make_pair_call(plans: PlanTable, general: Call, wrap: Any) -> Call:
     """plans' kernel over one tensor, with two results."""
+    has_lists = False
 
     def call(self: Tensor, *plain: Any) -> Any:
+        nonlocal has_lists
+        if has_lists:
+            plain = tuple([tuple(each) if each.__class__ is list else each for each in plain])
         geometry = (self._sizes, self._strides, plain)
         try:
             plan = plans.get(geometry)
         except TypeError:
-            frozen = tuples_for_lists(plain)
-            return general(self, *plain) if frozen is None else call(self, *frozen)
+            if has_lists:
+                return general(self, *plain)
+            has_lists = True  # from now on: who gives lists does so again
+            return call(self, *plain)
         if plan is None:
             plan = plans.make(geometry, (self, *plain))
         first, second, run, number = plan
