@@ -87,6 +87,23 @@ def test_large_arguments_among_small_ones(shape: tuple[int, ...]) -> None:
         np.testing.assert_allclose(result.numpy(), wanted, rtol=3e-7, atol=0)
 
 
+@pytest.mark.parametrize("type_name", ["bool", "float16", "float32", "float64"])
+def test_long_loops_wherever_their_memory_begins(type_name: str) -> None:
+    """They begin at a cache line of what they write, after what lies before it."""
+    dtype = getattr(torch, type_name)
+    a = torch.arange(9000) % 2
+    a = a.bool() if type_name == "bool" else a.to(dtype)
+    for start, stop in itertools.product((0, 1, 3, 8), (8, 8200, 9000)):
+        x, own, out = a[start:stop], a.clone()[start:stop], torch.zeros(9000).to(dtype)
+        expected = 1 - a.float().numpy()[start:stop]
+        ones = torch.ones(stop - start).to(dtype)
+        for found in [x.ne(ones), own.ne_(ones), torch.ne(x, ones, out=out[start:stop].bool())]:
+            np.testing.assert_array_equal(found.float().numpy(), expected)
+        out[start:stop].copy_(x).mul_(ones)
+        assert out[:start].float().sum() == 0 and out[stop:].float().sum() == 0
+        np.testing.assert_array_equal(out[start:stop].float().numpy(), 1 - expected)
+
+
 def test_runs_that_are_not_dense_are_copied() -> None:
     """Steps of any size for any operand, in runs shorter and longer than a block."""
     rng = np.random.default_rng(0)

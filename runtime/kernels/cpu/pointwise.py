@@ -25,6 +25,9 @@ ANY = 2
 TILE_ROWS, TILE_COLUMNS = 64, 128
 """Sizes of a tile: long runs of the operands that lie crosswise, in a buffer that stays cached."""
 
+LIGHT = 30
+"""Lines of vector mathematics up to which not a formula's arithmetic takes the time, but memory."""
+
 
 @dataclass(frozen=True)
 class PointwiseSpec:
@@ -103,13 +106,12 @@ def contiguous_text(spec: PointwiseSpec, form: tuple[int, ...] = ()) -> str:
     outputs, inputs, scalars = _operand_names(spec)
     repeated = [name for name, stride in zip(inputs, form, strict=False) if stride == 0]
     dense = {name: name for name in outputs + inputs if name not in repeated}
-    single = {name: f"{name}_0" for name in repeated}
     loop = [
         "@entry",
         f"def kernel({', '.join(outputs + inputs + scalars)}):",
         *_scalar_conversions(spec),
         *(f"    {name}_0 = {name}[0]" for name in repeated),
-        *runs.indent(_run(spec, f"{outputs[0]}.size", dense, single)),
+        *runs.indent(_flat_run(spec, dense, {name: f"{name}_0" for name in repeated})),
     ]
     return preamble(spec, "contiguous") + "\n".join(loop) + "\n"
 
@@ -118,14 +120,26 @@ def contiguous_text(spec: PointwiseSpec, form: tuple[int, ...] = ()) -> str:
 def inplace_text(spec: PointwiseSpec) -> str:
     """The text of the contiguous loop over an array that is read and written."""
     _, inputs, scalars = _operand_names(spec)
-    dense = {name: name for name in inputs} | {"out": inputs[0]}
     loop = [
         "@entry",
         f"def kernel({', '.join(inputs + scalars)}):",
         *_scalar_conversions(spec),
-        *runs.indent(_run(spec, f"{inputs[0]}.size", dense, {})),
+        *runs.indent(_flat_run(spec, {"out": inputs[0]} | {name: name for name in inputs}, {})),
     ]
     return preamble(spec, "in place") + "\n".join(loop) + "\n"
+
+
+def _flat_run(spec: PointwiseSpec, dense: dict[str, str], single: dict[str, str]) -> list[str]:
+    """The loop over whole arrays; for a light formula in two parts, so that it stores whole lines.
+    dense: for an operand, its array, that of the first output before others.
+    """
+    written = next(iter(dense.values()))
+    library = compose.compose(_source(spec), spec.compute.name)
+    if library.count("\n") > LIGHT:
+        return _run(spec, f"{written}.size", dense, single)
+    parts = {name: f"part_{array}" for name, array in dense.items()}
+    arrays = list(dict.fromkeys(dense.values()))
+    return runs.aligned(written, arrays, _run(spec, "count", parts, single))
 
 
 def tiled_kernel(spec: PointwiseSpec, form: tuple[int, ...]) -> Any:
@@ -345,10 +359,11 @@ def _element(spec: PointwiseSpec, function: str, places: dict[str, str]) -> list
     """The statements that compute one element: load and convert, formula, convert and store."""
     call = f"{function}({_arguments(spec, places)})"
     if len(spec.outputs) == 1:
-        return [f"{places['out']} = {store(call, spec.outputs[0])}"]
+        return [f"{places['out']} = {runs.store(call, spec.outputs[0])}"]
     names = [f"v{i}" for i in range(len(spec.outputs))]
     return [f"{', '.join(names)} = {call}"] + [
-        f"{places[f'out{i}']} = {store(f'v{i}', dtype)}" for i, dtype in enumerate(spec.outputs)
+        f"{places[f'out{i}']} = {runs.store(f'v{i}', dtype)}"
+        for i, dtype in enumerate(spec.outputs)
     ]
 
 
@@ -360,34 +375,13 @@ def _arguments(spec: PointwiseSpec, places: dict[str, str]) -> str:
     for kind in spec.arguments:
         if kind == "tensor":
             name, dtype = next(tensors)
-            arguments.append(load(places[name], dtype, spec.compute))
+            arguments.append(runs.load(places[name], dtype, spec.compute))
         elif kind == "absent":
             arguments.append("None")
         else:
             arguments.append(f"scalar{scalar}_")
             scalar += 1
     return ", ".join(arguments)
-
-
-def load(place: str, dtype: dtypes.dtype, compute: dtypes.dtype) -> str:
-    """The expression that reads an element of `dtype` as `compute`."""
-    if dtype.name in ("float16", "bfloat16"):
-        value = f"{dtype.name}_to_float32({place})"
-        return value if compute.name == "float32" else f"T({value})"
-    if dtype is compute:
-        return place
-    if compute.name == "bool":
-        return f"({place} != 0)"
-    return f"T({place})"
-
-
-def store(value: str, dtype: dtypes.dtype) -> str:
-    """The expression that turns a result into an element of `dtype`."""
-    if dtype.name in ("float16", "bfloat16"):
-        return f"float32_to_{dtype.name}(np.float32({value}))"
-    if dtype.name == "bool":
-        return f"({value}) != 0"
-    return value
 
 
 def _numpy_name(dtype: dtypes.dtype) -> str:

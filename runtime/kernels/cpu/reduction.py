@@ -14,7 +14,7 @@ from typing import Any
 
 from runtime.core import dtype as dtypes
 from runtime.kernels import build
-from runtime.kernels.cpu.pointwise import load, store
+from runtime.kernels.cpu.runs import load, store
 from runtime.kernels.vecmath import complex_source, compose
 
 REASSOCIATED = 'options["fastmath"] = {"reassoc", "nsz", "contract"}\n' + build.DECORATORS

@@ -1,10 +1,16 @@
-"""The lines of a loop over a run of elements: plain, or in blocks of which each is tested first."""
+"""The lines of a loop over a run of elements: plain, in blocks of which each is tested first, or
+in two parts; and how an element is read and written."""
 
 from __future__ import annotations
+
+from runtime.core import dtype as dtypes
 
 BLOCK = 256
 """Elements that are copied or tested together. Few, so that the processor fetches the next ones
 from memory while it computes: for the sines of 4 MB 0.33 ns an element; 0.40 in blocks of 1024."""
+
+LONG = 8192
+"""Elements from which on it pays to begin with the first whole cache line."""
 
 
 def indent(lines: list[str], by: int = 1) -> list[str]:
@@ -36,3 +42,43 @@ def by_blocks(
         "    else:",
         *indent(plain("length", near_element), 2),
     ]
+
+
+def aligned(written: str, arrays: list[str], run: list[str]) -> list[str]:
+    """A run over flat arrays in two parts, the second from where `written` begins a cache line.
+
+    Vectors that are stored across two lines cost a loop over 64k elements a quarter of its time:
+    7.0 us instead of 5.4 for a negation. arrays: those of whose parts, `part_` and
+    the array's name, each of `count` elements, the run speaks.
+    """
+    return [
+        f"size = {written}.size",
+        f"rest = (-{written}.ctypes.data % 64) // {written}.itemsize if size >= {LONG} else 0",
+        "start, stop = 0, rest if rest > 0 else size",
+        "while start < size:",
+        "    count = stop - start",
+        *(f"    part_{array} = {array}[start:stop]" for array in arrays),
+        *indent(run),
+        "    start, stop = stop, size",
+    ]
+
+
+def load(place: str, dtype: dtypes.dtype, compute: dtypes.dtype) -> str:
+    """The expression that reads an element of `dtype` as `compute`."""
+    if dtype.name in ("float16", "bfloat16"):
+        value = f"{dtype.name}_to_float32({place})"
+        return value if compute.name == "float32" else f"T({value})"
+    if dtype is compute:
+        return place
+    if compute.name == "bool":
+        return f"({place} != 0)"
+    return f"T({place})"
+
+
+def store(value: str, dtype: dtypes.dtype) -> str:
+    """The expression that turns a result into an element of `dtype`."""
+    if dtype.name in ("float16", "bfloat16"):
+        return f"float32_to_{dtype.name}(np.float32({value}))"
+    if dtype.name == "bool":
+        return f"({value}) != 0"
+    return value
