@@ -60,8 +60,6 @@ def attention_backward(
     causal: bool,
 ) -> None:
     """Write the gradients of query, key and value."""
-    grad_key.fill(0)
-    grad_value.fill(0)
     arrays = query, key, value, _spread(mask, query, key), grad_output
     results = grad_query, grad_key, grad_value
     _run(attend_back, arrays + results, np.ascontiguousarray(logsumexp), scale, causal)
@@ -162,6 +160,14 @@ def clear_edge(edge):
     """Write the line of zeros that products begin with."""
     for j in range(WIDTH):
         put(edge, ROWS * WIDTH + j, T(0))
+
+
+@typed
+def clear_rows(to, gap, rows, n):
+    """Write zeros, while the rows are about to be used."""
+    for r in range(rows):
+        for j in range(n):
+            put(to, r * gap + j, T(0))
 
 
 @typed
@@ -299,6 +305,8 @@ def attend_back(first, last, memory, sizes, strides, scale):
         value = place_of(memory, strides, 2, heads, head, 0)
         grad_key = place_of(memory, strides, 6, heads, head, 0)
         grad_value = place_of(memory, strides, 7, heads, head, 0)
+        clear_rows(grad_key, strides[25], columns, size)
+        clear_rows(grad_value, strides[29], columns, width)
         pack(keys, key, strides[7], strides[5], size, columns)
         pack(values, value, strides[11], strides[9], width, columns)
         pack(key_lines, key, strides[5], strides[7], columns, size)
