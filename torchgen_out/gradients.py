@@ -199,6 +199,26 @@ def _gated_backward_gate(grad, self, gate):
     return grad * (self * (t0 * (1 - t0)))
 
 
+def _margin_distance_backward_self_other(grad, self, other, margin):
+    """d/dself, d/dother: max(margin - other + self, 0)"""
+    t0 = margin - other + self
+    t1 = t0 < 0
+    t2 = ops.where(t0 == 0, 0.5 * grad, grad)
+    return ops.where(t1, 0, t2), ops.where(t1, 0, -t2)
+
+
+def _margin_distance_backward_self(grad, self, other, margin):
+    """d/dself: max(margin - other + self, 0)"""
+    t0 = margin - other + self
+    return ops.where(t0 < 0, 0, ops.where(t0 == 0, 0.5 * grad, grad))
+
+
+def _margin_distance_backward_other(grad, self, other, margin):
+    """d/dother: max(margin - other + self, 0)"""
+    t0 = margin - other + self
+    return ops.where(t0 < 0, 0, -ops.where(t0 == 0, 0.5 * grad, grad))
+
+
 def sgn_backward_self(grad, self):
     """d/dself: sign(self)"""
     t0 = self.sgn()

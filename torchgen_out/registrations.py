@@ -144,6 +144,7 @@ ops._ldexp = pointwise._ldexp
 ops._gated = pointwise._gated
 ops._cosine_terms = pointwise._cosine_terms
 ops._outside_unit = pointwise._outside_unit
+ops._margin_distance = pointwise._margin_distance
 ops.sgn = pointwise.sgn
 ops.sgn_ = pointwise.sgn_
 ops.sign = pointwise.sign

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import threading
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -259,7 +260,7 @@ class Tensor(_Methods):
     def _dense(self) -> Any:
         """`_flat`, found out and remembered if it was unknown; None if the tensor is not dense."""
         flat = self._flat
-        if flat is None and shapes.is_contiguous(self._sizes, self._strides):
+        if flat is None and _is_contiguous(self._sizes, self._strides):
             buffer = self._storage.buffer
             if buffer is None:
                 return None
@@ -288,6 +289,7 @@ class Tensor(_Methods):
 Tensor.__module__ = "torchgen_out"
 
 _new = object.__new__
+_is_contiguous = lru_cache(maxsize=4096)(shapes.is_contiguous)
 _sharing = threading.Lock()
 
 

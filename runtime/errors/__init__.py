@@ -183,6 +183,7 @@ from runtime.errors.indexing import (
     invalid_index,
     long_index_expected,
     mask_mismatch,
+    negative_repeats,
     no_index,
     scatter_index_out_of_bounds,
     slice_out_of_bounds,

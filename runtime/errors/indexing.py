@@ -33,6 +33,11 @@ def _outside(index: int, dim: int, size: int) -> str:
     return f"index {index} is out of bounds for dimension {dim} with size {size}"
 
 
+def negative_repeats() -> RuntimeError:
+    """`repeat_interleave` is told to repeat something less than no times."""
+    return RuntimeError("repeats can not be negative")
+
+
 def index_out_of_range_in_self() -> IndexError:
     """An index of `index_select` or `embedding` names a slice that is not there."""
     return IndexError("index out of range in self")

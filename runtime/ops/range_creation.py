@@ -22,6 +22,10 @@ from runtime.ops import creation
 
 _INT64 = np.dtype(np.int64)
 
+EXACT = (dtypes.float32, dtypes.float64, dtypes.int32)
+EXACT_BELOW = 2**24
+"""Dtypes that hold every integer up to there, and whatever is added up of them on the way."""
+
 
 def arange_to(end: Any, *options: Any) -> Tensor:
     """0, 1, 2 ... below `end`."""
@@ -45,8 +49,10 @@ def arange(
     """start, start + step ... up to but not including `end`; int64 if all three are ints."""
     on = creation.device_or_default(device)
     are_ints = start.__class__ is end.__class__ is step.__class__ is int
-    if are_ints and (dtype is None or dtype is dtypes.int64) and step > 0 and start <= end:
-        return creation.from_values(np.arange(start, end, step, _INT64), dtypes.int64, on)
+    if are_ints and step > 0 and start <= end:
+        own = dtypes.int64 if dtype is None else dtype
+        if own is dtypes.int64 or (own in EXACT and start > -EXACT_BELOW and end < EXACT_BELOW):
+            return creation.from_values(np.arange(start, end, step, own.numpy), own, on)
     start, end, step = _range_numbers(start, end, step, dtype)
     is_integral = all(isinstance(each, int) for each in (start, end, step))
     chosen = creation.dtype_or(dtype, dtypes.int64 if is_integral else dtypes.default_dtype())
@@ -138,7 +144,6 @@ def logspace(
     """`base` to the power of `steps` exponents at equal distances."""
     start, end = creation.number_of(start), creation.number_of(end)
     chosen = _spaced_dtype(start, end, dtype)
-    exponents = _spaced(start, end, steps, dtypes.float64)
     on = creation.device_or_default(rest[1] if len(rest) > 1 else None)
-    with np.errstate(over="ignore"):
-        return creation.from_values(np.power(base, exponents), chosen, on)
+    exponents = _spaced(start, end, steps, dtypes.float64)
+    return creation.from_values(ranges.powers(base, exponents), chosen, on)

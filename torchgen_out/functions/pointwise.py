@@ -1700,6 +1700,21 @@ def _outside_unit(input: Tensor) -> Tensor:
     return call(input)
 
 
+__margin_distance = operators._margin_distance.calls
+
+
+def _margin_distance(input: Tensor, other: Tensor, margin: Number) -> Tensor:
+    """_margin_distance(Tensor self, Tensor other, Scalar margin) -> Tensor
+
+    By how much a score is above another less a margin.
+    """
+    try:
+        call = __margin_distance[input._key, other._key]
+    except AttributeError:
+        raise __margin_distance.wrong_arguments(input, other) from None
+    return call(input, other, margin)
+
+
 _sgn = operators.sgn.calls
 _sgn_inplace = operators.sgn.inplace_calls
 _sgn_out = operators.sgn.out_calls

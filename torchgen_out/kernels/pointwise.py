@@ -539,6 +539,31 @@ def _outside_unit(self):
     return self < T(0) or self > T(1)
 
 
+def _margin_distance(self, other, margin):
+    """max(margin - other + self, 0)"""
+    return max(margin - other + self, T(0))
+
+
+def _margin_distance_backward_self_other(grad, self, other, margin):
+    """d/dself, d/dother: max(margin - other + self, 0)"""
+    t0 = margin - other + self
+    t1 = t0 < T(0)
+    t2 = (T(0.5) if t0 == T(0) else T(1)) * grad
+    return T(0) if t1 else t2, T(0) if t1 else -t2
+
+
+def _margin_distance_backward_self(grad, self, other, margin):
+    """d/dself: max(margin - other + self, 0)"""
+    t0 = margin - other + self
+    return T(0) if t0 < T(0) else (T(0.5) if t0 == T(0) else T(1)) * grad
+
+
+def _margin_distance_backward_other(grad, self, other, margin):
+    """d/dother: max(margin - other + self, 0)"""
+    t0 = margin - other + self
+    return T(0) if t0 < T(0) else -((T(0.5) if t0 == T(0) else T(1)) * grad)
+
+
 def sgn(self):
     """sign(self)"""
     return sign(self)

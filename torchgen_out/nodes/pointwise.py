@@ -2015,6 +2015,81 @@ def recording__cosine_terms(below, needs_x1, needs_x2, needs_norm1, needs_norm2)
     return call
 
 
+class MarginDistanceBackward0(Node):
+    """_margin_distance
+    self: auto
+    other: auto
+    """
+
+    __slots__ = ("needs", "saved_margin", "saved_other", "saved_self")
+
+    def apply(node, grad):
+        if node.needs == (True, True):
+            self = unpack(node.saved_self, node)
+            other = unpack(node.saved_other, node)
+            margin = node.saved_margin
+            if grad_mode.state.enabled:
+                grads = gradients._margin_distance_backward_self_other(grad, self, other, margin)
+            else:
+                call = backward._margin_distance_backward_self_other.calls[
+                    grad._key, self._key, other._key
+                ]
+                grads = call(grad, self, other, margin)
+            return grads
+        if node.needs == (True, False):
+            self = unpack(node.saved_self, node)
+            other = unpack(node.saved_other, node)
+            margin = node.saved_margin
+            if grad_mode.state.enabled:
+                grads = gradients._margin_distance_backward_self(grad, self, other, margin)
+            else:
+                call = backward._margin_distance_backward_self.calls[
+                    grad._key, self._key, other._key
+                ]
+                grads = call(grad, self, other, margin)
+            return (grads, None)
+        if node.needs == (False, True):
+            self = unpack(node.saved_self, node)
+            other = unpack(node.saved_other, node)
+            margin = node.saved_margin
+            if grad_mode.state.enabled:
+                grads = gradients._margin_distance_backward_other(grad, self, other, margin)
+            else:
+                call = backward._margin_distance_backward_other.calls[
+                    grad._key, self._key, other._key
+                ]
+                grads = call(grad, self, other, margin)
+            return (None, grads)
+        raise AssertionError(node.needs)
+
+    def release(node):
+        node.saved_self = None
+        node.saved_other = None
+
+
+def recording__margin_distance(below, needs_self, needs_other):
+    """Records MarginDistanceBackward0 around `below`."""
+    needs = (needs_self, needs_other)
+
+    def call(self, other, margin):
+        result = below(self, other, margin)
+        if not grad_mode.state.enabled:
+            return result
+        node = MarginDistanceBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
+        node.needs = needs
+        node.saved_self = save(self)
+        node.saved_other = save(other)
+        node.saved_margin = margin
+        attach(result, node)
+        return result
+
+    return call
+
+
 class SgnBackward0(Node):
     """sgn
     self: auto

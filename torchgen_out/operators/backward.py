@@ -455,6 +455,42 @@ _gated_backward_gate = Pointwise(
     outputs=1,
 )
 
+_margin_distance_backward_self_other = Pointwise(
+    "_margin_distance_backward_self_other",
+    "_margin_distance_backward_self_other(Tensor grad, Tensor self, Tensor other) -> self, other",
+    {"grad": "tensor", "self": "tensor", "other": "tensor"},
+    arguments={"grad": "operand", "self": "operand", "other": "operand", "margin": "scalar"},
+    promotion="default",
+    promoted=("grad", "self", "other"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._margin_distance_backward_self_other},
+    outputs=2,
+)
+
+_margin_distance_backward_self = Pointwise(
+    "_margin_distance_backward_self",
+    "_margin_distance_backward_self(Tensor grad, Tensor self, Tensor other) -> self",
+    {"grad": "tensor", "self": "tensor", "other": "tensor"},
+    arguments={"grad": "operand", "self": "operand", "other": "operand", "margin": "scalar"},
+    promotion="default",
+    promoted=("grad", "self", "other"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._margin_distance_backward_self},
+    outputs=1,
+)
+
+_margin_distance_backward_other = Pointwise(
+    "_margin_distance_backward_other",
+    "_margin_distance_backward_other(Tensor grad, Tensor self, Tensor other) -> other",
+    {"grad": "tensor", "self": "tensor", "other": "tensor"},
+    arguments={"grad": "operand", "self": "operand", "other": "operand", "margin": "scalar"},
+    promotion="default",
+    promoted=("grad", "self", "other"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._margin_distance_backward_other},
+    outputs=1,
+)
+
 sgn_backward_self = Pointwise(
     "sgn_backward_self",
     "sgn_backward_self(Tensor grad, Tensor self) -> self",

@@ -679,6 +679,19 @@ _outside_unit = Pointwise(
     formulas={(): kernels._outside_unit},
 )
 
+_margin_distance = Pointwise(
+    "_margin_distance",
+    "_margin_distance(Tensor self, Tensor other, Scalar margin) -> Tensor",
+    {"self": "tensor", "other": "tensor"},
+    arguments={"self": "operand", "other": "operand", "margin": "scalar"},
+    promotion="default",
+    promoted=("self", "other"),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._margin_distance},
+    differentiable=("self", "other"),
+    record=nodes.recording__margin_distance,
+)
+
 sgn = Pointwise(
     "sgn",
     "sgn(Tensor self) -> Tensor",

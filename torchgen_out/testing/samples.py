@@ -929,6 +929,11 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
         {},
         [],
     ),
+    "_margin_distance": (
+        {"self": (-3.0, 3.0), "other": (-3.0, 3.0)},
+        {"margin": ["1", "0.5"]},
+        [],
+    ),
     "sgn": (
         {"self": (-3.0, 3.0)},
         {},

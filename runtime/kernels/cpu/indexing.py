@@ -323,18 +323,20 @@ def _add_rows(out, rows, index, padding_idx, counts):
                 out[row, i] += rows[n, i]
 
 
+@planned(listing_plans.plan_repeat_interleave)
 def repeat_interleave(repeats: Array, output_size: int | None = None) -> Array:
     """Return index i repeats[i] times."""
     if repeats.ndim != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if repeats.size and repeats.min() < 0:
-        raise RuntimeError("repeats can not be negative")
+        raise errors.negative_repeats()
     result = np.repeat(np.arange(repeats.size, dtype=repeats.dtype), repeats)
     if output_size is not None and output_size != result.size:
         raise RuntimeError("allocated size does not match required size")
     return result
 
 
+@planned(listing_plans.plan_one_hot)
 def one_hot(self: Array, num_classes: int = -1) -> Array:
     """Return rows of zeros with a one at each class.
 
@@ -346,13 +348,8 @@ def one_hot(self: Array, num_classes: int = -1) -> Array:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return np.zeros((*self.shape, num_classes), np.int64)
-    if self.min() < 0:
-        raise RuntimeError("Class values must be non-negative.")
-    largest = int(self.max())
-    if num_classes == -1:
-        num_classes = largest + 1
-    elif largest >= num_classes:
-        raise RuntimeError("Class values must be smaller than num_classes.")
+    greatest = -1 if self.min() < 0 else int(self.max())
+    num_classes = listing_plans.class_count(greatest, num_classes)
     out = np.zeros((*self.shape, num_classes), np.int64)
     rows = out.reshape(-1, num_classes)
     rows[np.arange(len(rows)), self.reshape(-1)] = 1

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime import errors
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.small import BOOL, DTYPES, INT64, SMALL
@@ -220,3 +221,82 @@ def count_each(counts, numbers):
     """How often each number is there."""
     for i in range(numbers.size):
         counts[np.uint64(numbers[i])] += 1
+
+
+def plan_repeat_interleave(repeats: Operand, output_size: int | None = None) -> Plan | None:
+    """Plan `repeat_interleave` of dense int64 numbers, if nobody says how many there will be."""
+    count = prod(repeats.sizes)
+    fits = repeats.dtype == INT64 and repeats.is_contiguous and 0 < count <= SMALL
+    if not fits or len(repeats.sizes) != 1 or output_size is not None:
+        return None
+    add, fill = total_of.entry_point((INT64,)), list_repeated.entry_point((INT64, INT64))
+
+    def run(a: Array, at: int, count: int) -> Found:
+        numbers = a[at : at + count]
+        total = add(numbers)
+        if total < 0:
+            raise errors.negative_repeats()
+        out = np.empty(total, np.int64)
+        fill(out, numbers)
+        return [(out, (total,))]
+
+    return Plan(run, count)
+
+
+@kernel
+def total_of(numbers):
+    """The sum; -1 if a number is negative."""
+    total = 0
+    for i in range(numbers.size):
+        if numbers[i] < 0:
+            return -1
+        total += numbers[i]
+    return total
+
+
+@kernel
+def list_repeated(out, numbers):
+    """Place i, numbers[i] times."""
+    place = 0
+    for i in range(numbers.size):
+        for _ in range(numbers[i]):
+            out[place] = i
+            place += 1
+
+
+def plan_one_hot(self: Operand, num_classes: int = -1) -> Plan | None:
+    """Plan `one_hot` of dense classes."""
+    count = prod(self.sizes)
+    if self.dtype != INT64 or not self.is_contiguous or not 0 < count <= SMALL:
+        return None
+    find, mark = greatest_of.entry_point((INT64,)), mark_classes.entry_point((INT64, INT64, int))
+
+    def run(a: Array, at: int, sizes: tuple[int, ...]) -> Found:
+        classes = a[at : at + count]
+        width = class_count(find(classes), num_classes)
+        out = np.zeros(count * width, np.int64)
+        mark(out, classes, width)
+        return [(out, (*sizes, width))]
+
+    return Plan(run, self.sizes)
+
+
+def class_count(greatest: int, num_classes: int) -> int:
+    """How many classes there are. greatest: the greatest one, -1 if one is negative.
+
+    Raises: RuntimeError if a class is negative or beyond `num_classes`.
+    """
+    if greatest < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    if num_classes == -1:
+        return greatest + 1
+    if greatest >= num_classes:
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    return num_classes
+
+
+@kernel
+def mark_classes(out, classes, width):
+    """A one in each row."""
+    for i in range(classes.size):
+        out[i * width + classes[i]] = 1

@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from runtime.kernels.build import kernel
 from runtime.kernels.typed import typed
 
 Array = Any
@@ -33,6 +35,25 @@ def _spaced_complex(start: Any, end: Any, step: Any, count: int, middle: int) ->
     out[middle:] = end - out[: count - middle][::-1]
     out[:middle] += start
     return out
+
+
+def powers(base: Any, exponents: Array) -> Array:
+    """`base` to the power of each exponent, in their place if they are real."""
+    if base.__class__ is complex or exponents.dtype.kind == "c":
+        return np.power(base, exponents)
+    _power_entry()(exponents, float(base))
+    return exponents
+
+
+@cache
+def _power_entry() -> Any:
+    return _raise.entry_point((np.dtype(np.float64), float))
+
+
+@kernel
+def _raise(exponents, base):
+    for i in range(exponents.size):
+        exponents[i] = math.pow(base, exponents[i])
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import Any
 
 from runtime import errors
@@ -82,7 +83,7 @@ def _with_probabilities(
         each = each * _along_classes(weight, input, class_dim)
     if reduction == "mean":
         places = input.numel() // classes if classes else 0
-        return -each.sum() / places if places else -each.sum() * float("nan")
+        return -each.sum() / places if places else -each.sum() * nan
     return -each.sum() if reduction == "sum" else -each.sum(class_dim)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import nan
 from typing import Any
 
 from runtime import errors
@@ -156,4 +157,4 @@ def logdet(self: Any) -> Any:
     sign, logabsdet = ops._linalg_slogdet(self)[:2]
     if self.dtype.is_complex:
         return sign.log() + logabsdet
-    return logabsdet.masked_fill(sign < 0, float("nan"))
+    return logabsdet.masked_fill(sign < 0, nan)

@@ -135,16 +135,15 @@ def multi_margin_loss(
     reduction = named_reduction(size_average, reduce, reduction)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
-    scores = input.reshape((-1, input.shape[-1]))
+    scores = input if len(input._sizes) == 2 else input.reshape((-1, input.shape[-1]))
     labels = target.reshape((-1, 1))
-    distance = (margin - scores.gather(1, labels) + scores).clamp(min=0)
+    distance = ops._margin_distance(scores, scores.gather(1, labels), margin)
     if p == 2:
         distance = distance.square()
     if weight is not None:
         distance = distance * weight.index_select(0, labels.flatten()).unsqueeze(1)
-    others = distance.scatter(1, labels, 0)
-    loss = others.sum(1) / scores.shape[1]
-    return reduced(loss.reshape(target.shape), reduction)
+    loss = distance.scatter(1, labels, 0).mean(1)
+    return reduced(loss if loss._sizes == target._sizes else loss.reshape(target._sizes), reduction)
 
 
 def multilabel_soft_margin_loss(

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from runtime import errors
+from runtime.core import device as devices
 from runtime.core import promotion
 from runtime.core.size import Size
 from runtime.dispatch import ops
@@ -59,10 +60,23 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = Non
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     _check_padded_dims(input, len(pad))
     for i in range(len(pad) // 2):
-        dim = input.ndim - 1 - i
-        index = PADDED_INDEX[mode](input, dim, pad[2 * i], pad[2 * i + 1])
-        input = input.index_select(dim, index)
+        dim, before, after = input.ndim - 1 - i, pad[2 * i], pad[2 * i + 1]
+        CHECKS[mode](input, dim, before, after)
+        input = input.index_select(dim, _padded_index(mode, input, dim, before, after))
     return input
+
+
+def _padded_index(mode: str, input: Any, dim: int, before: int, after: int) -> Any:
+    """Which element stands at each place; short ones are remembered."""
+    size = input.shape[dim]
+    if input.is_cpu and max(size, before, after) <= LONGEST_KEPT:
+        return _kept_index(mode, size, before, after)
+    return PADDED_INDEX[mode](_places(size, before, after, input.device), size)
+
+
+@lru_cache(maxsize=256)
+def _kept_index(mode: str, size: int, before: int, after: int) -> Any:
+    return PADDED_INDEX[mode](_places(size, before, after, devices.cpu), size)
 
 
 def _check_padded_dims(input: Any, length: int) -> None:
@@ -77,35 +91,37 @@ def _check_padded_dims(input: Any, length: int) -> None:
         )
 
 
-def _places(input: Any, dim: int, before: int, after: int) -> Any:
+def _places(size: int, before: int, after: int, device: Any) -> Any:
     """The padded places along a dim, counted from the input's first."""
-    return ops.arange(-before, input.shape[dim] + after, device=input.device)
+    return ops.arange(-before, size + after, device=device)
 
 
-def _reflected(input: Any, dim: int, before: int, after: int) -> Any:
-    size = input.shape[dim]
-    if before >= size or after >= size:
+def _check_reflected(input: Any, dim: int, before: int, after: int) -> None:
+    if max(before, after) >= input.shape[dim]:
         raise RuntimeError(
             "Argument #4: Padding size should be less than the corresponding input dimension, "
             f"but got: padding ({before}, {after}) at dimension {dim} of input "
             f"{list(input.shape)}"
         )
-    places = _places(input, dim, before, after).abs()
-    return size - 1 - (size - 1 - places).abs()
 
 
-def _replicated(input: Any, dim: int, before: int, after: int) -> Any:
-    return _places(input, dim, before, after).clamp(0, input.shape[dim] - 1)
-
-
-def _wrapped(input: Any, dim: int, before: int, after: int) -> Any:
-    size = input.shape[dim]
-    if before > size or after > size:
+def _check_wrapped(input: Any, dim: int, before: int, after: int) -> None:
+    if max(before, after) > input.shape[dim]:
         raise RuntimeError("Padding value causes wrapping around more than once.")
-    return _places(input, dim, before, after).remainder(size)
 
 
-PADDED_INDEX = {"reflect": _reflected, "replicate": _replicated, "circular": _wrapped}
+CHECKS = {
+    "reflect": _check_reflected,
+    "replicate": lambda input, dim, before, after: None,
+    "circular": _check_wrapped,
+}
+PADDED_INDEX = {
+    "reflect": lambda places, size: size - 1 - (size - 1 - places.abs()).abs(),
+    "replicate": lambda places, size: places.clamp(0, size - 1),
+    "circular": lambda places, size: places.remainder(size),
+}
+LONGEST_KEPT = 4096
+"""The sizes up to which the places of a padded dim are remembered."""
 
 
 # Pixels and channels.

@@ -97,7 +97,8 @@ def _singular_value_norm(
 ) -> Any:
     """The largest, the smallest or the sum of the singular values."""
     matrices = self if dtype is None else self.to(dtype)
-    matrices = matrices.movedim((row, column), (-2, -1))
+    if (row, column) != (matrices.ndim - 2, matrices.ndim - 1):
+        matrices = matrices.movedim((row, column), (-2, -1))
     values = ops.linalg_svdvals(matrices)
     fold = {"nuc": values.sum, 2: values.amax, -2: values.amin}[ord]
     result = fold(-1)

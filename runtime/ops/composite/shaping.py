@@ -59,7 +59,7 @@ def repeat_interleave(
     """Take slice i repeats[i] times. **Raises** RuntimeError if the numbers do not fit."""
     if dim is None:
         self, dim = self.flatten(), 0
-    size = self.shape[dim] if self.ndim else 1
+    size = self._sizes[dim] if self._sizes else 1
     if repeats.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if repeats.ndim == 0 or repeats.shape[0] == 1:
@@ -69,7 +69,12 @@ def repeat_interleave(
             "repeats must have the same size as input along dim, but got repeats.size(0) = "
             f"{repeats.shape[0]} and input.size({dim}) = {size}"
         )
-    return self.index_select(dim, ops.repeat_interleave(repeats, output_size=output_size))
+    places = (
+        ops.repeat_interleave(repeats)
+        if output_size is None
+        else ops.repeat_interleave(repeats, output_size=output_size)
+    )
+    return self.index_select(dim, places)
 
 
 def diag(self: Any, diagonal: int = 0) -> Any:

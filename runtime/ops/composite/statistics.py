@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import Any
 
 from runtime import errors
@@ -83,7 +84,7 @@ def cov(self: Any, correction: int = 1, fweights: Any = None, aweights: Any = No
     weighted = rows if weights is None else rows * weights
     product = weighted.mm(rows.t().conj())
     if isinstance(norm, int):
-        result = product / norm if norm > 0 else product * float("nan")
+        result = product / norm if norm > 0 else product * nan
     else:
         result = product / norm.clamp(min=0)
     return result.squeeze()
