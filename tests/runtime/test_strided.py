@@ -65,3 +65,14 @@ def test_large_and_small_strided_copies_agree(count: int) -> None:
     array = np.arange(float(count * count)).reshape(count, count)
     part = torch.from_numpy(array)[1:, ::2]
     np.testing.assert_array_equal(part.contiguous().numpy(), array[1:, ::2])
+
+
+def test_writes_of_one_geometry_are_checked_for_overlap_each_time() -> None:
+    apart, joint = torch.arange(4.0), torch.arange(6.0)
+    first, second = torch.zeros(6)[1:5], joint[1:5]
+    for _ in range(2):
+        assert (first[::1].mul_(2) + apart).tolist() == apart.tolist()
+        assert torch.ones(3, 4).mul_(apart).tolist() == [apart.tolist()] * 3
+        with pytest.raises(RuntimeError, match="some elements of the input tensor and the written"):
+            second.add_(joint[:4])
+        first.add_(torch.zeros(5)[1:])

@@ -10,7 +10,13 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from runtime.backends.cpu.pointwise_kernels import LoopKernels, Runner, make_runner, typed_buffer
+from runtime.backends.cpu.pointwise_kernels import (
+    PLANS_KEPT,
+    LoopKernels,
+    Runner,
+    make_runner,
+    typed_buffer,
+)
 from runtime.core import dtype as dtypes
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build
@@ -23,9 +29,6 @@ from runtime.kernels.cpu.pointwise import PointwiseSpec
 FLOATING = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 BY_SIZE = {1: dtypes.uint8, 2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
 """What elements are moved as that keep their dtype."""
-
-PLANS_KEPT = 1024
-"""Geometries that a call remembers; others are planned anew."""
 
 
 def cast(x):

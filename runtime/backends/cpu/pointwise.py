@@ -12,6 +12,7 @@ from runtime.backends import pointwise_signature
 from runtime.backends.cpu import pool
 from runtime.backends.cpu.pointwise_into import make_inplace_call, make_out_call
 from runtime.backends.cpu.pointwise_kernels import (
+    PLANS_KEPT,
     PointwiseKernels,
     Runner,
     common_flat,
@@ -19,7 +20,7 @@ from runtime.backends.cpu.pointwise_kernels import (
     make_runner,
     run,
 )
-from runtime.backends.cpu.pointwise_short import PLANS_KEPT, SHORT_PATHS, TERNARY, make_ternary_call
+from runtime.backends.cpu.pointwise_short import SHORT_PATHS, TERNARY, make_ternary_call
 from runtime.core import key as keys
 from runtime.core.size import Size
 from runtime.core.storage import Storage

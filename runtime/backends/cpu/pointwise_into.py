@@ -7,7 +7,14 @@ from typing import Any
 
 from runtime import errors
 from runtime.backends.cpu import memory
-from runtime.backends.cpu.pointwise_kernels import PointwiseKernels, common_flat, run, typed_buffer
+from runtime.backends.cpu.pointwise_kernels import (
+    PLANS_KEPT,
+    PointwiseKernels,
+    Runner,
+    common_flat,
+    make_runner,
+    typed_buffer,
+)
 from runtime.backends.pointwise_signature import PointwiseSignature
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
@@ -134,12 +141,24 @@ def make_out_call(special: PointwiseSignature) -> Call:
 
 
 def write(
-    kernels: PointwiseKernels, name: str, out: Tensor, tensors: list[Tensor], scalars: list[Any]
+    kernels: PointwiseKernels, name: str, out: Tensor, tensors: Sequence[Tensor], scalars: list[Any]
 ) -> None:
     """Run the loop into an existing tensor.
 
     Raises: RuntimeError if `out` is too small, or overlaps itself or an input in part.
     """
+    own = out._shared or out._storage
+    geometry = tuple([each for t in (out, *tensors) for each in (t._sizes, t._strides)])
+    runner = kernels.runners.get(geometry)
+    if runner is None or any(t is not out and t._shared is own for t in tensors):
+        runner = _find_runner(kernels, name, out, tensors, geometry)
+    runner(typed_buffer(out), out._offset, tensors, scalars)
+
+
+def _find_runner(
+    kernels: PointwiseKernels, name: str, out: Tensor, tensors: Sequence[Tensor], geometry: Any
+) -> Runner:
+    """The loop for a geometry that was not met before, or whose tensors may overlap."""
     sizes = shapes.broadcast_shapes(out._sizes, *(t._sizes for t in tensors))
     if tuple(sizes) != tuple(out._sizes):
         raise errors.inplace_shape(name, out._sizes, sizes)
@@ -147,7 +166,10 @@ def write(
     plan = plans.plan_pointwise(
         tuple([(t._sizes, t._strides) for t in tensors]), (out._sizes, out._strides)
     )
-    run(kernels, plan, [typed_buffer(out)], (out._offset,), tensors, scalars)
+    runner = make_runner(kernels, plan)
+    if len(kernels.runners) < PLANS_KEPT:
+        kernels.runners[geometry] = runner
+    return runner
 
 
 def _dense_arrays(tensors: Sequence[Tensor]) -> list[Any] | None:
@@ -163,7 +185,7 @@ def _share(a: Tensor, b: Tensor) -> bool:
     return a._shared is not None and a._shared is b._shared
 
 
-def check_overlap(name: str, out: Tensor, inputs: list[Tensor]) -> None:
+def check_overlap(name: str, out: Tensor, inputs: Sequence[Tensor]) -> None:
     """Raises: RuntimeError if `out` overlaps itself, or an input in part."""
     if 0 in out._strides and shapes.repeats(out._sizes, out._strides):
         raise errors.overlapping_write(name)

@@ -24,6 +24,9 @@ from runtime.kernels.cpu.pointwise import (
     tiled_kernel,
 )
 
+PLANS_KEPT = 1024
+"""Geometries that a call remembers; others are planned anew."""
+
 
 class LoopKernels:
     """The loops around one formula for known dtypes, built when first used.
@@ -37,6 +40,8 @@ class LoopKernels:
         self._contiguous: dict[Any, Any] = {}
         self._inplace: dict[bool, Any] = {}
         self._strided: dict[Any, Any] = {}
+        self.runners: dict[Any, Runner] = {}
+        """By geometry, of the result and of all operands, for results that are there."""
 
     def flat_kernel(self, form: tuple[int, ...] = (), at_defaults: bool = False) -> Any:
         """The flat loop, compiled or loaded now. form: the inputs' strides, unless all are 1.

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from runtime.backends.cpu import pool
-from runtime.backends.cpu.pointwise_kernels import PointwiseKernels, typed_buffer
+from runtime.backends.cpu.pointwise_kernels import PLANS_KEPT, PointwiseKernels, typed_buffer
 from runtime.core import key as keys
 from runtime.core.size import Size
 from runtime.core.storage import Storage
@@ -25,8 +25,6 @@ from runtime.kernels import threads
 _new = object.__new__
 _empty, _zeros = np.empty, partial(np.zeros, dtype=np.int64)
 GRAIN = threads.GRAIN
-PLANS_KEPT = 1024
-"""Geometries that a call remembers before it leaves them to the shared, slower cache."""
 
 
 def make_unary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:

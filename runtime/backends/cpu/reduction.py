@@ -10,7 +10,7 @@ import numpy as np
 
 from runtime import errors
 from runtime.backends.cpu import casting, memory
-from runtime.backends.cpu.pointwise_kernels import Runner, typed_buffer
+from runtime.backends.cpu.pointwise_kernels import PLANS_KEPT, Runner, typed_buffer
 from runtime.backends.cpu.reduction_plan import DimPlan, plan_dims, plan_memory
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
@@ -216,7 +216,7 @@ class Fold:
             copier = casting.find_copier(
                 ordered, x.dtype, (sizes, shapes.contiguous_strides(sizes))
             )
-            if len(self.copiers) < casting.PLANS_KEPT:
+            if len(self.copiers) < PLANS_KEPT:
                 self.copiers[geometry] = copier
         if copier is None:
             return None

@@ -6,7 +6,6 @@ from math import inf, prod
 from typing import Any
 
 from runtime import errors
-from runtime.core import dtype as dtypes
 from runtime.core.finfo import finfo
 from runtime.dispatch import ops
 from runtime.ops.composite.factorisations import check
@@ -168,9 +167,8 @@ def linalg_vander(x: Any, N: int | None = None) -> Any:
     N = x.shape[-1] if N is None else N
     if N <= 1:
         raise RuntimeError("N must be greater than 1.")
-    spread = x.unsqueeze(-1).expand((*x._sizes, N - 1))
-    ones = x.new_ones((*x._sizes, 1), dtype=x.dtype if x.dtype.kind in "fc" else dtypes.int64)
-    return ops.cat([ones, spread.cumprod(-1)], -1)
+    spread = x.unsqueeze(-1).expand((*x._sizes, N - 1)).contiguous()
+    return ops.constant_pad_nd(spread.cumprod(-1), (1, 0), 1)
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:

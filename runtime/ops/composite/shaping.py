@@ -88,7 +88,7 @@ def diag(self: Any, diagonal: int = 0) -> Any:
 
 def trace(self: Any) -> Any:
     """The sum of the diagonal. **Raises** RuntimeError unless self is a matrix."""
-    if self.ndim != 2:
+    if len(self._sizes) != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
     if self.dtype is dtypes.bool:
         raise NotImplementedError("\"trace\" not implemented for 'Bool'")

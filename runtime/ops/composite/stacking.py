@@ -82,7 +82,7 @@ def cartesian_prod(tensors: Sequence[Any]) -> Any:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
     if len(tensors) == 1:
         return tensors[0]
-    grids = meshgrid(tensors, "ij")
+    grids = [grid.contiguous() for grid in meshgrid(tensors, "ij")]
     return ops.stack(grids, -1).reshape((-1, len(tensors)))
 
 

@@ -6,6 +6,7 @@ Every body is made of public operators, so each gradient can be differentiated a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from runtime.dispatch import ops
@@ -69,9 +70,21 @@ def unfold_backward(
         grad_input.unfold(dim, size, step).copy_(grad_in)
         return grad_input
     dim %= len(input_sizes)
-    positions = ops.arange(input_sizes[dim], device=grad_in.device).unfold(0, size, step)
     windows = grad_in.movedim(-1, dim + 1).flatten(dim, dim + 1)
-    return grad_input.index_add(dim, positions.reshape(-1), windows)
+    is_kept = grad_in.is_cpu and input_sizes[dim] <= LONGEST_KEPT
+    find = _window_places if is_kept else _window_places.__wrapped__
+    places = find(input_sizes[dim], size, step, grad_in.device)
+    return grad_input.index_add(dim, places, windows)
+
+
+LONGEST_KEPT = 4096
+"""The size up to which the places of windows are remembered."""
+
+
+@lru_cache(maxsize=64)
+def _window_places(count: int, size: int, step: int, device: Any) -> Any:
+    """The places that the windows over `count` elements show, one window after the other."""
+    return ops.arange(count, device=device).unfold(0, size, step).reshape((-1,))
 
 
 def as_strided_backward(
