@@ -239,11 +239,18 @@ def permute(out, blocks, start, seed):
         out[i], out[j] = out[j], out[i]
 
 
-@typed
-def to_cauchy(out, median, sigma):
+@kernel
+def to_cauchy(out, u, median, sigma):
     """The quantile of each number u in [0, 1): median + sigma * tan(pi * (u - 1/2))."""
     for i in range(out.size):
-        out[i] = T(median) + T(sigma) * tan(T(math.pi) * (out[i] - T(0.5)))
+        out[i] = median + sigma * math.tan(math.pi * (u[i] - 0.5))
+
+
+@kernel
+def to_trials(out, waits):
+    """Each waiting time rounded up."""
+    for i in range(out.size):
+        out[i] = math.ceil(waits[i])
 
 
 @typed
@@ -251,13 +258,6 @@ def to_exp(out):
     """The exponential of each number."""
     for i in range(out.size):
         out[i] = exp(out[i])
-
-
-@typed
-def to_ceil(out):
-    """Each number rounded up."""
-    for i in range(out.size):
-        out[i] = math.ceil(out[i])
 
 
 UNIFORM = {"float32": (1, uniform_single), "float64": (2, uniform_double)}

@@ -11,7 +11,7 @@ import numpy as np
 from runtime.core.generator import default_generator
 from runtime.kernels import threads
 from runtime.kernels.cpu import distributions, random_plans
-from runtime.kernels.cpu.folding import buffer_of, contiguous_of, settle
+from runtime.kernels.cpu.folding import buffer_of, settle
 from runtime.kernels.cpu.philox import blocks_of, draw_words, reserve
 from runtime.kernels.cpu.planned import planned
 
@@ -77,44 +77,33 @@ def exponential_(self: Array, lambd: float, generator: Any) -> None:
     _fill(self, generator, distributions.EXPONENTIAL, 1.0 / lambd)
 
 
-@planned(
-    random_plans.plan_fill(distributions.UNIFORM, lambda *_: (0, 1), distributions.to_cauchy, True)
-)
+@planned(random_plans.plan_cauchy)
 def cauchy_(self: Array, median: float, sigma: float, generator: Any) -> None:
     """Fill by the quantile function: median + sigma * tan(pi * (u - 1/2))."""
-    uniform_(self, 0.0, 1.0, generator)
-    _transform(distributions.to_cauchy, self, median, sigma)
+    buffer, u = buffer_of(self), _uniform_like(self, generator)
+    numbers = float(median), float(sigma)
+    distributions.to_cauchy(buffer.reshape(-1), u.reshape(-1), *numbers)
+    settle(self, buffer)
 
 
-@planned(random_plans.plan_fill(distributions.NORMAL, lambda *given: given, distributions.to_exp))
+@planned(random_plans.plan_log_normal)
 def log_normal_(self: Array, mean: float, std: float, generator: Any) -> None:
     """Fill with exponentials of normal numbers."""
-    normal_(self, mean, std, generator)
-    _transform(distributions.to_exp, self)
+    buffer = buffer_of(self)
+    normal_(buffer, mean, std, generator)
+    distributions.to_exp(buffer.reshape(-1))
+    settle(self, buffer)
 
 
-@planned(
-    random_plans.plan_fill(
-        distributions.EXPONENTIAL, random_plans.trial_length, distributions.to_ceil
-    )
-)
+@planned(random_plans.plan_geometric)
 def geometric_(self: Array, p: float, generator: Any) -> None:
     """Fill with trials until success: exponential numbers rounded up, in units of -log(1 - p)."""
-    if self.dtype.kind == "f":
-        _fill(self, generator, distributions.EXPONENTIAL, *random_plans.trial_length(p))
-        np.ceil(self, out=self)
-        return
     waits = np.empty(self.shape)
     exponential_(waits, -math.log1p(-p), generator)
     np.ceil(waits, out=waits)
-    self[...] = np.minimum(waits, np.iinfo(self.dtype).max) if self.dtype.kind in "iu" else waits
-
-
-def _transform(loop: Any, self: Array, *parameters: float) -> None:
-    """Turn the numbers that an array is full of into others."""
-    buffer = contiguous_of(self)
-    loop(buffer.reshape(-1), *map(float, parameters))
-    settle(self, buffer)
+    if self.dtype.kind in "iu":
+        waits = np.minimum(waits, np.iinfo(self.dtype).max)
+    self[...] = waits
 
 
 def _uniform_like(self: Array, generator: Any) -> Array:

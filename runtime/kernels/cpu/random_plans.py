@@ -11,14 +11,15 @@ import numpy as np
 
 from runtime.core.generator import default_generator
 from runtime.kernels import threads
+from runtime.kernels.build import Kernel
 from runtime.kernels.cpu import distributions
 from runtime.kernels.cpu.loop_plans import are_alike
 from runtime.kernels.cpu.philox import blocks_of
 from runtime.kernels.cpu.planned import Operand, Plan, Planner
 from runtime.kernels.cpu.small import BOOL
-from runtime.kernels.typed import TypedKernel
 
 Array = Any
+FLOAT64 = np.dtype(np.float64)
 BLOCKS = (int, int, np.uint64, np.uint64)
 """What every loop of a draw takes behind its arrays: blocks from, to; start; seed."""
 
@@ -29,48 +30,81 @@ def _count(self: Operand) -> int:
     return count if self.is_contiguous and count <= threads.GRAIN else 0
 
 
-def plan_fill(
-    kernels: Any,
-    parameters: Callable[..., tuple[float, ...]],
-    transform: TypedKernel | None = None,
-    has_parameters: bool = False,
-) -> Planner:
+def plan_fill(kernels: Any, parameters: Callable[..., tuple[float, ...]]) -> Planner:
     """The planner of an operator that fills a tensor with a few numbers.
 
-    parameters: makes the loop's numbers of the operator's. transform: turns what was drawn into
-    other numbers, by the operator's own if it has_parameters.
+    parameters: makes the loop's numbers of the operator's.
     """
 
     def plan(self: Operand, *given: Any) -> Plan | None:
-        count, plain = _count(self), tuple(map(float, given[:-1]))
+        count = _count(self)
         if self.dtype.name not in kernels or not count:
             return None
-        words_each, fill = kernels[self.dtype.name]
-        blocks = blocks_of(count, words_each)
-        numbers = parameters(*plain)
-        entry = fill.entry_point(self.dtype, (self.dtype, *BLOCKS, *(float,) * len(numbers)))
-
-        def run(target: Array, numbers: tuple[float, ...], generator: Any) -> None:
-            seed, start = generator.advance(blocks)
-            entry(target, 0, blocks, start, seed, *numbers)
-
-        if transform is None:
-            return Plan(run, numbers)
-        behind = plain if has_parameters else ()
-        turn = transform.entry_point(self.dtype, (self.dtype, *(float,) * len(behind)))
-
-        def run_both(target: Array, numbers: tuple[float, ...], generator: Any) -> None:
-            run(target, numbers, generator)
-            turn(target, *behind)
-
-        return Plan(run_both, numbers)
+        return _plan_fill(kernels, self.dtype, count, parameters(*map(float, given[:-1])))
 
     return plan
 
 
+def _plan_fill(kernels: Any, dtype: Any, count: int, numbers: tuple[float, ...]) -> Plan:
+    words_each, fill = kernels[dtype.name]
+    blocks = blocks_of(count, words_each)
+    entry = fill.entry_point(dtype, (dtype, *BLOCKS, *(float,) * len(numbers)))
+
+    def run(target: Array, numbers: tuple[float, ...], generator: Any) -> None:
+        seed, start = generator.advance(blocks)
+        entry(target, 0, blocks, start, seed, *numbers)
+
+    return Plan(run, numbers)
+
+
+def plan_log_normal(self: Operand, mean: float, std: float, generator: Any) -> Plan | None:
+    """Plan the exponentials of normal numbers."""
+    count = _count(self)
+    if self.dtype.name not in distributions.NORMAL or not count:
+        return None
+    draw = _plan_fill(distributions.NORMAL, self.dtype, count, (float(mean), float(std)))
+    turn = distributions.to_exp.entry_point(self.dtype, (self.dtype,))
+
+    def run(target: Array, numbers: tuple[float, ...], generator: Any) -> None:
+        draw.run(target, numbers, generator)
+        turn(target)
+
+    return Plan(run, draw.number)
+
+
+def plan_cauchy(self: Operand, median: float, sigma: float, generator: Any) -> Plan | None:
+    """Plan the quantiles of uniform numbers."""
+    return _plan_turned(
+        self, distributions.UNIFORM, (0.0, 1.0), distributions.to_cauchy, median, sigma
+    )
+
+
+def plan_geometric(self: Operand, p: float, generator: Any) -> Plan | None:
+    """Plan exponential numbers rounded up."""
+    return _plan_turned(self, distributions.EXPONENTIAL, trial_length(p), distributions.to_trials)
+
+
+def _plan_turned(
+    self: Operand, kernels: Any, numbers: tuple[float, ...], loop: Kernel, *behind: float
+) -> Plan | None:
+    """Plan float64 numbers, turned into floats of another distribution by a loop."""
+    count = _count(self)
+    if self.dtype.kind != "f" or not count:
+        return None
+    draw, behind = _plan_fill(kernels, FLOAT64, count, numbers), tuple(map(float, behind))
+    turn = loop.entry_point((self.dtype, FLOAT64, *(float,) * len(behind)))
+
+    def run(target: Array, numbers: tuple[float, ...], generator: Any) -> None:
+        drawn = np.empty(count)
+        draw.run(drawn, numbers, generator)
+        turn(target, drawn, *behind)
+
+    return Plan(run, numbers)
+
+
 def trial_length(p: float) -> tuple[float]:
     """What exponential numbers are multiplied by to wait for an event of probability p."""
-    return (-1 / math.log1p(-p) if p < 1 else 0.0,)
+    return (1.0 / -math.log1p(-p),)
 
 
 def whole_numbers(dtype: Any, *bounds: int | None) -> tuple[Any, int, tuple[Any, Any]]:
