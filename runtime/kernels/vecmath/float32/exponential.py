@@ -49,14 +49,13 @@ def expm1(x):
     """x = n ln 2 + r; with h = 2^(n-1): 2 (h (e^r - 1) + (h - 1/2)), where e^r - 1 is accurate near
     0 and h - 1/2 is exact or negligible. Tiny x is its own result. Error 1.6 ulp."""
     y = T(-18) if x < T(-18) else (T(89) if x > T(89) else x)
-    k = y * T(1.4426950408889634) + T(12582912)
-    n = k - T(12582912)
+    k = y * T(1.4426950408889634) + T(12583038)
+    n = k - T(12583038)
     r = y - n * T(0.693145751953125) - n * T(1.4286068203094172e-06)
     p = T(0.008366645313799381) + r * T(0.001394652179442346)
     p = T(0.16666541993618011) + r * (T(0.04166628047823906) + r * p)
     p = r + r * r * (T(0.5) + r * p)
-    i = np.int32(T(k).view(np.int32) - np.int32(0x4B400000))
-    h = np.int32(np.int32(i + np.int32(126)) << np.int32(23)).view(np.float32)
+    h = np.int32(T(k).view(np.int32) << np.int32(23)).view(np.float32)
     result = (h * p + (h - T(0.5))) * T(2)
     return x if math.fabs(x) < T(1e-8) else result
 
