@@ -3060,7 +3060,7 @@ _attention_backward = Dispatch(
         "scale": "scalar",
         "causal": "raw",
     },
-    promotion="same",
+    promotion="none",
     promoted=("grad_output", "query", "key", "value", "mask", "logsumexp"),
     dtypes=dtype_sets.FLOATING,
     kernel_names={"CPU": "attention.attention_backward", "CUDA": "attention.attention_backward"},
