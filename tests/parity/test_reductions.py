@@ -64,3 +64,19 @@ def test_orders_of_dims(name: str, order: tuple[int, ...]) -> None:
             check(FOLDS[name](mine, dim), FOLDS[name](other, dim))
             dense = mine.permute(*np.argsort(order)).contiguous().permute(order)
             check(FOLDS[name](dense, dim), FOLDS[name](other, dim))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
+def test_orders_of_dims_of_large_memory(order: tuple[int, ...], threads: int) -> None:
+    """Beyond the sizes at which loops are shared among threads."""
+    array = np.random.default_rng(0).standard_normal((97, 80, 71)).astype(np.float32)
+    x, y = (each.permute(order) for each in pair(array))
+    before = ours.get_num_threads()
+    ours.set_num_threads(threads)
+    try:
+        for dim in (0, 1, 2, (0, 1), (0, 2), (1, 2)):
+            check(x.sum(dim) / 100, y.sum(dim) / 100)
+            check(x.amax(dim), y.amax(dim))
+    finally:
+        ours.set_num_threads(before)

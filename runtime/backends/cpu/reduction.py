@@ -177,7 +177,6 @@ class Fold:
             if gathered is not None:
                 self.kernel(buffer, gathered, plan.count, *scalars)
                 return
-        flat = x._flat if x._flat is not None else x._dense()
         if flat is None and self._fold_permuted(buffer, x, plan, scalars):
             return
         if flat is not None and plan.width > 1 and plan.count:
