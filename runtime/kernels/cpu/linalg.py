@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels.cpu import adding_plans, blas, matrix_plans
+from runtime.kernels.cpu import adding_plans, blas, matrix_plans, small
 from runtime.kernels.cpu.loop_plans import are_alike, operand, out, plan_loop
 from runtime.kernels.cpu.planned import Operand, Plan, planned
 from runtime.kernels.cpu.reduced_dims import fold, plan_fold
@@ -51,8 +51,8 @@ def sum_of_products(a, b, out):
 
 
 def plan_dot(result: Operand, a: Operand, b: Operand) -> Plan | None:
-    """Plan the sum of products of dense vectors."""
-    if not are_alike(result, a, b):
+    """Plan the sum of products of dense vectors of any length."""
+    if not small.are_alike(a.dtype, a, b):
         return None
     vectors = [operand(i, *each.sizes) for i, each in enumerate((a, b))]
     return plan_loop(sum_of_products, [result], [a, b], *vectors, out(0, 1))
