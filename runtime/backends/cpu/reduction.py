@@ -22,7 +22,13 @@ from runtime.dispatch import ops
 from runtime.dispatch import signature as signatures
 from runtime.dispatch.operator import OUT, Call, Reduction
 from runtime.kernels import threads
-from runtime.kernels.cpu.reduction import ReductionSpec, columns_kernel, rows_kernel, rows_module
+from runtime.kernels.cpu.reduction import (
+    ReductionSpec,
+    columns_kernel,
+    partial_kernel,
+    rows_kernel,
+    rows_module,
+)
 
 NO_SIZES = Size(())
 USUAL_ARGUMENTS = ("self", "dim", "keepdim", "dtype")
@@ -283,15 +289,9 @@ class Fold:
         count = threads.get_num_threads()
         parts = np.empty(count, self.spec.acc.numpy)
         edges = [flat.size * i // count for i in range(count + 1)]
-        futures = [
-            threads.pool().submit(
-                self.rows.partial, parts, i, flat[edges[i] : edges[i + 1]], *scalars
-            )
-            for i in range(1, count)
-        ]
-        self.rows.partial(parts, 0, flat[: edges[1]], *scalars)
-        for future in futures:
-            future.result()
+        kernel = self.rows.partial if scalars else partial_kernel(self.spec)
+        shares = [(parts, i, flat[edges[i] : edges[i + 1]], *scalars) for i in range(count)]
+        threads.run_calls(kernel, shares)
         self.rows.finish(buffer, parts, flat.size)
 
 

@@ -183,6 +183,13 @@ def rows_kernel(spec: ReductionSpec) -> Any:
     return build.entry_point(f"{spec.name}_rows", rows_text(spec), arguments)
 
 
+@cache
+def partial_kernel(spec: ReductionSpec) -> Any:
+    """partial(parts, part, x), for a spec without scalars, by its entry point."""
+    arguments = (spec.acc.numpy, int, spec.input.numpy)
+    return build.entry_point(f"{spec.name}_rows", rows_text(spec), arguments, "partial")
+
+
 def columns_kernel(spec: ReductionSpec) -> Any:
     """kernel(out, x, n, width, start, stop): folds the middle dim of a dense (outer, n, width).
 
