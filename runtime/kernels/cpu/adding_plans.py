@@ -11,7 +11,7 @@ import numpy as np
 
 from runtime.kernels import build
 from runtime.kernels.cpu import blas, matrix_plans
-from runtime.kernels.cpu.loop_plans import are_alike, operand, out, plan_loop
+from runtime.kernels.cpu.loop_plans import are_small_alike, operand, out, plan_loop
 from runtime.kernels.cpu.matrix_plans import Geometry, batch_numbers
 from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.small import INT64
@@ -126,7 +126,7 @@ def plan_addr(
 ) -> Plan | None:
     """Plan beta * self + alpha * outer(vec1, vec2) where nothing is repeated."""
     are_real = all(each.__class__ in (int, float) for each in (alpha, beta))
-    if not (are_alike(result, self, vec1, vec2) and are_real) or self.sizes != result.sizes:
+    if not (are_small_alike(result, self, vec1, vec2) and are_real) or self.sizes != result.sizes:
         return None
     m, n = result.sizes
     views = out(0, m, n), operand(0, m, n), operand(1, m), operand(2, n)

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from runtime.kernels.cpu.batch_loops import batch_gradients, normalise_batch, normalise_by_running
-from runtime.kernels.cpu.loop_plans import are_alike, operand, out, plan_loop
+from runtime.kernels.cpu.loop_plans import are_small_alike, operand, out, plan_loop
 from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.small import entry_for, make_gathering
 from runtime.kernels.typed import typed_sum
@@ -44,7 +44,7 @@ def plan_batch_norm(
 
 def _plan_by_running(result: Operand, given: Sequence[Operand | None], eps: float) -> Plan | None:
     """Plan the normalisation of few elements by running statistics."""
-    if not are_alike(result, *given):
+    if not are_small_alike(result, *given):
         return None
     batch, channels = result.sizes[:2]
     shape = batch, channels, prod(result.sizes[2:])

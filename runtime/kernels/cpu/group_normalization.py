@@ -11,7 +11,7 @@ import numpy as np
 
 from runtime.kernels.cpu.batch_loops import channel_sums, combine_channels
 from runtime.kernels.cpu.batch_normalization import quiet
-from runtime.kernels.cpu.loop_plans import are_alike, operand, out, plan_loop
+from runtime.kernels.cpu.loop_plans import are_small_alike, operand, out, plan_loop
 from runtime.kernels.cpu.normalization import blocked_distances, blocked_mean
 from runtime.kernels.cpu.planned import Operand, Plan, planned
 from runtime.kernels.typed import typed_sum
@@ -33,7 +33,7 @@ def plan_group_norm(
     eps: float,
 ) -> Plan | None:
     """Plan `native_group_norm`."""
-    if not are_alike(result, mean, input, weight, bias):
+    if not are_small_alike(result, mean, input, weight, bias):
         return None
     sizes = N * group, C // group, HxW
     return plan_loop(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels.cpu import adding_plans, blas, matrix_plans, small
-from runtime.kernels.cpu.loop_plans import are_alike, operand, out, plan_loop
+from runtime.kernels.cpu.loop_plans import are_small_alike, operand, out, plan_loop
 from runtime.kernels.cpu.planned import Operand, Plan, planned
 from runtime.kernels.cpu.reduced_dims import fold, plan_fold
 from runtime.kernels.typed import typed_sum
@@ -52,7 +52,7 @@ def sum_of_products(a, b, out):
 
 def plan_dot(result: Operand, a: Operand, b: Operand) -> Plan | None:
     """Plan the sum of products of dense vectors of any length."""
-    if not small.are_alike(a.dtype, a, b):
+    if not small.are_dense_alike(a.dtype, a, b):
         return None
     vectors = [operand(i, *each.sizes) for i, each in enumerate((a, b))]
     return plan_loop(sum_of_products, [result], [a, b], *vectors, out(0, 1))
@@ -216,7 +216,7 @@ def plan_norm(
 ) -> Plan | None:
     """Plan `linalg_vector_norm` of rows."""
     order, shape, _, _ = plan_fold(self.sizes, dim, False)
-    if not are_alike(result, self) or ord not in SUMMED_NORMS or order is not None:
+    if not are_small_alike(result, self) or ord not in SUMMED_NORMS or order is not None:
         return None
     return plan_loop(SUMMED_NORMS[ord], [result], [self], operand(0, *shape), out(0, shape[0]))
 

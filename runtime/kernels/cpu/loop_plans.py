@@ -43,7 +43,7 @@ def leading_operands(args: Sequence[Any]) -> int:
     return next((i for i, each in enumerate(args) if not isinstance(each, Operand)), len(args))
 
 
-def are_alike(first: Operand, *others: Operand | None) -> bool:
+def are_small_alike(first: Operand, *others: Operand | None) -> bool:
     """Whether small dense arrays of floats, as far as they are given, have one dtype."""
     given = [each for each in others if each is not None]
     return (

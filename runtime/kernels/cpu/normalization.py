@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels.cpu.loop_plans import are_alike, operand, out, plan_loop
+from runtime.kernels.cpu.loop_plans import are_small_alike, operand, out, plan_loop
 from runtime.kernels.cpu.planned import Operand, Plan, planned
 from runtime.kernels.typed import typed_sum
 
@@ -31,7 +31,7 @@ def plan_layer_norm(
     eps: float,
 ) -> Plan | None:
     """Plan `native_layer_norm`."""
-    if not are_alike(result, mean, input, weight, bias):
+    if not are_small_alike(result, mean, input, weight, bias):
         return None
     rows, n = prod(mean.sizes), prod(normalized_shape)
     return plan_loop(

@@ -13,7 +13,7 @@ from runtime.core.generator import default_generator
 from runtime.kernels import threads
 from runtime.kernels.build import Kernel
 from runtime.kernels.cpu import distributions
-from runtime.kernels.cpu.loop_plans import are_alike
+from runtime.kernels.cpu.loop_plans import are_small_alike
 from runtime.kernels.cpu.philox import blocks_of
 from runtime.kernels.cpu.planned import Operand, Plan, Planner
 from runtime.kernels.cpu.small import BOOL
@@ -202,7 +202,7 @@ def plan_dropout(
 ) -> Plan | None:
     """Plan `native_dropout` in training."""
     count = _count(input)
-    if train is False or not count or not are_alike(out, input):
+    if train is False or not count or not are_small_alike(out, input):
         return None
     arrays = out.dtype, BOOL, input.dtype
     entry = distributions.drop.entry_point((*arrays, *BLOCKS, np.uint64, float))

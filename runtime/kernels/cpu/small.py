@@ -62,7 +62,7 @@ def plan_one(entry: Callable[..., Any], numbers: tuple[Any, ...]) -> Plan:
     return Plan(run, numbers)
 
 
-def are_alike(dtype: Any, *operands: Operand | None) -> bool:
+def are_dense_alike(dtype: Any, *operands: Operand | None) -> bool:
     """Whether all operands that are given are dense floats of one dtype, and not empty."""
     return dtype.name in ("float32", "float64") and all(
         each.dtype == dtype and each.is_contiguous and prod(each.sizes)
