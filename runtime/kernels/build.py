@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from runtime import config
+from runtime.kernels import native
 
 DECORATORS = """\
 inner = njit(forceinline=True, no_cpython_wrapper=True, **options)
@@ -92,22 +93,17 @@ def entry_point(name: str, text: str, arguments: tuple[Any, ...], function: str 
     signature = tuple(
         [numbers.get(each) or types.Array(from_dtype(each), 1, "C") for each in arguments]
     )
-    dispatcher = getattr(load_text(name, text), function)
+    return compiled_for(load_text(name, text), function, signature)
+
+
+def compiled_for(module: Any, function: str, signature: tuple[Any, ...]) -> Any:
+    """The entry point of a module's function for arguments of Numba's types."""
+    dispatcher = getattr(module, function)
     with _without_collections():
         dispatcher.compile(signature)
     result = dispatcher.overloads[signature]
-    entry = result.entry_point
-    if bool not in arguments and complex not in arguments:
-        _native[entry] = result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
-    return entry
-
-
-_native: dict[Any, int] = {}
-
-
-def native_function(entry: Any) -> int | None:
-    """The address of the function behind an entry point, if workers may call it."""
-    return _native.get(entry)
+    native.remember(result)
+    return result.entry_point
 
 
 @contextlib.contextmanager
@@ -203,10 +199,14 @@ class Kernel:
         self._compiled: Callable[..., Any] | None = None
 
     def __call__(self, *args: Any) -> Any:
+        return self.dispatcher_for()(*args)
+
+    def dispatcher_for(self, first: Any = None) -> Any:
+        """Numba's dispatcher, which compiles for further types of arguments by itself."""
         compiled = self._compiled
         if compiled is None:
             compiled = self._compiled = compile_text(self.__name__, kernel_text(self.function))
-        return compiled(*args)
+        return compiled
 
     def entry_point(self, arguments: tuple[Any, ...]) -> Any:
         """The function for arguments as the module's `entry_point` has them."""

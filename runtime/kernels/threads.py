@@ -13,10 +13,14 @@ from itertools import pairwise
 from typing import Any
 
 from runtime import config
-from runtime.kernels import build, openblas, workers
+from runtime.kernels import native, openblas, workers
 
 GRAIN = 1 << 16
 """Elements of element-wise work below which one thread is as fast."""
+
+CACHE_LINE = 64
+"""Parts of flat arrays begin at multiples of so many elements: whatever their size, threads write
+to lines of their own."""
 
 _pool: ThreadPoolExecutor | None = None
 
@@ -31,7 +35,9 @@ def _initial_count() -> int:
         openblas.set_num_threads(count)
         return count
     first = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
-    return max(int(first), 1) if first.isdigit() else len(os.sched_getaffinity(0))
+    if first.isdigit():
+        return max(int(first), 1)
+    return len(os.sched_getaffinity(0)) if workers.CAN_MOVE else os.cpu_count() or 1
 
 
 _threads = _initial_count()
@@ -72,14 +78,77 @@ def run_flat(kernel: Any, arrays: tuple[Any, ...], scalars: tuple[Any, ...] = ()
     parts = min(_threads, numel // GRAIN)
     if parts <= 1:
         kernel(*arrays, *scalars)
-        return
-    # Whole cache lines per thread, whatever the element size.
-    step = (numel // parts + 64) // 64 * 64
-    first, *rest = (
-        [array[start : min(start + step, numel)] if array.size > 1 else array for array in arrays]
-        for start in range(0, numel, step)
+    else:
+        _split_rows(kernel, parts, CACHE_LINE, arrays, scalars)
+
+
+def run_rows(kernel: Any, arrays: tuple[Any, ...], *args: Any, work: int = 1) -> bool:
+    """kernel(*arrays, *args) over arrays of equally many rows, split among the threads.
+
+    work: how much more an element costs than in element-wise work. An array of one row is one that
+    is used for all. Returns whether no part answered False.
+    """
+    first = arrays[0]
+    parts = part_count(len(first), first.size * work)
+    if parts == 1:
+        return kernel(*arrays, *args) is not False
+    return _split_rows(kernel, parts, 1, arrays, args)
+
+
+def _split_rows(
+    kernel: Any, parts: int, unit: int, arrays: tuple[Any, ...], args: tuple[Any, ...]
+) -> bool:
+    """Give each part a number of rows that is a multiple of unit."""
+    count = len(arrays[0])
+    call = native.native_call(kernel, (*arrays, *args))
+    if call is not None:
+        fine = workers.run_split(call, "split_rows", parts, count, unit, arrays, args)
+        if fine is not None:
+            return fine
+    edges = [-(-count * part // parts // unit) * unit for part in range(parts)]
+    return _run_in_pool(
+        kernel,
+        [
+            (*[each[start:stop] if len(each) > 1 else each for each in arrays], *args)
+            for start, stop in pairwise([*edges, count])
+        ],
     )
-    run_calls(kernel, [(*part, *scalars) for part in (first, *rest)])
+
+
+def part_count(count: int, work: int) -> int:
+    """Into how many parts `count` items are split that take `work` elements of work."""
+    return max(1, min(_threads, count, work // GRAIN))
+
+
+def run_ranges(kernel: Any, count: int, work: int, *args: Any, numbered: bool = False) -> bool:
+    """kernel(start, stop, *args) over parts of range(count); numbered: kernel(part, start, ...)."""
+    parts = part_count(count, work)
+    head = (0, 0, count) if numbered else (0, count)
+    if parts == 1:
+        return kernel(*head, *args) is not False
+    call = native.native_call(kernel, (*head, *args))
+    if call is not None:
+        how = "split_numbered" if numbered else "split_range"
+        fine = workers.run_split(call, how, parts, count, 1, (), args)
+        if fine is not None:
+            return fine
+    edges = pairwise(count * part // parts for part in range(parts + 1))
+    return _run_in_pool(kernel, [(*head[:-2], *edge, *args) for edge in edges])
+
+
+def run_calls(kernel: Any, calls: Sequence[tuple[Any, ...]]) -> bool:
+    """kernel(*call) for each of some calls, each on a thread of its own.
+
+    Returns whether no call answered False.
+    """
+    if len(calls) == 1:
+        return kernel(*calls[0]) is not False
+    call = native.native_call(kernel, *calls)
+    if call is not None:
+        fine = workers.run_calls(call, calls)
+        if fine is not None:
+            return fine
+    return _run_in_pool(kernel, calls)
 
 
 def pool() -> ThreadPoolExecutor:
@@ -90,53 +159,8 @@ def pool() -> ThreadPoolExecutor:
     return _pool
 
 
-def part_count(count: int, work: int) -> int:
-    """Into how many parts `run_ranges` splits `count` items that take `work` elements of work."""
-    return max(1, min(_threads, count, work // GRAIN))
-
-
-def run_ranges(kernel: Any, count: int, work: int, *args: Any, numbered: bool = False) -> None:
-    """kernel(start, stop, *args) over parts of range(count); numbered: kernel(part, start, ...)."""
-    parts = part_count(count, work)
-    edges = [count * part // parts for part in range(parts + 1)]
-    calls = [
-        ((part,) if numbered else ()) + (edges[part], edges[part + 1], *args)
-        for part in range(parts)
-    ]
-    run_calls(kernel, calls)
-
-
-def run_calls(kernel: Any, calls: Sequence[tuple[Any, ...]]) -> None:
-    """kernel(*call) for each of some calls, each on a thread of its own.
-
-    Kernels known by their entry points go to the workers, which take 5 us; others to Python's
-    threads.
-    """
-    if len(calls) == 1:
-        kernel(*calls[0])
-        return
-    function = build.native_function(kernel)
-    if function is not None and workers.run(kernel, function, calls):
-        return
+def _run_in_pool(kernel: Any, calls: Sequence[tuple[Any, ...]]) -> bool:
+    """What no worker can do goes to Python's threads."""
     futures = [pool().submit(kernel, *call) for call in calls[1:]]
-    kernel(*calls[0])
-    for future in futures:
-        future.result()
-
-
-def run_rows(kernel: Any, arrays: tuple[Any, ...], *args: Any, work: int = 1) -> None:
-    """kernel(*arrays, *args) over arrays of equally many rows, split among the threads.
-
-    work: how much more an element costs than in element-wise work.
-    """
-    rows = arrays[0].shape[0]
-    parts = min(_threads, rows, arrays[0].size * work // GRAIN)
-    if parts <= 1:
-        kernel(*arrays, *args)
-        return
-    edges = [rows * part // parts for part in range(parts + 1)]
-    pieces = [[array[start:stop] for array in arrays] for start, stop in pairwise(edges)]
-    futures = [pool().submit(kernel, *piece, *args) for piece in pieces[1:]]
-    kernel(*pieces[0], *args)
-    for future in futures:
-        future.result()
+    answers = [kernel(*calls[0]), *[future.result() for future in futures]]
+    return all(answer is not False for answer in answers)

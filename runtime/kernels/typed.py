@@ -32,10 +32,14 @@ class TypedKernel:
         self._compiled: dict[Any, Callable[..., Any]] = {}
 
     def __call__(self, first: Any, *args: Any) -> Any:
+        return self.dispatcher_for(first)(first, *args)
+
+    def dispatcher_for(self, first: Any) -> Any:
+        """Numba's dispatcher for the dtype of the first argument."""
         compiled = self._compiled.get(first.dtype)
         if compiled is None:
             compiled = self._compiled[first.dtype] = self.compiled(first.dtype.name)
-        return compiled(first, *args)
+        return compiled
 
     def entry_point(self, dtype: Any, arguments: tuple[Any, ...]) -> Any:
         """The function for elements of one dtype, for arguments as `build.entry_point` has them."""

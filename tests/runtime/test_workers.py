@@ -126,3 +126,32 @@ assert torch.get_num_threads() == 1
 assert set(openblas.get_num_threads()) <= {1}
 """
     subprocess.run([sys.executable, "-c", program], env={**os.environ, name: "1"}, check=True)
+
+
+def test_a_part_that_answers_no() -> None:
+    table = torch.arange(1000).reshape(500, 2)
+    rows = torch.arange(499, -1, -1)
+    assert (table[rows] == table.flip(0)).all()
+    for place in (0, 250, 499):
+        bad = rows.clone()
+        bad[place] = 500
+        with pytest.raises(IndexError):
+            table.index_select(0, bad)
+
+
+def test_rows_of_strided_arrays_one_of_which_is_alone() -> None:
+    """One row is contiguous, two are not: the parts' arrays have different types."""
+    x = torch.arange(6000.0).reshape(3, 2000)[:, ::2]
+    expected = np.exp(x.numpy() - x.numpy().max(1, keepdims=True))
+    np.testing.assert_allclose(
+        torch.softmax(x, 1).numpy(), expected / expected.sum(1, keepdims=True), rtol=1e-6
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads cannot be moved here")
+def test_workers_leave_the_processor_of_their_caller() -> None:
+    check(0)
+    allowed = os.sched_getaffinity(0)
+    for worker in workers._workers:
+        worker.move_away()
+        assert len(os.sched_getaffinity(worker.thread.native_id)) == max(len(allowed) - 1, 1)

@@ -115,22 +115,6 @@ def as_int64(index: Array) -> Array:
     return np.ascontiguousarray(index, np.int64)
 
 
-def run_rows(kernel: Any, arrays: tuple[Array, ...], *shared: Any) -> bool:
-    """kernel(*arrays, *shared), the first dim of all arrays split among the threads.
-
-    Returns whether no part answered False.
-    """
-    first = arrays[0]
-    parts = threads.part_count(len(first), first.size) if first.size > threads.GRAIN else 1
-    if parts == 1:
-        return kernel(*arrays, *shared) is not False
-    edges = [len(first) * part // parts for part in range(parts + 1)]
-    calls = [[array[start:stop] for array in arrays] for start, stop in pairwise(edges)]
-    others = [threads.pool().submit(kernel, *call, *shared) for call in calls[1:]]
-    answers = [kernel(*calls[0], *shared), *[other.result() for other in others]]
-    return all(answer is not False for answer in answers)
-
-
 def copy_parts(*pairs: tuple[Array, Array]) -> None:
     """Copy the second of each pair into the first; large ones in parts on several threads.
 

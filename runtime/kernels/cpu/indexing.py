@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
+from runtime.kernels import threads
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu import listing_plans, places, reading_plans
 from runtime.kernels.cpu.folding import (
@@ -17,7 +18,6 @@ from runtime.kernels.cpu.folding import (
     fold,
     is_last,
     rows_of,
-    run_rows,
     settle,
 )
 from runtime.kernels.cpu.planned import planned
@@ -36,16 +36,16 @@ def gather(out: Array, self: Array, dim: int, index: Array, sparse_grad: bool = 
         source = self if self.ndim == 2 else rows_of(self)
         target, slots = rows_of(as_bits(buffer)), rows_of(index)
         if len(slots) == 1:
-            fine = run_rows(_gather_row, (target[0], slots[0]), source[0])
+            fine = threads.run_rows(_gather_row, (target[0], slots[0]), source[0])
         else:
-            fine = run_rows(_gather_rows, (target, source, slots))
+            fine = threads.run_rows(_gather_rows, (target, source, slots))
     else:
         slots = fold(index, dim)
         target, source = as_bits(buffer).reshape(slots.shape), fold(self, dim)
         if len(slots) == 1:
-            fine = run_rows(_gather_slices, (target[0], slots[0]), source[0])
+            fine = threads.run_rows(_gather_slices, (target[0], slots[0]), source[0])
         else:
-            fine = run_rows(_gather, (target, source, slots))
+            fine = threads.run_rows(_gather, (target, source, slots))
     if not fine:
         raise places.bad_scatter_index(index, dim, self.shape[dim] if self.ndim else 1)
     settle(out, buffer)
@@ -123,9 +123,9 @@ def take_slices(out: Array, self: Array, dim: int, index: Array) -> None:
     elif self.ndim > 1 and is_last(self, dim) and out.flags.c_contiguous:
         source = rows_of(as_bits(self))
         target = as_bits(out).reshape(len(source), index.size)
-        run_rows(_take_columns, (target, source), as_int64(index).reshape(-1))
+        threads.run_rows(_take_columns, (target, source), as_int64(index).reshape(-1))
     elif index.ndim == 1 and out.flags.c_contiguous and dim % self.ndim == 0:
-        run_rows(_take_rows, (out, index), self)
+        threads.run_rows(_take_rows, (out, index), self)
     else:
         np.take(self, index, axis=dim, out=out, mode="clip")
 
@@ -192,7 +192,7 @@ def _take_flat(out: Array, self: Array, place: Array) -> None:
     """The elements at valid places of the flattened array. out, place: contiguous."""
     if out.size:
         arrays = as_bits(out).reshape(-1), place.reshape(-1)
-        run_rows(_gather_row, arrays, as_bits(np.ascontiguousarray(self)).reshape(-1))
+        threads.run_rows(_gather_row, arrays, as_bits(np.ascontiguousarray(self)).reshape(-1))
 
 
 def masked_select(self: Array, mask: Array) -> Array:

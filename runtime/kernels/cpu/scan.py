@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from runtime.kernels import threads
 from runtime.kernels.build import Kernel, kernel
 from runtime.kernels.cpu import moving_plans
-from runtime.kernels.cpu.folding import buffer_of, fold, folded_shape, run_rows, settle
+from runtime.kernels.cpu.folding import buffer_of, fold, folded_shape, settle
 from runtime.kernels.cpu.loop_plans import leading_operands, operand, out, plan_loop
 from runtime.kernels.cpu.planned import Plan, Planner, planned
 from runtime.kernels.cpu.small import is_small
@@ -72,7 +73,7 @@ def _scan(out: Array, self: Array, dim: int, rows: Any, columns: Any, start: int
     accumulate = _ACCUMULATE[out.dtype.kind]
     if source.shape[2] == 1:
         shape = source.shape[:2]
-        run_rows(rows, (target.reshape(shape), source.reshape(shape)), accumulate(start))
+        threads.run_rows(rows, (target.reshape(shape), source.reshape(shape)), accumulate(start))
     else:
         carry = np.empty(source.shape[2], accumulate)
         columns(target, source, carry, start)
@@ -175,7 +176,7 @@ def logcumsumexp(out: Array, self: Array, dim: int) -> None:
         _log_sum_exp_complex(np.moveaxis(np.atleast_1d(out), dim, 0), self, dim)
         return
     buffer = buffer_of(out)
-    run_rows(_log_sum_exp, (buffer.reshape(folded_shape(out.shape, dim)), fold(self, dim)))
+    threads.run_rows(_log_sum_exp, (buffer.reshape(folded_shape(out.shape, dim)), fold(self, dim)))
     settle(out, buffer)
 
 
@@ -254,6 +255,8 @@ def _best(values: Array, indices: Array, self: Array, dim: int, scan: Any) -> No
         return
     folded = fold(self, dim)
     value_buffer, index_buffer = buffer_of(values), buffer_of(indices)
-    run_rows(scan, (value_buffer.reshape(folded.shape), index_buffer.reshape(folded.shape), folded))
+    threads.run_rows(
+        scan, (value_buffer.reshape(folded.shape), index_buffer.reshape(folded.shape), folded)
+    )
     settle(values, value_buffer)
     settle(indices, index_buffer)

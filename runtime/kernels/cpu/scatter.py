@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
+from runtime.kernels import threads
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu import combining, index_put_plan, places, slice_plans, writing_plans
 from runtime.kernels.cpu.folding import (
@@ -22,7 +23,6 @@ from runtime.kernels.cpu.folding import (
     folded_shape,
     is_last,
     rows_of,
-    run_rows,
     settle,
     start_from,
 )
@@ -70,10 +70,10 @@ def _scatter_into(
     target = within(out, index.shape, dim)
     buffer, index = contiguous_of(target), as_int64(index)
     if is_last(index, dim):
-        fine = run_rows(write_rows, (rows_of(buffer), rows_of(index), rows_of(src)))
+        fine = threads.run_rows(write_rows, (rows_of(buffer), rows_of(index), rows_of(src)))
     else:
         folded = buffer.reshape(folded_shape(buffer.shape, dim))
-        fine = run_rows(write, (folded, fold(index, dim), fold(src, dim)))
+        fine = threads.run_rows(write, (folded, fold(index, dim), fold(src, dim)))
     if not fine:
         raise places.bad_scatter_index(index, dim, out.shape[dim] if out.ndim else 1)
     settle(target, buffer)
@@ -210,10 +210,10 @@ def index_add(
     if alpha != 1:
         source = source * np.full((), alpha).astype(source.dtype)
     if is_last(out, dim):
-        run_rows(_add_columns, (rows_of(buffer), rows_of(source)), slots)
+        threads.run_rows(_add_columns, (rows_of(buffer), rows_of(source)), slots)
     else:
         folded = buffer.reshape(folded_shape(out.shape, dim))
-        run_rows(_add_slices, (folded, fold(source, dim)), slots)
+        threads.run_rows(_add_slices, (folded, fold(source, dim)), slots)
     settle(out, buffer)
 
 
@@ -341,11 +341,11 @@ def index_put(
     if inner == 1:
         given = given.reshape(outer, slots.size)
         put_columns = _add_columns if accumulate else _copy_columns
-        run_rows(put_columns, (folded.reshape(outer, size), given), slots)
+        threads.run_rows(put_columns, (folded.reshape(outer, size), given), slots)
     else:
         given = given.reshape(outer, slots.size, inner)
         put_slices = _add_slices if accumulate else _copy_slices
-        run_rows(put_slices, (folded, given), slots)
+        threads.run_rows(put_slices, (folded, given), slots)
     settle(out, buffer)
 
 

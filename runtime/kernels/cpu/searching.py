@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from runtime.kernels import threads
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu.folding import run_rows
 from runtime.kernels.cpu.loop_plans import operand, out, plan_loop
 from runtime.kernels.cpu.planned import Operand, Plan, planned
 from runtime.kernels.cpu.small import is_small
@@ -131,9 +131,9 @@ def _search(out: Array, sequence: Array, values: Array, right: bool) -> None:
     wanted = np.ascontiguousarray(values, common).reshape(len(rows), -1)
     found = np.empty(wanted.shape, out.dtype)
     if len(rows) == 1:
-        run_rows(_search_row, (found[0], wanted[0]), rows[0], right)
+        threads.run_rows(_search_row, (found[0], wanted[0]), rows[0], right)
     else:
-        run_rows(_search_rows, (found, rows, wanted), right)
+        threads.run_rows(_search_rows, (found, rows, wanted), right)
     out[...] = found.reshape(out.shape)
 
 

@@ -18,7 +18,6 @@ from runtime.kernels.cpu.folding import (
     copy_parts,
     fold,
     rows_of,
-    run_rows,
     settle,
     start_from,
 )
@@ -107,7 +106,7 @@ def flip(out: Array, self: Array, dims: Sequence[int]) -> None:
     rows = rows_of(self)
     order = np.arange(len(rows)).reshape(self.shape[:-1])
     order = np.flip(order, tuple(mirrored - {last})).reshape(-1)
-    run_rows(_reverse_rows, (rows_of(as_bits(out)), order), as_bits(rows))
+    threads.run_rows(_reverse_rows, (rows_of(as_bits(out)), order), as_bits(rows))
 
 
 @kernel
@@ -203,7 +202,7 @@ def _triangle(out: Array, self: Array, diagonal: int, upper: bool) -> None:
         flat = (-1, rows, columns)
         if out.size:
             source, target = as_bits(self).reshape(flat), as_bits(out).reshape(flat)
-            run_rows(_copy_triangle, (target, source), diagonal, upper)
+            threads.run_rows(_copy_triangle, (target, source), diagonal, upper)
         return
     start_from(out, self)
     for row in range(rows):

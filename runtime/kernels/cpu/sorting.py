@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.kernels import threads
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu import order_plans
 from runtime.kernels.cpu.folding import (
@@ -19,7 +20,6 @@ from runtime.kernels.cpu.folding import (
     is_last,
     rows_along,
     rows_of,
-    run_rows,
     settle,
     store_rows,
 )
@@ -67,7 +67,7 @@ def _sort_last(values: Array, indices: Array, self: Array, descending: bool) -> 
     order = buffer_of(indices)
     sorted_values = buffer_of(values)
     arrays = sorted_values.reshape(rows.shape), order.reshape(rows.shape), rows
-    run_rows(_sort_part, arrays, descending)
+    threads.run_rows(_sort_part, arrays, descending)
     settle(values, sorted_values)
     settle(indices, order)
 
@@ -185,7 +185,7 @@ def topk(
     shape = (rows.shape[0], k)
     row_values, row_indices = np.empty(shape, self.dtype), np.empty(shape, np.int64)
     if k * HEAP_SHARE <= rows.shape[1]:
-        run_rows(_top_of_rows, (row_values, row_indices, rows), largest)
+        threads.run_rows(_top_of_rows, (row_values, row_indices, rows), largest)
     else:
         order = np.empty(rows.shape, np.int64)
         sort_rows(order, rows, largest)
