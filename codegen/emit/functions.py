@@ -25,6 +25,8 @@ class Binding:
     style: str
     table: str
     key: str
+    out_key: str
+    """The key of the table for out=, which begins with what it is written to."""
     operands: str
     call: str
     """Arguments of the resolved call, or of the composite's body."""
@@ -113,6 +115,7 @@ def _binding(program: Program, operator: Operator) -> Binding:
         style="composite" if is_composite else "table",
         table=f"_{operator.identifier}",
         key=_key(operator, names),
+        out_key=_out_key(operator, names),
         operands=_operand_list(operator, names),
         call=call,
         body=_body(operator, names),
@@ -138,6 +141,7 @@ def _inplace_binding(program: Program, operator: Operator) -> Binding:
         style="copy" if is_composite else "table",
         table=f"_{operator.identifier}_inplace",
         key=_key(operator, names),
+        out_key="",
         operands=_operand_list(operator, names),
         call=", ".join(names.values()),
         body=_body(operator, names),
@@ -225,6 +229,13 @@ def _key(operator: Operator, names: dict[str, str]) -> str:
     """The signature as an expression."""
     entries = [key_entry(argument, names[argument.name]) for argument in _operands(operator)]
     return ", ".join(entries) if entries else "()"
+
+
+def _out_key(operator: Operator, names: dict[str, str]) -> str:
+    """The signature of the results and the operands as an expression."""
+    several = len(operator.schema.returns) > 1
+    entries = [key_entry(argument, names[argument.name]) for argument in _operands(operator)]
+    return ", ".join(["tensors_of(out)" if several else "out._key", *entries])
 
 
 def key_entry(argument: Argument, name: str) -> str:

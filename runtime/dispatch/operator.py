@@ -15,6 +15,7 @@ from typing import Any
 from runtime import errors
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
+from runtime.core.tensor import Tensor
 from runtime.dispatch import signature as signatures
 from runtime.dispatch.view_call import make_view_call
 
@@ -28,7 +29,10 @@ operators: dict[str, Operator] = {}
 
 
 class CallTable(dict[Any, Call]):
-    """The calls of one variant of one operator by signature; a missing one is resolved."""
+    """The calls of one variant of one operator by signature; a missing one is resolved.
+
+    A signature for out= begins with the entry of the results.
+    """
 
     __slots__ = ("operator", "variant")
 
@@ -38,13 +42,22 @@ class CallTable(dict[Any, Call]):
         _tables.append(self)
 
     def __missing__(self, signature: Any) -> Call:
-        entries = signature if self.operator.arity != 1 else (signature,)
+        is_tuple = self.variant == OUT or self.operator.arity != 1
+        entries = signature if is_tuple else (signature,)
         call = self[signature] = self.operator.resolve(entries, self.variant)
         return call
 
     def wrong_arguments(self, *args: Any) -> TypeError:
         """The error for arguments that are not what the schema says."""
-        return self.operator.wrong_arguments(args)
+        if self.variant != OUT:
+            return self.operator.wrong_arguments(args)
+        out, *operands = args
+        for each in out if isinstance(out, (tuple, list)) else (out,):
+            if not isinstance(each, Tensor):
+                return errors.out_expected(self.operator.base_name, each)
+        if all(map(_fits, operands, self.operator.operands.values())):
+            return errors.out_expected(self.operator.base_name, out)
+        return self.operator.wrong_arguments(tuple(operands))
 
 
 def forget_calls() -> None:
@@ -54,6 +67,13 @@ def forget_calls() -> None:
 
 
 dtypes.on_default_change(forget_calls)
+
+_out_guards: list[Callable[[str, Call], Call]] = []
+
+
+def guard_out(maker: Callable[[str, Call], Call]) -> None:
+    """Have calls that write to out=, where gradients are concerned, made by maker(name, call)."""
+    _out_guards.append(maker)
 
 
 class Operator:
@@ -112,9 +132,11 @@ class Operator:
 
         Raises: RuntimeError, TypeError or NotImplementedError if there is none.
         """
+        if variant == OUT:
+            return self._resolve_out(signature[1:], any(map(signatures.has_grad, signature)))
         bare = tuple([signatures.without_grad(entry) for entry in signature])
-        if bare == signature or variant == OUT:
-            return self._below(bare, variant, signature)
+        if bare == signature:
+            return self._below(bare, variant)
         maker = self.record if variant == FUNCTION else self.record_inplace
         below = self._lookup(bare, variant)
         needs = [signatures.needs_grad(signature[i]) for i in self._differentiable]
@@ -126,7 +148,14 @@ class Operator:
         table = self.calls if variant == FUNCTION else self.inplace_calls
         return table[bare if self.arity != 1 else bare[0]]
 
-    def _below(self, bare: tuple[Any, ...], variant: str, signature: tuple[Any, ...]) -> Call:
+    def _resolve_out(self, operands: tuple[Any, ...], has_grad: bool) -> Call:
+        """The call for operands; has_grad: whether they, or the results, take part in autograd."""
+        below = self._below(tuple(map(signatures.without_grad, operands)), OUT)
+        for guard in _out_guards if has_grad else ():
+            below = guard(self.base_name, below)
+        return below
+
+    def _below(self, bare: tuple[Any, ...], variant: str) -> Call:
         index = signatures.device_index(bare, self.across_devices)
         backend = backend_of(devices.CPU if index is None else index)
         return self.make_call(backend, bare, variant)

@@ -12,8 +12,7 @@ from runtime.core import key as keys
 from runtime.core import promotion
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
-from runtime.dispatch import signature as signatures
-from runtime.dispatch.operator import CallTable
+from runtime.dispatch.operator import Call, guard_out
 
 
 class _Missing:
@@ -141,39 +140,30 @@ def as_tensor_of(value: Any, grad: Tensor) -> Tensor:
     return ops.scalar_tensor(value, dtype=grad.dtype, device=grad.device)  # type: ignore[no-any-return]
 
 
-def call_out(table: CallTable, out: Any, *args: Any) -> Any:
-    """Call an operator's out= variant.
+def guarded_out(name: str, below: Call) -> Call:
+    """A call with out= where a tensor takes part in autograd.
 
-    Raises: RuntimeError if gradients would be lost; TypeError for an argument of a wrong type.
+    Raises: RuntimeError if gradients would be lost.
     """
-    operator = table.operator
-    operands = tuple([args[i] for i in operator.operand_places])
-    try:
-        signature = operator.signature(operands)
-    except AttributeError:
-        raise operator.wrong_arguments(operands) from None
-    if out.__class__ is not Tensor or (out._key & keys.GRAD or signatures.has_grad(signature)):
-        refuse_grad(operator.base_name, out, signature if operator.arity != 1 else (signature,))
-    return table[signature](out, *args)
+
+    def call(out: Any, *args: Any) -> Any:
+        if grad_mode.state.enabled:
+            raise errors.out_with_grad(name)
+        return below(out, *args)
+
+    return call
 
 
-def refuse_grad(name: str, out: Any, signature: tuple[Any, ...]) -> None:
-    """Raises: RuntimeError if recording, and an argument or the result requires grad."""
-    if not grad_mode.state.enabled:
-        return
-    outs = out if isinstance(out, (tuple, list)) else (out,)
-    for each in outs:
-        if not isinstance(each, Tensor):
-            raise errors.out_expected(name, each)
-    given = [*signatures.tensor_keys(signature), *(each._key for each in outs)]
-    if any(key & keys.GRAD for key in given):
-        raise errors.out_with_grad(name)
+guard_out(guarded_out)
 
 
 def store_out(name: str, out: Any, result: Any) -> Any:
     """Put the result of a composite into `out`."""
     if isinstance(result, Tensor):
-        refuse_grad(name, out, (result._key,))
+        if not isinstance(out, Tensor):
+            raise errors.out_expected(name, out)
+        if grad_mode.state.enabled and (out._key | result._key) & keys.GRAD:
+            raise errors.out_with_grad(name)
         promotion.check_out(result.dtype, out.dtype)
         if tuple(out._sizes) != tuple(result._sizes):
             memory.resize_out(name, out, result._sizes)

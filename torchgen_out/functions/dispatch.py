@@ -15,7 +15,7 @@ from runtime.core.layout import layout
 from runtime.core.memory_format import memory_format
 from runtime.core.tensor import Tensor
 from runtime.dispatch.signature import kind_of, list_of, tensors_of
-from runtime.ops.arguments import as_list, call_out
+from runtime.ops.arguments import as_list
 from torchgen_out import return_types
 from torchgen_out.operators import dispatch as operators
 
@@ -124,7 +124,11 @@ def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     float32 parts give complex64, float64 parts complex128. The parts broadcast.
     """
     if out is not None:
-        return call_out(_complex_out, out, real, imag)
+        try:
+            call = _complex_out[out._key, real._key, imag._key]
+        except AttributeError:
+            raise _complex_out.wrong_arguments(out, real, imag) from None
+        return call(out, real, imag)
     try:
         call = _complex[real._key, imag._key]
     except AttributeError:
@@ -143,7 +147,11 @@ def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the greatest common divisor, never negative; that of 0 and 0 is 0.
     """
     if out is not None:
-        return call_out(_gcd_out, out, input, other)
+        try:
+            call = _gcd_out[out._key, input._key, other._key]
+        except AttributeError:
+            raise _gcd_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _gcd[input._key, other._key]
     except AttributeError:
@@ -174,7 +182,11 @@ def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the least common multiple, never negative; 0 if either is 0.
     """
     if out is not None:
-        return call_out(_lcm_out, out, input, other)
+        try:
+            call = _lcm_out[out._key, input._key, other._key]
+        except AttributeError:
+            raise _lcm_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _lcm[input._key, other._key]
     except AttributeError:
@@ -205,7 +217,11 @@ def i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the modified Bessel function of the first kind of order 0.
     """
     if out is not None:
-        return call_out(_i0_out, out, input)
+        try:
+            call = _i0_out[out._key, input._key]
+        except AttributeError:
+            raise _i0_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _i0[input._key]
     except AttributeError:
@@ -238,7 +254,11 @@ def igamma(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     Differentiable in `other` only.
     """
     if out is not None:
-        return call_out(_igamma_out, out, input, other)
+        try:
+            call = _igamma_out[out._key, input._key, other._key]
+        except AttributeError:
+            raise _igamma_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _igamma[input._key, other._key]
     except AttributeError:
@@ -271,7 +291,11 @@ def igammac(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tenso
     Differentiable in `other` only.
     """
     if out is not None:
-        return call_out(_igammac_out, out, input, other)
+        try:
+            call = _igammac_out[out._key, input._key, other._key]
+        except AttributeError:
+            raise _igammac_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _igammac[input._key, other._key]
     except AttributeError:
@@ -316,7 +340,11 @@ def special_bessel_j0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the Bessel function of the first kind of order 0.
     """
     if out is not None:
-        return call_out(_special_bessel_j0_out, out, input)
+        try:
+            call = _special_bessel_j0_out[out._key, input._key]
+        except AttributeError:
+            raise _special_bessel_j0_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _special_bessel_j0[input._key]
     except AttributeError:
@@ -334,7 +362,11 @@ def special_bessel_j1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the Bessel function of the first kind of order 1.
     """
     if out is not None:
-        return call_out(_special_bessel_j1_out, out, input)
+        try:
+            call = _special_bessel_j1_out[out._key, input._key]
+        except AttributeError:
+            raise _special_bessel_j1_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _special_bessel_j1[input._key]
     except AttributeError:
@@ -352,7 +384,11 @@ def special_bessel_y0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the Bessel function of the second kind of order 0; minus infinity at 0, nan below.
     """
     if out is not None:
-        return call_out(_special_bessel_y0_out, out, input)
+        try:
+            call = _special_bessel_y0_out[out._key, input._key]
+        except AttributeError:
+            raise _special_bessel_y0_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _special_bessel_y0[input._key]
     except AttributeError:
@@ -370,7 +406,11 @@ def special_bessel_y1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the Bessel function of the second kind of order 1; minus infinity at 0, nan below.
     """
     if out is not None:
-        return call_out(_special_bessel_y1_out, out, input)
+        try:
+            call = _special_bessel_y1_out[out._key, input._key]
+        except AttributeError:
+            raise _special_bessel_y1_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _special_bessel_y1[input._key]
     except AttributeError:
@@ -388,7 +428,11 @@ def special_erfcx(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return `exp(self**2) * erfc(self)`, where neither factor alone could be represented.
     """
     if out is not None:
-        return call_out(_special_erfcx_out, out, input)
+        try:
+            call = _special_erfcx_out[out._key, input._key]
+        except AttributeError:
+            raise _special_erfcx_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _special_erfcx[input._key]
     except AttributeError:
@@ -406,7 +450,11 @@ def special_i0e(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return `exp(-abs(self)) * i0(self)`, which does not overflow.
     """
     if out is not None:
-        return call_out(_special_i0e_out, out, input)
+        try:
+            call = _special_i0e_out[out._key, input._key]
+        except AttributeError:
+            raise _special_i0e_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _special_i0e[input._key]
     except AttributeError:
@@ -424,7 +472,11 @@ def special_i1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the modified Bessel function of the first kind of order 1.
     """
     if out is not None:
-        return call_out(_special_i1_out, out, input)
+        try:
+            call = _special_i1_out[out._key, input._key]
+        except AttributeError:
+            raise _special_i1_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _special_i1[input._key]
     except AttributeError:
@@ -442,7 +494,11 @@ def special_i1e(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return `exp(-abs(self)) * i1(self)`, which does not overflow.
     """
     if out is not None:
-        return call_out(_special_i1e_out, out, input)
+        try:
+            call = _special_i1e_out[out._key, input._key]
+        except AttributeError:
+            raise _special_i1e_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _special_i1e[input._key]
     except AttributeError:
@@ -460,7 +516,11 @@ def special_log_ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the logarithm of `ndtr(self)`, exact also far below, where `ndtr` rounds to 0.
     """
     if out is not None:
-        return call_out(_special_log_ndtr_out, out, input)
+        try:
+            call = _special_log_ndtr_out[out._key, input._key]
+        except AttributeError:
+            raise _special_log_ndtr_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _special_log_ndtr[input._key]
     except AttributeError:
@@ -478,7 +538,11 @@ def special_ndtri(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the quantiles of the standard normal distribution, the inverse of `ndtr`.
     """
     if out is not None:
-        return call_out(_special_ndtri_out, out, input)
+        try:
+            call = _special_ndtri_out[out._key, input._key]
+        except AttributeError:
+            raise _special_ndtri_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _special_ndtri[input._key]
     except AttributeError:
@@ -498,7 +562,11 @@ def special_zeta(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> 
     Differentiable in `other` only.
     """
     if out is not None:
-        return call_out(_special_zeta_out, out, input, other)
+        try:
+            call = _special_zeta_out[out._key, input._key, other._key]
+        except AttributeError:
+            raise _special_zeta_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _special_zeta[input._key, other._key]
     except AttributeError:
@@ -519,7 +587,11 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None) -
     ignored. Different dtypes are promoted to a common one.
     """
     if out is not None:
-        return call_out(_cat_out, out, tensors, dim)
+        try:
+            call = _cat_out[out._key, tensors_of(tensors)]
+        except AttributeError:
+            raise _cat_out.wrong_arguments(out, tensors) from None
+        return call(out, tensors, dim)
     try:
         call = _cat[tensors_of(tensors)]
     except AttributeError:
@@ -537,7 +609,11 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None)
     Joins tensors of one shape along a new dimension at position `dim`.
     """
     if out is not None:
-        return call_out(_stack_out, out, tensors, dim)
+        try:
+            call = _stack_out[out._key, tensors_of(tensors)]
+        except AttributeError:
+            raise _stack_out.wrong_arguments(out, tensors) from None
+        return call(out, tensors, dim)
     try:
         call = _stack[tensors_of(tensors)]
     except AttributeError:
@@ -644,7 +720,11 @@ def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     Keeps the elements on and below a diagonal of the last two dimensions; the others become zero.
     """
     if out is not None:
-        return call_out(_tril_out, out, input, diagonal)
+        try:
+            call = _tril_out[out._key, input._key]
+        except AttributeError:
+            raise _tril_out.wrong_arguments(out, input) from None
+        return call(out, input, diagonal)
     try:
         call = _tril[input._key]
     except AttributeError:
@@ -675,7 +755,11 @@ def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     Keeps the elements on and above a diagonal of the last two dimensions; the others become zero.
     """
     if out is not None:
-        return call_out(_triu_out, out, input, diagonal)
+        try:
+            call = _triu_out[out._key, input._key]
+        except AttributeError:
+            raise _triu_out.wrong_arguments(out, input) from None
+        return call(out, input, diagonal)
     try:
         call = _triu[input._key]
     except AttributeError:
@@ -725,7 +809,11 @@ def gather(
     dimensions as `self` and is nowhere larger, except along `dim`. The result has its shape.
     """
     if out is not None:
-        return call_out(_gather_out, out, input, dim, index, sparse_grad)
+        try:
+            call = _gather_out[out._key, input._key, index._key]
+        except AttributeError:
+            raise _gather_out.wrong_arguments(out, input, index) from None
+        return call(out, input, dim, index, sparse_grad)
     try:
         call = _gather[input._key, index._key]
     except AttributeError:
@@ -743,7 +831,11 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     Takes the slices of `dim` that the vector `index` names, in its order. The result is a copy.
     """
     if out is not None:
-        return call_out(_index_select_out, out, input, dim, index)
+        try:
+            call = _index_select_out[out._key, input._key, index._key]
+        except AttributeError:
+            raise _index_select_out.wrong_arguments(out, input, index) from None
+        return call(out, input, dim, index)
     try:
         call = _index_select[input._key, index._key]
     except AttributeError:
@@ -781,7 +873,11 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     Picks elements by their place in the flattened tensor. The result has the shape of `index`.
     """
     if out is not None:
-        return call_out(_take_out, out, input, index)
+        try:
+            call = _take_out[out._key, input._key, index._key]
+        except AttributeError:
+            raise _take_out.wrong_arguments(out, input, index) from None
+        return call(out, input, index)
     try:
         call = _take[input._key, index._key]
     except AttributeError:
@@ -799,7 +895,11 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
     Returns the elements where `mask` is true, as a vector. The two broadcast against each other.
     """
     if out is not None:
-        return call_out(_masked_select_out, out, input, mask)
+        try:
+            call = _masked_select_out[out._key, input._key, mask._key]
+        except AttributeError:
+            raise _masked_select_out.wrong_arguments(out, input, mask) from None
+        return call(out, input, mask)
     try:
         call = _masked_select[input._key, mask._key]
     except AttributeError:
@@ -943,7 +1043,11 @@ def index_add(
     An index that occurs twice gets both slices.
     """
     if out is not None:
-        return call_out(_index_add_out, out, input, dim, index, source, alpha)
+        try:
+            call = _index_add_out[out._key, input._key, index._key, source._key]
+        except AttributeError:
+            raise _index_add_out.wrong_arguments(out, input, index, source) from None
+        return call(out, input, dim, index, source, alpha)
     try:
         call = _index_add[input._key, index._key, source._key]
     except AttributeError:
@@ -979,7 +1083,11 @@ def index_copy(
     Copies the slices of `source` over the slices of `self` that `index` names.
     """
     if out is not None:
-        return call_out(_index_copy_out, out, input, dim, index, source)
+        try:
+            call = _index_copy_out[out._key, input._key, index._key, source._key]
+        except AttributeError:
+            raise _index_copy_out.wrong_arguments(out, input, index, source) from None
+        return call(out, input, dim, index, source)
     try:
         call = _index_copy[input._key, index._key, source._key]
     except AttributeError:
@@ -1055,7 +1163,11 @@ def index_reduce(
     `reduce` is `prod`, `mean`, `amax` or `amin`; `include_self=False` leaves out the old values.
     """
     if out is not None:
-        return call_out(_index_reduce_out, out, input, dim, index, source, reduce, include_self)
+        try:
+            call = _index_reduce_out[out._key, input._key, index._key, source._key]
+        except AttributeError:
+            raise _index_reduce_out.wrong_arguments(out, input, index, source) from None
+        return call(out, input, dim, index, source, reduce, include_self)
     try:
         call = _index_reduce[input._key, index._key, source._key]
     except AttributeError:
@@ -1127,7 +1239,11 @@ def scatter__src(
     `self[index[i][j]][j] = src[i][j]` for `dim=0`. Of several writes to one place any may stay.
     """
     if out is not None:
-        return call_out(_scatter_src_out, out, input, dim, index, src)
+        try:
+            call = _scatter_src_out[out._key, input._key, index._key, src._key]
+        except AttributeError:
+            raise _scatter_src_out.wrong_arguments(out, input, index, src) from None
+        return call(out, input, dim, index, src)
     try:
         call = _scatter_src[input._key, index._key, src._key]
     except AttributeError:
@@ -1160,7 +1276,11 @@ def scatter__value(
     Writes one number into `self` at the places along `dim` given by `index`.
     """
     if out is not None:
-        return call_out(_scatter_value_out, out, input, dim, index, value)
+        try:
+            call = _scatter_value_out[out._key, input._key, index._key]
+        except AttributeError:
+            raise _scatter_value_out.wrong_arguments(out, input, index) from None
+        return call(out, input, dim, index, value)
     try:
         call = _scatter_value[input._key, index._key]
     except AttributeError:
@@ -1193,7 +1313,11 @@ def scatter__reduce(
     Combines `src` into `self` at the places along `dim` given by `index`, by `add` or `multiply`.
     """
     if out is not None:
-        return call_out(_scatter_reduce_out, out, input, dim, index, src, reduce)
+        try:
+            call = _scatter_reduce_out[out._key, input._key, index._key, src._key]
+        except AttributeError:
+            raise _scatter_reduce_out.wrong_arguments(out, input, index, src) from None
+        return call(out, input, dim, index, src, reduce)
     try:
         call = _scatter_reduce[input._key, index._key, src._key]
     except AttributeError:
@@ -1228,7 +1352,11 @@ def scatter__value_reduce(
     Combines a number into `self` at the places along `dim` given by `index`.
     """
     if out is not None:
-        return call_out(_scatter_value_reduce_out, out, input, dim, index, value, reduce)
+        try:
+            call = _scatter_value_reduce_out[out._key, input._key, index._key]
+        except AttributeError:
+            raise _scatter_value_reduce_out.wrong_arguments(out, input, index) from None
+        return call(out, input, dim, index, value, reduce)
     try:
         call = _scatter_value_reduce[input._key, index._key]
     except AttributeError:
@@ -1264,7 +1392,11 @@ def scatter_add(
     Adds `src` into `self` at the places along `dim` given by `index`. Repeated places add up.
     """
     if out is not None:
-        return call_out(_scatter_add_out, out, input, dim, index, src)
+        try:
+            call = _scatter_add_out[out._key, input._key, index._key, src._key]
+        except AttributeError:
+            raise _scatter_add_out.wrong_arguments(out, input, index, src) from None
+        return call(out, input, dim, index, src)
     try:
         call = _scatter_add[input._key, index._key, src._key]
     except AttributeError:
@@ -1308,7 +1440,11 @@ def scatter_reduce(
         values.
     """
     if out is not None:
-        return call_out(_scatter_reduce_two_out, out, input, dim, index, src, reduce, include_self)
+        try:
+            call = _scatter_reduce_two_out[out._key, input._key, index._key, src._key]
+        except AttributeError:
+            raise _scatter_reduce_two_out.wrong_arguments(out, input, index, src) from None
+        return call(out, input, dim, index, src, reduce, include_self)
     try:
         call = _scatter_reduce_two[input._key, index._key, src._key]
     except AttributeError:
@@ -1405,7 +1541,11 @@ def sort__default(
     NaN is greater than any number. Ties keep no promised order; ask `stable=True` for that.
     """
     if out is not None:
-        return call_out(_sort_out, out, input, dim, descending)
+        try:
+            call = _sort_out[tensors_of(out), input._key]
+        except AttributeError:
+            raise _sort_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, descending)
     try:
         call = _sort[input._key]
     except AttributeError:
@@ -1431,7 +1571,11 @@ def sort__stable(
     Sorts along `dim`, ties in their original order.
     """
     if out is not None:
-        return call_out(_sort_stable_out, out, input, stable, dim, descending)
+        try:
+            call = _sort_stable_out[tensors_of(out), input._key]
+        except AttributeError:
+            raise _sort_stable_out.wrong_arguments(out, input) from None
+        return call(out, input, stable, dim, descending)
     try:
         call = _sort_stable[input._key]
     except AttributeError:
@@ -1460,7 +1604,11 @@ def topk(
     NaN counts as the greatest value. With `sorted=False` their order is not promised.
     """
     if out is not None:
-        return call_out(_topk_out, out, input, k, dim, largest, sorted)
+        try:
+            call = _topk_out[tensors_of(out), input._key]
+        except AttributeError:
+            raise _topk_out.wrong_arguments(out, input) from None
+        return call(out, input, k, dim, largest, sorted)
     try:
         call = _topk[input._key]
     except AttributeError:
@@ -1486,7 +1634,11 @@ def kthvalue(
     Returns the `k`-th smallest value along `dim` (counting from 1), and where it stands.
     """
     if out is not None:
-        return call_out(_kthvalue_out, out, input, k, dim, keepdim)
+        try:
+            call = _kthvalue_out[tensors_of(out), input._key]
+        except AttributeError:
+            raise _kthvalue_out.wrong_arguments(out, input) from None
+        return call(out, input, k, dim, keepdim)
     try:
         call = _kthvalue[input._key]
     except AttributeError:
@@ -1523,7 +1675,11 @@ def median__dim(
     Returns the median along `dim` (the lower middle one), and where it stands. A NaN wins.
     """
     if out is not None:
-        return call_out(_median_dim_out, out, input, dim, keepdim)
+        try:
+            call = _median_dim_out[tensors_of(out), input._key]
+        except AttributeError:
+            raise _median_dim_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, keepdim)
     try:
         call = _median_dim[input._key]
     except AttributeError:
@@ -1558,7 +1714,11 @@ def nanmedian__dim(
     Returns the median along `dim` of the elements that are not NaN, and where it stands.
     """
     if out is not None:
-        return call_out(_nanmedian_dim_out, out, input, dim, keepdim)
+        try:
+            call = _nanmedian_dim_out[tensors_of(out), input._key]
+        except AttributeError:
+            raise _nanmedian_dim_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, keepdim)
     try:
         call = _nanmedian_dim[input._key]
     except AttributeError:
@@ -1578,7 +1738,11 @@ def mode(
     Returns the most frequent value along `dim` (the smallest of several), and its last place.
     """
     if out is not None:
-        return call_out(_mode_out, out, input, dim, keepdim)
+        try:
+            call = _mode_out[tensors_of(out), input._key]
+        except AttributeError:
+            raise _mode_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, keepdim)
     try:
         call = _mode[input._key]
     except AttributeError:
@@ -1666,9 +1830,18 @@ def searchsorted(
     The result `i` satisfies `seq[i-1] < v <= seq[i]`; with `right=True`, `seq[i-1] <= v < seq[i]`.
     """
     if out is not None:
-        return call_out(
-            _searchsorted_Tensor_out, out, sorted_sequence, input, out_int32, right, side, sorter
-        )
+        try:
+            call = _searchsorted_Tensor_out[
+                out._key,
+                sorted_sequence._key,
+                input._key if input.__class__ is Tensor else kind_of(input),
+                None if sorter is None else sorter._key,
+            ]
+        except AttributeError:
+            raise _searchsorted_Tensor_out.wrong_arguments(
+                out, sorted_sequence, input, sorter
+            ) from None
+        return call(out, sorted_sequence, input, out_int32, right, side, sorter)
     try:
         call = _searchsorted_Tensor[
             sorted_sequence._key,
@@ -1698,7 +1871,15 @@ def bucketize(
     Returns the number of the bucket that each value falls into, between sorted `boundaries`.
     """
     if out is not None:
-        return call_out(_bucketize_Tensor_out, out, input, boundaries, out_int32, right)
+        try:
+            call = _bucketize_Tensor_out[
+                out._key,
+                input._key if input.__class__ is Tensor else kind_of(input),
+                boundaries._key,
+            ]
+        except AttributeError:
+            raise _bucketize_Tensor_out.wrong_arguments(out, input, boundaries) from None
+        return call(out, input, boundaries, out_int32, right)
     try:
         call = _bucketize_Tensor[
             input._key if input.__class__ is Tensor else kind_of(input), boundaries._key
@@ -1726,9 +1907,15 @@ def isin(
     Tells for each element whether it is among `test_elements` (`invert`: whether it is not).
     """
     if out is not None:
-        return call_out(
-            _isin_Tensor_Tensor_out, out, elements, test_elements, assume_unique, invert
-        )
+        try:
+            call = _isin_Tensor_Tensor_out[
+                out._key,
+                elements._key if elements.__class__ is Tensor else kind_of(elements),
+                test_elements._key if test_elements.__class__ is Tensor else kind_of(test_elements),
+            ]
+        except AttributeError:
+            raise _isin_Tensor_Tensor_out.wrong_arguments(out, elements, test_elements) from None
+        return call(out, elements, test_elements, assume_unique, invert)
     try:
         call = _isin_Tensor_Tensor[
             elements._key if elements.__class__ is Tensor else kind_of(elements),
@@ -1751,7 +1938,11 @@ def argmax(
     Returns the place of the largest element, along `dim` or in the flattened tensor. NaN wins.
     """
     if out is not None:
-        return call_out(_argmax_out, out, input, dim, keepdim)
+        try:
+            call = _argmax_out[out._key, input._key]
+        except AttributeError:
+            raise _argmax_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, keepdim)
     try:
         call = _argmax[input._key]
     except AttributeError:
@@ -1771,7 +1962,11 @@ def argmin(
     Returns the place of the smallest element, along `dim` or in the flattened tensor. NaN wins.
     """
     if out is not None:
-        return call_out(_argmin_out, out, input, dim, keepdim)
+        try:
+            call = _argmin_out[out._key, input._key]
+        except AttributeError:
+            raise _argmin_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, keepdim)
     try:
         call = _argmin[input._key]
     except AttributeError:
@@ -1791,7 +1986,11 @@ def max__dim(
     Returns the largest value along `dim`, and where it first stands. NaN wins.
     """
     if out is not None:
-        return call_out(_max_dim_out, out, input, dim, keepdim)
+        try:
+            call = _max_dim_out[tensors_of(out), input._key]
+        except AttributeError:
+            raise _max_dim_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, keepdim)
     try:
         call = _max_dim[input._key]
     except AttributeError:
@@ -1811,7 +2010,11 @@ def min__dim(
     Returns the smallest value along `dim`, and where it first stands. NaN wins.
     """
     if out is not None:
-        return call_out(_min_dim_out, out, input, dim, keepdim)
+        try:
+            call = _min_dim_out[tensors_of(out), input._key]
+        except AttributeError:
+            raise _min_dim_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, keepdim)
     try:
         call = _min_dim[input._key]
     except AttributeError:
@@ -1848,7 +2051,11 @@ def histc(
     If both bounds are zero, the smallest and largest element serve.
     """
     if out is not None:
-        return call_out(_histc_out, out, input, bins, min, max)
+        try:
+            call = _histc_out[out._key, input._key]
+        except AttributeError:
+            raise _histc_out.wrong_arguments(out, input) from None
+        return call(out, input, bins, min, max)
     try:
         call = _histc[input._key]
     except AttributeError:
@@ -1871,7 +2078,11 @@ def cumsum(
     Integers and booleans are summed as int64 unless `dtype` says otherwise.
     """
     if out is not None:
-        return call_out(_cumsum_out, out, input, dim, dtype)
+        try:
+            call = _cumsum_out[out._key, input._key]
+        except AttributeError:
+            raise _cumsum_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, dtype)
     try:
         call = _cumsum[input._key]
     except AttributeError:
@@ -1906,7 +2117,11 @@ def cumprod(
     Integers and booleans are multiplied as int64 unless `dtype` says otherwise.
     """
     if out is not None:
-        return call_out(_cumprod_out, out, input, dim, dtype)
+        try:
+            call = _cumprod_out[out._key, input._key]
+        except AttributeError:
+            raise _cumprod_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, dtype)
     try:
         call = _cumprod[input._key]
     except AttributeError:
@@ -1936,7 +2151,11 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
     Returns the logarithm of the cumulative sum of exponentials along `dim`, without overflow.
     """
     if out is not None:
-        return call_out(_logcumsumexp_out, out, input, dim)
+        try:
+            call = _logcumsumexp_out[out._key, input._key]
+        except AttributeError:
+            raise _logcumsumexp_out.wrong_arguments(out, input) from None
+        return call(out, input, dim)
     try:
         call = _logcumsumexp[input._key]
     except AttributeError:
@@ -1957,7 +2176,11 @@ def cummax(
         stays.
     """
     if out is not None:
-        return call_out(_cummax_out, out, input, dim)
+        try:
+            call = _cummax_out[tensors_of(out), input._key]
+        except AttributeError:
+            raise _cummax_out.wrong_arguments(out, input) from None
+        return call(out, input, dim)
     try:
         call = _cummax[input._key]
     except AttributeError:
@@ -1978,7 +2201,11 @@ def cummin(
         stays.
     """
     if out is not None:
-        return call_out(_cummin_out, out, input, dim)
+        try:
+            call = _cummin_out[tensors_of(out), input._key]
+        except AttributeError:
+            raise _cummin_out.wrong_arguments(out, input) from None
+        return call(out, input, dim)
     try:
         call = _cummin[input._key]
     except AttributeError:
@@ -2113,7 +2340,11 @@ def bernoulli__default(
     Draws ones and zeros whose probabilities of being one are the elements of the tensor.
     """
     if out is not None:
-        return call_out(_bernoulli_out, out, input, generator)
+        try:
+            call = _bernoulli_out[out._key, input._key]
+        except AttributeError:
+            raise _bernoulli_out.wrong_arguments(out, input) from None
+        return call(out, input, generator)
     try:
         call = _bernoulli[input._key]
     except AttributeError:
@@ -2205,7 +2436,11 @@ def multinomial(
     Draws `num_samples` indices from each row, with probabilities proportional to its elements.
     """
     if out is not None:
-        return call_out(_multinomial_out, out, input, num_samples, replacement, generator)
+        try:
+            call = _multinomial_out[out._key, input._key]
+        except AttributeError:
+            raise _multinomial_out.wrong_arguments(out, input) from None
+        return call(out, input, num_samples, replacement, generator)
     try:
         call = _multinomial[input._key]
     except AttributeError:
@@ -2256,7 +2491,11 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     products are exact but slow.
     """
     if out is not None:
-        return call_out(_mm_out, out, input, mat2)
+        try:
+            call = _mm_out[out._key, input._key, mat2._key]
+        except AttributeError:
+            raise _mm_out.wrong_arguments(out, input, mat2) from None
+        return call(out, input, mat2)
     try:
         call = _mm[input._key, mat2._key]
     except AttributeError:
@@ -2276,7 +2515,11 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     The batch sizes must agree; `matmul` broadcasts them.
     """
     if out is not None:
-        return call_out(_bmm_out, out, input, mat2)
+        try:
+            call = _bmm_out[out._key, input._key, mat2._key]
+        except AttributeError:
+            raise _bmm_out.wrong_arguments(out, input, mat2) from None
+        return call(out, input, mat2)
     try:
         call = _bmm[input._key, mat2._key]
     except AttributeError:
@@ -2294,7 +2537,11 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     Multiplies a matrix by a vector: `(n, m)` by `(m)` gives `(n)`.
     """
     if out is not None:
-        return call_out(_mv_out, out, input, vec)
+        try:
+            call = _mv_out[out._key, input._key, vec._key]
+        except AttributeError:
+            raise _mv_out.wrong_arguments(out, input, vec) from None
+        return call(out, input, vec)
     try:
         call = _mv[input._key, vec._key]
     except AttributeError:
@@ -2312,7 +2559,11 @@ def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     Sums the products of two vectors' elements. Complex vectors are not conjugated; see `vdot`.
     """
     if out is not None:
-        return call_out(_dot_out, out, input, tensor)
+        try:
+            call = _dot_out[out._key, input._key, tensor._key]
+        except AttributeError:
+            raise _dot_out.wrong_arguments(out, input, tensor) from None
+        return call(out, input, tensor)
     try:
         call = _dot[input._key, tensor._key]
     except AttributeError:
@@ -2330,7 +2581,11 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     Sums the products of two vectors' elements, the first vector conjugated.
     """
     if out is not None:
-        return call_out(_vdot_out, out, input, other)
+        try:
+            call = _vdot_out[out._key, input._key, other._key]
+        except AttributeError:
+            raise _vdot_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _vdot[input._key, other._key]
     except AttributeError:
@@ -2359,7 +2614,11 @@ def addmm(
     `self` broadcasts to the product. With `beta=0` it is ignored, even where it holds NaN.
     """
     if out is not None:
-        return call_out(_addmm_out, out, input, mat1, mat2, beta, alpha)
+        try:
+            call = _addmm_out[out._key, input._key, mat1._key, mat2._key]
+        except AttributeError:
+            raise _addmm_out.wrong_arguments(out, input, mat1, mat2) from None
+        return call(out, input, mat1, mat2, beta, alpha)
     try:
         call = _addmm[input._key, mat1._key, mat2._key]
     except AttributeError:
@@ -2401,7 +2660,11 @@ def addmv(
     Computes `beta * self + alpha * (mat @ vec)`.
     """
     if out is not None:
-        return call_out(_addmv_out, out, input, mat, vec, beta, alpha)
+        try:
+            call = _addmv_out[out._key, input._key, mat._key, vec._key]
+        except AttributeError:
+            raise _addmv_out.wrong_arguments(out, input, mat, vec) from None
+        return call(out, input, mat, vec, beta, alpha)
     try:
         call = _addmv[input._key, mat._key, vec._key]
     except AttributeError:
@@ -2443,7 +2706,11 @@ def addbmm(
     Computes `beta * self` plus `alpha` times the sum of the products of two batches of matrices.
     """
     if out is not None:
-        return call_out(_addbmm_out, out, input, batch1, batch2, beta, alpha)
+        try:
+            call = _addbmm_out[out._key, input._key, batch1._key, batch2._key]
+        except AttributeError:
+            raise _addbmm_out.wrong_arguments(out, input, batch1, batch2) from None
+        return call(out, input, batch1, batch2, beta, alpha)
     try:
         call = _addbmm[input._key, batch1._key, batch2._key]
     except AttributeError:
@@ -2486,7 +2753,11 @@ def baddbmm(
     Computes `beta * self + alpha * bmm(batch1, batch2)`; `self` broadcasts.
     """
     if out is not None:
-        return call_out(_baddbmm_out, out, input, batch1, batch2, beta, alpha)
+        try:
+            call = _baddbmm_out[out._key, input._key, batch1._key, batch2._key]
+        except AttributeError:
+            raise _baddbmm_out.wrong_arguments(out, input, batch1, batch2) from None
+        return call(out, input, batch1, batch2, beta, alpha)
     try:
         call = _baddbmm[input._key, batch1._key, batch2._key]
     except AttributeError:
@@ -2528,7 +2799,11 @@ def addr(
     Computes `beta * self + alpha * outer(vec1, vec2)`.
     """
     if out is not None:
-        return call_out(_addr_out, out, input, vec1, vec2, beta, alpha)
+        try:
+            call = _addr_out[out._key, input._key, vec1._key, vec2._key]
+        except AttributeError:
+            raise _addr_out.wrong_arguments(out, input, vec1, vec2) from None
+        return call(out, input, vec1, vec2, beta, alpha)
     try:
         call = _addr[input._key, vec1._key, vec2._key]
     except AttributeError:
@@ -2588,7 +2863,11 @@ def linalg_cholesky_ex(
     `info` holds 0, or the order of the first leading minor that is not positive.
     """
     if out is not None:
-        return call_out(_linalg_cholesky_ex_out, out, input, upper, check_errors)
+        try:
+            call = _linalg_cholesky_ex_out[tensors_of(out), input._key]
+        except AttributeError:
+            raise _linalg_cholesky_ex_out.wrong_arguments(out, input) from None
+        return call(out, input, upper, check_errors)
     try:
         call = _linalg_cholesky_ex[input._key]
     except AttributeError:
@@ -2608,7 +2887,11 @@ def cholesky_solve(
     Returns the solution of `A X = self`, where `input2` is the Cholesky factor of `A`.
     """
     if out is not None:
-        return call_out(_cholesky_solve_out, out, input, input2, upper)
+        try:
+            call = _cholesky_solve_out[out._key, input._key, input2._key]
+        except AttributeError:
+            raise _cholesky_solve_out.wrong_arguments(out, input, input2) from None
+        return call(out, input, input2, upper)
     try:
         call = _cholesky_solve[input._key, input2._key]
     except AttributeError:
@@ -2626,7 +2909,11 @@ def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Tensor | None =
     Returns the inverse of the matrix whose Cholesky factor is given.
     """
     if out is not None:
-        return call_out(_cholesky_inverse_out, out, input, upper)
+        try:
+            call = _cholesky_inverse_out[out._key, input._key]
+        except AttributeError:
+            raise _cholesky_inverse_out.wrong_arguments(out, input) from None
+        return call(out, input, upper)
     try:
         call = _cholesky_inverse[input._key]
     except AttributeError:
@@ -2656,7 +2943,11 @@ def linalg_lu_factor_ex(
     `info` is the place of the first zero on the diagonal of `U`, counted from 1, or 0.
     """
     if out is not None:
-        return call_out(_linalg_lu_factor_ex_out, out, A, pivot, check_errors)
+        try:
+            call = _linalg_lu_factor_ex_out[tensors_of(out), A._key]
+        except AttributeError:
+            raise _linalg_lu_factor_ex_out.wrong_arguments(out, A) from None
+        return call(out, A, pivot, check_errors)
     try:
         call = _linalg_lu_factor_ex[A._key]
     except AttributeError:
@@ -2693,7 +2984,11 @@ def linalg_qr(
     `mode` is `'reduced'`, `'complete'` (a square `Q`), or `'r'` (`R` alone, without gradients).
     """
     if out is not None:
-        return call_out(_linalg_qr_out, out, A, mode)
+        try:
+            call = _linalg_qr_out[tensors_of(out), A._key]
+        except AttributeError:
+            raise _linalg_qr_out.wrong_arguments(out, A) from None
+        return call(out, A, mode)
     try:
         call = _linalg_qr[A._key]
     except AttributeError:
@@ -2711,7 +3006,11 @@ def geqrf(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> return_typ
     Returns `R` and, below it, Householder reflectors in one matrix, and the reflectors' scales.
     """
     if out is not None:
-        return call_out(_geqrf_out, out, input)
+        try:
+            call = _geqrf_out[tensors_of(out), input._key]
+        except AttributeError:
+            raise _geqrf_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _geqrf[input._key]
     except AttributeError:
@@ -2729,7 +3028,11 @@ def linalg_householder_product(input: Tensor, tau: Tensor, *, out: Tensor | None
     Returns the first columns of a product of Householder reflections, as `geqrf` returns them.
     """
     if out is not None:
-        return call_out(_linalg_householder_product_out, out, input, tau)
+        try:
+            call = _linalg_householder_product_out[out._key, input._key, tau._key]
+        except AttributeError:
+            raise _linalg_householder_product_out.wrong_arguments(out, input, tau) from None
+        return call(out, input, tau)
     try:
         call = _linalg_householder_product[input._key, tau._key]
     except AttributeError:
@@ -2756,7 +3059,11 @@ def ormqr(
     Returns the product of `Q`, given by Householder reflections, and a matrix, never forming `Q`.
     """
     if out is not None:
-        return call_out(_ormqr_out, out, input, input2, input3, left, transpose)
+        try:
+            call = _ormqr_out[out._key, input._key, input2._key, input3._key]
+        except AttributeError:
+            raise _ormqr_out.wrong_arguments(out, input, input2, input3) from None
+        return call(out, input, input2, input3, left, transpose)
     try:
         call = _ormqr[input._key, input2._key, input3._key]
     except AttributeError:
@@ -2778,7 +3085,11 @@ def linalg_inv_ex(
     `info` is the place of the first zero pivot, counted from 1, or 0.
     """
     if out is not None:
-        return call_out(_linalg_inv_ex_out, out, A, check_errors)
+        try:
+            call = _linalg_inv_ex_out[tensors_of(out), A._key]
+        except AttributeError:
+            raise _linalg_inv_ex_out.wrong_arguments(out, A) from None
+        return call(out, A, check_errors)
     try:
         call = _linalg_inv_ex[A._key]
     except AttributeError:
@@ -2827,7 +3138,11 @@ def linalg_solve_triangular(
     `X A = B`. A zero on the diagonal makes the result infinite.
     """
     if out is not None:
-        return call_out(_linalg_solve_triangular_out, out, input, B, upper, left, unitriangular)
+        try:
+            call = _linalg_solve_triangular_out[out._key, input._key, B._key]
+        except AttributeError:
+            raise _linalg_solve_triangular_out.wrong_arguments(out, input, B) from None
+        return call(out, input, B, upper, left, unitriangular)
     try:
         call = _linalg_solve_triangular[input._key, B._key]
     except AttributeError:
@@ -2854,7 +3169,11 @@ def linalg_lu_solve(
     Returns the solution of `A X = B`, or `X A = B`, or of those of `A^H`, given the factors of `A`.
     """
     if out is not None:
-        return call_out(_linalg_lu_solve_out, out, LU, pivots, B, left, adjoint)
+        try:
+            call = _linalg_lu_solve_out[out._key, LU._key, pivots._key, B._key]
+        except AttributeError:
+            raise _linalg_lu_solve_out.wrong_arguments(out, LU, pivots, B) from None
+        return call(out, LU, pivots, B, left, adjoint)
     try:
         call = _linalg_lu_solve[LU._key, pivots._key, B._key]
     except AttributeError:
@@ -2936,7 +3255,11 @@ def linalg_eig(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> retur
     Returns eigenvalues and eigenvectors of square matrices, always complex, in any order.
     """
     if out is not None:
-        return call_out(_linalg_eig_out, out, input)
+        try:
+            call = _linalg_eig_out[tensors_of(out), input._key]
+        except AttributeError:
+            raise _linalg_eig_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _linalg_eig[input._key]
     except AttributeError:
@@ -3075,7 +3398,11 @@ def linalg_vector_norm(
     Complex input gives a real result.
     """
     if out is not None:
-        return call_out(_linalg_vector_norm_out, out, input, ord, dim, keepdim, dtype)
+        try:
+            call = _linalg_vector_norm_out[out._key, input._key]
+        except AttributeError:
+            raise _linalg_vector_norm_out.wrong_arguments(out, input) from None
+        return call(out, input, ord, dim, keepdim, dtype)
     try:
         call = _linalg_vector_norm[input._key]
     except AttributeError:
@@ -3166,7 +3493,11 @@ def logsumexp(
     Over no elements it is `-inf`.
     """
     if out is not None:
-        return call_out(_logsumexp_out, out, input, dim, keepdim)
+        try:
+            call = _logsumexp_out[out._key, input._key]
+        except AttributeError:
+            raise _logsumexp_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, keepdim)
     try:
         call = _logsumexp[input._key]
     except AttributeError:
@@ -3668,7 +3999,11 @@ def var__correction(
     1 by default (Bessel's).
     """
     if out is not None:
-        return call_out(_var_correction_out, out, input, dim, correction, keepdim)
+        try:
+            call = _var_correction_out[out._key, input._key]
+        except AttributeError:
+            raise _var_correction_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, correction, keepdim)
     try:
         call = _var_correction[input._key]
     except AttributeError:
@@ -3694,7 +4029,11 @@ def std__correction(
     Returns the standard deviation over `dim`, or of all elements: the root of `var`.
     """
     if out is not None:
-        return call_out(_std_correction_out, out, input, dim, correction, keepdim)
+        try:
+            call = _std_correction_out[out._key, input._key]
+        except AttributeError:
+            raise _std_correction_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, correction, keepdim)
     try:
         call = _std_correction[input._key]
     except AttributeError:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from runtime.core.tensor import Tensor
 from runtime.dispatch.signature import kind_of, optional_kind_of
-from runtime.ops.arguments import call_out
 from torchgen_out.operators import pointwise as operators
 
 Number = bool | int | float | complex
@@ -29,7 +28,13 @@ def add(
     two `bool` tensors is their logical or. A fractional `alpha` needs a floating-point result.
     """
     if out is not None:
-        return call_out(_add_Tensor_out, out, input, other, alpha)
+        try:
+            call = _add_Tensor_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _add_Tensor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other, alpha)
     try:
         call = _add_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
@@ -83,7 +88,11 @@ def addcdiv(
     a `rounding_mode` first.
     """
     if out is not None:
-        return call_out(_addcdiv_out, out, input, tensor1, tensor2, value)
+        try:
+            call = _addcdiv_out[out._key, input._key, tensor1._key, tensor2._key]
+        except AttributeError:
+            raise _addcdiv_out.wrong_arguments(out, input, tensor1, tensor2) from None
+        return call(out, input, tensor1, tensor2, value)
     try:
         call = _addcdiv[input._key, tensor1._key, tensor2._key]
     except AttributeError:
@@ -118,7 +127,11 @@ def addcmul(
     The three tensors are broadcast together.
     """
     if out is not None:
-        return call_out(_addcmul_out, out, input, tensor1, tensor2, value)
+        try:
+            call = _addcmul_out[out._key, input._key, tensor1._key, tensor2._key]
+        except AttributeError:
+            raise _addcmul_out.wrong_arguments(out, input, tensor1, tensor2) from None
+        return call(out, input, tensor1, tensor2, value)
     try:
         call = _addcmul[input._key, tensor1._key, tensor2._key]
     except AttributeError:
@@ -152,7 +165,13 @@ def div__Tensor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = N
     Division by zero gives an infinity, or nan for `0 / 0`.
     """
     if out is not None:
-        return call_out(_div_Tensor_out, out, input, other)
+        try:
+            call = _div_Tensor_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _div_Tensor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _div_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
@@ -268,7 +287,13 @@ def floor_divide__default(
     `self == floor_divide(self, other) * other + remainder(self, other)`.
     """
     if out is not None:
-        return call_out(_floor_divide_out, out, input, other)
+        try:
+            call = _floor_divide_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _floor_divide_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _floor_divide[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
@@ -336,7 +361,13 @@ def fmod(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) ->
     The result has the sign of `self`, as C's `fmod`; see `remainder` for the sign of the divisor.
     """
     if out is not None:
-        return call_out(_fmod_Tensor_out, out, input, other)
+        try:
+            call = _fmod_Tensor_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _fmod_Tensor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _fmod_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
@@ -372,7 +403,13 @@ def mul(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> 
     of two `bool` tensors is their logical and.
     """
     if out is not None:
-        return call_out(_mul_Tensor_out, out, input, other)
+        try:
+            call = _mul_Tensor_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _mul_Tensor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _mul_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
@@ -423,7 +460,11 @@ def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Defined for every dtype but `bool`, whose negation is `logical_not`. Unsigned integers wrap.
     """
     if out is not None:
-        return call_out(_neg_out, out, input)
+        try:
+            call = _neg_out[out._key, input._key]
+        except AttributeError:
+            raise _neg_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _neg[input._key]
     except AttributeError:
@@ -454,7 +495,11 @@ def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return `1 / self`. Integers are converted to the default floating-point dtype.
     """
     if out is not None:
-        return call_out(_reciprocal_out, out, input)
+        try:
+            call = _reciprocal_out[out._key, input._key]
+        except AttributeError:
+            raise _reciprocal_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _reciprocal[input._key]
     except AttributeError:
@@ -489,7 +534,13 @@ def remainder__Tensor(
     The result has the sign of `other`, as Python's `%`; see `fmod` for the sign of `self`.
     """
     if out is not None:
-        return call_out(_remainder_Tensor_out, out, input, other)
+        try:
+            call = _remainder_Tensor_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _remainder_Tensor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _remainder_Tensor[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
@@ -584,7 +635,13 @@ def sub(
     `bool` operands are refused: of two, `logical_xor` is what is meant.
     """
     if out is not None:
-        return call_out(_sub_Tensor_out, out, input, other, alpha)
+        try:
+            call = _sub_Tensor_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _sub_Tensor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other, alpha)
     try:
         call = _sub_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
@@ -625,7 +682,13 @@ def eq(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> T
     Return where `self` equals `other`, as a `bool` tensor. nan equals nothing, not even itself.
     """
     if out is not None:
-        return call_out(_eq_Tensor_out, out, input, other)
+        try:
+            call = _eq_Tensor_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _eq_Tensor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _eq_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
@@ -666,7 +729,13 @@ def ge(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> T
     Return where `self` is greater than or equal to `other`, as a `bool` tensor.
     """
     if out is not None:
-        return call_out(_ge_Tensor_out, out, input, other)
+        try:
+            call = _ge_Tensor_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _ge_Tensor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _ge_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
@@ -707,7 +776,13 @@ def gt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> T
     Return where `self` is greater than `other`, as a `bool` tensor.
     """
     if out is not None:
-        return call_out(_gt_Tensor_out, out, input, other)
+        try:
+            call = _gt_Tensor_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _gt_Tensor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _gt_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
@@ -748,7 +823,13 @@ def le(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> T
     Return where `self` is less than or equal to `other`, as a `bool` tensor.
     """
     if out is not None:
-        return call_out(_le_Tensor_out, out, input, other)
+        try:
+            call = _le_Tensor_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _le_Tensor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _le_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
@@ -789,7 +870,13 @@ def lt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> T
     Return where `self` is less than `other`, as a `bool` tensor.
     """
     if out is not None:
-        return call_out(_lt_Tensor_out, out, input, other)
+        try:
+            call = _lt_Tensor_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _lt_Tensor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _lt_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
@@ -830,7 +917,13 @@ def ne(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> T
     Return where `self` differs from `other`, as a `bool` tensor. nan differs even from itself.
     """
     if out is not None:
-        return call_out(_ne_Tensor_out, out, input, other)
+        try:
+            call = _ne_Tensor_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _ne_Tensor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _ne_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
@@ -871,7 +964,13 @@ def bitwise_and(input: Tensor, other: Tensor | Number, *, out: Tensor | None = N
     Return the bitwise and of two integer tensors; the logical and of `bool`.
     """
     if out is not None:
-        return call_out(_bitwise_and_Tensor_out, out, input, other)
+        try:
+            call = _bitwise_and_Tensor_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _bitwise_and_Tensor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _bitwise_and_Tensor[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
@@ -930,7 +1029,13 @@ def bitwise_left_shift__Tensor(
     A negative shift, or one by at least the number of bits, gives zero.
     """
     if out is not None:
-        return call_out(_bitwise_left_shift_Tensor_out, out, input, other)
+        try:
+            call = _bitwise_left_shift_Tensor_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _bitwise_left_shift_Tensor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _bitwise_left_shift_Tensor[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
@@ -998,7 +1103,11 @@ def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Invert every bit of an integer tensor; the logical not of `bool`.
     """
     if out is not None:
-        return call_out(_bitwise_not_out, out, input)
+        try:
+            call = _bitwise_not_out[out._key, input._key]
+        except AttributeError:
+            raise _bitwise_not_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _bitwise_not[input._key]
     except AttributeError:
@@ -1029,7 +1138,13 @@ def bitwise_or(input: Tensor, other: Tensor | Number, *, out: Tensor | None = No
     Return the bitwise or of two integer tensors; the logical or of `bool`.
     """
     if out is not None:
-        return call_out(_bitwise_or_Tensor_out, out, input, other)
+        try:
+            call = _bitwise_or_Tensor_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _bitwise_or_Tensor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _bitwise_or_Tensor[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
@@ -1088,7 +1203,13 @@ def bitwise_right_shift__Tensor(
     A negative shift, or one by at least the number of bits, leaves only the sign: 0 or -1.
     """
     if out is not None:
-        return call_out(_bitwise_right_shift_Tensor_out, out, input, other)
+        try:
+            call = _bitwise_right_shift_Tensor_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _bitwise_right_shift_Tensor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _bitwise_right_shift_Tensor[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
@@ -1156,7 +1277,13 @@ def bitwise_xor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = N
     Return the bitwise exclusive or of two integer tensors; the logical one of `bool`.
     """
     if out is not None:
-        return call_out(_bitwise_xor_Tensor_out, out, input, other)
+        try:
+            call = _bitwise_xor_Tensor_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _bitwise_xor_Tensor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _bitwise_xor_Tensor[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
@@ -1211,7 +1338,11 @@ def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
     Return where both elements are not zero, as a `bool` tensor. nan counts as true.
     """
     if out is not None:
-        return call_out(_logical_and_out, out, input, other)
+        try:
+            call = _logical_and_out[out._key, input._key, other._key]
+        except AttributeError:
+            raise _logical_and_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _logical_and[input._key, other._key]
     except AttributeError:
@@ -1242,7 +1373,11 @@ def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return where an element is zero, as a `bool` tensor.
     """
     if out is not None:
-        return call_out(_logical_not_out, out, input)
+        try:
+            call = _logical_not_out[out._key, input._key]
+        except AttributeError:
+            raise _logical_not_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _logical_not[input._key]
     except AttributeError:
@@ -1273,7 +1408,11 @@ def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
     Return where at least one element is not zero, as a `bool` tensor. nan counts as true.
     """
     if out is not None:
-        return call_out(_logical_or_out, out, input, other)
+        try:
+            call = _logical_or_out[out._key, input._key, other._key]
+        except AttributeError:
+            raise _logical_or_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _logical_or[input._key, other._key]
     except AttributeError:
@@ -1304,7 +1443,11 @@ def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
     Return where exactly one element is not zero, as a `bool` tensor. nan counts as true.
     """
     if out is not None:
-        return call_out(_logical_xor_out, out, input, other)
+        try:
+            call = _logical_xor_out[out._key, input._key, other._key]
+        except AttributeError:
+            raise _logical_xor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _logical_xor[input._key, other._key]
     except AttributeError:
@@ -1337,7 +1480,11 @@ def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     The gradient at 0 is 0. The most negative integer has no positive counterpart and stays.
     """
     if out is not None:
-        return call_out(_abs_out, out, input)
+        try:
+            call = _abs_out[out._key, input._key]
+        except AttributeError:
+            raise _abs_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _abs[input._key]
     except AttributeError:
@@ -1398,7 +1545,11 @@ def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Round each element up to the next integer. The dtype stays; the gradient is zero.
     """
     if out is not None:
-        return call_out(_ceil_out, out, input)
+        try:
+            call = _ceil_out[out._key, input._key]
+        except AttributeError:
+            raise _ceil_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _ceil[input._key]
     except AttributeError:
@@ -1429,7 +1580,11 @@ def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the complex conjugate of each element, computed at once; real elements are copied.
     """
     if out is not None:
-        return call_out(_conj_physical_out, out, input)
+        try:
+            call = _conj_physical_out[out._key, input._key]
+        except AttributeError:
+            raise _conj_physical_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _conj_physical[input._key]
     except AttributeError:
@@ -1462,7 +1617,13 @@ def copysign(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None
     The sign of a zero counts: `copysign(1, -0.0)` is -1.
     """
     if out is not None:
-        return call_out(_copysign_Tensor_out, out, input, other)
+        try:
+            call = _copysign_Tensor_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _copysign_Tensor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _copysign_Tensor[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
@@ -1497,7 +1658,11 @@ def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Round each element down to the next integer. The dtype stays; the gradient is zero.
     """
     if out is not None:
-        return call_out(_floor_out, out, input)
+        try:
+            call = _floor_out[out._key, input._key]
+        except AttributeError:
+            raise _floor_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _floor[input._key]
     except AttributeError:
@@ -1528,7 +1693,11 @@ def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the fractional part, `self - trunc(self)`, which has the sign of `self`.
     """
     if out is not None:
-        return call_out(_frac_out, out, input)
+        try:
+            call = _frac_out[out._key, input._key]
+        except AttributeError:
+            raise _frac_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _frac[input._key]
     except AttributeError:
@@ -1559,7 +1728,11 @@ def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
     Return the floating-point number next to `self` in the direction of `other`.
     """
     if out is not None:
-        return call_out(_nextafter_out, out, input, other)
+        try:
+            call = _nextafter_out[out._key, input._key, other._key]
+        except AttributeError:
+            raise _nextafter_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _nextafter[input._key, other._key]
     except AttributeError:
@@ -1590,7 +1763,11 @@ def round__default(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Round each element to the nearest integer, halves to the even one. The gradient is zero.
     """
     if out is not None:
-        return call_out(_round_out, out, input)
+        try:
+            call = _round_out[out._key, input._key]
+        except AttributeError:
+            raise _round_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _round[input._key]
     except AttributeError:
@@ -1728,7 +1905,11 @@ def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Zero stays zero.
     """
     if out is not None:
-        return call_out(_sgn_out, out, input)
+        try:
+            call = _sgn_out[out._key, input._key]
+        except AttributeError:
+            raise _sgn_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _sgn[input._key]
     except AttributeError:
@@ -1759,7 +1940,11 @@ def sign(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return -1, 0 or 1 by the sign of each element. The gradient is zero. Complex: see `sgn`.
     """
     if out is not None:
-        return call_out(_sign_out, out, input)
+        try:
+            call = _sign_out[out._key, input._key]
+        except AttributeError:
+            raise _sign_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _sign[input._key]
     except AttributeError:
@@ -1789,7 +1974,11 @@ def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return where the sign bit is set, as a `bool` tensor: negative elements, and -0.0.
     """
     if out is not None:
-        return call_out(_signbit_out, out, input)
+        try:
+            call = _signbit_out[out._key, input._key]
+        except AttributeError:
+            raise _signbit_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _signbit[input._key]
     except AttributeError:
@@ -1808,7 +1997,11 @@ def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Round each element towards zero. The dtype stays; the gradient is zero.
     """
     if out is not None:
-        return call_out(_trunc_out, out, input)
+        try:
+            call = _trunc_out[out._key, input._key]
+        except AttributeError:
+            raise _trunc_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _trunc[input._key]
     except AttributeError:
@@ -1883,7 +2076,11 @@ def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return where an element is minus infinity, as a `bool` tensor.
     """
     if out is not None:
-        return call_out(_isneginf_out, out, input)
+        try:
+            call = _isneginf_out[out._key, input._key]
+        except AttributeError:
+            raise _isneginf_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _isneginf[input._key]
     except AttributeError:
@@ -1901,7 +2098,11 @@ def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return where an element is plus infinity, as a `bool` tensor.
     """
     if out is not None:
-        return call_out(_isposinf_out, out, input)
+        try:
+            call = _isposinf_out[out._key, input._key]
+        except AttributeError:
+            raise _isposinf_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _isposinf[input._key]
     except AttributeError:
@@ -1935,7 +2136,11 @@ def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return e to the power of each element.
     """
     if out is not None:
-        return call_out(_exp_out, out, input)
+        try:
+            call = _exp_out[out._key, input._key]
+        except AttributeError:
+            raise _exp_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _exp[input._key]
     except AttributeError:
@@ -1966,7 +2171,11 @@ def exp2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return 2 to the power of each element.
     """
     if out is not None:
-        return call_out(_exp2_out, out, input)
+        try:
+            call = _exp2_out[out._key, input._key]
+        except AttributeError:
+            raise _exp2_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _exp2[input._key]
     except AttributeError:
@@ -1997,7 +2206,11 @@ def expm1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return `exp(self) - 1`, exact also for small elements, where the difference would cancel.
     """
     if out is not None:
-        return call_out(_expm1_out, out, input)
+        try:
+            call = _expm1_out[out._key, input._key]
+        except AttributeError:
+            raise _expm1_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _expm1[input._key]
     except AttributeError:
@@ -2028,7 +2241,11 @@ def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the natural logarithm: minus infinity of 0, nan of a negative real element.
     """
     if out is not None:
-        return call_out(_log_out, out, input)
+        try:
+            call = _log_out[out._key, input._key]
+        except AttributeError:
+            raise _log_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _log[input._key]
     except AttributeError:
@@ -2059,7 +2276,11 @@ def log10(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the logarithm to base 10.
     """
     if out is not None:
-        return call_out(_log10_out, out, input)
+        try:
+            call = _log10_out[out._key, input._key]
+        except AttributeError:
+            raise _log10_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _log10[input._key]
     except AttributeError:
@@ -2090,7 +2311,11 @@ def log1p(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return `log(1 + self)`, exact also for small elements, where the sum would round.
     """
     if out is not None:
-        return call_out(_log1p_out, out, input)
+        try:
+            call = _log1p_out[out._key, input._key]
+        except AttributeError:
+            raise _log1p_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _log1p[input._key]
     except AttributeError:
@@ -2121,7 +2346,11 @@ def log2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the logarithm to base 2.
     """
     if out is not None:
-        return call_out(_log2_out, out, input)
+        try:
+            call = _log2_out[out._key, input._key]
+        except AttributeError:
+            raise _log2_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _log2[input._key]
     except AttributeError:
@@ -2153,7 +2382,11 @@ def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
     The larger exponent is taken out of the sum, so that nothing overflows.
     """
     if out is not None:
-        return call_out(_logaddexp_out, out, input, other)
+        try:
+            call = _logaddexp_out[out._key, input._key, other._key]
+        except AttributeError:
+            raise _logaddexp_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _logaddexp[input._key, other._key]
     except AttributeError:
@@ -2171,7 +2404,11 @@ def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
     Return the base 2 logarithm of `2**self + 2**other`, without overflow.
     """
     if out is not None:
-        return call_out(_logaddexp2_out, out, input, other)
+        try:
+            call = _logaddexp2_out[out._key, input._key, other._key]
+        except AttributeError:
+            raise _logaddexp2_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _logaddexp2[input._key, other._key]
     except AttributeError:
@@ -2192,7 +2429,13 @@ def xlogy__Tensor(input: Tensor, other: Tensor | Number, *, out: Tensor | None =
     nan in `other` gives nan.
     """
     if out is not None:
-        return call_out(_xlogy_Tensor_out, out, input, other)
+        try:
+            call = _xlogy_Tensor_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _xlogy_Tensor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _xlogy_Tensor[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
@@ -2247,7 +2490,15 @@ def pow__Tensor_Tensor(
     else nan. Integers with a negative exponent give 0, or 1 and -1 for bases of modulus 1.
     """
     if out is not None:
-        return call_out(_pow_Tensor_Tensor_out, out, input, exponent)
+        try:
+            call = _pow_Tensor_Tensor_out[
+                out._key,
+                input._key,
+                exponent._key if exponent.__class__ is Tensor else kind_of(exponent),
+            ]
+        except AttributeError:
+            raise _pow_Tensor_Tensor_out.wrong_arguments(out, input, exponent) from None
+        return call(out, input, exponent)
     try:
         call = _pow_Tensor_Tensor[
             input._key, exponent._key if exponent.__class__ is Tensor else kind_of(exponent)
@@ -2315,7 +2566,11 @@ def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the reciprocal of the square root: infinity of 0, nan of a negative real element.
     """
     if out is not None:
-        return call_out(_rsqrt_out, out, input)
+        try:
+            call = _rsqrt_out[out._key, input._key]
+        except AttributeError:
+            raise _rsqrt_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _rsqrt[input._key]
     except AttributeError:
@@ -2346,7 +2601,11 @@ def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the square root: nan of a negative real element. The gradient at 0 is infinite.
     """
     if out is not None:
-        return call_out(_sqrt_out, out, input)
+        try:
+            call = _sqrt_out[out._key, input._key]
+        except AttributeError:
+            raise _sqrt_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _sqrt[input._key]
     except AttributeError:
@@ -2377,7 +2636,11 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the square of each element.
     """
     if out is not None:
-        return call_out(_square_out, out, input)
+        try:
+            call = _square_out[out._key, input._key]
+        except AttributeError:
+            raise _square_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _square[input._key]
     except AttributeError:
@@ -2408,7 +2671,11 @@ def acos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the angle in [0, pi] whose cosine is the element; nan outside [-1, 1].
     """
     if out is not None:
-        return call_out(_acos_out, out, input)
+        try:
+            call = _acos_out[out._key, input._key]
+        except AttributeError:
+            raise _acos_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _acos[input._key]
     except AttributeError:
@@ -2439,7 +2706,11 @@ def asin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the angle in [-pi/2, pi/2] whose sine is the element; nan outside [-1, 1].
     """
     if out is not None:
-        return call_out(_asin_out, out, input)
+        try:
+            call = _asin_out[out._key, input._key]
+        except AttributeError:
+            raise _asin_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _asin[input._key]
     except AttributeError:
@@ -2470,7 +2741,11 @@ def atan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the angle in (-pi/2, pi/2) whose tangent is the element.
     """
     if out is not None:
-        return call_out(_atan_out, out, input)
+        try:
+            call = _atan_out[out._key, input._key]
+        except AttributeError:
+            raise _atan_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _atan[input._key]
     except AttributeError:
@@ -2503,7 +2778,11 @@ def atan2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     The order is that of C: the y coordinate comes first.
     """
     if out is not None:
-        return call_out(_atan2_out, out, input, other)
+        try:
+            call = _atan2_out[out._key, input._key, other._key]
+        except AttributeError:
+            raise _atan2_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _atan2[input._key, other._key]
     except AttributeError:
@@ -2534,7 +2813,11 @@ def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the cosine of each element, in radians; nan of an infinity.
     """
     if out is not None:
-        return call_out(_cos_out, out, input)
+        try:
+            call = _cos_out[out._key, input._key]
+        except AttributeError:
+            raise _cos_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _cos[input._key]
     except AttributeError:
@@ -2565,7 +2848,11 @@ def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Convert angles from degrees to radians.
     """
     if out is not None:
-        return call_out(_deg2rad_out, out, input)
+        try:
+            call = _deg2rad_out[out._key, input._key]
+        except AttributeError:
+            raise _deg2rad_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _deg2rad[input._key]
     except AttributeError:
@@ -2598,7 +2885,11 @@ def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     Infinite if either leg is, even beside a nan.
     """
     if out is not None:
-        return call_out(_hypot_out, out, input, other)
+        try:
+            call = _hypot_out[out._key, input._key, other._key]
+        except AttributeError:
+            raise _hypot_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _hypot[input._key, other._key]
     except AttributeError:
@@ -2629,7 +2920,11 @@ def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Convert angles from radians to degrees.
     """
     if out is not None:
-        return call_out(_rad2deg_out, out, input)
+        try:
+            call = _rad2deg_out[out._key, input._key]
+        except AttributeError:
+            raise _rad2deg_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _rad2deg[input._key]
     except AttributeError:
@@ -2660,7 +2955,11 @@ def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the sine of each element, in radians; nan of an infinity.
     """
     if out is not None:
-        return call_out(_sin_out, out, input)
+        try:
+            call = _sin_out[out._key, input._key]
+        except AttributeError:
+            raise _sin_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _sin[input._key]
     except AttributeError:
@@ -2691,7 +2990,11 @@ def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return `sin(pi * self) / (pi * self)`, and 1 at 0.
     """
     if out is not None:
-        return call_out(_sinc_out, out, input)
+        try:
+            call = _sinc_out[out._key, input._key]
+        except AttributeError:
+            raise _sinc_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _sinc[input._key]
     except AttributeError:
@@ -2722,7 +3025,11 @@ def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the tangent of each element, in radians.
     """
     if out is not None:
-        return call_out(_tan_out, out, input)
+        try:
+            call = _tan_out[out._key, input._key]
+        except AttributeError:
+            raise _tan_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _tan[input._key]
     except AttributeError:
@@ -2753,7 +3060,11 @@ def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the inverse hyperbolic cosine; nan below 1.
     """
     if out is not None:
-        return call_out(_acosh_out, out, input)
+        try:
+            call = _acosh_out[out._key, input._key]
+        except AttributeError:
+            raise _acosh_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _acosh[input._key]
     except AttributeError:
@@ -2784,7 +3095,11 @@ def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the inverse hyperbolic sine.
     """
     if out is not None:
-        return call_out(_asinh_out, out, input)
+        try:
+            call = _asinh_out[out._key, input._key]
+        except AttributeError:
+            raise _asinh_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _asinh[input._key]
     except AttributeError:
@@ -2815,7 +3130,11 @@ def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the inverse hyperbolic tangent: infinite at -1 and 1, nan beyond.
     """
     if out is not None:
-        return call_out(_atanh_out, out, input)
+        try:
+            call = _atanh_out[out._key, input._key]
+        except AttributeError:
+            raise _atanh_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _atanh[input._key]
     except AttributeError:
@@ -2846,7 +3165,11 @@ def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the hyperbolic cosine.
     """
     if out is not None:
-        return call_out(_cosh_out, out, input)
+        try:
+            call = _cosh_out[out._key, input._key]
+        except AttributeError:
+            raise _cosh_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _cosh[input._key]
     except AttributeError:
@@ -2877,7 +3200,11 @@ def sinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the hyperbolic sine.
     """
     if out is not None:
-        return call_out(_sinh_out, out, input)
+        try:
+            call = _sinh_out[out._key, input._key]
+        except AttributeError:
+            raise _sinh_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _sinh[input._key]
     except AttributeError:
@@ -2908,7 +3235,11 @@ def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the hyperbolic tangent, between -1 and 1.
     """
     if out is not None:
-        return call_out(_tanh_out, out, input)
+        try:
+            call = _tanh_out[out._key, input._key]
+        except AttributeError:
+            raise _tanh_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _tanh[input._key]
     except AttributeError:
@@ -2941,7 +3272,11 @@ def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     At 0 it is an infinity of the opposite sign; at the negative integers nan.
     """
     if out is not None:
-        return call_out(_digamma_out, out, input)
+        try:
+            call = _digamma_out[out._key, input._key]
+        except AttributeError:
+            raise _digamma_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _digamma[input._key]
     except AttributeError:
@@ -2973,7 +3308,11 @@ def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         `self`.
     """
     if out is not None:
-        return call_out(_erf_out, out, input)
+        try:
+            call = _erf_out[out._key, input._key]
+        except AttributeError:
+            raise _erf_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _erf[input._key]
     except AttributeError:
@@ -3004,7 +3343,11 @@ def erfc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return `1 - erf(self)`, exact also where `erf` rounds to 1.
     """
     if out is not None:
-        return call_out(_erfc_out, out, input)
+        try:
+            call = _erfc_out[out._key, input._key]
+        except AttributeError:
+            raise _erfc_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _erfc[input._key]
     except AttributeError:
@@ -3035,7 +3378,11 @@ def erfinv(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the number whose error function is the element: infinite at -1 and 1, nan beyond.
     """
     if out is not None:
-        return call_out(_erfinv_out, out, input)
+        try:
+            call = _erfinv_out[out._key, input._key]
+        except AttributeError:
+            raise _erfinv_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _erfinv[input._key]
     except AttributeError:
@@ -3066,7 +3413,11 @@ def lgamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the logarithm of the absolute value of the gamma function.
     """
     if out is not None:
-        return call_out(_lgamma_out, out, input)
+        try:
+            call = _lgamma_out[out._key, input._key]
+        except AttributeError:
+            raise _lgamma_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _lgamma[input._key]
     except AttributeError:
@@ -3127,7 +3478,11 @@ def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the logistic function `1 / (1 + exp(-self))`, between 0 and 1.
     """
     if out is not None:
-        return call_out(_sigmoid_out, out, input)
+        try:
+            call = _sigmoid_out[out._key, input._key]
+        except AttributeError:
+            raise _sigmoid_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _sigmoid[input._key]
     except AttributeError:
@@ -3157,7 +3512,11 @@ def special_entr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return `-self * log(self)`, one term of an entropy: 0 at 0, minus infinity below.
     """
     if out is not None:
-        return call_out(_special_entr_out, out, input)
+        try:
+            call = _special_entr_out[out._key, input._key]
+        except AttributeError:
+            raise _special_entr_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _special_entr[input._key]
     except AttributeError:
@@ -3175,7 +3534,11 @@ def special_ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the area below the standard normal density up to `self`.
     """
     if out is not None:
-        return call_out(_special_ndtr_out, out, input)
+        try:
+            call = _special_ndtr_out[out._key, input._key]
+        except AttributeError:
+            raise _special_ndtr_out.wrong_arguments(out, input) from None
+        return call(out, input)
     try:
         call = _special_ndtr[input._key]
     except AttributeError:
@@ -3193,7 +3556,13 @@ def special_xlog1py(input: Tensor, other: Tensor | Number, *, out: Tensor | None
     Return `self * log1p(other)`, and 0 where `self` is 0, whatever the logarithm.
     """
     if out is not None:
-        return call_out(_special_xlog1py_out, out, input, other)
+        try:
+            call = _special_xlog1py_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _special_xlog1py_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _special_xlog1py[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
@@ -3223,7 +3592,16 @@ def clamp(
     nan passes through. The gradient at a bound is 1.
     """
     if out is not None:
-        return call_out(_clamp_out, out, input, min, max)
+        try:
+            call = _clamp_out[
+                out._key,
+                input._key,
+                min._key if min.__class__ is Tensor else optional_kind_of(min),
+                max._key if max.__class__ is Tensor else optional_kind_of(max),
+            ]
+        except AttributeError:
+            raise _clamp_out.wrong_arguments(out, input, min, max) from None
+        return call(out, input, min, max)
     try:
         call = _clamp[
             input._key,
@@ -3264,7 +3642,13 @@ def clamp_max(input: Tensor, max: Tensor | Number, *, out: Tensor | None = None)
     Limit each element to at most `max`. nan passes through.
     """
     if out is not None:
-        return call_out(_clamp_max_out, out, input, max)
+        try:
+            call = _clamp_max_out[
+                out._key, input._key, max._key if max.__class__ is Tensor else kind_of(max)
+            ]
+        except AttributeError:
+            raise _clamp_max_out.wrong_arguments(out, input, max) from None
+        return call(out, input, max)
     try:
         call = _clamp_max[input._key, max._key if max.__class__ is Tensor else kind_of(max)]
     except AttributeError:
@@ -3295,7 +3679,13 @@ def clamp_min(input: Tensor, min: Tensor | Number, *, out: Tensor | None = None)
     Limit each element to at least `min`. nan passes through.
     """
     if out is not None:
-        return call_out(_clamp_min_out, out, input, min)
+        try:
+            call = _clamp_min_out[
+                out._key, input._key, min._key if min.__class__ is Tensor else kind_of(min)
+            ]
+        except AttributeError:
+            raise _clamp_min_out.wrong_arguments(out, input, min) from None
+        return call(out, input, min)
     try:
         call = _clamp_min[input._key, min._key if min.__class__ is Tensor else kind_of(min)]
     except AttributeError:
@@ -3325,7 +3715,11 @@ def fmax(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     Return the larger element, preferring a number to nan. Among equals the gradient goes to `self`.
     """
     if out is not None:
-        return call_out(_fmax_out, out, input, other)
+        try:
+            call = _fmax_out[out._key, input._key, other._key]
+        except AttributeError:
+            raise _fmax_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _fmax[input._key, other._key]
     except AttributeError:
@@ -3344,7 +3738,11 @@ def fmin(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         `self`.
     """
     if out is not None:
-        return call_out(_fmin_out, out, input, other)
+        try:
+            call = _fmin_out[out._key, input._key, other._key]
+        except AttributeError:
+            raise _fmin_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _fmin[input._key, other._key]
     except AttributeError:
@@ -3363,7 +3761,11 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
     Return the unit step: 0 below zero, 1 above, and at zero the element of `values`.
     """
     if out is not None:
-        return call_out(_heaviside_out, out, input, values)
+        try:
+            call = _heaviside_out[out._key, input._key, values._key]
+        except AttributeError:
+            raise _heaviside_out.wrong_arguments(out, input, values) from None
+        return call(out, input, values)
     try:
         call = _heaviside[input._key, values._key]
     except AttributeError:
@@ -3399,7 +3801,16 @@ def lerp(
         exactly.
     """
     if out is not None:
-        return call_out(_lerp_Tensor_out, out, input, end, weight)
+        try:
+            call = _lerp_Tensor_out[
+                out._key,
+                input._key,
+                end._key,
+                weight._key if weight.__class__ is Tensor else kind_of(weight),
+            ]
+        except AttributeError:
+            raise _lerp_Tensor_out.wrong_arguments(out, input, end, weight) from None
+        return call(out, input, end, weight)
     try:
         call = _lerp_Tensor[
             input._key, end._key, weight._key if weight.__class__ is Tensor else kind_of(weight)
@@ -3433,7 +3844,11 @@ def maximum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tenso
     Return the larger element; nan if either is nan. Equal elements share the gradient by halves.
     """
     if out is not None:
-        return call_out(_maximum_out, out, input, other)
+        try:
+            call = _maximum_out[out._key, input._key, other._key]
+        except AttributeError:
+            raise _maximum_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _maximum[input._key, other._key]
     except AttributeError:
@@ -3451,7 +3866,11 @@ def minimum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tenso
     Return the smaller element; nan if either is nan. Equal elements share the gradient by halves.
     """
     if out is not None:
-        return call_out(_minimum_out, out, input, other)
+        try:
+            call = _minimum_out[out._key, input._key, other._key]
+        except AttributeError:
+            raise _minimum_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _minimum[input._key, other._key]
     except AttributeError:
@@ -3474,7 +3893,16 @@ def where__self(
     No gradient passes to the element not chosen.
     """
     if out is not None:
-        return call_out(_where_self_out, out, condition, input, other)
+        try:
+            call = _where_self_out[
+                out._key,
+                condition._key,
+                input._key if input.__class__ is Tensor else kind_of(input),
+                other._key if other.__class__ is Tensor else kind_of(other),
+            ]
+        except AttributeError:
+            raise _where_self_out.wrong_arguments(out, condition, input, other) from None
+        return call(out, condition, input, other)
     try:
         call = _where_self[
             condition._key,
@@ -3587,7 +4015,11 @@ def hardshrink(input: Tensor, lambd: Number = 0.5, *, out: Tensor | None = None)
     Set elements between `-lambd` and `lambd` to 0 and keep the others.
     """
     if out is not None:
-        return call_out(_hardshrink_out, out, input, lambd)
+        try:
+            call = _hardshrink_out[out._key, input._key]
+        except AttributeError:
+            raise _hardshrink_out.wrong_arguments(out, input) from None
+        return call(out, input, lambd)
     try:
         call = _hardshrink[input._key]
     except AttributeError:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from runtime.core.dtype import dtype
 from runtime.core.tensor import Tensor
-from runtime.ops.arguments import call_out
 from torchgen_out.operators import reduction as operators
 
 Number = bool | int | float | complex
@@ -33,7 +32,11 @@ def all(
     Without `dim` the whole tensor is tested. nan counts as true.
     """
     if out is not None:
-        return call_out(_all_dims_out, out, input, dim, keepdim)
+        try:
+            call = _all_dims_out[out._key, input._key]
+        except AttributeError:
+            raise _all_dims_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, keepdim)
     try:
         call = _all_dims[input._key]
     except AttributeError:
@@ -59,7 +62,11 @@ def amax(
     nan wins. Equal largest elements share the gradient evenly. An empty reduction is an error.
     """
     if out is not None:
-        return call_out(_amax_out, out, input, dim, keepdim)
+        try:
+            call = _amax_out[out._key, input._key]
+        except AttributeError:
+            raise _amax_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, keepdim)
     try:
         call = _amax[input._key]
     except AttributeError:
@@ -85,7 +92,11 @@ def amin(
     nan wins. Equal smallest elements share the gradient evenly. An empty reduction is an error.
     """
     if out is not None:
-        return call_out(_amin_out, out, input, dim, keepdim)
+        try:
+            call = _amin_out[out._key, input._key]
+        except AttributeError:
+            raise _amin_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, keepdim)
     try:
         call = _amin[input._key]
     except AttributeError:
@@ -111,7 +122,11 @@ def any(
     Without `dim` the whole tensor is tested. nan counts as true.
     """
     if out is not None:
-        return call_out(_any_dims_out, out, input, dim, keepdim)
+        try:
+            call = _any_dims_out[out._key, input._key]
+        except AttributeError:
+            raise _any_dims_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, keepdim)
     try:
         call = _any_dims[input._key]
     except AttributeError:
@@ -156,7 +171,11 @@ def mean(
     Integers are refused unless `dtype` names a floating-point type to convert to first.
     """
     if out is not None:
-        return call_out(_mean_dim_out, out, input, dim, keepdim, dtype)
+        try:
+            call = _mean_dim_out[out._key, input._key]
+        except AttributeError:
+            raise _mean_dim_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, keepdim, dtype)
     try:
         call = _mean_dim[input._key]
     except AttributeError:
@@ -201,7 +220,11 @@ def nansum(
     Otherwise as `sum`: integers and `bool` are summed in int64.
     """
     if out is not None:
-        return call_out(_nansum_out, out, input, dim, keepdim, dtype)
+        try:
+            call = _nansum_out[out._key, input._key]
+        except AttributeError:
+            raise _nansum_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, keepdim, dtype)
     try:
         call = _nansum[input._key]
     except AttributeError:
@@ -229,7 +252,11 @@ def prod(
     Integers and `bool` are multiplied in int64. `dtype` converts before multiplying.
     """
     if out is not None:
-        return call_out(_prod_dim_int_out, out, input, dim, keepdim, dtype)
+        try:
+            call = _prod_dim_int_out[out._key, input._key]
+        except AttributeError:
+            raise _prod_dim_int_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, keepdim, dtype)
     try:
         call = _prod_dim_int[input._key]
     except AttributeError:
@@ -258,7 +285,11 @@ def sum(
     small types from overflowing. `keepdim` leaves the summed dimensions with size 1.
     """
     if out is not None:
-        return call_out(_sum_dim_IntList_out, out, input, dim, keepdim, dtype)
+        try:
+            call = _sum_dim_IntList_out[out._key, input._key]
+        except AttributeError:
+            raise _sum_dim_IntList_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, keepdim, dtype)
     try:
         call = _sum_dim_IntList[input._key]
     except AttributeError:

@@ -137,6 +137,66 @@ def make_out_call(special: PointwiseSignature) -> Call:
         out._storage.version += 1
         return out
 
+    first, others = special.arguments[:2], special.arguments[2:]
+    if first == ("tensor", "tensor") and set(others) <= {"scalar"}:
+        return make_out_binary_call(by_dtype, call)
+    if first[0] == "tensor" and set(special.arguments[1:]) <= {"scalar"}:
+        return make_out_unary_call(by_dtype, call)
+    return call
+
+
+def make_out_unary_call(by_dtype: dict[int, PointwiseKernels], general: Call) -> Call:
+    """f(self, *scalars) written to another dense tensor. by_dtype: as far as `general` knows."""
+
+    def call(out: Tensor, self: Tensor, *scalars: Any) -> Tensor:
+        target, flat = out._flat, self._flat
+        kernels = by_dtype.get(out._key & keys.DTYPE_MASK)
+        storage = out._shared
+        if (
+            kernels is None
+            or target is None
+            or flat is None
+            or out._sizes != self._sizes
+            or target is flat
+            or (storage is not None and storage is self._shared)
+            or target.size >= GRAIN
+        ):
+            return general(out, self, *scalars)  # type: ignore[no-any-return]
+        kernel = kernels.flat_kernel()
+        kernel(target, flat, *kernels.convert(scalars)) if scalars else kernel(target, flat)
+        (storage or out._storage).version += 1
+        return out
+
+    return call
+
+
+def make_out_binary_call(by_dtype: dict[int, PointwiseKernels], general: Call) -> Call:
+    """f(self, other, *scalars) written to a third dense tensor of one shape."""
+
+    def call(out: Tensor, self: Tensor, other: Tensor, *scalars: Any) -> Tensor:
+        target, a, b = out._flat, self._flat, other._flat
+        kernels = by_dtype.get(out._key & keys.DTYPE_MASK)
+        storage = out._shared
+        if (
+            kernels is None
+            or target is None
+            or a is None
+            or b is None
+            or out._sizes != self._sizes
+            or out._sizes != other._sizes
+            or target is a
+            or target is b
+            or (storage is not None and (storage is self._shared or storage is other._shared))
+            or target.size >= GRAIN
+        ):
+            return general(out, self, other, *scalars)  # type: ignore[no-any-return]
+        if scalars == kernels.defaults:
+            kernels.flat_kernel((), True)(target, a, b)
+        else:
+            kernels.flat_kernel()(target, a, b, *kernels.convert(scalars))
+        (storage or out._storage).version += 1
+        return out
+
     return call
 
 
