@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from runtime.core.tensor import Tensor
-from runtime.ops.arguments import call_out
+from runtime.dispatch.signature import tensors_of
 from torchgen_out import return_types
 from torchgen_out.operators import dispatch as operators
 
@@ -25,7 +25,11 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     Nothing broadcasts.
     """
     if out is not None:
-        return call_out(_mm_out, out, input, mat2)
+        try:
+            call = _mm_out[out._key, input._key, mat2._key]
+        except AttributeError:
+            raise _mm_out.wrong_arguments(out, input, mat2) from None
+        return call(out, input, mat2)
     try:
         call = _mm[input._key, mat2._key]
     except AttributeError:
@@ -53,7 +57,11 @@ def max__dim(
     Return the largest elements along `dim`, and where they stand.
     """
     if out is not None:
-        return call_out(_max_dim_out, out, input, dim, keepdim)
+        try:
+            call = _max_dim_out[tensors_of(out), input._key]
+        except AttributeError:
+            raise _max_dim_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, keepdim)
     try:
         call = _max_dim[input._key]
     except AttributeError:

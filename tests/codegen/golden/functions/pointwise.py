@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from runtime.core.tensor import Tensor
 from runtime.dispatch.signature import kind_of, optional_kind_of
-from runtime.ops.arguments import call_out
 from torchgen_out.operators import pointwise as operators
 
 Number = bool | int | float | complex
@@ -26,7 +25,13 @@ def mul(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> 
     The operands broadcast.
     """
     if out is not None:
-        return call_out(_mul_Tensor_out, out, input, other)
+        try:
+            call = _mul_Tensor_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _mul_Tensor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other)
     try:
         call = _mul_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
@@ -124,7 +129,16 @@ def clamp(
     Limit each element to an interval.
     """
     if out is not None:
-        return call_out(_clamp_out, out, input, min, max)
+        try:
+            call = _clamp_out[
+                out._key,
+                input._key,
+                min._key if min.__class__ is Tensor else optional_kind_of(min),
+                max._key if max.__class__ is Tensor else optional_kind_of(max),
+            ]
+        except AttributeError:
+            raise _clamp_out.wrong_arguments(out, input, min, max) from None
+        return call(out, input, min, max)
     try:
         call = _clamp[
             input._key,
@@ -179,7 +193,13 @@ def add(
     Add element by element.
     """
     if out is not None:
-        return call_out(_add_Tensor_out, out, input, other, alpha)
+        try:
+            call = _add_Tensor_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            raise _add_Tensor_out.wrong_arguments(out, input, other) from None
+        return call(out, input, other, alpha)
     try:
         call = _add_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from runtime.core.dtype import dtype
 from runtime.core.tensor import Tensor
-from runtime.ops.arguments import call_out
 from torchgen_out.operators import reduction as operators
 
 Number = bool | int | float | complex
@@ -33,7 +32,11 @@ def mean(
     Average along `dim`.
     """
     if out is not None:
-        return call_out(_mean_dim_out, out, input, dim, keepdim, dtype)
+        try:
+            call = _mean_dim_out[out._key, input._key]
+        except AttributeError:
+            raise _mean_dim_out.wrong_arguments(out, input) from None
+        return call(out, input, dim, keepdim, dtype)
     try:
         call = _mean_dim[input._key]
     except AttributeError:
