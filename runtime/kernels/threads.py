@@ -69,13 +69,15 @@ def _forget_pool() -> None:
 os.register_at_fork(after_in_child=_forget_pool)
 
 
-def run_flat(kernel: Any, arrays: tuple[Any, ...], scalars: tuple[Any, ...] = ()) -> None:
+def run_flat(
+    kernel: Any, arrays: tuple[Any, ...], scalars: tuple[Any, ...] = (), *, work: int = 1
+) -> None:
     """kernel(*arrays, *scalars) over arrays of one length, split among the threads.
 
-    The first is an output. An array of one element is one that is used for all.
+    The first is an output. An array of one element is one that is used for all. work: how much
+    more an element costs than moving it.
     """
-    numel = arrays[0].size
-    parts = min(_threads, numel // GRAIN)
+    parts = min(_threads, arrays[0].size * work // GRAIN)
     if parts <= 1:
         kernel(*arrays, *scalars)
     else:

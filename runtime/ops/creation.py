@@ -13,6 +13,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from runtime import errors
+from runtime.backends.cpu import pool
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
@@ -34,6 +35,8 @@ Number = bool | int | float | complex
 Options = Any
 
 _empty, _zeros = np.empty, np.zeros
+SHORT = pool.ALIGNED_BYTES // 8
+"""Elements whose memory NumPy gives as well as anybody."""
 NUMBERS = (float, int, bool, complex)
 _INT64 = np.dtype(np.int64)
 
@@ -97,11 +100,13 @@ def allocate(
     if on.type_index == devices.CPU:
         place = dense_layout(sizes)
         if value is None:
-            buffer = _empty(place.numel, dtype.numpy)
+            numel = place.numel
+            buffer = (_empty if numel < SHORT else pool.empty)(numel, dtype.numpy)
         elif value.__class__ is int and not value:
             buffer = _zeros(place.numel, dtype.numpy)
         else:
-            buffer = _empty(place.numel, dtype.numpy)
+            numel = place.numel
+            buffer = (_empty if numel < SHORT else pool.empty)(numel, dtype.numpy)
             buffer.fill(bits_of(value, dtype))
         key = dtype.index | place.zero_dim
         return build(key, place.sizes, place.strides, 0, None, buffer)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 
 import ml_dtypes
 import numpy as np
 import pytest
 
 import torchgen_out as torch
+from runtime.dispatch.operator import forget_calls
 from runtime.kernels import plan as plans
 from runtime.kernels import threads
 
@@ -33,11 +35,13 @@ def operands(shape: tuple[int, ...]) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 @pytest.fixture(params=["one thread", "parts for threads"])
-def threading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def threading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     if request.param != "one thread":
         monkeypatch.setattr(threads, "GRAIN", 16)
-        monkeypatch.setattr("runtime.backends.cpu.pointwise_short.GRAIN", 16)
         monkeypatch.setattr(threads, "_threads", 3)
+    forget_calls()  # kernels know from which size on they are split
+    yield
+    forget_calls()
 
 
 @pytest.mark.usefixtures("threading")

@@ -7,19 +7,23 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 import torchgen_out as torch
+from runtime.dispatch.operator import forget_calls
 from runtime.kernels import openblas, threads, workers
 
 
 @pytest.fixture(autouse=True)
-def three_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+def three_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(threads, "GRAIN", 64)
-    monkeypatch.setattr("runtime.backends.cpu.pointwise_short.GRAIN", 64)
     monkeypatch.setattr(threads, "_threads", 3)
+    forget_calls()  # kernels know from which size on they are split
+    yield
+    forget_calls()
 
 
 def check(seed: int) -> None:

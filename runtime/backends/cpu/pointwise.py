@@ -115,7 +115,8 @@ def make_general_call(kernels: PointwiseKernels) -> Call:
             first = tensors[0]
             sizes, strides, numel = first._sizes, first._strides, flat[0].size
             buffers = [pool.empty(numel, dtype) for dtype in storage_dtypes]
-            threads.run_flat(kernels.flat_kernel(), (*buffers, *flat), tuple(scalars))
+            arrays = (*buffers, *flat)
+            threads.run_flat(kernels.flat_kernel(), arrays, tuple(scalars), work=kernels.work)
             contiguous = True
         else:
             geometry = tuple([each for t in tensors for each in (t._sizes, t._strides)])
@@ -126,7 +127,7 @@ def make_general_call(kernels: PointwiseKernels) -> Call:
                     geometries[geometry] = plan
             sizes, strides, contiguous = plan.sizes, plan.strides, plan.contiguous
             buffers = [pool.empty(plan.numel, dtype) for dtype in storage_dtypes]
-            if plan.flat and 0 < plan.numel < threads.GRAIN:
+            if plan.flat and 0 < plan.numel < kernels.serial_below:
                 arrays = flat_inputs(plan, tensors)
                 kernels.flat_kernel(plan.flat_form)(*buffers, *arrays, *scalars)
             else:

@@ -25,8 +25,6 @@ from runtime.dispatch.operator import Call
 from runtime.kernels import plan as plans
 from runtime.kernels import threads
 
-GRAIN = threads.GRAIN
-
 
 def make_inplace_call(special: PointwiseSignature) -> Call:
     """f(self, ...) written to self."""
@@ -46,7 +44,8 @@ def make_inplace_call(special: PointwiseSignature) -> Call:
             for other in tensors:
                 if other is not self and other._storage is self._storage:
                     check_overlap(name, self, tensors)
-            threads.run_flat(kernels.inplace_kernel(), tuple(flat), tuple(scalars))
+            kernel = kernels.inplace_kernel()
+            threads.run_flat(kernel, tuple(flat), tuple(scalars), work=kernels.work)
         self._storage.version += 1
         return self
 
@@ -60,7 +59,7 @@ def make_inplace_call(special: PointwiseSignature) -> Call:
 
 def make_inplace_unary_call(kernels: PointwiseKernels, general: Call) -> Call:
     """f(self, *scalars) written to self, a dense tensor."""
-    convert = kernels.convert
+    convert, serial_below = kernels.convert, kernels.serial_below
 
     def kernel(*args: Any) -> None:
         nonlocal kernel
@@ -69,7 +68,7 @@ def make_inplace_unary_call(kernels: PointwiseKernels, general: Call) -> Call:
 
     def call(self: Tensor, *scalars: Any) -> Tensor:
         flat = self._flat
-        if flat is None or flat.size >= GRAIN:
+        if flat is None or flat.size >= serial_below:
             return general(self, *scalars)  # type: ignore[no-any-return]
         kernel(flat, *convert(scalars)) if scalars else kernel(flat)
         (self._shared or self._storage).version += 1
@@ -80,7 +79,7 @@ def make_inplace_unary_call(kernels: PointwiseKernels, general: Call) -> Call:
 
 def make_inplace_binary_call(kernels: PointwiseKernels, general: Call) -> Call:
     """f(self, other, *scalars) written to self, over dense tensors of one shape."""
-    defaults = kernels.defaults
+    defaults, serial_below = kernels.defaults, kernels.serial_below
     convert = kernels.convert
 
     def simple(*arrays: Any) -> None:
@@ -96,7 +95,7 @@ def make_inplace_binary_call(kernels: PointwiseKernels, general: Call) -> Call:
             or b is None
             or self._sizes != other._sizes
             or (storage is not None and storage is other._shared)
-            or a.size >= GRAIN
+            or a.size >= serial_below
         ):
             return general(self, other, *scalars)  # type: ignore[no-any-return]
         if scalars == defaults:
@@ -124,10 +123,10 @@ def make_out_call(special: PointwiseSignature) -> Call:
         tensors, scalars = kernels.split(args)
         flat = None if out._flat is None else _dense_arrays((out, *tensors))
         if flat is not None and not any(t is not out and _share(t, out) for t in tensors):
-            if tensors[0] is out:
-                threads.run_flat(kernels.inplace_kernel(), tuple(flat[1:]), tuple(scalars))
-            else:
-                threads.run_flat(kernels.flat_kernel(), tuple(flat), tuple(scalars))
+            is_first = tensors[0] is out
+            kernel = kernels.inplace_kernel() if is_first else kernels.flat_kernel()
+            arrays = tuple(flat[1:] if is_first else flat)
+            threads.run_flat(kernel, arrays, tuple(scalars), work=kernels.work)
             (out._shared or out._storage).version += 1
             return out
         sizes = shapes.broadcast_shapes(*(t._sizes for t in tensors))
@@ -159,7 +158,7 @@ def make_out_unary_call(by_dtype: dict[int, PointwiseKernels], general: Call) ->
             or out._sizes != self._sizes
             or target is flat
             or (storage is not None and storage is self._shared)
-            or target.size >= GRAIN
+            or target.size >= kernels.serial_below
         ):
             return general(out, self, *scalars)  # type: ignore[no-any-return]
         kernel = kernels.flat_kernel()
@@ -187,7 +186,7 @@ def make_out_binary_call(by_dtype: dict[int, PointwiseKernels], general: Call) -
             or target is a
             or target is b
             or (storage is not None and (storage is self._shared or storage is other._shared))
-            or target.size >= GRAIN
+            or target.size >= kernels.serial_below
         ):
             return general(out, self, other, *scalars)  # type: ignore[no-any-return]
         if scalars == kernels.defaults:

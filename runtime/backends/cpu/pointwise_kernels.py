@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from runtime.backends import pointwise_signature
+from runtime.backends.cpu import pool
 from runtime.backends.pointwise_signature import PointwiseSignature
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
@@ -40,6 +41,9 @@ class LoopKernels:
         self._contiguous: dict[Any, Any] = {}
         self._inplace: dict[bool, Any] = {}
         self._strided: dict[Any, Any] = {}
+        self.work = spec.work
+        self.serial_below = -(-2 * threads.GRAIN // self.work)
+        """Elements that are not worth a second thread."""
         self.runners: dict[Any, Runner] = {}
         """By geometry, of the result and of all operands, for results that are there."""
 
@@ -87,6 +91,9 @@ class PointwiseKernels(LoopKernels):
         compute = special.compute.opmath
         spec = PointwiseSpec(special.formula, special.arguments, special.inputs, outputs, compute)
         super().__init__(spec, at_defaults)
+        self.small = min(self.serial_below, pool.ALIGNED_BYTES // self.storage_dtype.itemsize)
+        """Elements below which a result needs neither a second thread nor memory that is aligned.
+        """
 
     def _simpler(self, special: PointwiseSignature) -> tuple[tuple[Any, ...], Any]:
         """The default values of the scalars, and the spec of the formula with these put in.
@@ -174,7 +181,8 @@ def run(
             for buffer, offset in zip(buffers, out_offsets, strict=True)
         ]
         arrays = (*outputs, *flat_inputs(plan, tensors))
-        threads.run_flat(kernels.flat_kernel(plan.flat_form), arrays, tuple(scalars))
+        kernel = kernels.flat_kernel(plan.flat_form)
+        threads.run_flat(kernel, arrays, tuple(scalars), work=kernels.work)
         return
     inputs = [typed_buffer(t) for t in tensors]
     offsets = (*out_offsets, *[t._offset for t in tensors])
@@ -182,7 +190,7 @@ def run(
     kernel = kernels.strided_kernel(form, plan.tiled)
     calls = [
         (loop, plan.counter(), runs, *places, *buffers, *inputs, *scalars)
-        for loop, runs, places in split_loop(plan, len(buffers), offsets)
+        for loop, runs, places in split_loop(plan, len(buffers), offsets, kernels.work)
     ]
     threads.run_calls(kernel, calls)
 
@@ -217,7 +225,7 @@ def make_runner(kernels: LoopKernels, plan: plans.PointwisePlan) -> Runner:
         counter = np.zeros(outer, np.int64) if outer else loop
         kernel(loop, counter, runs, at, *places, buffer, *arrays, *scalars)
 
-    if not 0 < numel < threads.GRAIN:
+    if not 0 < numel < kernels.serial_below:
         return run_any
     if plan.flat:
         kernel = kernels.flat_kernel(plan.flat_form)
@@ -233,12 +241,12 @@ def elements_of(tensor: Tensor) -> tuple[Any, int]:
 
 
 def split_loop(
-    plan: plans.PointwisePlan, outputs: int, offsets: tuple[int, ...]
+    plan: plans.PointwisePlan, outputs: int, offsets: tuple[int, ...], work: int
 ) -> list[tuple[Any, int, tuple[int, ...]]]:
     """(loop, runs, offsets) of each thread's part: parts of the outermost dim."""
     loop = plan.loop_for(outputs)
     dims, size = int(loop[0]), int(loop[1])
-    parts = threads.part_count(size, plan.numel)
+    parts = threads.part_count(size, plan.numel * work)
     if parts == 1:
         return [(loop, plan.runs, offsets)]
     steps = [int(stride) for stride in loop[1 + dims :: dims]]

@@ -24,12 +24,11 @@ from runtime.kernels import threads
 
 _new = object.__new__
 _empty, _zeros = np.empty, partial(np.zeros, dtype=np.int64)
-GRAIN = threads.GRAIN
 
 
 def make_unary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
     """f(self) over a dense tensor."""
-    dtype = kernels.storage_dtype
+    dtype, small, work = kernels.storage_dtype, kernels.small, kernels.work
 
     def kernel(*arrays: Any) -> None:
         nonlocal kernel
@@ -41,12 +40,12 @@ def make_unary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
         if flat is None:
             return general(self)  # type: ignore[no-any-return]
         size = flat.size
-        if size < GRAIN:
+        if size < small:
             buffer = _empty(size, dtype)
             kernel(buffer, flat)
         else:
             buffer = pool.empty(size, dtype)
-            threads.run_flat(kernel, (buffer, flat))
+            threads.run_flat(kernel, (buffer, flat), work=work)
         result = _new(Tensor)
         result._key = key
         result._sizes = self._sizes
@@ -64,7 +63,7 @@ def make_unary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
 
 def make_unary_scalars_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
     """f(self, *scalars) over a dense tensor."""
-    dtype = kernels.storage_dtype
+    dtype, small, work = kernels.storage_dtype, kernels.small, kernels.work
     convert = kernels.convert
 
     def kernel(*args: Any) -> None:
@@ -77,12 +76,12 @@ def make_unary_scalars_call(kernels: PointwiseKernels, general: Call, key: int) 
         if flat is None:
             return general(self, *scalars)  # type: ignore[no-any-return]
         size = flat.size
-        if size < GRAIN:
+        if size < small:
             buffer = _empty(size, dtype)
             kernel(buffer, flat, *convert(scalars))
         else:
             buffer = pool.empty(size, dtype)
-            threads.run_flat(kernel, (buffer, flat), tuple(convert(scalars)))
+            threads.run_flat(kernel, (buffer, flat), tuple(convert(scalars)), work=work)
         result = _new(Tensor)
         result._key = key
         result._sizes = self._sizes
@@ -100,7 +99,7 @@ def make_unary_scalars_call(kernels: PointwiseKernels, general: Call, key: int) 
 
 def make_binary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
     """f(self, other, *scalars) over dense tensors of one shape."""
-    dtype = kernels.storage_dtype
+    dtype, small, work = kernels.storage_dtype, kernels.small, kernels.work
     strided = make_binary_strided_call(kernels, general)
     defaults = kernels.defaults
     convert = kernels.convert
@@ -117,7 +116,8 @@ def make_binary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call
         if a is None or b is None or self._sizes != other._sizes:
             return strided(self, other, scalars)
         buffer = pool.empty(a.size, dtype)
-        threads.run_flat(kernels.flat_kernel(), (buffer, a, b), tuple(convert(scalars)))
+        numbers = tuple(convert(scalars))
+        threads.run_flat(kernels.flat_kernel(), (buffer, a, b), numbers, work=work)
         return build(key, self._sizes, self._strides, 0, None, buffer)
 
     def plain(self: Tensor, other: Tensor, _: Any = None) -> Tensor:
@@ -125,12 +125,12 @@ def make_binary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call
         if a is None or b is None or self._sizes != other._sizes:
             return strided(self, other, defaults)
         size = a.size
-        if size < GRAIN:
+        if size < small:
             buffer = _empty(size, dtype)
             kernel(buffer, a, b)
         else:
             buffer = pool.empty(size, dtype)
-            threads.run_flat(kernel, (buffer, a, b))
+            threads.run_flat(kernel, (buffer, a, b), work=work)
         result = _new(Tensor)
         result._key = key
         result._sizes = self._sizes
@@ -159,7 +159,7 @@ def make_binary_strided_call(
 ) -> Callable[[Tensor, Tensor, tuple[Any, ...]], Tensor]:
     """f(self, other, *scalars) over two tensors that need a plan."""
     routes: dict[Any, Route] = {}
-    dtype, defaults = kernels.storage_dtype, kernels.defaults
+    dtype, small, defaults = kernels.storage_dtype, kernels.small, kernels.defaults
 
     def call(self: Tensor, other: Tensor, scalars: tuple[Any, ...]) -> Tensor:
         a, b = self._flat, other._flat
@@ -173,7 +173,7 @@ def make_binary_strided_call(
             if len(routes) < PLANS_KEPT:
                 routes[geometry] = route
         kernel, loop, counted, runs, numel, key, sizes, strides, contiguous = route
-        if not numel or numel >= GRAIN or scalars != defaults:
+        if not 0 < numel < small or scalars != defaults:
             return general(self, other, *scalars)  # type: ignore[no-any-return]
         at_a = at_b = 0
         is_dense = loop is None and contiguous  # then a view remembers it for the next call
@@ -239,7 +239,7 @@ def make_ternary_call(kernels: PointwiseKernels, general: Call, key: int) -> Cal
         keys.pack(dtype.index, 0, 0, False) | key & keys.ZERO_DIM for dtype in kernels.outputs
     ]
     storage_dtypes = [dtype.numpy for dtype in kernels.outputs]
-    dtype, convert = storage_dtypes[0], kernels.convert
+    dtype, small, convert = storage_dtypes[0], kernels.small, kernels.convert
 
     def dense(*arrays: Any) -> None:
         nonlocal dense
@@ -257,7 +257,7 @@ def make_ternary_call(kernels: PointwiseKernels, general: Call, key: int) -> Cal
         if flat is None or other is None or b._sizes != sizes or first._sizes != sizes:
             return general(first, a, b, *scalars)
         size = flat.size
-        if not 0 < size < GRAIN:
+        if not 0 < size < small:
             return general(first, a, b, *scalars)
         kernel = dense
         if x is None:

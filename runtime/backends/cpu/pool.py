@@ -18,9 +18,11 @@ from typing import Any
 import numpy as np
 
 from runtime import config
+from runtime.kernels.cpu.aligned import CACHE_LINE, empty_of
 
+ALIGNED_BYTES = 1 << 17
+"""Vectors from this size on begin at a cache line; below, arithmetic does not gain by it."""
 LEAST_BYTES = 1 << 20
-ALIGNMENT = 64  # bytes of a cache line, and of the widest vector
 STEPS = 16  # size classes between two powers of two: at most a sixteenth is wasted
 MOST_KEPT = 1 << 30
 
@@ -59,7 +61,7 @@ def empty(numel: int, dtype: Any) -> Any:
     """A vector of undefined values."""
     nbytes = numel * dtype.itemsize
     if nbytes < LEAST_BYTES:
-        return np.empty(numel, dtype)
+        return np.empty(numel, dtype) if nbytes < ALIGNED_BYTES else empty_of(dtype)(numel)
     size = class_size(nbytes)
     with _lock:
         kept = _free.get(size)
@@ -82,7 +84,7 @@ def empty(numel: int, dtype: Any) -> Any:
 
 def array_maker(nbytes: int) -> Callable[[int, Any], Any]:
     """What makes vectors of some bytes: `empty`, or NumPy's own where that is all it would do."""
-    return np.empty if nbytes < LEAST_BYTES else empty
+    return np.empty if nbytes < ALIGNED_BYTES else empty
 
 
 def class_size(nbytes: int) -> int:
@@ -97,11 +99,11 @@ def _new_memory(size: int) -> Any:
     Raises: MemoryError if there is none, not even without what is kept.
     """
     try:
-        whole = np.empty(size + ALIGNMENT, np.uint8)
+        whole = np.empty(size + CACHE_LINE, np.uint8)
     except MemoryError:
         empty_cache()
-        whole = np.empty(size + ALIGNMENT, np.uint8)
-    start = -whole.__array_interface__["data"][0] % ALIGNMENT
+        whole = np.empty(size + CACHE_LINE, np.uint8)
+    start = -whole.__array_interface__["data"][0] % CACHE_LINE
     return whole[start : start + size]
 
 
