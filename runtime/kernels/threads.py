@@ -81,7 +81,7 @@ def run_flat(
     if parts <= 1:
         kernel(*arrays, *scalars)
     else:
-        _split_rows(kernel, parts, CACHE_LINE, arrays, scalars)
+        _split(kernel, parts, arrays[0].size, CACHE_LINE, arrays, scalars)
 
 
 def run_rows(kernel: Any, arrays: tuple[Any, ...], *args: Any, work: int = 1) -> bool:
@@ -94,14 +94,24 @@ def run_rows(kernel: Any, arrays: tuple[Any, ...], *args: Any, work: int = 1) ->
     parts = part_count(len(first), first.size * work)
     if parts == 1:
         return kernel(*arrays, *args) is not False
-    return _split_rows(kernel, parts, 1, arrays, args)
+    return _split(kernel, parts, len(first), 1, arrays, args)
 
 
-def _split_rows(
-    kernel: Any, parts: int, unit: int, arrays: tuple[Any, ...], args: tuple[Any, ...]
+def run_items(kernel: Any, arrays: tuple[Any, ...], count: int, *args: Any, work: int) -> bool:
+    """kernel(*arrays, *args) over arrays that hold equally many rows for each of count items.
+
+    work: of all items together. An array of one row is one that is used for all.
+    """
+    parts = part_count(count, work)
+    if parts == 1:
+        return kernel(*arrays, *args) is not False
+    return _split(kernel, parts, count, 1, arrays, args)
+
+
+def _split(
+    kernel: Any, parts: int, count: int, unit: int, arrays: tuple[Any, ...], args: tuple[Any, ...]
 ) -> bool:
-    """Give each part a number of rows that is a multiple of unit."""
-    count = len(arrays[0])
+    """Give each part a number of items that is a multiple of unit."""
     call = native.native_call(kernel, (*arrays, *args))
     if call is not None:
         fine = workers.run_split(call, "split_rows", parts, count, unit, arrays, args)
@@ -111,10 +121,16 @@ def _split_rows(
     return _run_in_pool(
         kernel,
         [
-            (*[each[start:stop] if len(each) > 1 else each for each in arrays], *args)
+            (*[_share(each, count, start, stop) for each in arrays], *args)
             for start, stop in pairwise([*edges, count])
         ],
     )
+
+
+def _share(array: Any, count: int, start: int, stop: int) -> Any:
+    """The rows of some of count items, or the one that is for all."""
+    each = len(array) // count
+    return array if len(array) == 1 else array[start * each : stop * each]
 
 
 def part_count(count: int, work: int) -> int:

@@ -223,8 +223,11 @@ def unpacked(typingctx, head, split, shared):
     return types.int64(head, split, shared), emit
 
 
-def words_of(context, builder, kind, value, start, stop):
-    """The words of an argument: of an array that is split, those of its rows start to stop."""
+def words_of(context, builder, kind, value, count=None, start=None, stop=None):
+    """The words of an argument: of an array that is split, of items start to stop of a count.
+
+    An item is as many rows as there are for each; one row alone is for all items.
+    """
     if not isinstance(kind, types.Array):
         return [context.get_value_as_argument(builder, kind, value)]
     array = context.make_array(kind)(context, builder, value)
@@ -234,8 +237,9 @@ def words_of(context, builder, kind, value, start, stop):
     data, items = builder.ptrtoint(array.data, I64), array.nitems
     if start is not None:
         is_for_all = builder.icmp_signed("==", shape[0], one)
-        first = builder.select(is_for_all, zero, start)
-        rows = builder.select(is_for_all, one, builder.sub(stop, start))
+        each = builder.sdiv(shape[0], count)
+        first = builder.select(is_for_all, zero, builder.mul(start, each))
+        rows = builder.select(is_for_all, one, builder.mul(builder.sub(stop, start), each))
         data = builder.add(data, builder.mul(first, strides[0]))
         items = builder.mul(builder.sdiv(items, shape[0]), rows)
         shape[0] = rows
@@ -243,31 +247,31 @@ def words_of(context, builder, kind, value, start, stop):
 
 
 @intrinsic
-def lay(typingctx, block, address, head, split, shared, start, stop):
-    """Lay a kernel's call out in a block: numbers, rows start to stop of arrays, and the rest."""
+def lay(typingctx, block, address, head, split, shared, count, start, stop):
+    """Lay a kernel's call out in a block: numbers, a part of the arrays `split`, and the rest."""
 
     def emit(context, builder, signature, args):
-        block, address, *groups, start, stop = args
+        block, address, *groups, count, start, stop = args
         constant = [builder.add(block, ir.Constant(I64, at)) for at in (RESULT, ERROR)]
         values = [address, *constant]
         for group, kinds in zip(groups, signature.args[2:5]):
-            bounds = (start, stop) if group is groups[1] else (None, None)
+            part = (count, start, stop) if group is groups[1] else ()
             for i, kind in enumerate(kinds.types):
                 value = builder.extract_value(group, i)
-                values += words_of(context, builder, kind, value, *bounds)
+                values += words_of(context, builder, kind, value, *part)
         words = place(builder, builder.add(block, ir.Constant(I64, WORDS)))
         for i, value in enumerate(values):
             word = builder.gep(words, [ir.Constant(I64, i)])
             builder.store(value, builder.bitcast(word, value.type.as_pointer()))
         return context.get_dummy_value()
 
-    return types.void(block, address, head, split, shared, start, stop), emit
+    return types.void(block, address, head, split, shared, count, start, stop), emit
 
 
 @entry
 def lay_call(block, address, args):
     """Lay out one call."""
-    lay(block, address, (), (), args, 0, 0)
+    lay(block, address, (), (), args, 1, 0, 1)
     exchange(block + TASK, unpacked((), (), args))
 
 
@@ -279,10 +283,10 @@ def edge(count, part, parts, unit):
 
 @entry
 def split_rows(blocks, parts, answers, address, count, unit, split, shared):
-    """kernel(*split, *shared), each part with its rows of the arrays `split`."""
+    """kernel(*split, *shared), each part with its share of the arrays `split`."""
     for part in range(parts):
         start, stop = edge(count, part, parts, unit), edge(count, part + 1, parts, unit)
-        lay(blocks[part], address, (), split, shared, start, stop)
+        lay(blocks[part], address, (), split, shared, count, start, stop)
         exchange(blocks[part] + TASK, unpacked((), split, shared))
     return go(blocks, parts, answers)
 
@@ -292,7 +296,7 @@ def split_range(blocks, parts, answers, address, count, unit, split, shared):
     """kernel(start, stop, *shared), each part with its piece of range(count)."""
     for part in range(parts):
         head = edge(count, part, parts, unit), edge(count, part + 1, parts, unit)
-        lay(blocks[part], address, head, (), shared, 0, 0)
+        lay(blocks[part], address, head, (), shared, 1, 0, 1)
         exchange(blocks[part] + TASK, unpacked(head, (), shared))
     return go(blocks, parts, answers)
 
@@ -302,7 +306,7 @@ def split_numbered(blocks, parts, answers, address, count, unit, split, shared):
     """kernel(part, start, stop, *shared), each part with its number and its piece."""
     for part in range(parts):
         head = part, edge(count, part, parts, unit), edge(count, part + 1, parts, unit)
-        lay(blocks[part], address, head, (), shared, 0, 0)
+        lay(blocks[part], address, head, (), shared, 1, 0, 1)
         exchange(blocks[part] + TASK, unpacked(head, (), shared))
     return go(blocks, parts, answers)
 '''

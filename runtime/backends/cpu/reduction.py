@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,9 @@ NO_SIZES = Size(())
 USUAL_ARGUMENTS = ("self", "dim", "keepdim", "dtype")
 _new = object.__new__
 _empty = np.empty
-PARALLEL_GRAIN = 4 * threads.GRAIN
+READING = 2
+"""Elements that are read in the time that it takes to read one and write another."""
+PARALLEL_GRAIN = 2 * READING * threads.GRAIN
 
 
 def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> Call:
@@ -159,7 +160,7 @@ class Fold:
                 self.kernel(buffer, flat, walk.count, *scalars)
             else:
                 kernel = self.columns = self.columns or columns_kernel(self.spec)
-                kernel(buffer, flat, walk.count, walk.width, 0, walk.width, *scalars)
+                kernel(0, plan.numel, buffer, flat, walk.count, walk.width, *scalars)
         elif plan.numel:
             self._fold(buffer, x, flat, walk, scalars)
         result = _new(Tensor)
@@ -186,29 +187,21 @@ class Fold:
         if flat is None and self._fold_permuted(buffer, x, plan, scalars):
             return
         if flat is not None and plan.width > 1 and plan.count:
-            self._fold_columns(buffer, flat, plan, scalars)
+            work, sizes = flat.size // READING, (plan.count, plan.width)
+            kernel = columns_kernel(self.spec)
+            threads.run_ranges(kernel, plan.numel, work, buffer, flat, *sizes, *scalars)
             return
         if flat is not None and plan.width == 0 and self.folds_in_steps:
             self._fold_in_steps(buffer, x, plan)
             return
         if flat is None or plan.width == 0:
             flat = np.ascontiguousarray(x._array().transpose(plan.order)).reshape(-1)
-        parts = threads.part_count(flat.size, flat.size // 4)
-        if plan.numel == 1 and parts > 1:
+        work = flat.size // READING
+        if plan.numel == 1 and threads.part_count(flat.size, work) > 1:
             self._fold_parallel(buffer, flat, scalars)
-        elif parts > 1 and plan.numel >= parts:
-            rows = flat.reshape(plan.numel, plan.count)
-            threads.run_calls(
-                self.kernel,
-                [
-                    (out, part.reshape(-1), plan.count, *scalars)
-                    for out, part in zip(
-                        np.array_split(buffer, parts), np.array_split(rows, parts), strict=True
-                    )
-                ],
-            )
         else:
-            self.kernel(buffer, flat, plan.count, *scalars)
+            arrays = (buffer, flat)
+            threads.run_items(self.kernel, arrays, plan.numel, plan.count, *scalars, work=work)
 
     def _gather(self, x: Tensor, plan: DimPlan) -> Any:
         """The elements of a small tensor, those of each result one after the other."""
@@ -241,28 +234,6 @@ class Fold:
         others = tuple([dim for dim in plan.reduced if dim not in last])
         buffer[...] = self.run(partial, others, True, ())._flat
 
-    def _fold_columns(self, buffer: Any, flat: Any, plan: DimPlan, scalars: Sequence[Any]) -> None:
-        """Fold dims with dense columns behind them; threads take columns, or outer indices."""
-        kernel = columns_kernel(self.spec)
-        width, count = plan.width, plan.count
-        parts = threads.part_count(plan.numel, flat.size // 4)
-        outer = plan.numel // width
-        if parts == 1:
-            calls = [(buffer, flat, count, width, 0, width)]
-        elif outer >= parts:
-            calls = [
-                (out.reshape(-1), x.reshape(-1), count, width, 0, width)
-                for out, x in zip(
-                    np.array_split(buffer.reshape(outer, width), parts),
-                    np.array_split(flat.reshape(outer, count * width), parts),
-                    strict=True,
-                )
-            ]
-        else:
-            edges = [width * part // parts for part in range(parts + 1)]
-            calls = [(buffer, flat, count, width, *edge) for edge in pairwise(edges)]
-        threads.run_calls(kernel, [(*call, *scalars) for call in calls])
-
     def _fold_permuted(self, buffer: Any, x: Tensor, plan: DimPlan, scalars: Sequence[Any]) -> bool:
         """Fold memory that is dense with its dims in another order, in that order; else False."""
         strides = x._strides
@@ -286,13 +257,12 @@ class Fold:
 
     def _fold_parallel(self, buffer: Any, flat: Any, scalars: Sequence[Any]) -> None:
         """Each thread folds its part; the parts are combined at the end."""
-        count = threads.get_num_threads()
-        parts = np.empty(count, self.spec.acc.numpy)
-        edges = [flat.size * i // count for i in range(count + 1)]
+        parts = np.empty(threads.get_num_threads(), self.spec.acc.numpy)
         kernel = self.rows.partial if scalars else partial_kernel(self.spec)
-        shares = [(parts, i, flat[edges[i] : edges[i + 1]], *scalars) for i in range(count)]
-        threads.run_calls(kernel, shares)
-        self.rows.finish(buffer, parts, flat.size)
+        work = flat.size // READING
+        count = threads.part_count(flat.size, work)
+        threads.run_ranges(kernel, flat.size, work, parts, flat, *scalars, numbered=True)
+        self.rows.finish(buffer, parts[:count], flat.size)
 
 
 def memory_of(x: Tensor, plan: DimPlan, dim: Any) -> tuple[Any, DimPlan]:

@@ -93,9 +93,9 @@ def kernel(out, x, n{scalars}):
 
 
 @entry
-def partial(parts, part, x{scalars}):
+def partial(part, start, stop, parts, x{scalars}):
     """One thread's share of a full reduction."""
-{setup}    parts[part] = fold(x, 0, x.size{passed}{scalars})
+{setup}    parts[part] = fold(x, start, stop{passed}{scalars})
 
 
 @entry
@@ -112,16 +112,17 @@ BLOCK = 256
 
 
 @entry
-def kernel(out, x, n, width, start, stop{scalars}):
-    """out[o, i] = the fold of x[o, :, i] for i from start to stop, in blocks of rows.
+def kernel(start, stop, out, x, n, width{scalars}):
+    """out[o, i] = the fold of x[o, :, i], in blocks of rows, which are `width` elements long.
 
-    Rows are `width` elements long.
+    start, stop: which results, counted through.
     """
-    count = stop - start
-    total = np.empty(count, {acc_type})
-    block = np.empty(count, {acc_type})
-    for o in range(out.size // width):
-        base = o * n * width + start
+    total = np.empty(width, {acc_type})
+    block = np.empty(width, {acc_type})
+    for o in range(start // width, (stop + width - 1) // width):
+        begin = max(start - o * width, 0)
+        count = min(stop - o * width, width) - begin
+        base = o * n * width + begin
         for first in range(0, n, BLOCK):
             row = x[base + first * width : base + first * width + count]
             for i in range(count):
@@ -144,13 +145,13 @@ def kernel(out, x, n, width, start, stop{scalars}):
                 for i in range(count):
                     block[i] = reduce(block[i], {row_element}{scalars})
             if first == 0:
-                total[:] = block
+                total[:count] = block[:count]
             else:
                 for i in range(count):
                     total[i] = combine(total[i], block[i])
         for i in range(count):
             acc = total[i]
-            out[o * width + start + i] = {project}
+            out[o * width + begin + i] = {project}
 '''
 
 
@@ -173,7 +174,9 @@ class ReductionSpec:
 
 
 def rows_module(spec: ReductionSpec) -> Any:
-    """kernel(out, x, n), partial(parts, part, x) and finish(out, parts, n) over dense rows."""
+    """The loops over dense rows: kernel(out, x, n), partial(part, start, stop, parts, x) and
+    finish(out, parts, n).
+    """
     return build.load_text(f"{spec.name}_rows", rows_text(spec))
 
 
@@ -185,20 +188,20 @@ def rows_kernel(spec: ReductionSpec) -> Any:
 
 @cache
 def partial_kernel(spec: ReductionSpec) -> Any:
-    """partial(parts, part, x), for a spec without scalars, by its entry point."""
-    arguments = (spec.acc.numpy, int, spec.input.numpy)
+    """partial(part, start, stop, parts, x), for a spec without scalars, by its entry point."""
+    arguments = (int, int, int, spec.acc.numpy, spec.input.numpy)
     return build.entry_point(f"{spec.name}_rows", rows_text(spec), arguments, "partial")
 
 
 def columns_kernel(spec: ReductionSpec) -> Any:
-    """kernel(out, x, n, width, start, stop): folds the middle dim of a dense (outer, n, width).
+    """kernel(start, stop, out, x, n, width): folds the middle dim of a dense (outer, n, width).
 
-    start, stop: the columns to fold.
+    start, stop: which results to fold.
     """
     name, text = f"{spec.name}_columns", columns_text(spec)
     if spec.scalars:
         return build.compile_text(name, text)
-    return build.entry_point(name, text, (spec.output.numpy, spec.input.numpy, *[int] * 4))
+    return build.entry_point(name, text, (int, int, spec.output.numpy, spec.input.numpy, int, int))
 
 
 @cache

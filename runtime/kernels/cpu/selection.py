@@ -100,8 +100,13 @@ def argmin(out: Array, self: Array, dim: int | None = None, keepdim: bool = Fals
 def _arg(out: Array, self: Array, dim: int | None, search: Any, is_greatest: bool) -> None:
     if dim is None or self.ndim == 0:
         out[...] = search(self)
-    elif is_last(self, dim):
+    elif is_last(self, dim) and (self.shape[-1] > LONGEST or self.dtype not in DTYPES):
         out[...] = search(self, axis=dim).reshape(out.shape)
+    elif is_last(self, dim):
+        rows, buffer = rows_of(self), buffer_of(out)
+        arrays = buffer.reshape(-1, 1), rows[:, :, None]
+        threads.run_items(best_places, arrays, len(rows), is_greatest, work=rows.size)
+        settle(out, buffer)
     else:
         values = np.empty(out.shape, self.dtype)
         _select_columns(values, out, self, dim, is_greatest)
@@ -152,16 +157,9 @@ def _select_columns(
     shape = folded.shape[0], folded.shape[2]
     value_buffer, index_buffer = buffer_of(values), buffer_of(indices)
     arrays = value_buffer.reshape(shape), index_buffer.reshape(shape), folded
-    if shape[0] > 1 and folded.size > threads.GRAIN:
-        threads.run_ranges(_parts_of(arrays, is_greatest), shape[0], folded.size)
-    else:
-        best_columns(*arrays, is_greatest)
+    threads.run_items(best_columns, arrays, shape[0], is_greatest, work=folded.size)
     settle(values, value_buffer)
     settle(indices, index_buffer)
-
-
-def _parts_of(arrays: tuple[Array, ...], is_greatest: bool) -> Any:
-    return lambda start, stop: best_columns(*[array[start:stop] for array in arrays], is_greatest)
 
 
 @planned(listing_plans.plan_bincount)
