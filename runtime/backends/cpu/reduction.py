@@ -24,6 +24,8 @@ from runtime.kernels import threads
 from runtime.kernels.cpu.reduction import (
     ReductionSpec,
     columns_kernel,
+    columns_module,
+    columns_partial,
     partial_kernel,
     rows_kernel,
     rows_module,
@@ -35,6 +37,8 @@ _new = object.__new__
 _empty = np.empty
 READING = 2
 """Elements that are read in the time that it takes to read one and write another."""
+FEW = 16
+"""How much less there must be of partial results than of elements."""
 PARALLEL_GRAIN = 2 * READING * threads.GRAIN
 
 
@@ -155,7 +159,7 @@ class Fold:
         flat, walk = x._flat, plan
         if flat is None:
             flat, walk = memory_of(x, plan, geometry[1])
-        if flat is not None and 0 < plan.work < PARALLEL_GRAIN and walk.width:
+        if flat is not None and 0 < plan.effort < PARALLEL_GRAIN and walk.width:
             if walk.width == 1:
                 self.kernel(buffer, flat, walk.count, *scalars)
             else:
@@ -187,16 +191,14 @@ class Fold:
         if flat is None and self._fold_permuted(buffer, x, plan, scalars):
             return
         if flat is not None and plan.width > 1 and plan.count:
-            work, sizes = flat.size // READING, (plan.count, plan.width)
-            kernel = columns_kernel(self.spec)
-            threads.run_ranges(kernel, plan.numel, work, buffer, flat, *sizes, *scalars)
+            self._fold_columns(buffer, flat, plan, scalars)
             return
         if flat is not None and plan.width == 0 and self.folds_in_steps:
             self._fold_in_steps(buffer, x, plan)
             return
         if flat is None or plan.width == 0:
             flat = np.ascontiguousarray(x._array().transpose(plan.order)).reshape(-1)
-        work = flat.size // READING
+        work = plan.effort // READING
         if plan.numel == 1 and threads.part_count(flat.size, work) > 1:
             self._fold_parallel(buffer, flat, scalars)
         else:
@@ -233,6 +235,23 @@ class Fold:
         partial = self.run(x, tuple(last), True, ())
         others = tuple([dim for dim in plan.reduced if dim not in last])
         buffer[...] = self.run(partial, others, True, ())._flat
+
+    def _fold_columns(self, buffer: Any, flat: Any, plan: DimPlan, scalars: Sequence[Any]) -> None:
+        """Fold dims with dense columns behind them.
+
+        Threads take results; or rows, if there is one block and many rows: neighbours in memory.
+        """
+        width, work = plan.width, flat.size // READING
+        parts = threads.part_count(plan.count, work)
+        if parts == 1 or plan.numel > width or width * parts * FEW > flat.size:
+            kernel = columns_kernel(self.spec)
+            threads.run_ranges(kernel, plan.numel, work, buffer, flat, plan.count, width, *scalars)
+            return
+        loops = columns_module(self.spec)
+        shares = np.empty(width * parts, self.spec.acc.numpy)
+        partial = loops.partial if scalars else columns_partial(self.spec)
+        threads.run_ranges(partial, plan.count, work, shares, flat, width, *scalars, numbered=True)
+        loops.finish(buffer, shares, plan.count, parts)
 
     def _fold_permuted(self, buffer: Any, x: Tensor, plan: DimPlan, scalars: Sequence[Any]) -> bool:
         """Fold memory that is dense with its dims in another order, in that order; else False."""

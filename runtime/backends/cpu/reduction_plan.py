@@ -9,6 +9,9 @@ from runtime import errors
 from runtime.core import shape as shapes
 from runtime.core.size import Size
 
+ELEMENTS_PER_ROW = 32
+"""Elements in whose time a row is begun and ended."""
+
 
 class DimPlan:
     """Where the reduced dims lie.
@@ -16,10 +19,12 @@ class DimPlan:
     sizes, strides, numel: the result's. count: elements per result. width: the length of the
     dense run behind the reduced dims; 1 when they are innermost, 0 when they are scattered and
     the tensor must be copied with its dims in `order`, reduced ones last. work: elements read.
+    effort: the same, and for rows what it takes to begin and end them.
     """
 
     __slots__ = (
         "count",
+        "effort",
         "input_sizes",
         "is_scalar",
         "numel",
@@ -53,6 +58,9 @@ class DimPlan:
                 self.width *= sizes[dim]
         elif reduced:
             self.width = 0
+
+        rows = self.numel if self.work and self.width == 1 else 0
+        self.effort = self.work + ELEMENTS_PER_ROW * rows
 
     def check_not_empty(self, name: str, dim: Any) -> None:
         """Raises: RuntimeError, with dims IndexError, if there is nothing to start from."""

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from runtime.kernels import threads
+from runtime.kernels.build import kernel
 from runtime.kernels.cpu import adding_plans, blas, matrix_plans, small
 from runtime.kernels.cpu.loop_plans import are_small_alike, operand, out, plan_loop
 from runtime.kernels.cpu.planned import Operand, Plan, planned
@@ -21,6 +23,8 @@ from runtime.kernels.cpu.reduced_dims import fold, plan_fold
 from runtime.kernels.typed import typed_sum
 
 Array = Any
+SHARES = 16
+"""Parts of a long vector whose norms are taken by themselves, however many threads there are."""
 BLOCK = 1024  # elements of a sum that stays in the element type
 quiet = np.errstate(all="ignore")  # inf and NaN are values here, not worth a warning
 
@@ -228,14 +232,51 @@ def linalg_vector_norm(
     """Write the `ord`-norm over `dim`; accumulates in float64."""
     if self.dtype.kind == "c":
         self = np.abs(self)
-    rows, plan = fold(self, dim, with_columns=False)
+    folded, plan = fold(self, dim, with_columns=ord in SUMMED_NORMS)
     flat = out.reshape(-1)
     if plan.count == 0:
         flat.fill(inf if ord < 0 else 0)
+    elif folded.ndim == 3:
+        threads.run_ranges(_norm_columns, flat.size, folded.size, flat, folded, int(ord))
+    elif ord in SUMMED_NORMS and flat.size == 1 and plan.count >= 2 * threads.GRAIN:
+        flat[0] = _norm_in_shares(folded[0], ord)
     elif ord in SUMMED_NORMS:
-        SUMMED_NORMS[ord](rows, flat)
+        norm = SUMMED_NORMS[ord]
+        threads.run_items(norm, (folded, flat), flat.size, work=folded.size)
     else:
-        _other_norm(flat, rows, ord)
+        _other_norm(flat, folded, ord)
+
+
+@kernel
+def _norm_columns(start, stop, out, x, ord):
+    """The norms over the middle dim of (outer, n, inner); start, stop: of the results."""
+    inner = x.shape[2]
+    total = np.empty(inner, np.float64)
+    for o in range(start // inner, (stop + inner - 1) // inner):
+        first, last = max(start - o * inner, 0), min(stop - o * inner, inner)
+        total[first:last] = 0.0
+        for i in range(x.shape[1]):
+            row = x[o, i]
+            for j in range(first, last):
+                value = np.float64(abs(row[j]))
+                if ord == 2:
+                    value = value * value
+                elif ord == 0:
+                    value = np.float64(value != 0.0)
+                total[j] += value
+        for j in range(first, last):
+            out[o * inner + j] = math.sqrt(total[j]) if ord == 2 else total[j]
+
+
+def _norm_in_shares(values: Array, ord: Any) -> float:
+    """The norm of many values: of some shares, which threads take, and of these."""
+    count = len(values) // SHARES
+    whole, rest = values[: count * SHARES].reshape(SHARES, count), values[count * SHARES :]
+    norms = np.zeros(SHARES + 1)
+    norm = SUMMED_NORMS[ord]
+    threads.run_items(norm, (whole, norms[:SHARES]), SHARES, work=len(values))
+    norm(rest.reshape(1, -1), norms[SHARES:])
+    return float(np.sqrt((norms * norms).sum()) if ord == 2 else norms.sum())
 
 
 @quiet

@@ -111,6 +111,37 @@ COLUMNS = '''\
 BLOCK = 256
 
 
+@inner
+def fold_rows(total, block, x, base, n, width, count{scalars}):
+    """total[i] = the fold of x[base + k * width + i] for k < n, in blocks of rows; i < count."""
+    for first in range(0, n, BLOCK):
+        row = x[base + first * width : base + first * width + count]
+        for i in range(count):
+            block[i] = {first}
+        last = min(first + BLOCK, n)
+        k = first + {skip}
+        while k + 4 <= last:  # what is kept of a block is loaded and stored once for four rows
+            a = x[base + k * width : base + k * width + count]
+            b = x[base + (k + 1) * width : base + (k + 1) * width + count]
+            c = x[base + (k + 2) * width : base + (k + 2) * width + count]
+            d = x[base + (k + 3) * width : base + (k + 3) * width + count]
+            for i in range(count):
+                acc = reduce(block[i], {a_element}{scalars})
+                acc = reduce(acc, {b_element}{scalars})
+                acc = reduce(acc, {c_element}{scalars})
+                block[i] = reduce(acc, {d_element}{scalars})
+            k += 4
+        for k in range(k, last):
+            row = x[base + k * width : base + k * width + count]
+            for i in range(count):
+                block[i] = reduce(block[i], {row_element}{scalars})
+        if first == 0:
+            total[:count] = block[:count]
+        else:
+            for i in range(count):
+                total[i] = combine(total[i], block[i])
+
+
 @entry
 def kernel(start, stop, out, x, n, width{scalars}):
     """out[o, i] = the fold of x[o, :, i], in blocks of rows, which are `width` elements long.
@@ -122,36 +153,29 @@ def kernel(start, stop, out, x, n, width{scalars}):
     for o in range(start // width, (stop + width - 1) // width):
         begin = max(start - o * width, 0)
         count = min(stop - o * width, width) - begin
-        base = o * n * width + begin
-        for first in range(0, n, BLOCK):
-            row = x[base + first * width : base + first * width + count]
-            for i in range(count):
-                block[i] = {first}
-            last = min(first + BLOCK, n)
-            k = first + {skip}
-            while k + 4 <= last:  # what is kept of a block is loaded and stored once for four rows
-                a = x[base + k * width : base + k * width + count]
-                b = x[base + (k + 1) * width : base + (k + 1) * width + count]
-                c = x[base + (k + 2) * width : base + (k + 2) * width + count]
-                d = x[base + (k + 3) * width : base + (k + 3) * width + count]
-                for i in range(count):
-                    acc = reduce(block[i], {a_element}{scalars})
-                    acc = reduce(acc, {b_element}{scalars})
-                    acc = reduce(acc, {c_element}{scalars})
-                    block[i] = reduce(acc, {d_element}{scalars})
-                k += 4
-            for k in range(k, last):
-                row = x[base + k * width : base + k * width + count]
-                for i in range(count):
-                    block[i] = reduce(block[i], {row_element}{scalars})
-            if first == 0:
-                total[:count] = block[:count]
-            else:
-                for i in range(count):
-                    total[i] = combine(total[i], block[i])
+        fold_rows(total, block, x, o * n * width + begin, n, width, count{scalars})
         for i in range(count):
             acc = total[i]
             out[o * width + begin + i] = {project}
+
+
+@entry
+def partial(part, start, stop, parts, x, width{scalars}):
+    """One thread's share of folding all rows: rows start to stop."""
+    block = np.empty(width, {acc_type})
+    total = parts[part * width : (part + 1) * width]
+    fold_rows(total, block, x, start * width, stop - start, width, width{scalars})
+
+
+@entry
+def finish(out, parts, n, count):
+    """So many shares combined and projected."""
+    width = out.size
+    for i in range(width):
+        acc = parts[i]
+        for part in range(1, count):
+            acc = combine(acc, parts[part * width + i])
+        out[i] = {project}
 '''
 
 
@@ -193,6 +217,14 @@ def partial_kernel(spec: ReductionSpec) -> Any:
     return build.entry_point(f"{spec.name}_rows", rows_text(spec), arguments, "partial")
 
 
+def columns_module(spec: ReductionSpec) -> Any:
+    """The same with partial(part, start, stop, parts, x, width) and finish(out, parts, n, count).
+
+    These fold all rows of a dense (n, width).
+    """
+    return build.load_text(f"{spec.name}_columns", columns_text(spec))
+
+
 def columns_kernel(spec: ReductionSpec) -> Any:
     """kernel(start, stop, out, x, n, width): folds the middle dim of a dense (outer, n, width).
 
@@ -202,6 +234,14 @@ def columns_kernel(spec: ReductionSpec) -> Any:
     if spec.scalars:
         return build.compile_text(name, text)
     return build.entry_point(name, text, (int, int, spec.output.numpy, spec.input.numpy, int, int))
+
+
+@cache
+def columns_partial(spec: ReductionSpec) -> Any:
+    """partial of `columns_module`, for a spec without scalars, by its entry point."""
+    arguments = (int, int, int, spec.acc.numpy, spec.input.numpy, int)
+    name, text = f"{spec.name}_columns", columns_text(spec)
+    return build.entry_point(name, text, arguments, "partial")
 
 
 @cache
