@@ -19,7 +19,7 @@ Geometry = tuple[tuple[int, ...], tuple[int, ...]]
 """Sizes and strides of one operand."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PointwisePlan:
     """How to walk the operands of an element-wise operator together.
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -188,9 +189,14 @@ def run(
     offsets = (*out_offsets, *[t._offset for t in tensors])
     form = plan.form if len(buffers) == 1 else plan.form[:1] * (len(buffers) - 1) + plan.form
     kernel = kernels.strided_kernel(form, plan.tiled)
+    parts = threads.part_count(int(plan.loop_sizes[0]), plan.numel * kernels.work)
+    if parts == 1:
+        loop = plan.loop_for(len(buffers))
+        kernel(loop, plan.counter(), plan.runs, *offsets, *buffers, *inputs, *scalars)
+        return
     calls = [
-        (loop, plan.counter(), runs, *places, *buffers, *inputs, *scalars)
-        for loop, runs, places in split_loop(plan, len(buffers), offsets, kernels.work)
+        (loop, plan.counter(), runs, *map(add, offsets, places), *buffers, *inputs, *scalars)
+        for loop, runs, places in split_loop(plan, len(buffers), parts)
     ]
     threads.run_calls(kernel, calls)
 
@@ -240,15 +246,13 @@ def elements_of(tensor: Tensor) -> tuple[Any, int]:
     return (typed_buffer(tensor), tensor._offset) if flat is None else (flat, 0)
 
 
+@lru_cache(maxsize=PLANS_KEPT)
 def split_loop(
-    plan: plans.PointwisePlan, outputs: int, offsets: tuple[int, ...], work: int
+    plan: plans.PointwisePlan, outputs: int, parts: int
 ) -> list[tuple[Any, int, tuple[int, ...]]]:
-    """(loop, runs, offsets) of each thread's part: parts of the outermost dim."""
+    """(loop, runs, place of each operand) of each thread's part: parts of the outermost dim."""
     loop = plan.loop_for(outputs)
     dims, size = int(loop[0]), int(loop[1])
-    parts = threads.part_count(size, plan.numel * work)
-    if parts == 1:
-        return [(loop, plan.runs, offsets)]
     steps = [int(stride) for stride in loop[1 + dims :: dims]]
     edges = [size * part // parts for part in range(parts + 1)]
     is_outer = dims > (2 if plan.tiled else 1)
@@ -257,8 +261,7 @@ def split_loop(
         own = loop.copy()
         own[1] = stop - start
         runs = plan.runs // size * (stop - start) if is_outer else plan.runs
-        places = [at + start * step for at, step in zip(offsets, steps, strict=True)]
-        split.append((own, runs, tuple(places)))
+        split.append((own, runs, tuple([start * step for step in steps])))
     return split
 
 
