@@ -105,12 +105,7 @@ def _has_gradient(operator: Operator) -> bool:
 
 def _with_gradient() -> list[Any]:
     """Every operator whose gradient is compared."""
-    gap = pytest.mark.xfail(strict=True, reason="no CUDA kernel for '_polygamma'")
-    return [
-        pytest.param(each, marks=gap if each.name == "_trigamma" else (), id=each.name)
-        for each in POINTWISE
-        if _has_gradient(each)
-    ]
+    return [pytest.param(each, id=each.name) for each in POINTWISE if _has_gradient(each)]
 
 
 @pytest.mark.parametrize("operator", _with_gradient())
