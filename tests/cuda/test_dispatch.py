@@ -276,6 +276,15 @@ def test_running_statistics_follow(emulated):
     compare(layers[1].running_var, layers[0].running_var, "running_var")
 
 
+def test_running_statistics_that_lie_apart_follow(emulated):
+    """The columns of a table."""
+    x, table = torch.randn(5, 3), torch.rand(3, 2)
+    there = table.cuda()
+    for given, stats in ((x, table), (x.cuda(), there)):
+        F.batch_norm(given, stats[:, 0], stats[:, 1], training=True)
+    compare(there, table, "running statistics")
+
+
 def test_training_step(emulated):
     """Embedding, dropout, normalisation, cross entropy: their gradients, and a step."""
     words, classes = torch.tensor([3, 1, 3, 0]), torch.tensor([2, 0, 1, 3])

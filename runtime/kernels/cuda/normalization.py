@@ -12,7 +12,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from runtime.kernels.cuda.queue import Array, Folded, Queue
+from runtime.kernels.cuda.queue import Array, Folded, Queue, contiguous, walks_strides
 from runtime.kernels.cuda.rows import (
     WARPS,
     first_row,
@@ -25,6 +25,7 @@ from runtime.kernels.cuda.rows import (
 from runtime.kernels.cuda.typed import device_function, device_kernel, run_elements
 
 
+@walks_strides
 def native_batch_norm(
     queue: Queue,
     out: Array,
@@ -39,7 +40,10 @@ def native_batch_norm(
     momentum: float,
     eps: float,
 ) -> None:
-    """Write the normalised input and, in training, the statistics; update the running ones."""
+    """Write the normalised input and, in training, the statistics; update the running ones where
+    they lie."""
+    arrays = (input, weight, bias, running_mean, running_var)
+    input, *parameters = (None if each is None else contiguous(queue, each) for each in arrays)
     shape = channels_of(input)
     count = shape.count
     scale, shift, mean, variance = (queue.empty((count,), input.dtype.opmath) for _ in range(4))
@@ -52,12 +56,14 @@ def native_batch_norm(
         "HAS_RUNNING_MEAN": running_mean is not None,
         "HAS_RUNNING_VAR": running_var is not None,
     }
-    parameters = (weight, bias, running_mean, running_var, save_mean, save_invstd)
     places = shape.outer * shape.inner
     numbers = (count, places, momentum, eps)
-    operands = (input, scale, shift, mean, variance, *parameters)
+    operands = (input, scale, shift, mean, variance, *parameters, save_mean, save_invstd)
     run_elements(queue, batch_coefficients, count, *operands, *numbers, **flags)
     scale_and_shift(queue, out, input, scale, shift, shape)
+    for theirs, own in zip(arrays[3:], parameters[2:], strict=True):
+        if training and own is not theirs:
+            queue.copy(theirs, own)
 
 
 def channels_of(array: Array) -> Folded:

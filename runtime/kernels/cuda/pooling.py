@@ -95,6 +95,21 @@ def max_pool2d_with_indices(
     _max_pool(queue, out, indices, self, 2, windows, False)
 
 
+def max_pool2d(
+    queue: Queue,
+    out: Array,
+    self: Array,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+) -> None:
+    """Write the largest element of each window."""
+    windows = [*_windows(2, kernel_size, stride, padding), triple(dilation, 2, 1)]
+    _max_pool(queue, out, None, self, 2, windows, False)
+
+
 def max_pool3d_with_indices(
     queue: Queue,
     out: Array,
@@ -128,7 +143,7 @@ def adaptive_max_pool3d(
 def _max_pool(
     queue: Queue,
     out: Array,
-    indices: Array,
+    indices: Array | None,
     self: Array,
     count: int,
     windows: list[Triple],
@@ -136,8 +151,8 @@ def _max_pool(
 ) -> None:
     lengths, counts = _spatial(self.sizes, count), _spatial(out.sizes, count)
     numbers = [out.numel, *lengths, *counts, *(number for each in windows for number in each)]
-    operands = (out, indices, self)
-    run_elements(queue, max_windows, out.numel, *operands, *numbers, ADAPTIVE=adaptive)
+    flags = {"ADAPTIVE": adaptive, "TELLS_PLACES": indices is not None}
+    run_elements(queue, max_windows, out.numel, out, indices, self, *numbers, **flags)
 
 
 @device_kernel("X* int64* X*", "I" + " I" * 18)
@@ -177,7 +192,8 @@ def max_windows(
                 h = I(h + spread_h)
             d = I(d + spread_d)
         out[i] = store_X(best)
-        indices[i] = np.int64(place)
+        if TELLS_PLACES:
+            indices[i] = np.int64(place)
         i = I(i + cuda.gridsize(1))
 
 
