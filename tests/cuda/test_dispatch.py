@@ -59,6 +59,20 @@ def _is_ours(operator: Operator) -> bool:
 OPERATORS = [each for each in harness.program().operators if _is_ours(each)]
 
 
+ON_THE_HOST = {
+    "_randperm": "its steps follow each other: the host shuffles, and the numbers are equal",
+}
+"""Operators whose kernel is the CPU's, whatever the device of the result, and why."""
+
+
+def test_every_kernel_has_a_twin():
+    """Whatever runs on the CPU runs on a device."""
+    kinds = {each.name: each.kind for each in harness.program().operators}
+    kernels = {n: dict(kind.backends) for n, kind in kinds.items() if isinstance(kind, Dispatch)}
+    alone = [name for name, backends in kernels.items() if set(backends) != {"CPU", "CUDA"}]
+    assert alone == list(ON_THE_HOST)
+
+
 def _cases(operator: Operator) -> list[harness.Case]:
     return [each for each in harness.cases(operator) if not each.raises]
 

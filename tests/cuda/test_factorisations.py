@@ -9,12 +9,12 @@ import pytest
 import torchgen_out as torch
 from codegen.model.operator import Dispatch
 from runtime.core import dtype as dtypes
-from runtime.kernels.cuda import matrix_parts
+from runtime.kernels.cuda import matrix_parts, typed
 from tests import harness
 from tests.cuda.compiling import check, needs_extra
 from tests.cuda.test_operators import OURS, compare, on_device
 
-MODULES = ("factorisations", "solvers", "spectra")
+MODULES = ("factorisations", "solvers", "spectra", "least_squares", "exponentials")
 
 pytestmark = pytest.mark.usefixtures("emulated")
 
@@ -62,6 +62,14 @@ ROUND_TRIPS = {
     "product of qr": lambda a, b: torch.matmul(*L.qr(b)),
     "complete qr": lambda a, b: torch.matmul(*L.qr(b, mode="complete")),
     "solve with factors": lambda a, b: L.lu_solve(*L.lu_factor(a), b),
+    "pseudo-inverse": lambda a, b: L.pinv(b),
+    "pseudo-inverse of a wide one": lambda a, b: L.pinv(b.mT),
+    "pseudo-inverse of a Hermitian one": lambda a, b: L.pinv(a + a.mT, hermitian=True),
+    "least squares": lambda a, b: L.lstsq(b, a)[0],
+    "least squares by qr": lambda a, b: L.lstsq(b, a, driver="gels")[0],
+    "smallest solution": lambda a, b: L.lstsq(b.mT, a[..., :2, :], driver="gelsd")[0],
+    "smallest solution by qr": lambda a, b: L.lstsq(b.mT, a[..., :2, :], driver="gels")[0],
+    "exponential": lambda a, b: L.matrix_exp(a),
 }
 
 
@@ -87,6 +95,29 @@ def test_singular_vectors(shape, full):
     assert [each.shape for each in (u, s, vh)] == [each.shape for each in expected]
     k = min(shape[-2:])
     assert torch.allclose(_product(u[..., :k], s, vh[..., :k, :]).cpu(), a, atol=1e-8)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
+def test_what_counts_as_0(dtype):
+    """Of matrices whose last column is the sum of the others."""
+    a, b = (torch.cat([x, x.sum(-1, True)], -1).to(dtype) for x in (randn(2, 5, 2), randn(2, 5, 1)))
+    a = a * (1 + 1j) if dtype.is_complex else a
+    on_cuda = [each.cuda() for each in (a, b)]
+    assert torch.allclose(L.pinv(on_cuda[0]).cpu(), L.pinv(a), atol=1e-8)
+    got, expected = L.lstsq(*on_cuda, driver="gelsd"), L.lstsq(a, b, driver="gelsd")
+    assert got.rank.tolist() == [2, 2]
+    for ours, theirs in zip(got, expected, strict=True):
+        assert torch.allclose(ours.cpu(), theirs, atol=1e-8)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 40.0])
+def test_exponentials_of_a_batch_of_all_sizes(scale):
+    """Each matrix is squared as often as it needs, so the small one beside it loses nothing."""
+    a = randn(3, 5, 5) * scale / 5
+    a[0] *= 1e-3
+    got, expected = L.matrix_exp(a.cuda()).cpu(), L.matrix_exp(a)
+    for ours, theirs in zip(got, expected, strict=True):
+        assert ((ours - theirs).abs().max() / theirs.abs().max()).item() < 1e-13
 
 
 def test_eigenvectors():
@@ -135,6 +166,19 @@ def test_work_goes_into_the_current_stream(libraries):
     with torch.cuda.stream(side):
         L.lu_factor_ex(a)
     assert libraries["cusolverDn"].calls == [("xgetrf", side.cuda_stream)]
+
+
+@needs_extra
+@pytest.mark.parametrize("dtype", [torch.float32, torch.complex64])
+def test_kernels_of_functions_of_matrices_compile(emulated, dtype):
+    a = torch.randn(2, 3, 3, dtype=dtype, device="cuda")
+    L.matrix_exp(4 * a)
+    L.lstsq(a, a)
+    names = {each.__name__ for each in typed.KERNELS}
+    sources = [each for each in emulated.sources.values() if each.name in names]
+    assert {"combine_powers", "take_squares", "invert_values"} <= {each.name for each in sources}
+    for source in sources:
+        check(source, False, dtype.is_complex)
 
 
 @needs_extra

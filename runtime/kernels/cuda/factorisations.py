@@ -133,7 +133,7 @@ def linalg_qr(queue: Queue, Q: Array, R: Array, A: Array, mode: str) -> None:
             queue.fill(Q, 0)
             set_diagonal(queue, Q)
         return
-    work, tau = _reflect(queue, copied(queue, A))
+    work, tau = reflect(queue, copied(queue, A))
     matrix_parts.copy_triangle(queue, R, _stacked(work), upper=True)
     if mode != "r":
         made = by_columns(queue, Q.sizes, Q.dtype)
@@ -144,7 +144,7 @@ def linalg_qr(queue: Queue, Q: Array, R: Array, A: Array, mode: str) -> None:
         finish(queue, Q, made)
 
 
-def _reflect(queue: Queue, work: Array) -> tuple[Array, Array]:
+def reflect(queue: Queue, work: Array) -> tuple[Array, Array]:
     """Replace matrices by R and the reflectors; return them and their scales."""
     smaller = min(work.sizes[-2:])
     tau = queue.empty((*work.sizes[:-2], smaller), work.dtype)
@@ -165,7 +165,7 @@ def _multiply(queue: Queue, work: Array, tau: Array) -> None:
 def geqrf(queue: Queue, a: Array, tau: Array, self: Array) -> None:
     """Write R and the reflectors below it into one matrix, and the reflectors' scales."""
     if self.numel:
-        work, scales = _reflect(queue, copied(queue, self, a))
+        work, scales = reflect(queue, copied(queue, self, a))
         finish(queue, a, work)
         queue.copy(tau, scales)
 

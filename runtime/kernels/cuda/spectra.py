@@ -41,7 +41,21 @@ def _linalg_svd(
     compute_uv: bool,
     driver: str | None,
 ) -> None:
-    """Write singular values and, unless U and Vh are empty, singular vectors.
+    """Write singular values and, unless U and Vh are empty, singular vectors."""
+    find_singular(queue, U, S, Vh, A, full_matrices, compute_uv, "linalg.svd")
+
+
+def find_singular(
+    queue: Queue,
+    U: Array,
+    S: Array,
+    Vh: Array,
+    A: Array,
+    full_matrices: bool,
+    compute_uv: bool,
+    operator: str,
+) -> None:
+    """The same for any operator, which an error names.
 
     The library wants no fewer rows than columns: otherwise A^T = Vh^T S U^T is factored.
     """
@@ -68,7 +82,7 @@ def _linalg_svd(
     if compute_uv:
         queue.copy(U, turned(vh) if is_wide else u)
         queue.copy(Vh, turned(u) if is_wide else vh)
-    _check(queue, "linalg.svd", info, "singular values", bool(batch))
+    _check(queue, operator, info, "singular values", bool(batch))
 
 
 @direct
@@ -76,6 +90,19 @@ def _linalg_eigh(
     queue: Queue, eigenvalues: Array, eigenvectors: Array, A: Array, UPLO: str, compute_v: bool
 ) -> None:
     """Write the eigenvalues of Hermitian matrices, ascending, and eigenvectors if asked for."""
+    find_hermitian(queue, eigenvalues, eigenvectors, A, UPLO, compute_v, "linalg.eigh")
+
+
+def find_hermitian(
+    queue: Queue,
+    eigenvalues: Array,
+    eigenvectors: Array,
+    A: Array,
+    UPLO: str,
+    compute_v: bool,
+    operator: str,
+) -> None:
+    """The same for any operator, which an error names."""
     if not A.numel:
         return
     work = copied(queue, A, eigenvectors if compute_v else None)
@@ -87,7 +114,7 @@ def _linalg_eigh(
     queue.copy(eigenvalues, values)
     if compute_v:
         finish(queue, eigenvectors, work)
-    _check(queue, "linalg.eigh", info, "eigenvalues", A.ndim > 2)
+    _check(queue, operator, info, "eigenvalues", A.ndim > 2)
 
 
 @direct

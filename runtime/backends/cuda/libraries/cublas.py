@@ -16,6 +16,8 @@ POINTERS_TO_HOST, POINTERS_TO_DEVICE = 0, 1
 """cublasPointerMode_t: results stay on the device, so nothing waits; factors come from the host."""
 LEFT, RIGHT = 0, 1
 """cublasSideMode_t."""
+NOT_TRANSPOSED, TRANSPOSED, ADJOINT = 0, 1, 2
+"""cublasOperation_t."""
 
 
 class Blas:
@@ -43,9 +45,15 @@ class Blas:
             )  # fmt: skip
 
     def solve_triangular(
-        self, a: Columns, b: Columns, upper: bool, left: bool, unitriangular: bool
+        self,
+        a: Columns,
+        b: Columns,
+        upper: bool,
+        left: bool,
+        unitriangular: bool,
+        operation: int = NOT_TRANSPOSED,
     ) -> None:
-        """Replace b by the solution of A X = B, or X A = B, for a triangle of A."""
+        """Replace b by the solution of op(A) X = B, or X op(A) = B, for a triangle of A."""
         function = getattr(self._library, f"{LETTERS[a.dtype.name]}trsm_64")
         kept, one = number(1, a.dtype)
         driver.current().enter(self.index)
@@ -53,7 +61,7 @@ class Blas:
             self._library.set_stream(self._handle, streams.current_handle(self.index))
             self._library.set_pointer_mode(self._handle, POINTERS_TO_HOST)
             function(
-                self._handle, LEFT if left else RIGHT, int(upper), 0, int(unitriangular), b.rows,
-                b.columns, one, a.address, a.leading, b.address, b.leading,
+                self._handle, LEFT if left else RIGHT, int(upper), operation, int(unitriangular),
+                b.rows, b.columns, one, a.address, a.leading, b.address, b.leading,
             )  # fmt: skip
         del kept

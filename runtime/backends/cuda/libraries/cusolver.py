@@ -15,13 +15,17 @@ import numpy as np
 
 from runtime.backends.cuda import driver, streams
 from runtime.backends.cuda.libraries import loading
-from runtime.backends.cuda.libraries.cublas import LEFT, LETTERS, RIGHT
+from runtime.backends.cuda.libraries.cublas import (
+    ADJOINT,
+    LEFT,
+    LETTERS,
+    NOT_TRANSPOSED,
+    RIGHT,
+    TRANSPOSED,
+)
 from runtime.core import dtype as dtypes
 from runtime.kernels.cuda.columns import Columns
 from runtime.kernels.cuda.queue import Queue
-
-NOT_TRANSPOSED, TRANSPOSED, ADJOINT = 0, 1, 2
-"""cublasOperation_t."""
 
 
 class Solver:
