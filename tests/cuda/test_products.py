@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 import torchgen_out as torch
+from runtime.kernels.cuda import compiler, rows
 from tests import harness
+from tests.cuda.compiling import check
 from tests.cuda.test_operators import OURS, compare, on_device
 
 NAMES = ("mm", "mv", "dot", "vdot", "bmm", "addmm", "addmv", "baddbmm", "addbmm", "addr", "linear",
          "matmul")  # fmt: skip
-DTYPES = ("float64", "float16", "complex64")
+DTYPES = ("float64", "float16", "complex64", "int32")
 """Besides those in which `test_dispatch` runs all samples."""
 
 pytestmark = pytest.mark.usefixtures("emulated")
@@ -178,10 +180,32 @@ def test_work_goes_into_the_current_stream(libraries):
     assert libraries["cublas"].calls[-1] == ("dot", stream.cuda_stream)
 
 
-def test_integers_are_not_multiplied():
-    a = torch.ones(2, 2, dtype=torch.int64, device="cuda")
-    with pytest.raises(NotImplementedError, match="not implemented for 'Long'"):
-        a @ a
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int64])
+def test_integers_wrap_around(dtype):
+    """In tiles that end anywhere, and added to others."""
+    a, b, c = (torch.randint(0, 120, s).to(dtype) for s in ((2, 17, 18), (2, 18, 3), (17, 3)))
+    there = [each.cuda() for each in (a, b, c)]
+    sums = [torch.baddbmm(z, x, y, beta=2, alpha=3) for x, y, z in ((a, b, c), there)]
+    assert torch.equal(sums[1].cpu(), sums[0])
+    x, y = c[:3], there[2][:3]
+    expected = torch.nn.functional.linear(x, x, x[0])
+    assert torch.equal(torch.nn.functional.linear(y, y, y[0]).cpu(), expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.int64])
+def test_long_vectors_of_integers_are_cut(emulated, monkeypatch, dtype):
+    monkeypatch.setattr(rows, "LEAST_PER_SLICE", 500)
+    x = torch.randint(-9, 9, (4000,)).to(dtype)
+    there = x.cuda()
+    before = len(emulated.named("launch"))
+    got = there[::2].dot(there[1::2])
+    assert len(emulated.named("launch")) == before + 3  # slices, a number 1, and their sum
+    assert torch.equal(got.cpu(), x[::2].dot(x[1::2]))
+    (there[:6].view(2, 3) @ there[:6].view(3, 2)).sum()
+    if compiler.is_installed():
+        for source in emulated.sources.values():
+            if source.name in ("sum_products", "multiply_tiles"):
+                check(source, False)
 
 
 def test_devices_are_not_mixed():

@@ -1,4 +1,4 @@
-"""Matrix products on CUDA: one call of cuBLASLt each, into the given output.
+"""Matrix products on CUDA: one call of cuBLASLt each, into the given output; of integers by ours.
 
 Transposes arrive as strides and reach the library as flags. Shapes and dtypes were checked by
 `runtime.ops.shapes.linalg`.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from runtime.kernels.cuda import products
 from runtime.kernels.cuda.direct import LibraryQueue as Queue
 from runtime.kernels.cuda.direct import adding, direct, turned
 from runtime.kernels.cuda.matrix_plans import multiply
@@ -30,20 +31,22 @@ def mv(queue: Queue, out: Array, self: Array, vec: Array) -> None:
 @direct
 def dot(queue: Queue, out: Array, self: Array, tensor: Array) -> None:
     """Write the sum of self * tensor."""
-    if self.numel:
-        queue.blas.dot(out, _stepped(queue, self), _stepped(queue, tensor), False)
-    else:
-        queue.fill(out, 0)
+    _dot(queue, out, self, tensor, False)
 
 
 @direct
 def vdot(queue: Queue, out: Array, self: Array, other: Array) -> None:
     """Write the sum of conj(self) * other."""
-    if self.numel:
-        vectors = _stepped(queue, self), _stepped(queue, other)
-        queue.blas.dot(out, *vectors, self.dtype.is_complex)
-    else:
+    _dot(queue, out, self, other, self.dtype.is_complex)
+
+
+def _dot(queue: Queue, out: Array, a: Array, b: Array, conjugated: bool) -> None:
+    if not a.numel:
         queue.fill(out, 0)
+    elif out.dtype.kind == "i":
+        products.dot(queue, out, a, b)
+    else:
+        queue.blas.dot(out, _stepped(queue, a), _stepped(queue, b), conjugated)
 
 
 @direct

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from runtime.core import dtype as dtypes
+from runtime.kernels.cuda import products
 from runtime.kernels.cuda.direct import LibraryQueue as Queue
 from runtime.kernels.cuda.direct import turned
 from runtime.kernels.cuda.queue import Array
@@ -99,6 +100,8 @@ def multiply(
         return
     if not a.sizes[2]:
         _without_product(queue, out, beta, addend, bias)
+    elif out.dtype.kind == "i":
+        _multiply_integers(queue, out, a, b, alpha, beta, addend, bias)
     elif column_major(turned(out)) is not None:
         last = None if addend is None else turned(addend)
         _column_major(queue, turned(out), turned(b), turned(a), alpha, beta, last, bias)
@@ -125,6 +128,35 @@ def _without_product(
 def scaled(x, factor):
     """An element times a number."""
     return x * factor
+
+
+def _multiply_integers(
+    queue: Queue,
+    out: Array,
+    a: Array,
+    b: Array,
+    alpha: Any,
+    beta: Any,
+    addend: Array | None,
+    bias: Array | None,
+) -> None:
+    """By a kernel of our own; what is to be added is, in a second step."""
+    if bias is not None:
+        beta, addend = 1, bias.expanded(out.sizes)
+    if addend is None and alpha == 1:
+        products.multiply(queue, out, a, b)
+        return
+    made = queue.empty(out.sizes, out.dtype)
+    products.multiply(queue, made, a, b)
+    if addend is None:
+        queue.apply(scaled, out, [made], [alpha])
+    else:
+        queue.apply(weighted, out, [made, addend], [alpha, beta])
+
+
+def weighted(x, y, factor_x, factor_y):
+    """The sum of two elements, each times a number."""
+    return x * factor_x + y * factor_y
 
 
 def _column_major(

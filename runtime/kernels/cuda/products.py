@@ -1,13 +1,22 @@
-"""A matrix product of our own, for kernels that need small ones between their own steps.
+"""Products of our own: of integers, which the libraries do not multiply.
 
-Products that users ask for are a library's.
+Sums wrap around, as on the CPU.
 """
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
+# ruff: noqa: F821 - T, GROUP and the like are names of the compiled text.
 
 from __future__ import annotations
 
-from runtime.kernels.cuda.queue import Array, Queue
+from runtime.kernels.cuda.queue import Array, Folded, Queue
+from runtime.kernels.cuda.rows import (
+    WARPS,
+    cut,
+    first_row,
+    lane_of_row,
+    row_step,
+    run_rows,
+    sum_of_group,
+)
 from runtime.kernels.cuda.typed import device_kernel, run
 
 TILE = 16
@@ -25,7 +34,8 @@ def transposed(array: Array) -> Array:
 def multiply(queue: Queue, out: Array, a: Array, b: Array, accumulate: bool = False) -> None:
     """out = a @ b, or out += a @ b, in the arrays' own type.
 
-    Shape: out (m, n), a (m, k), b (k, n); or all with a batch and heads before. Any strides.
+    Shape: out (m, n), a (m, k), b (k, n); or all with a batch before, or batch and heads. Any
+    strides.
     """
     out, a, b = (each if each.ndim == 4 else _alone(each) for each in (out, a, b))
     batch, heads, m, k = a.sizes
@@ -37,8 +47,12 @@ def multiply(queue: Queue, out: Array, a: Array, b: Array, accumulate: bool = Fa
 
 
 def _alone(matrix: Array) -> Array:
-    """A matrix as a batch of one with one head."""
-    return matrix.at(0, (1, 1, *matrix.sizes), (0, 0, *matrix.strides))
+    """A matrix, or a batch of them, as a batch with one head."""
+    missing = 4 - matrix.ndim
+    sizes, strides = matrix.sizes, matrix.strides
+    if missing == 1:
+        return matrix.at(0, (sizes[0], 1, *sizes[1:]), (strides[0], 0, *strides[1:]))
+    return matrix.at(0, (1, 1, *sizes), (0, 0, *strides))
 
 
 @device_kernel("X* X* X*", "I" + " I" * 15)
@@ -77,3 +91,36 @@ def multiply_tiles(
     if row < m and column < n:
         at = I(batch * out_batch + head * out_head + row * out_row + column * out_column)
         out[at] = T(out[at] + total) if ADDS else total
+
+
+def dot(queue: Queue, out: Array, a: Array, b: Array) -> None:
+    """Write the sum of the products of two vectors, of any steps: in slices if they are long."""
+    n = a.numel
+    group, splits, chunk = cut(queue, Folded(1, n, 1))
+    if splits == 1:
+        run_rows(queue, sum_products, 1, group, out, a, b, 1, n, n, *a.strides, *b.strides)
+        return
+    parts, one = queue.empty((splits,), out.dtype), queue.empty((1,), out.dtype)
+    queue.fill(one, 1)
+    numbers = (splits, n, chunk, *a.strides, *b.strides)
+    run_rows(queue, sum_products, splits, group, parts, a, b, *numbers)
+    run_rows(queue, sum_products, 1, group, out, parts, one, 1, splits, splits, 1, 0)
+
+
+@device_kernel("X* X* X*", "I I I I I")
+def sum_products(out, a, b, pieces, count, chunk, step_a, step_b):
+    """A group of threads owns a slice: lane t takes elements t, t + GROUP ..."""
+    shared = cuda.shared.array(WARPS, T)
+    lane = lane_of_row()
+    piece = first_row()
+    while piece < pieces:
+        i = I(piece * chunk + lane)
+        stop = I(min(piece * chunk + chunk, count))
+        total = T(0)
+        while i < stop:
+            total = T(total + T(a[I(i * step_a)] * b[I(i * step_b)]))
+            i = I(i + GROUP)
+        total = sum_of_group(total, shared)
+        if lane == 0:
+            out[piece] = total
+        piece = I(piece + row_step())
