@@ -208,6 +208,29 @@ def test_long_vectors_of_integers_are_cut(emulated, monkeypatch, dtype):
                 check(source, False)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_attention_is_two_products_of_what_lies_there(libraries, emulated, dtype):
+    """16-bit floats as they are; heads before time are one batch, and only the result is turned."""
+    own = [torch.randn(2, 3, 4, 8).to(dtype) for _ in range(3)]
+    there = [each.cuda() for each in own]
+    before = len(emulated.named("launch"))
+    got = torch.nn.functional.scaled_dot_product_attention(*there, is_causal=True)
+    assert len(products(libraries)) == 2
+    launched = [call[1] for call in emulated.named("launch")[before:]]
+    assert launched[:-1] == ["mask_scores", "logsumexp_rows", "mark_empty_rows", "weigh_scores"]
+    assert launched[-1] == "element_strided"
+    expected = torch.nn.functional.scaled_dot_product_attention(*own, is_causal=True)
+    compare(got.contiguous(), expected.contiguous(), "attention")
+
+
+def test_steps_of_recurrent_layers_are_products_of_the_library(libraries):
+    layer = torch.nn.LSTM(3, 4)
+    x = torch.randn(5, 2, 3)
+    expected, there = layer(x)[0], layer.cuda()(x.cuda())[0]
+    assert len(products(libraries)) == 1 + 5  # the inputs' weights, and one product per step
+    compare(there.detach(), expected.detach(), "lstm")
+
+
 def test_devices_are_not_mixed():
     with pytest.raises(RuntimeError, match=r"same device.*cuda:0 and cuda:1"):
         torch.mm(torch.ones(2, 2, device="cuda:0"), torch.ones(2, 2, device="cuda:1"))

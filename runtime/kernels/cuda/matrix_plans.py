@@ -27,12 +27,14 @@ class Matrix(NamedTuple):
 class Product(NamedTuple):
     """d = alpha * op(a) @ op(b) + beta * c, for a batch: all that is to be known but where.
 
-    transpose_a, transpose_b: whether op transposes. has_bias: whether a vector is added to every
-    column. alignments: the powers of two up to 256 by which the addresses of a, b, c and d can be
-    divided.
+    dtype: of a and b. result: of c and d, the type in which 16-bit products are added up if not the
+    same. transpose_a, transpose_b: whether op transposes. has_bias: whether a vector is added to
+    every column. alignments: the powers of two up to 256 by which the addresses of a, b, c and d
+    can be divided.
     """
 
     dtype: dtypes.dtype
+    result: dtypes.dtype
     a: Matrix
     transpose_a: bool
     b: Matrix
@@ -95,6 +97,7 @@ def multiply(
     """out = alpha * a @ b + beta * addend, and the dense vector `bias` added to each row.
 
     Shape: (B, m, k), (B, k, n) -> (B, m, n), as the addend; bias (n).
+    dtype: one of all; or that of 16-bit operands, and float32.
     """
     if not out.numel:
         return
@@ -181,7 +184,7 @@ def _column_major(
     places = Places(a.address, b.address, where.address, out.address, bias.address if bias else 0)
     alignments = (_alignment(a), _alignment(b), _alignment(where), _alignment(out))
     product = Product(
-        out.dtype, in_a, transpose_a, in_b, transpose_b, c or d, d, out.sizes[0],
+        a.dtype, out.dtype, in_a, transpose_a, in_b, transpose_b, c or d, d, out.sizes[0],
         bias is not None, alignments,
     )  # fmt: skip
     queue.products.run(product, places, alpha, beta)

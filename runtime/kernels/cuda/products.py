@@ -7,7 +7,7 @@ Sums wrap around, as on the CPU.
 
 from __future__ import annotations
 
-from runtime.kernels.cuda.queue import Array, Folded, Queue
+from runtime.kernels.cuda.queue import Array, Folded, Queue, contiguous
 from runtime.kernels.cuda.rows import (
     WARPS,
     cut,
@@ -26,39 +26,24 @@ banks."""
 CELLS = TILE * PITCH
 
 
-def transposed(array: Array) -> Array:
-    """A matrix seen the other way."""
-    return array.at(0, array.sizes[::-1], array.strides[::-1])
+def multiply(queue: Queue, out: Array, a: Array, b: Array) -> None:
+    """out = a @ b, in the arrays' own type.
 
-
-def multiply(queue: Queue, out: Array, a: Array, b: Array, accumulate: bool = False) -> None:
-    """out = a @ b, or out += a @ b, in the arrays' own type.
-
-    Shape: out (m, n), a (m, k), b (k, n); or all with a batch before, or batch and heads. Any
-    strides.
+    Shape: (batch, m, k), (batch, k, n) -> (batch, m, n). Any strides; operands without dense rows
+    are copied, so that threads side by side read elements side by side.
     """
-    out, a, b = (each if each.ndim == 4 else _alone(each) for each in (out, a, b))
-    batch, heads, m, k = a.sizes
-    n = b.sizes[3]
-    blocks = batch * heads * -(-m // TILE) * -(-n // TILE)
-    numbers = (heads, m, n, k, *out.strides, *a.strides, *b.strides)
-    threads = (TILE, TILE)
-    run(queue, multiply_tiles, blocks, out, a, b, *numbers, threads=threads, ADDS=accumulate)
+    a, b = (x if x.strides[2] == 1 else contiguous(queue, x) for x in (a, b))
+    batch, m, k = a.sizes
+    n = b.sizes[2]
+    blocks = batch * -(-m // TILE) * -(-n // TILE)
+    numbers = (m, n, k, *out.strides, *a.strides, *b.strides)
+    run(queue, multiply_tiles, blocks, out, a, b, *numbers, threads=(TILE, TILE))
 
 
-def _alone(matrix: Array) -> Array:
-    """A matrix, or a batch of them, as a batch with one head."""
-    missing = 4 - matrix.ndim
-    sizes, strides = matrix.sizes, matrix.strides
-    if missing == 1:
-        return matrix.at(0, (sizes[0], 1, *sizes[1:]), (strides[0], 0, *strides[1:]))
-    return matrix.at(0, (1, 1, *sizes), (0, 0, *strides))
-
-
-@device_kernel("X* X* X*", "I" + " I" * 15)
+@device_kernel("X* X* X*", "I" + " I" * 11)
 def multiply_tiles(
-    out, a, b, heads, m, n, k, out_batch, out_head, out_row, out_column,
-    a_batch, a_head, a_row, a_column, b_batch, b_head, b_row, b_column,
+    out, a, b, m, n, k, out_batch, out_row, out_column, a_batch, a_row, a_column,
+    b_batch, b_row, b_column,
 ):  # fmt: skip
     """A block owns a tile of one product, and thread (x, y) its element in column x of row y."""
     a_tile = cuda.shared.array(CELLS, T)
@@ -67,12 +52,11 @@ def multiply_tiles(
     across = I((n + TILE - 1) // TILE)
     rest = divided(I(cuda.blockIdx.x), across)
     column = I((I(cuda.blockIdx.x) - rest * across) * TILE + x)
-    pair = divided(rest, I((m + TILE - 1) // TILE))
-    row = I((rest - pair * I((m + TILE - 1) // TILE)) * TILE + y)
-    batch = divided(pair, heads)
-    head = I(pair - batch * heads)
-    a_start = I(batch * a_batch + head * a_head + row * a_row)
-    b_start = I(batch * b_batch + head * b_head + column * b_column)
+    down = I((m + TILE - 1) // TILE)
+    batch = divided(rest, down)
+    row = I((rest - batch * down) * TILE + y)
+    a_start = I(batch * a_batch + row * a_row)
+    b_start = I(batch * b_batch + column * b_column)
     total = T(0)
     start = I(0)
     while start < k:
@@ -89,8 +73,7 @@ def multiply_tiles(
         cuda.syncthreads()
         start = I(start + TILE)
     if row < m and column < n:
-        at = I(batch * out_batch + head * out_head + row * out_row + column * out_column)
-        out[at] = T(out[at] + total) if ADDS else total
+        out[I(batch * out_batch + row * out_row + column * out_column)] = total
 
 
 def dot(queue: Queue, out: Array, a: Array, b: Array) -> None:

@@ -8,8 +8,11 @@ throughout, and results rounded once.
 
 from __future__ import annotations
 
-from runtime.kernels.cuda.products import multiply, transposed
-from runtime.kernels.cuda.queue import Array, Queue, in_opmath
+from runtime.kernels.cuda import matrix_plans
+from runtime.kernels.cuda.direct import LibraryQueue as Queue
+from runtime.kernels.cuda.direct import direct
+from runtime.kernels.cuda.direct import turned as transposed
+from runtime.kernels.cuda.queue import Array, in_opmath
 from runtime.kernels.cuda.recurrent_steps import (
     add_elements,
     gru_step,
@@ -30,6 +33,15 @@ def _times(count: int, reverse: bool) -> range:
 def _at(array: Array, time: int) -> Array:
     """The slice of a time step."""
     return array.at(time * array.strides[0], array.sizes[1:], array.strides[1:])
+
+
+def multiply(queue: Queue, out: Array, a: Array, b: Array, accumulate: bool = False) -> None:
+    """out = a @ b, or out += a @ b."""
+    batch, left, right = (x.at(0, (1, *x.sizes), (0, *x.strides)) for x in (out, a, b))
+    if accumulate:
+        matrix_plans.multiply(queue, batch, left, right, 1, 1, batch)
+    else:
+        matrix_plans.multiply(queue, batch, left, right)
 
 
 def _previous(states: Array, first: Array, time: int, reverse: bool) -> Array:
@@ -57,6 +69,7 @@ def _weight_gradient(
 # -- LSTM ---------------------------------------------------------------------------------------
 
 
+@direct
 def lstm_layer(
     queue: Queue,
     output: Array,
@@ -96,6 +109,7 @@ def _lstm(
     queue.copy(last_cell, cell)
 
 
+@direct
 def lstm_layer_backward(
     queue: Queue,
     grad_gates: Array,
@@ -151,6 +165,7 @@ def _lstm_backward(
 # -- GRU ----------------------------------------------------------------------------------------
 
 
+@direct
 def gru_layer(
     queue: Queue,
     output: Array,
@@ -186,6 +201,7 @@ def _gru(
         hidden = made[1]
 
 
+@direct
 def gru_layer_backward(
     queue: Queue,
     grad_gates: Array,
@@ -236,6 +252,7 @@ def _gru_backward(
 # -- RNN ----------------------------------------------------------------------------------------
 
 
+@direct
 def rnn_layer(
     queue: Queue,
     output: Array,
@@ -266,6 +283,7 @@ def _rnn(
         hidden = state
 
 
+@direct
 def rnn_layer_backward(
     queue: Queue,
     grad_gates: Array,

@@ -82,12 +82,10 @@ class Prepared:
         self, library: Any, handle: int, product: Product, is_exact: bool, bias: int
     ) -> None:
         self._library = library
-        self._type = loading.data_type(product.dtype, "matmul")
         self.descriptor = self._describe(product, is_exact)
-        self.a, self.b, self.c, self.d = (
-            self._lay_out(matrix, product.batch)
-            for matrix in (product.a, product.b, product.c, product.d)
-        )
+        given, made = (loading.data_type(d, "matmul") for d in (product.dtype, product.result))
+        self.a, self.b = (self._lay_out(x, given, product.batch) for x in (product.a, product.b))
+        self.c, self.d = (self._lay_out(x, made, product.batch) for x in (product.c, product.d))
         if product.has_bias:
             self.point_to_bias(bias)
         self._algorithm = self._choose(handle, product, is_exact)
@@ -114,9 +112,9 @@ class Prepared:
             _set(set_attribute, made, names.EPILOGUE, np.int32(library.Epilogue.BIAS))
         return made
 
-    def _lay_out(self, matrix: Matrix, batch: int) -> int:
+    def _lay_out(self, matrix: Matrix, kind: int, batch: int) -> int:
         library, names = self._library, self._library.MatrixLayoutAttribute
-        made = library.matrix_layout_create(self._type, matrix.rows, matrix.cols, matrix.leading)
+        made = library.matrix_layout_create(kind, matrix.rows, matrix.cols, matrix.leading)
         if batch > 1:
             set_attribute = library.matrix_layout_set_attribute
             _set(set_attribute, made, names.BATCH_COUNT, np.int32(batch))
