@@ -68,6 +68,7 @@ from runtime.errors.cuda import (
     event_without_timing,
     export_from_other_device,
     invalid_device_ordinal,
+    library_call_failed,
     no_product_algorithm,
     not_a_cuda_device,
     not_captured,

@@ -37,6 +37,11 @@ def cuda_call_failed(function: str, name: str, sentence: str) -> RuntimeError:
     return RuntimeError(f"CUDA error: {sentence} ({name}, from {function})")
 
 
+def library_call_failed(library: str, function: str, sentence: str) -> RuntimeError:
+    """One of NVIDIA's libraries returned an error."""
+    return RuntimeError(f"{library} error: {sentence} (from {function})")
+
+
 def cuda_out_of_memory(
     wanted: int, index: int, total: int, free: int, allocated: int, cached: int
 ) -> OutOfMemoryError:

@@ -9,13 +9,18 @@ import ctypes
 import importlib
 import importlib.util
 import inspect
+import json
+import re
+import shutil
+import subprocess
+import sys
 from enum import IntEnum
 from importlib import metadata
 from typing import Any
 
 import pytest
 
-from runtime.backends.cuda.libraries import cublaslt, loading
+from runtime.backends.cuda.libraries import convolutions, cublaslt, cudnn, loading
 from tests.cuda.library_standins import STAND_INS
 from tests.cuda.standin_cublas import StandInCublasLt, bytes_of
 from tests.cuda.standin_memory import StandIn
@@ -125,3 +130,70 @@ def test_the_library_takes_attributes_of_these_sizes_alone(kind):
             == 0
         ]
         assert accepted == [bytes_of(attribute)], attribute
+
+
+# -- cuDNN, which plans for a device that is only described ----------------------------------------
+
+
+def _header() -> str:
+    """The library's own list of numbers."""
+    try:
+        files = metadata.files("nvidia-cudnn-cu13") or []
+    except metadata.PackageNotFoundError:
+        pytest.skip("needs the extra: pip install torchgen[cudnn]")
+    (path,) = [each for each in files if each.name == "cudnn_graph.h"]
+    return path.locate().read_text()  # type: ignore[no-any-return, union-attr]
+
+
+def _numbered(header: str, prefix: str) -> dict[str, int]:
+    pattern = rf"^\s+{prefix}(\w+)(?: CUDNN_DEPRECATED_ENUM)?\s*= (\d+)"
+    return {name: int(n) for name, n in re.findall(pattern, header, re.MULTILINE)}
+
+
+def test_numbers_of_cudnn():
+    header = _header()
+    named = _numbered(header, "CUDNN_ATTR_")
+    assert {each.name: each.value[0] for each in cudnn.Attribute}.items() <= named.items()
+    kinds = {f"{each.name}_DESCRIPTOR": each.value for each in cudnn.Kind}
+    assert kinds.items() <= _numbered(header, "CUDNN_BACKEND_").items()
+    types = {each.name: each.value[0] for each in cudnn.Type}
+    assert types.items() <= _numbered(header, "CUDNN_TYPE_").items()
+    data = _numbered(header, "CUDNN_DATA_")
+    words = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF", "bfloat16": "BFLOAT16"}
+    assert {name: data[word] for name, word in words.items()} == cudnn.DATA_TYPES
+    notes = _numbered(header, "CUDNN_NUMERICAL_NOTE_")
+    for name in ("TENSOR_CORE", "DOWN_CONVERT_INPUTS", "REDUCED_PRECISION_REDUCTION",
+                 "NONDETERMINISTIC"):  # fmt: skip
+        assert getattr(convolutions, name) == notes[name]
+    modes = _numbered(header, "CUDNN_HEUR_MODE_")
+    assert (modes["A"], modes["FALLBACK"]) == convolutions.HEURISTICS
+
+
+IMAGE = ((8, 64, 28, 28), (128, 64, 3, 3), (8, 128, 14, 14), (2, 2), (1, 1), (1, 1), (16, 16, 16))
+GROUPS = ((2, 32, 9, 9), (32, 1, 3, 3), (2, 32, 7, 7), (1, 1), (0, 0), (1, 1), (16, 16, 8))
+VOLUME = ((2, 4, 6, 7, 8), (8, 4, 3, 3, 3), (2, 8, 6, 5, 6), (1, 1, 1), (1, 0, 0), (1, 1, 1),
+          (16, 16, 16))  # fmt: skip
+
+
+def test_cudnn_plans_our_convolutions_for_a_device_that_is_not_there():
+    _header()
+    if not shutil.which("cc"):
+        pytest.skip("needs a C compiler, for a driver's name")
+    exact = [convolutions.DOWN_CONVERT_INPUTS, convolutions.TENSOR_CORE,
+             convolutions.NONDETERMINISTIC]  # fmt: skip
+    questions = [
+        {"direction": direction, "dtype": dtype, "geometry": geometry, "forbidden": forbidden}
+        for direction in convolutions.OPERATIONS
+        for dtype in cudnn.DATA_TYPES
+        for geometry in (IMAGE, GROUPS, VOLUME)
+        for forbidden in ([], exact)
+    ]
+    program = subprocess.run(
+        [sys.executable, "-m", "tests.cuda.cudnn_plans"],
+        input=json.dumps(questions), capture_output=True, text=True,
+    )  # fmt: skip
+    assert program.returncode == 0, program.stderr
+    answers = json.loads(program.stdout)
+    assert answers["version"] >= cudnn.OLDEST
+    for question, plans in zip(questions, answers["workspaces"], strict=True):
+        assert plans, question

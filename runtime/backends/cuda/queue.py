@@ -10,6 +10,7 @@ from runtime.backends.cuda import driver, streams
 from runtime.backends.cuda.dispatch import DeviceQueue
 from runtime.backends.cuda.launching import Loops
 from runtime.backends.cuda.libraries import workspace
+from runtime.backends.cuda.libraries.convolutions import Convolutions
 from runtime.backends.cuda.libraries.cublas import Blas
 from runtime.backends.cuda.libraries.cublaslt import Products
 from runtime.backends.cuda.libraries.cufft import Fourier
@@ -22,6 +23,7 @@ from runtime.kernels.cuda.queue import Array
 
 products = lru_cache(maxsize=None)(Products)
 blas = lru_cache(maxsize=None)(Blas)
+convolutions = lru_cache(maxsize=None)(Convolutions)
 fourier = lru_cache(maxsize=None)(Fourier)
 solver = lru_cache(maxsize=None)(Solver)
 
@@ -38,6 +40,11 @@ class LibraryQueue(DeviceQueue):
     def blas(self) -> Blas:
         """Operations on vectors."""
         return blas(self.index)
+
+    @property
+    def convolutions(self) -> Convolutions:
+        """Convolutions, where the library is installed."""
+        return convolutions(self.index)
 
     @property
     def fourier(self) -> Fourier:
@@ -87,6 +94,6 @@ def _loops(
 
 def forget() -> None:
     """Forget all handles, when another driver takes the place of the one that made them."""
-    for each in (products, blas, fourier, solver, _loops):
+    for each in (products, blas, convolutions, fourier, solver, _loops):
         each.cache_clear()
     workspace.forget()

@@ -1,9 +1,13 @@
-"""Switches of cuDNN: kept as they are set; no convolution uses cuDNN yet."""
+"""Switches of cuDNN, which convolutions on CUDA read, and whether it is there."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
+
+from runtime.backends.cuda import availability
+from runtime.backends.cuda.libraries import cudnn, loading
 
 __all__ = [
     "allow_tf32",
@@ -31,18 +35,22 @@ allow_tf32: bool = True
 
 
 def is_available() -> bool:
-    """Return False: no convolution uses cuDNN yet."""
-    return False
+    """Return whether convolutions on CUDA can use cuDNN: a device is there, and the library."""
+    return availability.is_available() and _library() is not None
 
 
 def version() -> int | None:
-    """Return None: there is no cuDNN in use."""
-    return None
+    """Return the library's version, 91800 for 9.18.0; None where it cannot be used."""
+    return int(_library().version()) if is_available() else None
 
 
-def is_acceptable(tensor: object) -> bool:
-    """Return whether cuDNN would take a tensor: no."""
-    return False
+def is_acceptable(tensor: Any) -> bool:
+    """Return whether cuDNN would take a tensor: floats on a device, unless it is switched off."""
+    return enabled and tensor.is_cuda and tensor.dtype.name in cudnn.DATA_TYPES and is_available()
+
+
+def _library() -> Any:
+    return loading.optional(cudnn.NAME, cudnn.find)
 
 
 _NAMES = ("enabled", "benchmark", "benchmark_limit", "deterministic", "allow_tf32")

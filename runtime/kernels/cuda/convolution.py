@@ -1,4 +1,4 @@
-"""Convolutions on CUDA: three products, each one launch of one kernel (`lattice_product`).
+"""Convolutions on CUDA: three products, each by cuDNN or by one kernel (`lattice_product`).
 
 Every convolution is seen with three spatial dims (depth, height, width); missing ones have size 1.
 A transposed convolution is the gradient of a convolution with respect to its input, and its
@@ -13,6 +13,7 @@ from typing import Any
 
 from runtime.kernels.cpu.convolution import Geometry, geometry_of
 from runtime.kernels.cuda import lattice_product
+from runtime.kernels.cuda.convolution_plans import FORWARD, INPUT, WEIGHT, described
 from runtime.kernels.cuda.direct import LibraryQueue as Queue
 from runtime.kernels.cuda.direct import direct, turned
 from runtime.kernels.cuda.lattice_product import SIDE, TILE_N, Form
@@ -109,6 +110,9 @@ def product(
     if _is_matrix_product(w, geometry):
         _multiply_places(queue, y, x, _rows(w), bias)
         return
+    if _by_library(queue, FORWARD, x, w, y, geometry):
+        _add_bias(queue, y, bias)
+        return
     groups, inputs, taps = geometry.groups, w.sizes[1], prod(w.sizes[2:])
     outputs, places, volume = w.sizes[0] // groups, prod(y.sizes[2:]), prod(x.sizes[2:])
     numbers = {
@@ -131,6 +135,9 @@ def product_transposed(
     if _is_matrix_product(w, geometry) and x.sizes[2:] == y.sizes[2:]:
         _multiply_places(queue, x, y, turned(_rows(w)), bias)
         return
+    if _by_library(queue, INPUT, x, w, y, geometry):
+        _add_bias(queue, x, bias)
+        return
     groups, inputs, taps = geometry.groups, w.sizes[1], prod(w.sizes[2:])
     outputs, places, volume = w.sizes[0] // groups, prod(y.sizes[2:]), prod(x.sizes[2:])
     numbers = {
@@ -150,6 +157,8 @@ def product_transposed(
 def product_weight(queue: Queue, w: Array, y: Array, x: Array, geometry: Geometry) -> None:
     """w = the sum over images and places of y times what each tap sees of x: rows are outputs,
     columns inputs and taps."""
+    if _by_library(queue, WEIGHT, x, w, y, geometry):
+        return
     groups, inputs, taps = geometry.groups, w.sizes[1], prod(w.sizes[2:])
     outputs, places, volume = w.sizes[0] // groups, prod(y.sizes[2:]), prod(x.sizes[2:])
     numbers = {
@@ -162,6 +171,29 @@ def product_weight(queue: Queue, w: Array, y: Array, x: Array, geometry: Geometr
     start = [-p for p in geometry.padding]
     numbers |= _steps(geometry.dilation, geometry.stride, start, x.sizes[2:])
     _run(queue, w, y, x, None, groups, numbers)
+
+
+# -- by a library ----------------------------------------------------------------------------------
+
+
+def _by_library(
+    queue: Queue, direction: str, x: Array, w: Array, y: Array, geometry: Geometry
+) -> bool:
+    """Let cuDNN compute x, w or y from the others, if it is there and can."""
+    if not (x.numel and w.numel and y.numel):
+        return False
+    return bool(queue.convolutions.run(queue, described(direction, x, w, y, geometry), x, w, y))
+
+
+def _add_bias(queue: Queue, out: Array, bias: Array | None) -> None:
+    if bias is not None:
+        column = bias.at(0, (*bias.sizes, 1, 1, 1), (*bias.strides, 0, 0, 0))
+        queue.apply(added, out, [out, column.expanded(out.sizes)])
+
+
+def added(x, y):  # type: ignore[no-untyped-def]
+    """x + y"""
+    return x + y
 
 
 # -- numbers of a launch ---------------------------------------------------------------------------

@@ -16,13 +16,15 @@ from runtime.kernels.cuda.queue import Array, Queue
 class LibraryQueue(Queue, Protocol):
     """A queue with the libraries that work in its stream.
 
-    products: cuBLASLt. blas: cuBLAS. solver: cuSOLVER. fourier: cuFFT.
+    products: cuBLASLt. blas: cuBLAS. solver: cuSOLVER. fourier: cuFFT. convolutions: cuDNN, which
+    need not be there.
     """
 
     products: Any
     blas: Any
     solver: Any
     fourier: Any
+    convolutions: Any
 
     def apply(
         self,

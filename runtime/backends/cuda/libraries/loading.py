@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from runtime import errors
@@ -20,6 +20,11 @@ def module(name: str) -> Any:
     """Return the bindings of a library, "cublasLt"."""
     found = _in_place_of.get(name)
     return importlib.import_module(f"nvmath.bindings.{name}") if found is None else found
+
+
+def optional(name: str, find: Callable[[], Any]) -> Any:
+    """Return a library that need not be installed, None if it is not. find: looks for NVIDIA's."""
+    return _in_place_of.get(name) if _in_place_of else find()
 
 
 def use(modules: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,137 @@
+"""Convolutions by cuDNN: a stand-in computes them on an emulated device, under all switches."""
+
+from __future__ import annotations
+
+import pytest
+
+import torchgen_out as torch
+from runtime.backends.cuda import availability
+from runtime.backends.cuda.libraries import cudnn, loading
+from runtime.backends.flags import cudnn as switches
+from tests.cuda import standin_cudnn
+from tests.cuda.standin_cudnn import ATOMIC, PLAIN, REFUSED, TENSOR_CORES, StandInCudnn
+from tests.cuda.test_convolutions import GEOMETRIES, randn
+
+F = torch.nn.functional
+
+
+@pytest.fixture
+def library(emulated):
+    """The stand-in beside those of the other libraries."""
+    own = StandInCudnn(emulated)
+    before = loading.use({})
+    loading.use({**before, cudnn.NAME: own})
+    flags = switches.set_flags()
+    yield own
+    vars(switches).update(zip(switches._NAMES, flags, strict=True))
+    loading.use(before)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("name", [name for name in GEOMETRIES if name != "one tap"])
+def test_results_and_gradients(library, emulated, name, transposed):
+    x_sizes, w_sizes, options = GEOMETRIES[name]
+    if transposed:
+        x_sizes = (*x_sizes[:1], w_sizes[0], *x_sizes[2:])
+    outputs = w_sizes[1] * options.get("groups", 1) if transposed else w_sizes[0]
+    ndim = len(x_sizes) - 2
+    function = getattr(F, f"conv_transpose{ndim}d" if transposed else f"conv{ndim}d")
+    leaves = [randn(*x_sizes), randn(*w_sizes), randn(outputs)]
+    twins = [each.cuda().requires_grad_() for each in leaves]
+    leaves = [each.requires_grad_() for each in leaves]
+    expected, got = function(*leaves, **options), function(*twins, **options)
+    assert torch.allclose(got.cpu(), expected, rtol=1e-4, atol=1e-4)
+    weights = randn(*expected.shape)
+    expected.backward(weights)
+    got.backward(weights.cuda())
+    for ours, theirs in zip(twins, leaves, strict=True):
+        assert torch.allclose(ours.grad.cpu(), theirs.grad, rtol=1e-4, atol=1e-4)
+    first = "input" if transposed else "forward"
+    others = {"forward", "weight"} if transposed else {"input", "weight"}
+    directions = [direction for _, direction in library.calls]
+    assert directions[0] == first and set(directions[1:]) == others
+    assert not [call for call in emulated.named("launch") if "convolution_float" in call[1]]
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
+def test_dtypes(library, dtype):
+    x, w = randn(2, 3, 5, 5).to(dtype), randn(4, 3, 3, 3).to(dtype)
+    got, expected = F.conv2d(x.cuda(), w.cuda()).cpu(), F.conv2d(x, w)
+    tolerance = 1e-10 if dtype is torch.float64 else 2e-2
+    assert got.dtype is dtype and torch.allclose(got, expected, rtol=tolerance, atol=tolerance)
+    assert library.calls == [(TENSOR_CORES, "forward")]
+
+
+def convolve(dtype=torch.float32):
+    """A small convolution on a device."""
+    x, w = torch.ones(1, 2, 4, 4, dtype=dtype), torch.ones(2, 2, 2, 2, dtype=dtype)
+    return F.conv2d(x.cuda(), w.cuda())
+
+
+def test_switches_are_read_by_every_call(library):
+    convolve()
+    switches.allow_tf32 = False
+    convolve()
+    switches.deterministic = True
+    convolve()
+    switches.allow_tf32 = True
+    convolve()
+    switches.allow_tf32 = False
+    convolve(torch.float16)
+    switches.enabled = False
+    convolve()
+    engines = [engine for engine, _ in library.calls]
+    assert engines == [TENSOR_CORES, ATOMIC, PLAIN, TENSOR_CORES, TENSOR_CORES]
+
+
+def test_benchmark_runs_every_plan_and_keeps_the_fastest(library, emulated, monkeypatch):
+    times = iter([3.0, 1.0, 2.0])
+    monkeypatch.setattr(type(emulated), "elapsed_time", lambda *arguments: next(times))
+    switches.benchmark = True
+    first, second = convolve(), convolve()
+    tried = [engine for engine, _ in library.calls]
+    assert tried[:6] == [TENSOR_CORES] * 2 + [ATOMIC] * 2 + [PLAIN] * 2
+    assert tried[6:] == [ATOMIC, ATOMIC]
+    assert first.cpu().tolist() == second.cpu().tolist()
+
+
+def test_benchmark_limit(library, monkeypatch):
+    switches.benchmark, switches.benchmark_limit = True, 1
+    convolve()
+    assert {engine for engine, _ in library.calls} == {TENSOR_CORES}
+
+
+def test_our_own_kernel_computes_what_no_engine_can(library, emulated, monkeypatch):
+    monkeypatch.setattr(standin_cudnn, "PROPOSED", {3: (REFUSED,), 2: ()})
+    assert convolve().cpu().tolist() == [[[[8.0] * 3] * 3] * 2]
+    assert not library.calls
+    assert any("convolution_float" in call[1] for call in emulated.named("launch"))
+
+
+def test_elements_that_it_does_not_convolve(library):
+    x, w = torch.ones(1, 1, 3, 3, dtype=torch.int32), torch.ones(1, 1, 2, 2, dtype=torch.int32)
+    assert F.conv2d(x.cuda(), w.cuda()).cpu().tolist() == [[[[4, 4], [4, 4]]]]
+    assert not library.calls
+
+
+def test_a_graph_replays_it(library):
+    x, w = torch.ones(1, 2, 4, 4).cuda(), torch.ones(2, 2, 2, 2).cuda()
+    F.conv2d(x, w)
+    switches.benchmark = True  # measuring waits, so a capture keeps to the heuristics
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        y = F.conv2d(x, w)
+    x.fill_(2)
+    graph.replay()
+    assert y.cpu().tolist() == [[[[16.0] * 3] * 3] * 2]
+
+
+def test_what_users_ask_about_it(library, monkeypatch):
+    monkeypatch.setattr(availability, "missing", tuple)
+    assert torch.backends.cudnn.is_available() and torch.backends.cudnn.version() == 91800
+    x = torch.ones(2)
+    assert torch.backends.cudnn.is_acceptable(x.cuda())
+    assert not torch.backends.cudnn.is_acceptable(x)
+    assert not torch.backends.cudnn.is_acceptable(x.int().cuda())
+    loading.use({"cublas": None})
+    assert not torch.backends.cudnn.is_available() and torch.backends.cudnn.version() is None
