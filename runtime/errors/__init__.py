@@ -58,12 +58,14 @@ from runtime.errors.backward import (
     unused_input,
 )
 from runtime.errors.cuda import (
+    AcceleratorError,
     OutOfMemoryError,
     capture_on_default_stream,
     captured_already,
     cuda_call_failed,
     cuda_not_available,
     cuda_out_of_memory,
+    device_side_assert,
     event_not_recorded,
     event_without_timing,
     export_from_other_device,

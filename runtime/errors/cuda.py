@@ -11,6 +11,22 @@ class OutOfMemoryError(RuntimeError):
     __module__ = "torchgen_out"
 
 
+class AcceleratorError(RuntimeError):
+    """A kernel met what it cannot compute with; whoever waited next was told."""
+
+    __module__ = "torchgen_out"
+    error_code = 710
+    """cudaErrorAssert."""
+
+
+def device_side_assert(found: Sequence[str]) -> AcceleratorError:
+    """Kernels noted faults: sentences that begin with an operator."""
+    return AcceleratorError(
+        f"CUDA error: device-side assert triggered: {'; '.join(found)}. What lay outside was read "
+        "as zero and not written; the device goes on"
+    )
+
+
 def cuda_not_available(missing: Sequence[str]) -> RuntimeError:
     """A CUDA device is asked for and cannot be used; `missing` says why and what to do."""
     return RuntimeError(

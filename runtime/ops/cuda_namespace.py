@@ -62,7 +62,7 @@ from runtime.backends.cuda.streams import (
     set_stream,
     stream,
 )
-from runtime.errors import OutOfMemoryError
+from runtime.errors import AcceleratorError, OutOfMemoryError
 from runtime.ops.graphed_callables import make_graphed_callables
 from runtime.ops.legacy_types import CUDA_TYPES
 
@@ -78,6 +78,7 @@ LongTensor = CUDA_TYPES["LongTensor"]
 ShortTensor = CUDA_TYPES["ShortTensor"]
 
 __all__ = [
+    "AcceleratorError",
     "BFloat16Tensor",
     "BoolTensor",
     "ByteTensor",

@@ -62,7 +62,7 @@ from runtime.core.memory_format import (
 from runtime.core.promotion import can_cast, promote_types
 from runtime.core.size import Size
 from runtime.core.tensor import Tensor
-from runtime.errors import OutOfMemoryError
+from runtime.errors import AcceleratorError, OutOfMemoryError
 from runtime.ops.dlpack import from_dlpack
 from runtime.ops.from_data import as_tensor, asarray, from_numpy, frombuffer, tensor
 from runtime.ops.legacy_types import (
@@ -84,6 +84,7 @@ from runtime.ops.queries import is_storage, is_tensor, result_type, typename
 newaxis = None
 
 __all__ = [
+    "AcceleratorError",
     "BFloat16Tensor",
     "BoolTensor",
     "ByteTensor",

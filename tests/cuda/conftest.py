@@ -9,7 +9,16 @@ from typing import Any, TypeVar
 
 import pytest
 
-from runtime.backends.cuda import availability, driver, graphs, launching, memory, queue, streams
+from runtime.backends.cuda import (
+    availability,
+    driver,
+    faults,
+    graphs,
+    launching,
+    memory,
+    queue,
+    streams,
+)
 from runtime.backends.cuda.libraries import loading
 from runtime.core import device as devices
 from runtime.dispatch import operator
@@ -65,6 +74,7 @@ def _forget() -> None:
     memory.forget()
     launching.forget()
     queue.forget()
+    faults.forget()
     graphs.forget()
     operator._backends.pop(devices.CUDA, None)
     operator.forget_calls()

@@ -122,8 +122,15 @@ class EmulatedDriver(RecordingDriver):
             given.append(self._pointer(device, value, name) if name.endswith("*") else value)
         self.do(lambda: emulator.run(source, grid, block, given))
 
+    def _seen_by_kernels(self, device: int, address: int) -> np.ndarray:
+        """Memory of a device, or page-locked memory of the host, to the end of its allocation."""
+        for start, room in self.host.items():
+            if start <= address < start + len(room):
+                return np.frombuffer(room, np.uint8)[address - start :]
+        return self._memory(device, address)
+
     def _pointer(self, device: int, address: int, name: str) -> emulator.Pointer:
         dtype = np.dtype({"bool*": "bool_"}.get(name, name.rstrip("*")))
-        memory = self._memory(device, address) if address else np.empty(0, np.uint8)
+        memory = self._seen_by_kernels(device, address) if address else np.empty(0, np.uint8)
         whole = len(memory) // dtype.itemsize * dtype.itemsize
         return emulator.Pointer(memory[:whole].view(dtype))

@@ -223,9 +223,10 @@ class BindingsDriver:
         return int(call(cu.cuPointerGetAttribute, attribute, address))
 
     def allocate_host(self, device: int, size: int) -> int:
-        """The address of new page-locked memory of the host."""
+        """The address of new page-locked memory of the host, the same for all devices."""
         self.enter(device)
-        return int(call(cu.cuMemHostAlloc, size, cu.CU_MEMHOSTALLOC_PORTABLE))
+        with _relaxed():
+            return int(call(cu.cuMemHostAlloc, size, cu.CU_MEMHOSTALLOC_PORTABLE))
 
     def free_host(self, device: int, address: int) -> None:
         """Give page-locked memory back."""

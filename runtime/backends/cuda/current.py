@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any
 
 from runtime import errors
-from runtime.backends.cuda import availability, driver
+from runtime.backends.cuda import availability, driver, faults
 from runtime.core import device as devices
 
 
@@ -100,7 +100,7 @@ class device_of(device):
 def synchronize(device: Any = None) -> None:
     """Wait until all work given to a device is done."""
     on = index_of(device)
-    driver.waiting().synchronize(on)
+    faults.wait_for_device(on)
 
 
 def is_initialized() -> bool:

@@ -83,7 +83,8 @@ class DirectCall:
         moved = list(args)
         for place, tensor in zip(places, tensors, strict=True):
             moved[place] = self._cast(self.names[place], tensor)
-        return LibraryQueue(index), moved, specs if self.operator.outputs > 1 else [specs]
+        queue = LibraryQueue(index, self.operator.base_name)
+        return queue, moved, specs if self.operator.outputs > 1 else [specs]
 
     def _cast(self, name: str, tensor: Tensor) -> Tensor:
         wanted = self.common if name in self.operator.promoted else None

@@ -13,7 +13,7 @@ import numpy as np
 
 from runtime import errors
 from runtime.backends.cpu.dispatch import common_dtype, make_copying_call
-from runtime.backends.cuda import copying, driver, launching, memory, resizing, streams
+from runtime.backends.cuda import copying, driver, faults, launching, memory, resizing, streams
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core import generator as generators
@@ -32,11 +32,12 @@ Kernel = Callable[..., Any]
 class DeviceQueue:
     """The current stream of a device as kernels see it, for one call.
 
-    kept: the tensors behind the arrays that the call has made.
+    operator: whose call. kept: the tensors behind the arrays that the call has made.
     """
 
-    def __init__(self, index: int) -> None:
+    def __init__(self, index: int, operator: str) -> None:
         self.index = index
+        self.operator = operator
         self.processors = launching.processors(index)
         self.kept: list[Tensor] = []
 
@@ -44,6 +45,11 @@ class DeviceQueue:
     def generator(self) -> Generator:
         """The device's own generator of random numbers."""
         return generators.default_for(devices.device("cuda", self.index))
+
+    @property
+    def faults(self) -> Array:
+        """The record to which kernels note what they cannot compute with."""
+        return Array(faults.record(self.index, self.operator), dtypes.int64, (1,), (1,))
 
     def launch(self, source: Any, grid: int, block: tuple[int, int], values: Sequence[Any]) -> None:
         """Run a device kernel over a grid of blocks."""
@@ -79,7 +85,7 @@ class DeviceQueue:
         if host.size:
             target = host.ctypes.data
             driver.current().copy(self.index, target, array.address, host.nbytes, stream)
-            driver.waiting().synchronize_stream(self.index, stream)
+            faults.wait_for_stream(self.index, stream)
         return host.tolist()
 
     def tensor_of(self, array: Array) -> Tensor:
@@ -113,7 +119,7 @@ def make_function_call(operator: Dispatch, kernel: Kernel, common: dtypes.dtype 
     meta, several, wrap = operator.meta, operator.outputs > 1, operator.wrap
 
     def call(*args: Any) -> Any:
-        queue = DeviceQueue(prepare.device_of(args))
+        queue = DeviceQueue(prepare.device_of(args), operator.base_name)
         if meta is None:
             found = kernel(queue, *prepare.arrays(queue, args))
             results = [queue.tensor_of(each) for each in (found if several else (found,))]
@@ -140,7 +146,7 @@ def make_mutating_call(operator: Dispatch, kernel: Kernel, common: dtypes.dtype 
             meta(self, *args)
         if 0 in self._strides and shapes.repeats(self._sizes, self._strides):
             raise errors.overlapping_write(operator.base_name)
-        queue = DeviceQueue(copying.index_of(self))
+        queue = DeviceQueue(copying.index_of(self), operator.base_name)
         own, *rest = prepare.arrays(queue, (self, *args))
         kernel(queue, own, *rest)
         if not array_of(self).is_contiguous:
@@ -163,7 +169,7 @@ def make_aliasing_call(operator: Dispatch, kernel: Kernel, common: dtypes.dtype 
             raise errors.inplace_shape(operator.base_name + "_", self._sizes, sizes)
         if 0 in self._strides and shapes.repeats(self._sizes, self._strides):
             raise errors.overlapping_write(operator.base_name)
-        queue = DeviceQueue(copying.index_of(self))
+        queue = DeviceQueue(copying.index_of(self), operator.base_name)
         own, *rest = prepare.arrays(queue, (self, *args))
         kernel(queue, own, own, *rest)
         if not array_of(self).is_contiguous:

@@ -116,7 +116,7 @@ class Driver(Protocol):
         """The device on which an address lies."""
 
     def allocate_host(self, device: int, size: int) -> int:
-        """The address of new page-locked memory of the host."""
+        """The address of new page-locked memory of the host, for it and for all devices."""
 
     def free_host(self, device: int, address: int) -> None:
         """Give page-locked memory back."""

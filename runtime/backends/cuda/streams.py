@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from runtime import errors
-from runtime.backends.cuda import current, driver
+from runtime.backends.cuda import current, driver, faults
 from runtime.core import device as devices
 
 DEFAULT = 0
@@ -56,11 +56,11 @@ class Stream:
 
     def query(self) -> bool:
         """Return whether all work is done."""
-        return driver.waiting().is_stream_done(self.device_index, self.cuda_stream)
+        return faults.is_stream_done(self.device_index, self.cuda_stream)
 
     def synchronize(self) -> None:
         """Wait until all work is done."""
-        driver.waiting().synchronize_stream(self.device_index, self.cuda_stream)
+        faults.wait_for_stream(self.device_index, self.cuda_stream)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Stream):
@@ -235,12 +235,12 @@ class Event:
         """Return whether the event has happened; one never recorded has."""
         if not self._recorded:
             return True
-        return driver.waiting().is_event_done(self._device_index, self._handle)
+        return faults.is_event_done(self._device_index, self._handle)
 
     def synchronize(self) -> None:
         """Wait for the event."""
         if self._recorded:
-            driver.waiting().synchronize_event(self._device_index, self._handle)
+            faults.wait_for_event(self._device_index, self._handle)
 
     def elapsed_time(self, end_event: Event) -> float:
         """Return the milliseconds from this event to a later one.

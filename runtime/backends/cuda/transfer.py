@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from runtime.backends.cuda import current, driver, memory, streams
+from runtime.backends.cuda import current, driver, faults, memory, streams
 from runtime.core import device as devices
 from runtime.core import key as keys
 from runtime.core import shape as shapes
@@ -57,7 +57,7 @@ def _copy(index: int, target: int, source: int, size: int) -> None:
 
 
 def _wait(index: int) -> None:
-    driver.waiting().synchronize_stream(index, streams.current_handle(index))
+    faults.wait_for_stream(index, streams.current_handle(index))
 
 
 def _copy_peer(target: Tensor, source: Tensor, size: int) -> None:

@@ -1,6 +1,7 @@
 """Reading at places given by index tensors; writing is in `scatter.py`.
 
-Nothing waits for an index to be looked at: what one outside names is read as zero.
+Nothing waits for an index to be looked at: what one outside names is read as zero, and noted
+(`faults`).
 """
 
 # ruff: noqa: F821 - T, I and the like are names of the compiled text.
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 from runtime.core import dtype as dtypes
 from runtime.core import shape as shapes
 from runtime.kernels.cuda.compaction import positions, total_of
+from runtime.kernels.cuda.faults import INDEX, note
 from runtime.kernels.cuda.places import in_order, indexed, plain_places, write_coordinate
 from runtime.kernels.cuda.placing import combine_at_places
 from runtime.kernels.cuda.queue import Array, Folded, Queue, contiguous, converted, fold
@@ -30,7 +32,7 @@ def gather(
     size = self.sizes[dim] if self.ndim else 1
     folded = fold(index.sizes, dim)
     numbers = (out.numel, folded.count, size, folded.inner)
-    operands = (out.moved(), self.moved(), converted(queue, index, dtypes.int64))
+    operands = (out.moved(), self.moved(), converted(queue, index, dtypes.int64), queue.faults)
     run_elements(queue, gather_elements, out.numel, *operands, *numbers)
 
 
@@ -43,8 +45,8 @@ def within(array: Array, sizes: tuple[int, ...], dim: int) -> Array:
     return array
 
 
-@device_kernel("X* X* int64*", "I I I I")
-def gather_elements(out, x, index, n, count, size, inner):
+@device_kernel("X* X* int64* int64*", "I I I I")
+def gather_elements(out, x, index, faults, n, count, size, inner):
     """A thread owns elements at the distance of the grid."""
     item = I(cuda.grid(1))
     while item < n:
@@ -52,6 +54,8 @@ def gather_elements(out, x, index, n, count, size, inner):
         o = divided(row, count)
         k = index[item]
         is_inside = (k >= 0) & (k < size)
+        if not is_inside:
+            note(faults, INDEX, k, size)
         at = I((o * size + (I(k) if is_inside else I(0))) * inner + (item - row * inner))
         out[item] = x[at] if is_inside else X(0)
         item = I(item + cuda.gridsize(1))
@@ -60,11 +64,12 @@ def gather_elements(out, x, index, n, count, size, inner):
 def read_slices(queue: Queue, out: Array, x: Array, places: Array, folded: Folded) -> None:
     """out[o, j, i] = x[o, places[j], i]; x as `folded` says, all contiguous; zero if outside."""
     numbers = (out.numel, places.numel, folded.count, folded.inner)
-    run_elements(queue, read_elements, out.numel, out.moved(), x.moved(), places, *numbers)
+    operands = (out.moved(), x.moved(), places, queue.faults)
+    run_elements(queue, read_elements, out.numel, *operands, *numbers)
 
 
-@device_kernel("X* X* int64*", "I I I I")
-def read_elements(out, x, places, n, count, size, inner):
+@device_kernel("X* X* int64* int64*", "I I I I")
+def read_elements(out, x, places, faults, n, count, size, inner):
     """A thread owns elements at the distance of the grid."""
     item = I(cuda.grid(1))
     while item < n:
@@ -72,6 +77,8 @@ def read_elements(out, x, places, n, count, size, inner):
         o = divided(row, count)
         k = places[row - o * count]
         is_inside = (k >= 0) & (k < size)
+        if not is_inside:
+            note(faults, INDEX, k, size)
         at = I((o * size + (I(k) if is_inside else I(0))) * inner + (item - row * inner))
         out[item] = x[at] if is_inside else X(0)
         item = I(item + cuda.gridsize(1))
@@ -153,9 +160,8 @@ def embedding_dense_backward(
     queue.fill(out, 0)
     places = queue.empty((indices.numel,), dtypes.int64)
     given = converted(queue, indices, dtypes.int64)
-    run_elements(
-        queue, leave_out, places.numel, places, given, places.numel, padding_idx, num_weights
-    )
+    numbers = (places.numel, padding_idx, num_weights)
+    run_elements(queue, leave_out, places.numel, places, given, queue.faults, *numbers)
     folded = Folded(1, num_weights, out.sizes[1])
     # A row starts at zero, so that a mean over what is added is its sum over its frequency.
     combine_at_places(
@@ -163,14 +169,17 @@ def embedding_dense_backward(
     )
 
 
-@device_kernel("int64* int64*", "I int64 int64")
-def leave_out(places, index, n, left, size):
+@device_kernel("int64* int64* int64*", "I int64 int64")
+def leave_out(places, index, faults, n, left, size):
     """A thread owns indices at the distance of the grid: -1 for the one left out and those
     outside."""
     i = I(cuda.grid(1))
     while i < n:
         k = index[i]
-        places[i] = k if (k != left) & (k >= 0) & (k < size) else np.int64(-1)
+        is_inside = (k >= 0) & (k < size)
+        if not is_inside:
+            note(faults, INDEX, k, size)
+        places[i] = k if (k != left) & is_inside else np.int64(-1)
         i = I(i + cuda.gridsize(1))
 
 

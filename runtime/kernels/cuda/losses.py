@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.core import dtype as dtypes
+from runtime.kernels.cuda.faults import TARGET, note
 from runtime.kernels.cuda.queue import Array, Folded, Queue, converted
 from runtime.kernels.cuda.rows import (
     THREADS,
@@ -45,7 +46,7 @@ def nll_loss_forward(
     each, weights = _made(queue, self, labels), _made(queue, self, labels)
     classes, places = _sizes(self.sizes, labels)
     numbers = (labels.numel, classes, places, ignore_index)
-    operands = (self, labels, weight, each, weights)
+    operands = (self, labels, weight, each, weights, queue.faults)
     has_weight = weight is not None
     run_elements(queue, pick_losses, labels.numel, *operands, *numbers, HAS_WEIGHT=has_weight)
     _reduce(queue, output, total_weight, each, weights, reduction)
@@ -73,13 +74,21 @@ def weight_of(label, weight, classes, ignore_index):
     return load_X(weight[label]) if HAS_WEIGHT else T(1)
 
 
-@device_kernel("X* int64* X* T* T*", "I I I int64")
-def pick_losses(scores, labels, weight, each, weights, n, classes, places, ignore_index):
+@device_function
+def look_at_label(faults, label, classes, ignore_index):
+    """Note a target that is no class."""
+    if (label != ignore_index) & ((label < 0) | (label >= classes)):
+        note(faults, TARGET, label, classes)
+
+
+@device_kernel("X* int64* X* T* T* int64*", "I I I int64")
+def pick_losses(scores, labels, weight, each, weights, faults, n, classes, places, ignore_index):
     """A thread owns labels at the distance of the grid."""
     i = I(cuda.grid(1))
     while i < n:
         label = labels[i]
         factor = weight_of(label, weight, classes, ignore_index)
+        look_at_label(faults, label, classes, ignore_index)
         is_class = (label != ignore_index) & (factor == factor)
         b = divided(i, places)
         at = I((b * classes + (I(label) if is_class else I(0))) * places + (i - b * places))
@@ -211,7 +220,7 @@ def cross_entropy_rows(
     labels = converted(queue, target, dtypes.int64)
     each, weights = _made(queue, self, labels), _made(queue, self, labels)
     rows, classes = self.sizes
-    operands = (self, labels, weight, log_probabilities, each, weights)
+    operands = (self, labels, weight, log_probabilities, each, weights, queue.faults)
     group = group_for(queue, Folded(rows, classes, 1))
     has_weight = weight is not None
     numbers = (rows, classes, ignore_index)
@@ -219,9 +228,9 @@ def cross_entropy_rows(
     _reduce(queue, output, total_weight, each, weights, reduction)
 
 
-@device_kernel("X* int64* X* X* T* T*", "I I int64")
+@device_kernel("X* int64* X* X* T* T* int64*", "I I int64")
 def losses_of_rows(
-    x, labels, weight, logarithms, each, weights, rows, classes, ignore_index
+    x, labels, weight, logarithms, each, weights, faults, rows, classes, ignore_index
 ):  # fmt: skip
     """A group of threads owns a row; lane t takes classes t, t + GROUP ..."""
     shared = cuda.shared.array(WARPS, T)
@@ -252,6 +261,7 @@ def losses_of_rows(
         if lane == 0:
             label = labels[row]
             factor = weight_of(label, weight, classes, ignore_index)
+            look_at_label(faults, label, classes, ignore_index)
             is_class = (label != ignore_index) & (factor == factor)
             score = load_X(x[base + (I(label) if is_class else I(0))])
             each[row] = T(-factor * T(T(score - top) - shift)) if is_class else factor

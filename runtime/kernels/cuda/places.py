@@ -1,5 +1,5 @@
 """Index tensors made plain: masks turned into numbers, negative ones counted from the end, several
-made one. An index outside becomes -1: nothing is read or written there, and nothing is raised."""
+made one. An index outside is noted (`faults`) and becomes -1: nothing is read or written there."""
 
 # ruff: noqa: F821 - T, I and the like are names of the compiled text.
 
@@ -13,6 +13,7 @@ from runtime import errors
 from runtime.core import dtype as dtypes
 from runtime.core import shape as shapes
 from runtime.kernels.cuda.compaction import positions
+from runtime.kernels.cuda.faults import INDEX, note
 from runtime.kernels.cuda.queue import Array, Folded, Queue, contiguous, converted, permuted
 from runtime.kernels.cuda.typed import device_kernel, run_elements
 
@@ -117,11 +118,12 @@ def merge_index(
     given = converted(queue, index, dtypes.int64)
     numbers = (places.numel, size)
     flags = {"IS_FIRST": is_first, "WRAPS": wraps}
-    run_elements(queue, merge_places, places.numel, places, given, *numbers, **flags)
+    operands = (places, given, queue.faults)
+    run_elements(queue, merge_places, places.numel, *operands, *numbers, **flags)
 
 
-@device_kernel("int64* int64*", "I int64")
-def merge_places(places, index, n, size):
+@device_kernel("int64* int64* int64*", "I int64")
+def merge_places(places, index, faults, n, size):
     """A thread owns indices at the distance of the grid."""
     i = I(cuda.grid(1))
     while i < n:
@@ -129,7 +131,10 @@ def merge_places(places, index, n, size):
         if WRAPS and k < 0:
             k = np.int64(k + size)
         before = np.int64(0) if IS_FIRST else places[i]
-        is_inside = (k >= 0) & (k < size) & (before >= 0)
+        is_inside = (k >= 0) & (k < size)
+        if not is_inside:
+            note(faults, INDEX, index[i], size)
+        is_inside = is_inside & (before >= 0)
         places[i] = np.int64(before * size + k) if is_inside else np.int64(-1)
         i = I(i + cuda.gridsize(1))
 

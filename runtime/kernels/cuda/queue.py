@@ -108,6 +108,8 @@ class Queue(Protocol):
     """Multiprocessors of the device."""
     generator: Any
     """The device's own generator of random numbers."""
+    faults: Array
+    """The record of the call's operator, for `runtime.kernels.cuda.faults`."""
 
     def launch(self, source: Any, grid: int, block: tuple[int, int], values: Sequence[Any]) -> None:
         """Run a device kernel over a grid of blocks."""

@@ -1,7 +1,7 @@
 """Filling arrays with random numbers: words of `philox.py`, turned into distributions by
 `distributions.py`. The same seed draws the same words as on the CPU.
 
-Probabilities and weights are not looked at on the host: one that is none raises nothing.
+Probabilities and weights are not looked at on the host: a kernel notes one that is none (`faults`).
 """
 
 # ruff: noqa: F821 - T, I and the like are names of the compiled text.
@@ -14,11 +14,12 @@ from typing import Any
 from runtime.core import dtype as dtypes
 from runtime.core import finfo
 from runtime.kernels.cuda import distributions
+from runtime.kernels.cuda.faults import PROBABILITY, WEIGHTS, note
 from runtime.kernels.cuda.philox import reserve, words_of_block
 from runtime.kernels.cuda.queue import Array, Folded, Queue, converted
 from runtime.kernels.cuda.scan import plus, scan, zero
 from runtime.kernels.cuda.sorting import sort_rows
-from runtime.kernels.cuda.typed import device_kernel, run_elements
+from runtime.kernels.cuda.typed import device_function, device_kernel, run_elements
 
 
 def uniform_(queue: Queue, self: Array, from_: float, to: float, generator: Any) -> None:
@@ -229,11 +230,12 @@ def bernoulli_tensor_(queue: Queue, self: Array, p: Array, generator: Any) -> No
         return
     p = converted(queue, p.expanded(self.sizes), dtypes.float64)
     blocks, start, seed = reserve(self.numel, 1, generator)
-    run_elements(queue, draw_events, blocks, self, p, self.numel, blocks, start, seed)
+    numbers = (self.numel, blocks, start, seed)
+    run_elements(queue, draw_events, blocks, self, p, queue.faults, *numbers)
 
 
-@device_kernel("X* float64*", "I I uint64 uint64")
-def draw_events(out, p, n, blocks, start, seed):
+@device_kernel("X* float64* int64*", "I I uint64 uint64")
+def draw_events(out, p, faults, n, blocks, start, seed):
     """A thread owns blocks of the stream at the distance of the grid; words are compared in double
     precision, as on the CPU."""
     block = I(cuda.grid(1))
@@ -242,6 +244,8 @@ def draw_events(out, p, n, blocks, start, seed):
         for turn in range(4):
             i = I(block + turn * blocks)
             if i < n:
+                if not ((p[i] >= 0.0) & (p[i] <= 1.0)):
+                    note(faults, PROBABILITY, 0, 0)
                 event = np.float64(words[turn]) < p[i] * 4294967296.0
                 out[i] = store_X(T(1) if event else T(0))
         block = I(block + cuda.gridsize(1))
@@ -297,28 +301,49 @@ def multinomial(
     count = self.sizes[-1]
     rows = self.numel // count
     if replacement:
+        run_elements(queue, look_at_weights, self.numel, weights, queue.faults, self.numel)
         scan(queue, weights, weights, Folded(rows, count, 1), zero, plus)
         drawn = queue.empty((out.numel,), dtypes.float64)
         uniform_(queue, drawn, 0.0, 1.0, generator)
         numbers = (out.numel, num_samples, count)
-        run_elements(queue, invert_distribution, out.numel, out, weights, drawn, *numbers)
+        operands = (out, weights, drawn, queue.faults)
+        run_elements(queue, invert_distribution, out.numel, *operands, *numbers)
         return
     clocks = queue.empty((rows, count), dtypes.float64)
     exponential_(queue, clocks, 1.0, generator)
-    run_elements(queue, divide_clocks, clocks.numel, clocks, weights, clocks.numel)
+    run_elements(queue, divide_clocks, clocks.numel, clocks, weights, queue.faults, clocks.numel)
     places = queue.empty((rows, count), dtypes.int64)
     sort_rows(queue, None, places, clocks, descending=False)
-    queue.copy(out.reshaped(rows, num_samples), places.narrowed(1, 0, num_samples))
+    operands = (out, places, clocks, queue.faults)
+    run_elements(queue, take_earliest, out.numel, *operands, out.numel, num_samples, count)
 
 
-@device_kernel("int64* X* X*", "I I I")
-def invert_distribution(out, cumulative, drawn, n, samples, count):
+@device_function
+def is_weight(weight):
+    """Whether a number is a weight: not negative, finite."""
+    return (weight >= T(0)) & (weight < T(np.inf))
+
+
+@device_kernel("X* int64*", "I")
+def look_at_weights(weights, faults, n):
+    """A thread owns elements at the distance of the grid."""
+    i = I(cuda.grid(1))
+    while i < n:
+        if not is_weight(weights[i]):
+            note(faults, WEIGHTS, 0, 0)
+        i = I(i + cuda.gridsize(1))
+
+
+@device_kernel("int64* X* X* int64*", "I I I")
+def invert_distribution(out, cumulative, drawn, faults, n, samples, count):
     """A thread owns draws at the distance of the grid: the first place whose sum of weights is
     above the draw, before trailing weights of zero."""
     i = I(cuda.grid(1))
     while i < n:
         base = I(divided(i, samples) * count)
         total = cumulative[base + count - 1]
+        if not (total > T(0)):
+            note(faults, WEIGHTS, 0, 0)
         wanted = T(drawn[i] * total)
         low, high = I(0), I(count - 1)
         while low < high:
@@ -332,10 +357,26 @@ def invert_distribution(out, cumulative, drawn, n, samples, count):
         i = I(i + cuda.gridsize(1))
 
 
-@device_kernel("X* X*", "I")
-def divide_clocks(clocks, weights, n):
+@device_kernel("X* X* int64*", "I")
+def divide_clocks(clocks, weights, faults, n):
     """A thread owns elements at the distance of the grid; a weight of zero never rings."""
     i = I(cuda.grid(1))
     while i < n:
+        if not is_weight(weights[i]):
+            note(faults, WEIGHTS, 0, 0)
         clocks[i] = T(clocks[i] / weights[i]) if weights[i] > T(0) else T(np.inf)
+        i = I(i + cuda.gridsize(1))
+
+
+@device_kernel("int64* int64* X* int64*", "I I I")
+def take_earliest(out, places, clocks, faults, n, samples, count):
+    """A thread owns draws at the distance of the grid; a row whose first clock never rings has no
+    weight above zero."""
+    i = I(cuda.grid(1))
+    while i < n:
+        row = divided(i, samples)
+        place = places[I(row * count + (i - row * samples))]
+        if i == row * samples and not (clocks[I(row * count + I(place))] < T(np.inf)):
+            note(faults, WEIGHTS, 0, 0)
+        out[i] = place
         i = I(i + cuda.gridsize(1))

@@ -2,7 +2,8 @@
 
 All of these may run in place (`out` is self). What combines values goes through `placing`, which
 sorts by place: sums of floats do not depend on which thread comes first. Where places come twice
-and values only replace each other, any of them may win, as in PyTorch. A place outside is left out.
+and values only replace each other, any of them may win, as in PyTorch. A place outside is left out
+and noted (`faults`).
 """
 
 # ruff: noqa: F821 - T, I and the like are names of the compiled text.
@@ -15,6 +16,7 @@ from typing import Any
 from runtime import errors
 from runtime.core import dtype as dtypes
 from runtime.core import shape as shapes
+from runtime.kernels.cuda.faults import INDEX, note
 from runtime.kernels.cuda.indexing import within
 from runtime.kernels.cuda.places import in_order, indexed, plain_places
 from runtime.kernels.cuda.placing import COMBINE, combine_at_places
@@ -82,12 +84,12 @@ def _flat_places(queue: Queue, buffer: Array, dim: int, index: Array) -> Array:
     size = buffer.sizes[dim] if buffer.ndim else 1
     folded = fold(index.sizes, dim)
     numbers = (index.numel, folded.count, size, folded.inner)
-    run_elements(queue, write_places, index.numel, places, given, *numbers)
+    run_elements(queue, write_places, index.numel, places, given, queue.faults, *numbers)
     return places
 
 
-@device_kernel("int64* int64*", "I I I I")
-def write_places(places, index, n, count, size, inner):
+@device_kernel("int64* int64* int64*", "I I I I")
+def write_places(places, index, faults, n, count, size, inner):
     """A thread owns indices at the distance of the grid."""
     item = I(cuda.grid(1))
     while item < n:
@@ -95,6 +97,8 @@ def write_places(places, index, n, count, size, inner):
         o = divided(row, count)
         k = index[item]
         is_inside = (k >= 0) & (k < size)
+        if not is_inside:
+            note(faults, INDEX, k, size)
         at = np.int64((o * size + k) * inner + (item - row * inner))
         places[item] = at if is_inside else np.int64(-1)
         item = I(item + cuda.gridsize(1))
@@ -226,7 +230,7 @@ def index_copy(
     """Copy the slices of `source` over the slices that `index` names."""
     start_from(queue, out, self)
     folded = fold(out.sizes, dim)
-    write_slices(queue, out, source, converted(queue, index, dtypes.int64), folded)
+    write_slices(queue, out, source, plain_places(queue, index, folded.count), folded)
 
 
 def index_fill(queue: Queue, out: Array, self: Array, dim: int, index: Array, value: Any) -> None:

@@ -1,0 +1,27 @@
+"""What a kernel saw and cannot compute with: indices outside, targets that are no class, weights.
+
+A kernel stops for none of them: what is outside reads as zero and is not written. It notes the
+first one in a record of the host's memory, where whoever waits next finds it and raises.
+"""
+
+# ruff: noqa: F821 - I and the like are names of the compiled text.
+
+from __future__ import annotations
+
+from runtime.kernels.cuda.typed import device_function
+
+RECORDS = 256
+"""How many operators of a device have a record. A word of all comes before the next word of all."""
+WORDS = 3
+"""Of a record: what kind of fault, what was seen, how many there are."""
+INDEX, TARGET, PROBABILITY, WEIGHTS = 1, 2, 3, 4
+"""Kinds of faults; 0 is none."""
+
+
+@device_function
+def note(record, kind, seen, size):
+    """Fill a record that is empty. Of several threads any one may win: each saw a fault."""
+    if record[0] == 0:
+        record[RECORDS] = np.int64(seen)
+        record[2 * RECORDS] = np.int64(size)
+        record[0] = np.int64(kind)
