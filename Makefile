@@ -18,7 +18,7 @@ test: $(VENV)/test
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 gpu: $(VENV)/gpu
-	TORCHGEN_CUDA=1 $(BIN)/python -m pytest -q -m gpu tests/gpu --gpu-report gpu_report.md
+	$(BIN)/python -m pytest -q -m gpu tests/gpu --gpu-report gpu_report.md
 
 generate: $(VENV)/base
 	$(BIN)/python -m codegen

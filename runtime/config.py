@@ -11,14 +11,6 @@ def env_text(name: str) -> str:
     return os.environ.get(name, "").strip()
 
 
-def env_flag(name: str, default: bool = False) -> bool:
-    """Return whether environment variable `name` is set to 1, true, yes or on."""
-    text = env_text(name).lower()
-    if not text:
-        return default
-    return text in ("1", "true", "yes", "on")
-
-
 def env_int(name: str, default: int) -> int:
     """Return environment variable `name` as an int.
 

@@ -1,8 +1,7 @@
 """Whether CUDA can be used here, and if not, what is missing and how to get it.
 
-Three things are needed: NVIDIA's driver with a device behind it, the packages of the extra `cuda`,
-and the switch TORCHGEN_CUDA=1, since part of the operators have no CUDA kernel yet: a program that
-asks `is_available()` must not end up on a device on which it cannot run.
+Two things are needed: NVIDIA's driver with a device behind it, and the packages of the extra
+`cuda`.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import importlib.util
 import sys
 from functools import cache
 
-from runtime import config, errors
+from runtime import errors
 
 PACKAGES = {
     "numba_cuda": "numba-cuda[cu13]",
@@ -34,10 +33,6 @@ EXPLAINED = {
     MISMATCH: "the NVIDIA driver's library and its kernel module are of different versions: "
     "restart the machine",
 }
-OFF = (
-    "it is experimental and off, since part of the operators have no CUDA kernel yet: set the "
-    "environment variable TORCHGEN_CUDA=1 to try it"
-)
 
 
 def is_available() -> bool:
@@ -62,10 +57,7 @@ def require() -> None:
 
 def missing() -> tuple[str, ...]:
     """Return a sentence for each thing that is missing; none where CUDA can be used."""
-    reasons = [reason for reason in (_missing_device(), _missing_packages()) if reason]
-    if not reasons and not config.env_flag("TORCHGEN_CUDA"):
-        reasons = [OFF]
-    return tuple(reasons)
+    return tuple([reason for reason in (_missing_device(), _missing_packages()) if reason])
 
 
 def _missing_device() -> str:
