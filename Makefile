@@ -39,7 +39,7 @@ $(VENV)/demo: $(VENV)/base
 	touch $@
 
 $(VENV)/gpu: $(VENV)/test
-	$(BIN)/pip install --quiet --editable ".[cuda]"
+	$(BIN)/pip install --quiet --editable ".[test-gpu]"
 	touch $@
 
 $(VENV)/test: $(VENV)/base

@@ -23,6 +23,7 @@ from runtime.kernels.cuda.direct import Direct
 from tests import calls, harness
 from tests.cuda.compiling import check, needs_extra
 from tests.cuda.test_operators import compare, on_device
+from tests.gpu import kernel_families
 
 F = torch.nn.functional
 OURS = calls.Session(torch, dispatch.ops)
@@ -314,3 +315,13 @@ def test_training_step(emulated):
 
     for got, expected in zip(train("cuda"), train("cpu"), strict=True):
         compare(got, expected, "training", factor=20.0)
+
+
+def test_families_of_kernels_for_tools_that_watch_them(emulated):
+    """The program that compute-sanitizer runs on a GPU."""
+    found = kernel_families.families()
+    assert {operator.name for operator in OPERATORS} <= {
+        operator.name for family in found.values() for operator in family
+    }
+    assert kernel_families.run(["masking", "convolution"]) > 5
+    assert not any(not operators for operators in found.values())

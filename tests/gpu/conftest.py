@@ -22,7 +22,8 @@ from tests.cuda.conftest import emulated
 __all__ = ["emulated"]
 
 PACKAGES = ("torchgen", "numba-cuda", "cuda-core", "cuda-bindings", "nvmath-python",
-            "nvidia-cublas", "nvidia-cufft", "nvidia-cusolver", "numpy", "torch")  # fmt: skip
+            "nvidia-cublas", "nvidia-cufft", "nvidia-cusolver", "nvidia-cudnn-cu13",
+            "nvidia-cuda-sanitizer-api", "numpy", "torch")  # fmt: skip
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
