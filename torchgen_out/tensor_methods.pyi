@@ -1225,6 +1225,8 @@ class TensorMethods:
         dim: builtins.int | Sequence[builtins.int] | None,
         unbiased: builtins.bool,
         keepdim: builtins.bool = ...,
+        *,
+        out: Tensor | None = ...,
     ) -> Tensor: ...
     @overload
     def std(
@@ -1243,6 +1245,8 @@ class TensorMethods:
         dim: builtins.int | Sequence[builtins.int] | None,
         unbiased: builtins.bool,
         keepdim: builtins.bool = ...,
+        *,
+        out: Tensor | None = ...,
     ) -> Tensor: ...
     def cov(
         self,

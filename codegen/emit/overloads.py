@@ -39,9 +39,9 @@ class Branch:
 class Candidate:
     """One entry of a family that is bound at the call: its parameters as rows."""
 
+    function: str
     parameters: tuple[str, ...]
-    """`(name, test, default, is_keyword_only, may_be_none)`, as Python."""
-    call: str
+    """`(name, test, must_be_given, is_keyword_only, may_be_none)`, as Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,10 @@ class Family:
     """All parameters, for the error."""
     candidates: tuple[Candidate, ...]
     """Instead of branches, where a name stands at different places in different entries."""
+    is_unnamed: str
+    """Whether all arguments were given by position."""
     keywords: str
+    """By name what was given, or MISSING."""
 
     @property
     def quoted_schemas(self) -> tuple[str, ...]:
@@ -144,12 +147,9 @@ def _family(program: Program, name: str, operators: tuple[Operator, ...], inplac
         _several(operators, slots),
         tuple(branches),
         f"({', '.join([*slots, *keyword])}{',' if len(slots) + len(keyword) == 1 else ''})",
-        tuple(
-            _candidate(program, name, operator, first, inplace, has_out, is_factory)
-            for operator in operators
-            if is_bound
-        ),
-        ", ".join(f'"{each}": {each}' for each in [*slots, *keyword]),
+        tuple(_candidate(program, operator, first, inplace) for operator in operators if is_bound),
+        _is_unnamed([*slots, *keyword], has_out, is_factory),
+        _keywords([*slots, *keyword], has_out, is_factory),
     )
 
 
@@ -170,43 +170,37 @@ def _bound_parameters(names: list[str], has_out: bool, is_factory: bool) -> str:
     return ", ".join(parts)
 
 
-def _candidate(
-    program: Program,
-    family: str,
-    operator: Operator,
-    first: str,
-    inplace: bool,
-    has_out: bool,
-    is_factory: bool,
-) -> Candidate:
-    """An entry's parameters as rows, and its call with the values bound to them."""
-    rows = []
-    for argument in operator.arguments:
-        test = type_test(argument)
-        default = "MISSING" if argument.default is None else translate.default(argument.default)
-        rows.append(
-            f'("{_local(argument, first)}", {test}, {default}, '
-            f"{argument.is_keyword_only}, {argument.type.is_optional})"
-        )
-    positional = [a for a in operator.arguments if not a.is_keyword_only]
-    call = (
-        ["*values"]
-        if len(positional) == len(operator.arguments)
-        else [f"*values[:{len(positional)}]"]
-    )
-    for position, argument in enumerate(operator.arguments):
-        if argument.is_keyword_only:
-            call.append(f"{translate.parameter(argument)}=values[{position}]")
-    if has_out and operator.has_out:
-        call.append("out=out")
-    if is_factory and operator.has_tag("factory"):
-        call.append("requires_grad=requires_grad")
-    name = (
-        naming.inplace_name(program, operator)
-        if inplace
-        else naming.function_name(program, operator)
-    )
-    return Candidate(tuple(rows), f"{name}({', '.join(call)})")
+def _is_unnamed(names: list[str], has_out: bool, is_factory: bool) -> str:
+    tests = [f"{name} is MISSING" for name in names]
+    if has_out:
+        tests.append("out is None")
+    if is_factory:
+        tests.append("not requires_grad")
+    return " and ".join(tests)
+
+
+def _keywords(names: list[str], has_out: bool, is_factory: bool) -> str:
+    pairs = [f'"{name}": {name}' for name in names]
+    if has_out:
+        pairs.append('"out": MISSING if out is None else out')
+    if is_factory:
+        pairs.append('"requires_grad": requires_grad or MISSING')
+    return ", ".join(pairs)
+
+
+def _candidate(program: Program, operator: Operator, first: str, inplace: bool) -> Candidate:
+    """An entry's function, and its parameters as rows."""
+    rows = [
+        f'("{_local(argument, first)}", {type_test(argument)}, {argument.default is None}, '
+        f"{argument.is_keyword_only}, {argument.type.is_optional})"
+        for argument in operator.arguments
+    ]
+    if operator.has_out and not inplace:
+        rows.append('("out", is_given, False, True, True)')
+    if operator.has_tag("factory"):
+        rows.append('("requires_grad", is_bool, False, True, False)')
+    name = naming.inplace_name if inplace else naming.function_name
+    return Candidate(name(program, operator), tuple(rows))
 
 
 def _varargs(operators: tuple[Operator, ...], slots: list[str]) -> str:

@@ -9,52 +9,91 @@ from runtime.core.device import device
 from runtime.core.dtype import dtype
 from runtime.core.layout import layout
 from runtime.core.tensor import Tensor
-from runtime.ops.arguments import MISSING
+from runtime.ops.arguments import MISSING, is_number, no_overload
 
-Parameter = tuple[str, Callable[[Any], bool], Any, bool, bool]
-"""Name, type test, default (MISSING if it must be given), keyword-only, may be None."""
+Parameter = tuple[str, Callable[[Any], bool], bool, bool, bool]
+"""Name, type test, whether it must be given, whether by name only, whether it may be None."""
 
-_TOLD_BY_CLASS = frozenset(
-    {int, float, complex, bool, str, type(None), dtype, device, layout, type(MISSING)}
-)
+_TOLD_BY_CLASS = frozenset({int, float, complex, bool, str, type(None), dtype, device, layout})
 """Classes all of whose values pass the same tests."""
+
+
+class Entry:
+    """One entry of a family: what is called, and its parameters."""
+
+    __slots__ = ("function", "parameters")
+
+    def __init__(self, function: Callable[..., Any], *parameters: Parameter) -> None:
+        self.function = function
+        self.parameters = parameters
+
+    @property
+    def schema(self) -> str:
+        """The schema, with which the function's documentation begins."""
+        return " ".join((self.function.__doc__ or "").partition("\n\n")[0].split())
+
+    def fits(self, args: Sequence[Any], keywords: dict[str, Any]) -> bool:
+        """Whether Python would bind the arguments, and each is of its parameter's type."""
+        taken = 0
+        for name, test, must_be_given, is_keyword_only, may_be_none in self.parameters:
+            if not is_keyword_only and taken < len(args):
+                if name in keywords:
+                    return False
+                value = args[taken]
+                taken += 1
+            elif name in keywords:
+                value = keywords[name]
+            elif must_be_given:
+                return False
+            else:
+                continue
+            if not (test(value) or (may_be_none and value is None)):
+                return False
+        names = {parameter[0] for parameter in self.parameters}
+        return taken == len(args) and keywords.keys() <= names
 
 
 class Binder:
     """The entries of a family, told apart once per combination of the arguments' kinds.
 
-    Calling it gives the position of the entry that is meant, with the values of its parameters as
-    Python would bind them, or None and no values if there is none.
+    Calling it calls the entry that is meant.
+    Raises: TypeError if none fits.
     """
 
-    __slots__ = ("candidates", "known")
+    __slots__ = ("entries", "known", "name", "told")
 
-    def __init__(self, *candidates: tuple[Parameter, ...]) -> None:
-        self.candidates = candidates
-        self.known: dict[tuple[Any, ...], tuple[int, list[Any] | None]] = {}
+    def __init__(self, name: str, *entries: Entry) -> None:
+        self.name = name
+        self.entries = entries
+        self.known: dict[tuple[Any, ...], Callable[..., Any]] = {}
+        parameters = [parameter for entry in entries for parameter in entry.parameters]
+        has_numbers = any(test is is_number for _, test, _, by_name, _ in parameters if not by_name)
+        self.told = _TOLD_BY_CLASS if has_numbers else _TOLD_BY_CLASS | {Tensor}
 
-    def __call__(
-        self, args: tuple[Any, ...], keywords: dict[str, Any]
-    ) -> tuple[int | None, list[Any]]:
-        kinds = [
-            each.__class__ if each.__class__ in _TOLD_BY_CLASS else _kind(each) for each in args
-        ]
-        names = [name for name, value in keywords.items() if value is not MISSING]
-        if names:
-            kinds += [_kind_of_named(name, keywords[name]) for name in names]
-        known = self.known.get(tuple(kinds))
-        if known is not None:
-            choice, defaults = known
-            if defaults is None:
-                return choice, _values(args, keywords, self.candidates[choice])
-            return choice, [*args, *defaults]
-        for choice, parameters in enumerate(self.candidates):
-            if _fits(args, keywords, parameters):
+    def __call__(self, args: tuple[Any, ...]) -> Any:
+        told = self.told
+        kinds = tuple([a.__class__ if a.__class__ in told else _kind(a) for a in args])
+        function = self.known.get(kinds) or self._find(kinds, args, {})
+        return function(*args)
+
+    def named(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Call with arguments of which some, those that are not MISSING, were given by name."""
+        keywords = {name: value for name, value in keywords.items() if value is not MISSING}
+        kinds = [each.__class__ if each.__class__ in self.told else _kind(each) for each in args]
+        kinds += [_kind_of_named(name, value) for name, value in keywords.items()]
+        function = self.known.get(tuple(kinds)) or self._find(tuple(kinds), args, keywords)
+        return function(*args, **keywords)
+
+    def _find(
+        self, kinds: tuple[Any, ...], args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> Callable[..., Any]:
+        for entry in self.entries:
+            if entry.fits(args, keywords):
                 if None not in kinds:
-                    behind = [default for _, _, default, _, _ in parameters[len(args) :]]
-                    self.known[tuple(kinds)] = choice, None if names else behind
-                return choice, _values(args, keywords, parameters)
-        return None, []
+                    self.known[kinds] = entry.function
+                return entry.function
+        schemas = tuple(entry.schema for entry in self.entries)
+        raise no_overload(self.name, schemas, (*args, *keywords.values()))
 
 
 def _kind_of_named(name: str, value: Any) -> Any:
@@ -70,35 +109,3 @@ def _kind(value: Any) -> Any:
     if value.__class__ in (tuple, list) and value and value[0].__class__ is int:
         return tuple
     return None
-
-
-def _fits(args: Sequence[Any], keywords: dict[str, Any], parameters: tuple[Parameter, ...]) -> bool:
-    """Whether Python would bind the arguments, and each is of its parameter's type."""
-    used = set()
-    for position, (name, test, default, is_keyword_only, may_be_none) in enumerate(parameters):
-        value = keywords[name]
-        if not is_keyword_only and position < len(args):
-            if value is not MISSING:
-                return False
-            value = args[position]
-        elif value is MISSING:
-            if default is MISSING:
-                return False
-            continue
-        if not (test(value) or (may_be_none and value is None)):
-            return False
-        used.add(name)
-    positional = sum(not parameter[3] for parameter in parameters)
-    given = {name for name, value in keywords.items() if value is not MISSING}
-    return len(args) <= positional and given <= used
-
-
-def _values(
-    args: Sequence[Any], keywords: dict[str, Any], parameters: tuple[Parameter, ...]
-) -> list[Any]:
-    """The values of parameters that fit: positional ones, named ones, defaults."""
-    values = [*args]
-    for name, _, default, _, _ in parameters[len(args) :]:
-        value = keywords[name]
-        values.append(default if value is MISSING else value)
-    return values

@@ -42,4 +42,4 @@ def test_a_default_in_double_quotes(tmp_path: Path) -> None:
         if path.endswith(".py"):
             ast.parse(text, path)
     assert 'word=\\"L\\"' in files["operators/dispatch.py"]
-    assert 'mode=\\"constant\\"' in files["functions/overloads.py"]
+    assert 'mode="constant"' in files["functions/overloads.py"]

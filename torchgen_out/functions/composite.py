@@ -4571,12 +4571,19 @@ def var__default(input: Tensor, unbiased: bool) -> Tensor:
 
 
 def var__dim(
-    input: Tensor, dim: int | Sequence[int] | None, unbiased: bool, keepdim: bool = False
+    input: Tensor,
+    dim: int | Sequence[int] | None,
+    unbiased: bool,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """var.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor
 
     Returns the variance over `dim`, with Bessel's correction if `unbiased`.
     """
+    if out is not None:
+        return store_out("var", out, statistics_bodies.var_over(input, dim, unbiased, keepdim))
     return statistics_bodies.var_over(input, dim, unbiased, keepdim)
 
 
@@ -4589,12 +4596,19 @@ def std__default(input: Tensor, unbiased: bool) -> Tensor:
 
 
 def std__dim(
-    input: Tensor, dim: int | Sequence[int] | None, unbiased: bool, keepdim: bool = False
+    input: Tensor,
+    dim: int | Sequence[int] | None,
+    unbiased: bool,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """std.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor
 
     Returns the standard deviation over `dim`, with Bessel's correction if `unbiased`.
     """
+    if out is not None:
+        return store_out("std", out, statistics_bodies.std_over(input, dim, unbiased, keepdim))
     return statistics_bodies.std_over(input, dim, unbiased, keepdim)
 
 

@@ -23,7 +23,7 @@ from runtime.ops.arguments import (
     is_tensors,
     no_overload,
 )
-from runtime.ops.binding import Binder
+from runtime.ops.binding import Binder, Entry
 from torchgen_out.functions.composite import (
     arange__default,
     arange__start,
@@ -191,29 +191,38 @@ from torchgen_out.functions.view import (
 )
 
 _arange = Binder(
-    (
-        ("end", is_number, MISSING, False, False),
-        ("dtype", is_dtype, None, True, True),
-        ("layout", is_given, None, True, True),
-        ("device", is_given, None, True, True),
-        ("pin_memory", is_bool, None, True, True),
+    "arange",
+    Entry(
+        arange__default,
+        ("end", is_number, True, False, False),
+        ("dtype", is_dtype, False, True, True),
+        ("layout", is_given, False, True, True),
+        ("device", is_given, False, True, True),
+        ("pin_memory", is_bool, False, True, True),
+        ("out", is_given, False, True, True),
+        ("requires_grad", is_bool, False, True, False),
     ),
-    (
-        ("start", is_number, MISSING, False, False),
-        ("end", is_number, MISSING, False, False),
-        ("dtype", is_dtype, None, True, True),
-        ("layout", is_given, None, True, True),
-        ("device", is_given, None, True, True),
-        ("pin_memory", is_bool, None, True, True),
+    Entry(
+        arange__start,
+        ("start", is_number, True, False, False),
+        ("end", is_number, True, False, False),
+        ("dtype", is_dtype, False, True, True),
+        ("layout", is_given, False, True, True),
+        ("device", is_given, False, True, True),
+        ("pin_memory", is_bool, False, True, True),
+        ("requires_grad", is_bool, False, True, False),
     ),
-    (
-        ("start", is_number, MISSING, False, False),
-        ("end", is_number, MISSING, False, False),
-        ("step", is_number, 1, False, False),
-        ("dtype", is_dtype, None, True, True),
-        ("layout", is_given, None, True, True),
-        ("device", is_given, None, True, True),
-        ("pin_memory", is_bool, None, True, True),
+    Entry(
+        arange__start_step,
+        ("start", is_number, True, False, False),
+        ("end", is_number, True, False, False),
+        ("step", is_number, False, False, False),
+        ("dtype", is_dtype, False, True, True),
+        ("layout", is_given, False, True, True),
+        ("device", is_given, False, True, True),
+        ("pin_memory", is_bool, False, True, True),
+        ("out", is_given, False, True, True),
+        ("requires_grad", is_bool, False, True, False),
     ),
 )
 
@@ -236,6 +245,18 @@ def arange(
         device=None, bool? pin_memory=None) -> Tensor
     arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout?
         layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if (
+        start is MISSING
+        and end is MISSING
+        and step is MISSING
+        and dtype is MISSING
+        and layout is MISSING
+        and device is MISSING
+        and pin_memory is MISSING
+        and out is None
+        and not requires_grad
+    ):
+        return _arange(args)
     keywords = {
         "start": start,
         "end": end,
@@ -244,47 +265,10 @@ def arange(
         "layout": layout,
         "device": device,
         "pin_memory": pin_memory,
+        "out": MISSING if out is None else out,
+        "requires_grad": requires_grad or MISSING,
     }
-    entry, values = _arange(args, keywords)
-    if entry == 0:
-        return arange__default(
-            *values[:1],
-            dtype=values[1],
-            layout=values[2],
-            device=values[3],
-            pin_memory=values[4],
-            out=out,
-            requires_grad=requires_grad,
-        )
-    if entry == 1:
-        return arange__start(
-            *values[:2],
-            dtype=values[2],
-            layout=values[3],
-            device=values[4],
-            pin_memory=values[5],
-            requires_grad=requires_grad,
-        )
-    if entry == 2:
-        return arange__start_step(
-            *values[:3],
-            dtype=values[3],
-            layout=values[4],
-            device=values[5],
-            pin_memory=values[6],
-            out=out,
-            requires_grad=requires_grad,
-        )
-    schemas = (
-        "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-        "device=None, bool? pin_memory=None) -> Tensor",
-        "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? "
-        "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? "
-        "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
-        "Tensor",
-    )
-    raise no_overload("arange", schemas, (*args, *keywords.values()))
+    return _arange.named(args, keywords)
 
 
 def eye(
@@ -333,24 +317,31 @@ def eye(
 
 
 _randint = Binder(
-    (
-        ("high", is_int, MISSING, False, False),
-        ("size", is_ints, MISSING, False, False),
-        ("generator", is_given, None, True, True),
-        ("dtype", is_dtype, None, True, True),
-        ("layout", is_given, None, True, True),
-        ("device", is_given, None, True, True),
-        ("pin_memory", is_bool, None, True, True),
+    "randint",
+    Entry(
+        randint__default,
+        ("high", is_int, True, False, False),
+        ("size", is_ints, True, False, False),
+        ("generator", is_given, False, True, True),
+        ("dtype", is_dtype, False, True, True),
+        ("layout", is_given, False, True, True),
+        ("device", is_given, False, True, True),
+        ("pin_memory", is_bool, False, True, True),
+        ("out", is_given, False, True, True),
+        ("requires_grad", is_bool, False, True, False),
     ),
-    (
-        ("low", is_int, MISSING, False, False),
-        ("high", is_int, MISSING, False, False),
-        ("size", is_ints, MISSING, False, False),
-        ("generator", is_given, None, True, True),
-        ("dtype", is_dtype, None, True, True),
-        ("layout", is_given, None, True, True),
-        ("device", is_given, None, True, True),
-        ("pin_memory", is_bool, None, True, True),
+    Entry(
+        randint__low,
+        ("low", is_int, True, False, False),
+        ("high", is_int, True, False, False),
+        ("size", is_ints, True, False, False),
+        ("generator", is_given, False, True, True),
+        ("dtype", is_dtype, False, True, True),
+        ("layout", is_given, False, True, True),
+        ("device", is_given, False, True, True),
+        ("pin_memory", is_bool, False, True, True),
+        ("out", is_given, False, True, True),
+        ("requires_grad", is_bool, False, True, False),
     ),
 )
 
@@ -372,6 +363,19 @@ def randint(
     Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
     randint.low(SymInt low, SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType?
         dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    if (
+        low is MISSING
+        and high is MISSING
+        and size is MISSING
+        and generator is MISSING
+        and dtype is MISSING
+        and layout is MISSING
+        and device is MISSING
+        and pin_memory is MISSING
+        and out is None
+        and not requires_grad
+    ):
+        return _randint(args)
     keywords = {
         "low": low,
         "high": high,
@@ -381,60 +385,36 @@ def randint(
         "layout": layout,
         "device": device,
         "pin_memory": pin_memory,
+        "out": MISSING if out is None else out,
+        "requires_grad": requires_grad or MISSING,
     }
-    entry, values = _randint(args, keywords)
-    if entry == 0:
-        return randint__default(
-            *values[:2],
-            generator=values[2],
-            dtype=values[3],
-            layout=values[4],
-            device=values[5],
-            pin_memory=values[6],
-            out=out,
-            requires_grad=requires_grad,
-        )
-    if entry == 1:
-        return randint__low(
-            *values[:3],
-            generator=values[3],
-            dtype=values[4],
-            layout=values[5],
-            device=values[6],
-            pin_memory=values[7],
-            out=out,
-            requires_grad=requires_grad,
-        )
-    schemas = (
-        "randint(SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType? "
-        "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
-        "Tensor",
-        "randint.low(SymInt low, SymInt high, SymInt[] size, *, Generator? generator=None, "
-        "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
-        "pin_memory=None) -> Tensor",
-    )
-    raise no_overload("randint", schemas, (*args, *keywords.values()))
+    return _randint.named(args, keywords)
 
 
 _randint_like = Binder(
-    (
-        ("input", is_tensor, MISSING, False, False),
-        ("high", is_int, MISSING, False, False),
-        ("dtype", is_dtype, None, True, True),
-        ("layout", is_given, None, True, True),
-        ("device", is_given, None, True, True),
-        ("pin_memory", is_bool, None, True, True),
-        ("memory_format", is_given, None, True, True),
+    "randint_like",
+    Entry(
+        randint_like__default,
+        ("input", is_tensor, True, False, False),
+        ("high", is_int, True, False, False),
+        ("dtype", is_dtype, False, True, True),
+        ("layout", is_given, False, True, True),
+        ("device", is_given, False, True, True),
+        ("pin_memory", is_bool, False, True, True),
+        ("memory_format", is_given, False, True, True),
+        ("requires_grad", is_bool, False, True, False),
     ),
-    (
-        ("input", is_tensor, MISSING, False, False),
-        ("low", is_int, MISSING, False, False),
-        ("high", is_int, MISSING, False, False),
-        ("dtype", is_dtype, None, True, True),
-        ("layout", is_given, None, True, True),
-        ("device", is_given, None, True, True),
-        ("pin_memory", is_bool, None, True, True),
-        ("memory_format", is_given, None, True, True),
+    Entry(
+        randint_like__low_dtype,
+        ("input", is_tensor, True, False, False),
+        ("low", is_int, True, False, False),
+        ("high", is_int, True, False, False),
+        ("dtype", is_dtype, False, True, True),
+        ("layout", is_given, False, True, True),
+        ("device", is_given, False, True, True),
+        ("pin_memory", is_bool, False, True, True),
+        ("memory_format", is_given, False, True, True),
+        ("requires_grad", is_bool, False, True, False),
     ),
 )
 
@@ -456,6 +436,18 @@ def randint_like(
     randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout?
         layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None)
         -> Tensor"""
+    if (
+        input is MISSING
+        and low is MISSING
+        and high is MISSING
+        and dtype is MISSING
+        and layout is MISSING
+        and device is MISSING
+        and pin_memory is MISSING
+        and memory_format is MISSING
+        and not requires_grad
+    ):
+        return _randint_like(args)
     keywords = {
         "input": input,
         "low": low,
@@ -465,37 +457,9 @@ def randint_like(
         "device": device,
         "pin_memory": pin_memory,
         "memory_format": memory_format,
+        "requires_grad": requires_grad or MISSING,
     }
-    entry, values = _randint_like(args, keywords)
-    if entry == 0:
-        return randint_like__default(
-            *values[:2],
-            dtype=values[2],
-            layout=values[3],
-            device=values[4],
-            pin_memory=values[5],
-            memory_format=values[6],
-            requires_grad=requires_grad,
-        )
-    if entry == 1:
-        return randint_like__low_dtype(
-            *values[:3],
-            dtype=values[3],
-            layout=values[4],
-            device=values[5],
-            pin_memory=values[6],
-            memory_format=values[7],
-            requires_grad=requires_grad,
-        )
-    schemas = (
-        "randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? "
-        "layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? "
-        "memory_format=None) -> Tensor",
-        "randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? "
-        "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
-        "MemoryFormat? memory_format=None) -> Tensor",
-    )
-    raise no_overload("randint_like", schemas, (*args, *keywords.values()))
+    return _randint_like.named(args, keywords)
 
 
 def normal(
@@ -1112,21 +1076,25 @@ def dsplit(input: Any, sections: Any = MISSING, *, indices: Any = MISSING) -> An
 
 
 _repeat_interleave = Binder(
-    (
-        ("input", is_tensor, MISSING, False, False),
-        ("repeats", is_tensor, MISSING, False, False),
-        ("dim", is_int, None, False, True),
-        ("output_size", is_int, None, True, True),
+    "repeat_interleave",
+    Entry(
+        repeat_interleave__self_Tensor,
+        ("input", is_tensor, True, False, False),
+        ("repeats", is_tensor, True, False, False),
+        ("dim", is_int, False, False, True),
+        ("output_size", is_int, False, True, True),
     ),
-    (
-        ("input", is_tensor, MISSING, False, False),
-        ("repeats", is_int, MISSING, False, False),
-        ("dim", is_int, None, False, True),
-        ("output_size", is_int, None, True, True),
+    Entry(
+        repeat_interleave__self_int,
+        ("input", is_tensor, True, False, False),
+        ("repeats", is_int, True, False, False),
+        ("dim", is_int, False, False, True),
+        ("output_size", is_int, False, True, True),
     ),
-    (
-        ("repeats", is_tensor, MISSING, False, False),
-        ("output_size", is_int, None, True, True),
+    Entry(
+        repeat_interleave__Tensor,
+        ("repeats", is_tensor, True, False, False),
+        ("output_size", is_int, False, True, True),
     ),
 )
 
@@ -1143,22 +1111,10 @@ def repeat_interleave(
     repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt?
         output_size=None) -> Tensor
     repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor"""
+    if input is MISSING and repeats is MISSING and dim is MISSING and output_size is MISSING:
+        return _repeat_interleave(args)
     keywords = {"input": input, "repeats": repeats, "dim": dim, "output_size": output_size}
-    entry, values = _repeat_interleave(args, keywords)
-    if entry == 0:
-        return repeat_interleave__self_Tensor(*values[:3], output_size=values[3])
-    if entry == 1:
-        return repeat_interleave__self_int(*values[:3], output_size=values[3])
-    if entry == 2:
-        return repeat_interleave__Tensor(*values[:1], output_size=values[1])
-    schemas = (
-        "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt?"
-        " output_size=None) -> Tensor",
-        "repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? "
-        "output_size=None) -> Tensor",
-        "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
-    )
-    raise no_overload("repeat_interleave", schemas, (*args, *keywords.values()))
+    return _repeat_interleave.named(args, keywords)
 
 
 def scatter(
@@ -1342,20 +1298,24 @@ def nanmedian(input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, out: An
 
 
 _random_ = Binder(
-    (
-        ("self", is_tensor, MISSING, False, False),
-        ("from_", is_int, MISSING, False, False),
-        ("to", is_int, MISSING, False, True),
-        ("generator", is_given, None, True, True),
+    "random_",
+    Entry(
+        random___from,
+        ("self", is_tensor, True, False, False),
+        ("from_", is_int, True, False, False),
+        ("to", is_int, True, False, True),
+        ("generator", is_given, False, True, True),
     ),
-    (
-        ("self", is_tensor, MISSING, False, False),
-        ("to", is_int, MISSING, False, False),
-        ("generator", is_given, None, True, True),
+    Entry(
+        random___to,
+        ("self", is_tensor, True, False, False),
+        ("to", is_int, True, False, False),
+        ("generator", is_given, False, True, True),
     ),
-    (
-        ("self", is_tensor, MISSING, False, False),
-        ("generator", is_given, None, True, True),
+    Entry(
+        random___default,
+        ("self", is_tensor, True, False, False),
+        ("generator", is_given, False, True, True),
     ),
 )
 
@@ -1370,21 +1330,10 @@ def random_(
     """random_.from(Tensor(a!) self, int from_, int? to, *, Generator? generator=None) -> Tensor(a!)
     random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)
     random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)"""
+    if self is MISSING and from_ is MISSING and to is MISSING and generator is MISSING:
+        return _random_(args)
     keywords = {"self": self, "from_": from_, "to": to, "generator": generator}
-    entry, values = _random_(args, keywords)
-    if entry == 0:
-        return random___from(*values[:3], generator=values[3])
-    if entry == 1:
-        return random___to(*values[:2], generator=values[2])
-    if entry == 2:
-        return random___default(*values[:1], generator=values[1])
-    schemas = (
-        "random_.from(Tensor(a!) self, int from_, int? to, *, Generator? generator=None) -> "
-        "Tensor(a!)",
-        "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)",
-        "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
-    )
-    raise no_overload("random_", schemas, (*args, *keywords.values()))
+    return _random_.named(args, keywords)
 
 
 def bernoulli_(self: Any, p: Any = MISSING, *, generator: Any = MISSING) -> Any:
@@ -1970,14 +1919,19 @@ def linalg_norm(
 
 
 _nuclear_norm = Binder(
-    (
-        ("input", is_tensor, MISSING, False, False),
+    "nuclear_norm",
+    Entry(
+        nuclear_norm__default,
+        ("input", is_tensor, True, False, False),
         ("keepdim", is_bool, False, False, False),
+        ("out", is_given, False, True, True),
     ),
-    (
-        ("input", is_tensor, MISSING, False, False),
-        ("dim", is_int_or_ints, MISSING, False, False),
+    Entry(
+        nuclear_norm__dim,
+        ("input", is_tensor, True, False, False),
+        ("dim", is_int_or_ints, True, False, False),
         ("keepdim", is_bool, False, False, False),
+        ("out", is_given, False, True, True),
     ),
 )
 
@@ -1987,17 +1941,15 @@ def nuclear_norm(
 ) -> Any:
     """nuclear_norm(Tensor self, bool keepdim=False) -> Tensor
     nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor"""
-    keywords = {"input": input, "dim": dim, "keepdim": keepdim}
-    entry, values = _nuclear_norm(args, keywords)
-    if entry == 0:
-        return nuclear_norm__default(*values, out=out)
-    if entry == 1:
-        return nuclear_norm__dim(*values, out=out)
-    schemas = (
-        "nuclear_norm(Tensor self, bool keepdim=False) -> Tensor",
-        "nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor",
-    )
-    raise no_overload("nuclear_norm", schemas, (*args, *keywords.values()))
+    if input is MISSING and dim is MISSING and keepdim is MISSING and out is None:
+        return _nuclear_norm(args)
+    keywords = {
+        "input": input,
+        "dim": dim,
+        "keepdim": keepdim,
+        "out": MISSING if out is None else out,
+    }
+    return _nuclear_norm.named(args, keywords)
 
 
 def norm(
@@ -2164,21 +2116,27 @@ def conv3d(
 
 
 _var = Binder(
-    (
-        ("input", is_tensor, MISSING, False, False),
-        ("dim", is_int_or_ints, None, False, True),
-        ("correction", is_number, None, True, True),
+    "var",
+    Entry(
+        var__correction,
+        ("input", is_tensor, True, False, False),
+        ("dim", is_int_or_ints, False, False, True),
+        ("correction", is_number, False, True, True),
         ("keepdim", is_bool, False, True, False),
+        ("out", is_given, False, True, True),
     ),
-    (
-        ("input", is_tensor, MISSING, False, False),
-        ("unbiased", is_bool, MISSING, False, False),
+    Entry(
+        var__default,
+        ("input", is_tensor, True, False, False),
+        ("unbiased", is_bool, True, False, False),
     ),
-    (
-        ("input", is_tensor, MISSING, False, False),
-        ("dim", is_int_or_ints, MISSING, False, True),
-        ("unbiased", is_bool, MISSING, False, False),
+    Entry(
+        var__dim,
+        ("input", is_tensor, True, False, False),
+        ("dim", is_int_or_ints, True, False, True),
+        ("unbiased", is_bool, True, False, False),
         ("keepdim", is_bool, False, False, False),
+        ("out", is_given, False, True, True),
     ),
 )
 
@@ -2196,45 +2154,48 @@ def var(
     -> Tensor
     var(Tensor self, bool unbiased) -> Tensor
     var.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor"""
+    if (
+        input is MISSING
+        and dim is MISSING
+        and unbiased is MISSING
+        and keepdim is MISSING
+        and correction is MISSING
+        and out is None
+    ):
+        return _var(args)
     keywords = {
         "input": input,
         "dim": dim,
         "unbiased": unbiased,
         "keepdim": keepdim,
         "correction": correction,
+        "out": MISSING if out is None else out,
     }
-    entry, values = _var(args, keywords)
-    if entry == 0:
-        return var__correction(*values[:2], correction=values[2], keepdim=values[3], out=out)
-    if entry == 1:
-        return var__default(*values)
-    if entry == 2:
-        return var__dim(*values)
-    schemas = (
-        "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
-        "keepdim=False) -> Tensor",
-        "var(Tensor self, bool unbiased) -> Tensor",
-        "var.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor",
-    )
-    raise no_overload("var", schemas, (*args, *keywords.values()))
+    return _var.named(args, keywords)
 
 
 _std = Binder(
-    (
-        ("input", is_tensor, MISSING, False, False),
-        ("dim", is_int_or_ints, None, False, True),
-        ("correction", is_number, None, True, True),
+    "std",
+    Entry(
+        std__correction,
+        ("input", is_tensor, True, False, False),
+        ("dim", is_int_or_ints, False, False, True),
+        ("correction", is_number, False, True, True),
         ("keepdim", is_bool, False, True, False),
+        ("out", is_given, False, True, True),
     ),
-    (
-        ("input", is_tensor, MISSING, False, False),
-        ("unbiased", is_bool, MISSING, False, False),
+    Entry(
+        std__default,
+        ("input", is_tensor, True, False, False),
+        ("unbiased", is_bool, True, False, False),
     ),
-    (
-        ("input", is_tensor, MISSING, False, False),
-        ("dim", is_int_or_ints, MISSING, False, True),
-        ("unbiased", is_bool, MISSING, False, False),
+    Entry(
+        std__dim,
+        ("input", is_tensor, True, False, False),
+        ("dim", is_int_or_ints, True, False, True),
+        ("unbiased", is_bool, True, False, False),
         ("keepdim", is_bool, False, False, False),
+        ("out", is_given, False, True, True),
     ),
 )
 
@@ -2252,44 +2213,45 @@ def std(
     -> Tensor
     std(Tensor self, bool unbiased) -> Tensor
     std.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor"""
+    if (
+        input is MISSING
+        and dim is MISSING
+        and unbiased is MISSING
+        and keepdim is MISSING
+        and correction is MISSING
+        and out is None
+    ):
+        return _std(args)
     keywords = {
         "input": input,
         "dim": dim,
         "unbiased": unbiased,
         "keepdim": keepdim,
         "correction": correction,
+        "out": MISSING if out is None else out,
     }
-    entry, values = _std(args, keywords)
-    if entry == 0:
-        return std__correction(*values[:2], correction=values[2], keepdim=values[3], out=out)
-    if entry == 1:
-        return std__default(*values)
-    if entry == 2:
-        return std__dim(*values)
-    schemas = (
-        "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
-        "keepdim=False) -> Tensor",
-        "std(Tensor self, bool unbiased) -> Tensor",
-        "std.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor",
-    )
-    raise no_overload("std", schemas, (*args, *keywords.values()))
+    return _std.named(args, keywords)
 
 
 _var_mean = Binder(
-    (
-        ("input", is_tensor, MISSING, False, False),
-        ("dim", is_int_or_ints, None, False, True),
-        ("correction", is_number, None, True, True),
+    "var_mean",
+    Entry(
+        var_mean__correction,
+        ("input", is_tensor, True, False, False),
+        ("dim", is_int_or_ints, False, False, True),
+        ("correction", is_number, False, True, True),
         ("keepdim", is_bool, False, True, False),
     ),
-    (
-        ("input", is_tensor, MISSING, False, False),
-        ("unbiased", is_bool, MISSING, False, False),
+    Entry(
+        var_mean__default,
+        ("input", is_tensor, True, False, False),
+        ("unbiased", is_bool, True, False, False),
     ),
-    (
-        ("input", is_tensor, MISSING, False, False),
-        ("dim", is_int_or_ints, MISSING, False, True),
-        ("unbiased", is_bool, MISSING, False, False),
+    Entry(
+        var_mean__dim,
+        ("input", is_tensor, True, False, False),
+        ("dim", is_int_or_ints, True, False, True),
+        ("unbiased", is_bool, True, False, False),
         ("keepdim", is_bool, False, False, False),
     ),
 )
@@ -2307,6 +2269,14 @@ def var_mean(
     keepdim=False) -> (Tensor, Tensor)
     var_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)
     var_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)"""
+    if (
+        input is MISSING
+        and dim is MISSING
+        and unbiased is MISSING
+        and keepdim is MISSING
+        and correction is MISSING
+    ):
+        return _var_mean(args)
     keywords = {
         "input": input,
         "dim": dim,
@@ -2314,38 +2284,28 @@ def var_mean(
         "keepdim": keepdim,
         "correction": correction,
     }
-    entry, values = _var_mean(args, keywords)
-    if entry == 0:
-        return var_mean__correction(*values[:2], correction=values[2], keepdim=values[3])
-    if entry == 1:
-        return var_mean__default(*values)
-    if entry == 2:
-        return var_mean__dim(*values)
-    schemas = (
-        "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
-        "keepdim=False) -> (Tensor, Tensor)",
-        "var_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)",
-        "var_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> "
-        "(Tensor, Tensor)",
-    )
-    raise no_overload("var_mean", schemas, (*args, *keywords.values()))
+    return _var_mean.named(args, keywords)
 
 
 _std_mean = Binder(
-    (
-        ("input", is_tensor, MISSING, False, False),
-        ("dim", is_int_or_ints, None, False, True),
-        ("correction", is_number, None, True, True),
+    "std_mean",
+    Entry(
+        std_mean__correction,
+        ("input", is_tensor, True, False, False),
+        ("dim", is_int_or_ints, False, False, True),
+        ("correction", is_number, False, True, True),
         ("keepdim", is_bool, False, True, False),
     ),
-    (
-        ("input", is_tensor, MISSING, False, False),
-        ("unbiased", is_bool, MISSING, False, False),
+    Entry(
+        std_mean__default,
+        ("input", is_tensor, True, False, False),
+        ("unbiased", is_bool, True, False, False),
     ),
-    (
-        ("input", is_tensor, MISSING, False, False),
-        ("dim", is_int_or_ints, MISSING, False, True),
-        ("unbiased", is_bool, MISSING, False, False),
+    Entry(
+        std_mean__dim,
+        ("input", is_tensor, True, False, False),
+        ("dim", is_int_or_ints, True, False, True),
+        ("unbiased", is_bool, True, False, False),
         ("keepdim", is_bool, False, False, False),
     ),
 )
@@ -2363,6 +2323,14 @@ def std_mean(
     keepdim=False) -> (Tensor, Tensor)
     std_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)
     std_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)"""
+    if (
+        input is MISSING
+        and dim is MISSING
+        and unbiased is MISSING
+        and keepdim is MISSING
+        and correction is MISSING
+    ):
+        return _std_mean(args)
     keywords = {
         "input": input,
         "dim": dim,
@@ -2370,18 +2338,4 @@ def std_mean(
         "keepdim": keepdim,
         "correction": correction,
     }
-    entry, values = _std_mean(args, keywords)
-    if entry == 0:
-        return std_mean__correction(*values[:2], correction=values[2], keepdim=values[3])
-    if entry == 1:
-        return std_mean__default(*values)
-    if entry == 2:
-        return std_mean__dim(*values)
-    schemas = (
-        "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
-        "keepdim=False) -> (Tensor, Tensor)",
-        "std_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)",
-        "std_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> "
-        "(Tensor, Tensor)",
-    )
-    raise no_overload("std_mean", schemas, (*args, *keywords.values()))
+    return _std_mean.named(args, keywords)

@@ -810,6 +810,8 @@ def var(
     dim: builtins.int | Sequence[builtins.int] | None,
     unbiased: builtins.bool,
     keepdim: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
 ) -> Tensor: ...
 @overload
 def std(
@@ -828,6 +830,8 @@ def std(
     dim: builtins.int | Sequence[builtins.int] | None,
     unbiased: builtins.bool,
     keepdim: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
 ) -> Tensor: ...
 @overload
 def var_mean(
