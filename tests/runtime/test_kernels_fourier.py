@@ -1,4 +1,4 @@
-"""Transforms in the lanes of vectors against NumPy's in double precision."""
+"""Transforms in the lanes of vectors, and of a few points, against NumPy's in double precision."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.kernels.cpu import lane_transforms
+from runtime.kernels.cpu import fourier_plans, lane_transforms
+from runtime.kernels.cpu.planned import Operand
 
 TOLERANCE = {"f": 5e-7, "d": 2e-15, "F": 5e-7, "D": 2e-15}
 SHAPES = [(64, 64), (3, 32, 128), (100, 64), (64, 100), (2, 5, 16, 64), (19, 256), (16, 4096)]
@@ -74,3 +75,56 @@ def test_which_transforms_have_kernels() -> None:
     assert not lane_transforms.suits(x[:2, :128], 128)
     assert not lane_transforms.suits(np.zeros((128, 128), np.longdouble), 128)
     assert not lane_transforms.suits(x.T, 128) or x.T.flags.c_contiguous
+
+
+FEW = [(1,), (2,), (5,), (16,), (31,), (3, 4), (7, 16), (2, 3, 4), (4, 1, 5)]
+
+
+@pytest.mark.parametrize("character", TOLERANCE)
+@pytest.mark.parametrize("shape", FEW, ids=str)
+def test_a_few_points(shape: tuple[int, ...], character: str) -> None:
+    x = draw(shape, character)
+    wide = x.astype("D" if character in "FD" else "d")
+    for dim in {(-1,), (0,), tuple(range(len(shape))), tuple(range(len(shape)))[::-1]}:
+        for norm in (None, "ortho", "forward"):
+            for name in ("fftn", "ifftn", "irfftn" if character in "FD" else "rfftn"):
+                if name == "irfftn" and shape[dim[-1]] == 1:
+                    continue
+                wanted = getattr(np.fft, name)(wide, axes=dim, norm=norm)
+                for tensor in (torch.from_numpy(x), torch.from_numpy(np.repeat(x, 2, 0))[::2]):
+                    result = getattr(torch.fft, name)(tensor, dim=dim, norm=norm)
+                    close(result.numpy(), wanted, character)
+
+
+def test_an_odd_number_of_points_from_half() -> None:
+    z = draw((3, 3), "D")
+    wanted = np.fft.irfftn(z, s=(3, 5), axes=(0, 1))
+    close(torch.fft.irfftn(torch.from_numpy(z), s=(3, 5)).numpy(), wanted, "D")
+
+
+def test_few_real_points_are_exactly_symmetric() -> None:
+    x = torch.from_numpy(draw((3, 12), "f"))
+    found = torch.fft.fft(x).numpy()
+    assert (found[:, 1:] == found[:, :0:-1].conj()).all()
+    assert (found[:, 0].imag == 0).all()
+    assert (found[:, 6].imag == 0).all()
+
+
+def test_which_transforms_are_planned() -> None:
+    numbers, complexes = np.dtype("f"), np.dtype("F")
+
+    def is_planned(sizes: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+        out, x = Operand(complexes, sizes, strides), Operand(numbers, sizes, strides)
+        return fourier_plans.plan_r2c(out, x, (1,), 0, False) is not None
+
+    assert is_planned((3, 4), (4, 1))
+    assert not is_planned((3, 4), (1, 3))
+    assert not is_planned((64, 64), (64, 1))
+    assert not is_planned((0, 4), (4, 1))
+
+
+def test_roots_of_unity_are_exact_at_quarters() -> None:
+    assert fourier_plans.roots_of_unity(4, True) == [1, 0, 0, -1, -1, 0, 0, 1]
+    angle = 8 * np.arctan(np.longdouble(1)) * np.arange(37) / 37
+    wanted = np.stack([np.cos(angle), np.sin(angle)], 1).reshape(-1)
+    assert np.abs(np.array(fourier_plans.roots_of_unity(37, False)) - wanted).max() < 3e-16

@@ -1,6 +1,7 @@
 """Discrete Fourier transforms on the CPU by SciPy's pocketfft, into the given outputs.
 
-Many rows or columns whose size is a power of two are our own (`lane_transforms`).
+Many rows or columns whose size is a power of two are our own (`lane_transforms`), and so are a few
+points (`fourier_plans`).
 A normalisation is 0 for none, 1 for the square root of the number of points, 2 for that number.
 """
 
@@ -15,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels import build, threads
-from runtime.kernels.cpu import lane_transforms
+from runtime.kernels.cpu import fourier_plans, lane_transforms
+from runtime.kernels.cpu.planned import planned
 
 Array = Any
 
@@ -41,6 +43,7 @@ def _workers(array: Array) -> int:
     return threads.get_num_threads() if array.size >= WORTH_THREADS else 1
 
 
+@planned(fourier_plans.plan_r2c)
 def _fft_r2c(
     out: Array, self: Array, dim: Sequence[int], normalization: int, onesided: bool
 ) -> None:
@@ -150,6 +153,7 @@ OTHERS = slice(1, None), slice(None, 0, -1)
 """Places along a dim, and the opposite ones: 0 is its own."""
 
 
+@planned(fourier_plans.plan_c2r)
 def _fft_c2r(
     out: Array, self: Array, dim: Sequence[int], normalization: int, last_dim_size: int
 ) -> None:
@@ -162,6 +166,7 @@ def _fft_c2r(
         library.c2r(self, dim, last_dim_size, False, normalization, out, _workers(self))
 
 
+@planned(fourier_plans.plan_c2c)
 def _fft_c2c(
     out: Array, self: Array, dim: Sequence[int], normalization: int, forward: bool
 ) -> None:

@@ -7,6 +7,7 @@ up with zeros.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from runtime import errors
@@ -129,25 +130,35 @@ def ihfft(self: Any, n: int | None = None, dim: int = -1, norm: str | None = Non
 # -- several dims ------------------------------------------------------------------------------
 
 
-def plan(tensor: Any, s: Sizes, dim: Sizes) -> tuple[list[int], list[int]]:
+def plan(tensor: Any, s: Sizes, dim: Sizes) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The dims, counted from 0, and the number of points in each."""
-    ndim = tensor.ndim
-    s = [s] if isinstance(s, int) else s
+    return _plan(tensor._sizes, _as_tuple(s), _as_tuple(dim))
+
+
+def _as_tuple(sizes: Sizes) -> tuple[int, ...] | None:
+    return (sizes,) if isinstance(sizes, int) else None if sizes is None else tuple(sizes)
+
+
+@lru_cache(maxsize=1024)
+def _plan(
+    sizes: tuple[int, ...], s: tuple[int, ...] | None, dim: tuple[int, ...] | None
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    ndim = len(sizes)
     if dim is not None:
-        dims = [normalize_dim(d, ndim) for d in ([dim] if isinstance(dim, int) else dim)]
+        dims = tuple([normalize_dim(d, ndim) for d in dim])
         if len(set(dims)) < len(dims):
             raise errors.repeated_fft_dims()
     elif s is None:
-        dims = list(range(ndim))
+        dims = tuple(range(ndim))
     elif len(s) > ndim:
         raise errors.shape_too_long(len(s), ndim)
     else:
-        dims = list(range(ndim - len(s), ndim))
+        dims = tuple(range(ndim - len(s), ndim))
     if s is None:
-        return dims, [tensor.shape[d] for d in dims]
+        return dims, tuple([sizes[d] for d in dims])
     if len(s) != len(dims):
         raise errors.shape_and_dim_differ(s, dims)
-    return dims, [tensor.shape[d] if n == -1 else n for d, n in zip(dims, s, strict=True)]
+    return dims, tuple([sizes[d] if n == -1 else n for d, n in zip(dims, s, strict=True)])
 
 
 def _resized(tensor: Any, dims: Sequence[int], sizes: Sequence[int]) -> Any:
@@ -162,8 +173,8 @@ def fftn(self: Any, s: Sizes = None, dim: Sizes = None, norm: str | None = None)
     dims, sizes = plan(tensor, s, dim)
     tensor = _resized(tensor, dims, sizes)
     if tensor.dtype.is_complex or not dims:
-        return ops._fft_c2c(to_complex(tensor), tuple(dims), normalization(norm, True), True)
-    return ops._fft_r2c(tensor, tuple(dims), normalization(norm, True), False)
+        return ops._fft_c2c(to_complex(tensor), dims, normalization(norm, True), True)
+    return ops._fft_r2c(tensor, dims, normalization(norm, True), False)
 
 
 def ifftn(self: Any, s: Sizes = None, dim: Sizes = None, norm: str | None = None) -> Any:
@@ -171,7 +182,7 @@ def ifftn(self: Any, s: Sizes = None, dim: Sizes = None, norm: str | None = None
     tensor = to_complex(self)
     dims, sizes = plan(tensor, s, dim)
     tensor = _resized(tensor, dims, sizes)
-    return ops._fft_c2c(tensor, tuple(dims), normalization(norm, False), False)
+    return ops._fft_c2c(tensor, dims, normalization(norm, False), False)
 
 
 def rfftn(self: Any, s: Sizes = None, dim: Sizes = None, norm: str | None = None) -> Any:
@@ -184,7 +195,7 @@ def _halves(name: str, self: Any, s: Sizes, dim: Sizes, scale: int) -> Any:
     dims, sizes = plan(tensor, s, dim)
     if not dims:
         raise errors.no_axis(name)
-    return ops._fft_r2c(_resized(tensor, dims, sizes), tuple(dims), scale, True)
+    return ops._fft_r2c(_resized(tensor, dims, sizes), dims, scale, True)
 
 
 def irfftn(self: Any, s: Sizes = None, dim: Sizes = None, norm: str | None = None) -> Any:
@@ -199,7 +210,7 @@ def _from_halves(name: str, tensor: Any, s: Sizes, dim: Sizes, scale: int) -> An
     is_given = s is not None and (s if isinstance(s, int) else s[-1]) != -1
     last = _points(sizes[-1] if is_given else 2 * (tensor.shape[dims[-1]] - 1))
     tensor = _resized(tensor, dims, [*sizes[:-1], last // 2 + 1])
-    return ops._fft_c2r(tensor, tuple(dims), scale, last)
+    return ops._fft_c2r(tensor, dims, scale, last)
 
 
 def hfftn(self: Any, s: Sizes = None, dim: Sizes = None, norm: str | None = None) -> Any:
