@@ -10,7 +10,7 @@ import pytest
 
 import torchgen_out as torch
 import torchgen_out.nn.functional as F
-from tests.runtime.test_planned_kernels import LAYOUTS, places_in, results, tied, without_plans
+from tests.runtime.planned_ways import LAYOUTS, places_in, results, tied, without_plans
 from tests.tolerances import VALUE
 
 ALONG: dict[str, Callable[[Any, int], Any]] = {

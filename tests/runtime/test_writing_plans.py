@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import torchgen_out as torch
-from tests.runtime.test_planned_kernels import places_in, results, tied, without_plans
+from tests.runtime.planned_ways import places_in, results, tied, without_plans
 
 X, Y = tied(6, 5, 7), tied(7, 6, 5).permute(1, 2, 0).contiguous()
 PART = [places_in(size, 2, 3, 4) for size in X.shape]

@@ -115,6 +115,8 @@ def make_planned(
     operator: Dispatch, kernel: Planned, call: Call, converters: Converters, prepare: Prepare
 ) -> Call:
     """The shortest planned way for where the tensors stand; `call` where one is converted."""
+    if kernel.any_order:
+        return make_anywhere(operator, kernel, call, converters, prepare)
     present = [convert for convert in converters if convert is not None]
     are_first = list(converters[: len(present)]) == [Tensor._array] * len(present)
     if operator.outputs == 2 and are_first and len(present) == 1:
@@ -126,13 +128,27 @@ def make_planned(
             return make_dim_second_call(kernel, call, prepare, converters)
         if are_first and 0 < len(present) <= MOST_PLANNED:
             return make_planned_call(kernel, call, prepare, len(present))
+    return make_anywhere(operator, kernel, call, converters, prepare)
+
+
+def make_anywhere(
+    operator: Dispatch, kernel: Planned, call: Call, converters: Converters, prepare: Prepare
+) -> Call:
+    """The planned way for tensors in any place and results in any order."""
     places = find_places(converters)
     if places is None:
         return call
     plans = PlanTable(kernel, prepare)
-    if operator.outputs == 1:
-        return make_anywhere_call(plans, call, places)
-    return make_several_call(plans, call, places, operator.wrap)
+    if operator.outputs > 1:
+        return make_several_call(plans, call, places, operator.wrap)
+    if kernel.any_order:
+        return make_several_call(plans, call, places, single)
+    return make_anywhere_call(plans, call, places)
+
+
+def single(result: Tensor) -> Tensor:
+    """The only result."""
+    return result
 
 
 def pair(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:

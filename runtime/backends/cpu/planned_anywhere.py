@@ -118,7 +118,7 @@ def make_anywhere_call(plans: PlanTable, general: Call, places: Places) -> Call:
 
 
 def make_several_call(plans: PlanTable, general: Call, places: Places, wrap: Any) -> Call:
-    """A planned kernel that makes several tensors: run(*outs, *arrays, *offsets, number)."""
+    """A planned kernel that makes tensors in any order: run(*outs, *arrays, *offsets, number)."""
     tensors_of, plain_of, source_of = places.tensors_of, places.plain_of, places.source_of
 
     def call(*args: Any) -> Any:
@@ -137,7 +137,7 @@ def make_several_call(plans: PlanTable, general: Call, places: Places, wrap: Any
         if run is None:
             return general(*args)
         results = [output.allocate() for output in outputs]
-        flat = [result._flat for result in results]
+        flat = [r._storage.buffer if r._flat is None else r._flat for r in results]
         run(*flat, *memory_of(tensors), number, *source_of(args))
         return wrap(*results) if wrap else tuple(results)
 

@@ -53,7 +53,8 @@ class PlanTable(dict[Any, tuple[Any, ...]]):
         if len(self) >= PLANS_KEPT:
             return *outputs, *NO_PLAN
         plan = None
-        if all(output.is_contiguous and not output.is_rounded for output in outputs):
+        is_in_order = self.kernel.any_order or all(output.is_contiguous for output in outputs)
+        if is_in_order and not any(output.is_rounded for output in outputs):
             outs = [Operand(output.numpy, output.sizes, output.strides) for output in outputs]
             plan = self.kernel.planner(*outs, *map(described, args[written:]))
         entry = self[geometry] = *outputs, *(plan or NO_PLAN)

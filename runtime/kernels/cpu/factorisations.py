@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
-from runtime.kernels.cpu import lu
+from runtime.kernels.cpu import factorisation_plans, lu, lu_plans
 from runtime.kernels.cpu.lapack import broadcast_stack, put, routine, rows_of, stack, workspace
 from runtime.kernels.cpu.planned import Operand, Plan, planned
 from runtime.kernels.cpu.small import entry_for, is_small, plan_one
@@ -24,6 +24,7 @@ Array = Any
 INT32 = np.dtype(np.int32)
 
 
+@planned(factorisation_plans.plan_cholesky)
 def linalg_cholesky_ex(
     factor: Array, info: Array, self: Array, upper: bool, check_errors: bool
 ) -> None:
@@ -44,6 +45,7 @@ def linalg_cholesky_ex(
         errors.check_info("linalg.cholesky_ex", info, errors.not_positive_definite)
 
 
+@planned(factorisation_plans.plan_cholesky_inverse)
 def cholesky_inverse(out: Array, self: Array, upper: bool) -> None:
     """Write the inverse of the matrix whose Cholesky factor is given."""
     np.copyto(out, self)
@@ -57,6 +59,7 @@ def cholesky_inverse(out: Array, self: Array, upper: bool) -> None:
         np.add(half + half.conj().T, diagonal, out=matrix)
 
 
+@planned(factorisation_plans.plan_cholesky_solve, any_order=True)
 def cholesky_solve(out: Array, self: Array, input2: Array, upper: bool) -> None:
     """Write A^-1 @ self, where input2 is the Cholesky factor of A."""
     np.copyto(out, self)
@@ -70,6 +73,7 @@ def cholesky_solve(out: Array, self: Array, input2: Array, upper: bool) -> None:
 # -- LU ----------------------------------------------------------------------------------------
 
 
+@planned(lu_plans.plan_factor)
 def linalg_lu_factor_ex(
     LU: Array, pivots: Array, info: Array, A: Array, pivot: bool, check_errors: bool
 ) -> None:
@@ -136,6 +140,7 @@ def lu_permutation(P: Array, pivots: Array, rows: int, dtype: Any) -> None:
 # -- QR ----------------------------------------------------------------------------------------
 
 
+@planned(factorisation_plans.plan_qr, any_order=True)
 def linalg_qr(Q: Array, R: Array, A: Array, mode: str) -> None:
     """Write the factors; mode 'r' leaves Q empty."""
     rows, columns = A.shape[-2:]
@@ -184,6 +189,7 @@ def multiply_reflectors(matrix: Array, tau: Array) -> None:
     put(matrix, orgqr(matrix, tau, lwork=max(1, 32 * matrix.shape[1]), overwrite_a=1)[0])
 
 
+@planned(factorisation_plans.plan_geqrf, any_order=True)
 def geqrf(a: Array, tau: Array, self: Array) -> None:
     """Write R and the reflectors below it into one matrix, and the reflectors' scales."""
     np.copyto(a, self)
@@ -192,6 +198,7 @@ def geqrf(a: Array, tau: Array, self: Array) -> None:
             scales[...] = reflect(matrix)
 
 
+@planned(factorisation_plans.plan_householder_product, any_order=True)
 def linalg_householder_product(out: Array, input: Array, tau: Array) -> None:
     """Write the first columns of the product of Householder reflections."""
     np.copyto(out, input)

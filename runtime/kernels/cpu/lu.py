@@ -218,6 +218,13 @@ def solve_triangles(triangles, x, upper, unit, transposed):
 @cache
 def compiled(dtype: Any) -> Any:
     """The module with the compiled functions for one dtype; None where BLAS has no product."""
+    text = text_of(dtype)
+    return None if text is None else build.load_text(f"lu_{dtype.name}", text)
+
+
+@cache
+def text_of(dtype: Any) -> str | None:
+    """The text of that module."""
     gemm = blas.gemm_text(dtype)
     largest = (
         None if gemm is None else openblas.find_symbol(f"cblas_i{blas.LETTERS[dtype.name]}amax")
@@ -226,4 +233,4 @@ def compiled(dtype: Any) -> Any:
         return None
     search = f'largest = types.ExternalFunction("{largest}", types.int64(N, N, N))\n'
     parts = [build.HEADER.format(title=f"lu: {dtype.name}."), gemm + search, TEXT]
-    return build.load_text(f"lu_{dtype.name}", "\n\n".join(parts))
+    return "\n\n".join(parts)

@@ -44,12 +44,14 @@ class Planned:
     """A kernel together with its planner: planner(*outs, *arguments) -> Plan or None.
 
     They are the kernel's own arguments, with an `Operand` in place of every array. The planner
-    returns None for what only the kernel itself can do.
+    returns None for what only the kernel itself can do. any_order: whether results may lie densely
+    in another order of dims, of which the planner is told by their strides.
     """
 
-    def __init__(self, kernel: Callable[..., Any], planner: Planner) -> None:
+    def __init__(self, kernel: Callable[..., Any], planner: Planner, any_order: bool) -> None:
         self.kernel = kernel
         self.planner = planner
+        self.any_order = any_order
         self.__name__ = kernel.__name__
         self.__doc__ = kernel.__doc__
 
@@ -57,9 +59,9 @@ class Planned:
         return self.kernel(*args)
 
 
-def planned(planner: Planner) -> Callable[[Callable[..., Any]], Planned]:
+def planned(planner: Planner, any_order: bool = False) -> Callable[[Callable[..., Any]], Planned]:
     """Give a kernel its planner."""
-    return lambda kernel: Planned(kernel, planner)
+    return lambda kernel: Planned(kernel, planner, any_order)
 
 
 class Elementwise:

@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
-from runtime.kernels.cpu import lapack, lu
+from runtime.kernels.cpu import lapack, lu, lu_plans
 from runtime.kernels.cpu.factorisations import factor_in_place
 from runtime.kernels.cpu.lapack import broadcast_stack, put, routine, rows_of, stack, workspace
+from runtime.kernels.cpu.planned import planned
 
 Array = Any
 quiet = np.errstate(all="ignore")
 
 
+@planned(lu_plans.plan_inverse)
 def linalg_inv_ex(inverse: Array, info: Array, A: Array, check_errors: bool) -> None:
     """Write the inverses; of a singular matrix nothing that means anything."""
     if not inverse.size:
@@ -47,6 +49,7 @@ def _invert(inverse: Array, info: Array, A: Array) -> None:
             put(matrix.T, getri(factors, pivots, lwork=lwork, overwrite_lu=1)[0])
 
 
+@planned(lu_plans.plan_solve)
 def _linalg_solve_ex(
     result: Array,
     LU: Array,
@@ -119,6 +122,7 @@ def dense(array: Array, sizes: tuple[int, ...]) -> Array:
     return np.ascontiguousarray(np.broadcast_to(array, sizes) if array.shape != sizes else array)
 
 
+@planned(lu_plans.plan_solve_triangular)
 @quiet
 def linalg_solve_triangular(
     out: Array, self: Array, B: Array, upper: bool, left: bool, unitriangular: bool
@@ -155,6 +159,7 @@ def linalg_solve_triangular(
 # -- determinants -----------------------------------------------------------------------------
 
 
+@planned(lu_plans.plan_det)
 @quiet
 def _linalg_det(result: Array, LU: Array, pivots: Array, A: Array) -> None:
     """Write the product of the pivots, signed by the swaps, and the factors."""
@@ -167,6 +172,7 @@ def _linalg_det(result: Array, LU: Array, pivots: Array, A: Array) -> None:
     np.multiply(diagonal.prod(-1), _swap_sign(pivots), out=result)
 
 
+@planned(lu_plans.plan_slogdet)
 @quiet
 def _linalg_slogdet(sign: Array, logabsdet: Array, LU: Array, pivots: Array, A: Array) -> None:
     """Write sign and logarithm of the determinant's magnitude, and the factors."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
+from runtime.kernels.cpu import spectra_plans
 from runtime.kernels.cpu.lapack import (
     broadcast_stack,
     put,
@@ -19,10 +20,12 @@ from runtime.kernels.cpu.lapack import (
     stack,
     workspace,
 )
+from runtime.kernels.cpu.planned import planned
 
 Array = Any
 
 
+@planned(spectra_plans.plan_svd)
 def _linalg_svd(
     U: Array,
     S: Array,
@@ -55,6 +58,7 @@ def _linalg_svd(
             left[i], right[i] = u.T, v.T
 
 
+@planned(spectra_plans.plan_eigh, any_order=True)
 def _linalg_eigh(
     eigenvalues: Array, eigenvectors: Array, A: Array, UPLO: str, compute_v: bool
 ) -> None:

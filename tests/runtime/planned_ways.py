@@ -1,0 +1,68 @@
+"""What the tests of planned kernels share: calls without plans, layouts, and bits to compare.
+
+A planned way computes bit by bit what the kernel itself does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+import torchgen_out as torch
+from runtime.backends.cpu import planned_calls
+from runtime.dispatch.operator import forget_calls
+
+SHAPE = (6, 5, 7)
+
+
+@contextmanager
+def without_plans(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """All calls take the general way."""
+
+    def make(table: Any, geometry: Any, args: Any, written: int = 0) -> Any:
+        return *table.prepare(args), *planned_calls.NO_PLAN
+
+    with monkeypatch.context() as patch:
+        patch.setattr(planned_calls.PlanTable, "make", make)
+        forget_calls()
+        yield
+    forget_calls()
+
+
+def tied(*sizes: int) -> Any:
+    """Few different numbers, in disorder, with both zeros, infinities and NaN among them."""
+    rng = np.random.default_rng(3)
+    values = np.array([-np.inf, -1.5, -0.0, 0.0, 1.0, 1.0, 2.5, np.inf, np.nan], np.float32)
+    return torch.tensor(values[rng.integers(0, len(values), sizes)])
+
+
+LAYOUTS: dict[str, Callable[[], Any]] = {
+    "contiguous": lambda: tied(*SHAPE),
+    "transposed": lambda: tied(7, 5, 6).permute(2, 1, 0),
+    "rows apart": lambda: tied(12, 5, 7)[::2],
+    "offset": lambda: tied(7, 5, 7)[1:],
+    "repeated": lambda: tied(5, 1).expand(SHAPE),
+    "not mergeable": lambda: tied(6, 8, 14)[:, :5, ::2],
+}
+
+
+def results(found: Any) -> list[Any]:
+    """Shapes, dtypes and bits of all tensors of an answer, every NaN being the same."""
+    tensors = found if isinstance(found, (tuple, list)) else [found]
+    return [(each.shape, each.dtype, bits(each.numpy().copy())) for each in tensors]
+
+
+def bits(array: Any) -> bytes:
+    """The memory of an array."""
+    if array.dtype.kind == "f":
+        array[np.isnan(array)] = np.nan
+    return array.tobytes()  # type: ignore[no-any-return]
+
+
+def places_in(size: int, *sizes: int) -> Any:
+    """Places of a dim, some named twice and some not at all."""
+    return torch.tensor(np.random.default_rng(5).integers(0, size, sizes))

@@ -1,0 +1,142 @@
+"""Planned kernels that move elements to other places, against the kernels themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import torchgen_out as torch
+from tests.runtime.planned_ways import LAYOUTS, SHAPE, places_in, results, tied, without_plans
+
+
+def test_gather(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gather() -> list[Any]:
+        found = []
+        for make in LAYOUTS.values():
+            found += results([make().gather(dim, INDEX[dim]) for dim in range(3)])
+        return found
+
+    planned = gather()
+    with without_plans(monkeypatch):
+        assert planned == gather()
+
+
+INDEX = [places_in(n, *SHAPE[:dim], 9, *SHAPE[dim + 1 :]) for dim, n in enumerate(SHAPE)]
+"""An index along each dim, longer than the dim."""
+
+SCATTERING: dict[str, Callable[[Any, int, Any, Any], Any]] = {
+    "scatter": lambda x, dim, i, y: x.scatter(dim, i, y),
+    "scatter_add": lambda x, dim, i, y: x.scatter_add(dim, i, y),
+    "sum": lambda x, dim, i, y: x.scatter_reduce(dim, i, y, "sum"),
+    "prod": lambda x, dim, i, y: x.scatter_reduce(dim, i, y, "prod"),
+    "amax": lambda x, dim, i, y: x.scatter_reduce(dim, i, y, "amax"),
+    "amin": lambda x, dim, i, y: x.scatter_reduce(dim, i, y, "amin"),
+    "amin without self": lambda x, dim, i, y: x.scatter_reduce(
+        dim, i, y, "amin", include_self=False
+    ),
+    "mean": lambda x, dim, i, y: x.scatter_reduce(dim, i, y, "mean"),
+    "in place": lambda x, dim, i, y: x.clone().scatter_add_(dim, i, y),
+    "amax in place": lambda x, dim, i, y: x.clone().scatter_reduce_(dim, i, y, "amax"),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64], ids=str)
+@pytest.mark.parametrize("name", SCATTERING)
+def test_scattering(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def scatter() -> list[Any]:
+        x = (tied(*SHAPE) if dtype.is_floating_point else places_in(9, *SHAPE)).to(dtype)
+        sources = [x.repeat(2, 2, 2)[tuple(map(slice, index.shape))] for index in INDEX]
+        calls = zip(INDEX, [source.contiguous() for source in sources], strict=True)
+        return results([SCATTERING[name](x, dim, *each) for dim, each in enumerate(calls)])
+
+    planned = scatter()
+    with without_plans(monkeypatch):
+        assert planned == scatter()
+
+
+PUTTING: dict[str, Callable[[], tuple[Any, Any]]] = {
+    "rows": lambda: ((places_in(6, 4) - 6,), tied(4, 5, 7)),
+    "rows of one value": lambda: ((places_in(6, 4),), tied(1)[0]),
+    "rows alike": lambda: ((places_in(6, 3, 2),), tied(1, 7)),
+    "columns": lambda: ((None, None, places_in(7, 3)), tied(6, 1, 3)),
+    "middle": lambda: ((None, places_in(5, 2, 3)), tied(2, 3, 7)),
+    "two": lambda: ((places_in(6, 4), places_in(5, 4)), tied(4, 7)),
+    "two that broadcast": lambda: ((places_in(6, 4, 1), places_in(5, 3) - 5), tied(4, 1, 7)),
+    "two of all": lambda: ((None, places_in(5, 4), places_in(7, 3, 4)), tied(6, 3, 4)),
+    "transposed values": lambda: ((places_in(6, 4),), tied(7, 5, 4).permute(2, 1, 0)),
+    "apart": lambda: ((places_in(6, 4), None, places_in(7, 4)), tied(4, 5)),
+    "mask": lambda: ((tied(*SHAPE) > 0,), tied(1)),
+    "one place": lambda: ((torch.tensor(2),), tied(5, 7)),
+    "none": lambda: ((places_in(6, 0),), tied(1)),
+}
+
+
+@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize("name", PUTTING)
+def test_putting(name: str, accumulate: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    indices, values = PUTTING[name]()
+
+    def put() -> list[Any]:
+        found = [make().index_put(indices, values, accumulate) for make in LAYOUTS.values()]
+        return results([*found, tied(*SHAPE).index_put_(indices, values, accumulate)])
+
+    planned = put()
+    with without_plans(monkeypatch):
+        assert planned == put()
+
+
+@pytest.mark.parametrize(
+    "indices", [([6],), ([-7],), ([0, 1], [0, 5]), (None, [0], [7]), ([0], [0, -6])], ids=str
+)
+def test_places_outside_are_refused_before_anything_is_written(indices: Any) -> None:
+    x = torch.zeros(SHAPE)
+    given = [None if each is None else torch.tensor(each) for each in indices]
+    with pytest.raises(IndexError, match="out of bounds"):
+        x.index_put_(given, torch.tensor(1.0))
+    with pytest.raises(IndexError, match="out of bounds"):
+        x.index_put(given, torch.tensor(1.0))
+    assert not x.any()
+
+
+MOVING: dict[str, Callable[[Any], Any]] = {
+    "roll": lambda x: [x.roll(shift, dim) for shift in (0, 1, -2, 9) for dim in (0, 1, -1)],
+    "roll flat": lambda x: [x.roll(shift) for shift in (0, 3, -200)],
+    "roll two": lambda x: x.roll((1, 2), (0, 2)),
+    "repeat": lambda x: [x.repeat_interleave(n, dim) for n in (0, 1, 2, 3) for dim in (0, 1, -1)],
+    "repeat flat": lambda x: [x.repeat_interleave(n) for n in (2, 5)],
+    "pad": lambda x: [pad(x, sides) for sides in ((1, 2), (0, 1, 2, 0), [3, 0])],
+    "pad with a number": lambda x: [pad(x, (1, 2, 1, 1), "constant", value) for value in (3, -7)],
+    "pad three": lambda x: pad(x, (1, 2, 1, 1, 0, 2)),
+    "cut": lambda x: pad(x, (-1, 2)),
+    "flip": lambda x: [x.flip(0), x.flip(-1), x.flip(0, 2)],
+    "join": lambda x: [torch.cat([x, x[:2].contiguous()]), torch.stack([x, x], 1)],
+    "join three": lambda x: torch.cat([x, x, x], -1),
+}
+pad = torch.nn.functional.pad
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64, torch.int8], ids=str)
+@pytest.mark.parametrize("name", MOVING)
+def test_moving(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def move() -> list[Any]:
+        layouts = [make().nan_to_num(3, 2, 1).to(dtype) for make in LAYOUTS.values()]
+        tensors = [*layouts, layouts[1].t() if layouts[1].ndim == 2 else layouts[0].mT]
+        return [results(MOVING[name](x)) for x in tensors]
+
+    planned = move()
+    with without_plans(monkeypatch):
+        assert planned == move()
+
+
+def test_zeros_keep_their_signs() -> None:
+    x, mask, index = torch.ones(4), torch.tensor([True, False] * 2), torch.tensor([0, 2])
+    for zero, is_negative in ((0.0, False), (-0.0, True), (0.0, False)):
+        found = [
+            x.masked_fill(mask, zero)[0],
+            pad(x, (1, 1), "constant", zero)[0],
+            x.scatter(0, index, zero)[0],
+            x.clone().masked_fill_(mask, zero)[0],
+        ]
+        assert [bool(each.signbit()) for each in found] == [is_negative] * 4
