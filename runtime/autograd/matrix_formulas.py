@@ -110,7 +110,7 @@ def _share_of_extremes(size: Tensor, ord: Any, norm: Tensor, dim: Any) -> Any:
     dims = list(range(len(size._sizes))) if dim is None else dim
     extreme = size.amax(dims, True) if ord > 0 else size.amin(dims, True)
     chosen = (size == extreme) | (size.isnan() & norm.isnan())
-    return chosen / chosen.sum(dims, keepdim=True)
+    return chosen.to(size.dtype) / chosen.sum(dims, keepdim=True)
 
 
 # -- moments -----------------------------------------------------------------------------------

@@ -80,3 +80,14 @@ def test_orders_of_dims_of_large_memory(order: tuple[int, ...], threads: int) ->
             check(x.amax(dim), y.amax(dim))
     finally:
         ours.set_num_threads(before)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_largest_norm_is_shared_in_the_precision_of_the_input(dtype: str) -> None:
+    """A third in float32 is not one in float64."""
+    gradients = []
+    for x in pair(np.array([[3, 1, -3, 3], [2, 2, -1, 2]], dtype)):
+        x.requires_grad_()
+        x.norm(p=float("inf"), dim=1).sum().backward()
+        gradients.append(x.grad.numpy())
+    np.testing.assert_allclose(*gradients, rtol=0, atol=1e-16)
