@@ -82,6 +82,16 @@ def test_orders_of_dims_of_large_memory(order: tuple[int, ...], threads: int) ->
         ours.set_num_threads(before)
 
 
+@pytest.mark.parametrize("shape", [(70_001, 3), (700_003, 2), (2, 70_001)], ids=str)
+def test_rounding_errors_do_not_grow_with_the_length(shape: tuple[int, int]) -> None:
+    """Of equal numbers every addition of a stretch is rounded to the same side."""
+    for number in (0.1, 1.7):
+        x = ours.full(shape, number)
+        for dim in (0, 1):
+            exact = x.double().sum(dim)
+            assert ((x.sum(dim) - exact).abs() <= 2e-6 * exact).all()
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_the_largest_norm_is_shared_in_the_precision_of_the_input(dtype: str) -> None:
     """A third in float32 is not one in float64."""

@@ -23,6 +23,7 @@ from runtime.dispatch.operator import OUT, Call, Reduction
 from runtime.kernels import threads
 from runtime.kernels.cpu.reduction import (
     ReductionSpec,
+    column_type,
     columns_kernel,
     columns_module,
     columns_partial,
@@ -248,7 +249,7 @@ class Fold:
             threads.run_ranges(kernel, plan.numel, work, buffer, flat, plan.count, width, *scalars)
             return
         loops = columns_module(self.spec)
-        shares = np.empty(width * parts, self.spec.acc.numpy)
+        shares = np.empty(width * parts, column_type(self.spec).numpy)
         partial = loops.partial if scalars else columns_partial(self.spec)
         threads.run_ranges(partial, plan.count, work, shares, flat, width, *scalars, numbered=True)
         loops.finish(buffer, shares, plan.count, parts)

@@ -20,7 +20,7 @@ from runtime.kernels.vecmath import complex_source, compose
 REASSOCIATED = 'options["fastmath"] = {"reassoc", "nsz", "contract"}\n' + build.DECORATORS
 """For the parts and loops only: vector mathematics rounds by adding and subtracting."""
 
-WIDER = {"float32": "np.float64", "complex64": "np.complex128"}
+WIDER = {dtypes.float32: dtypes.float64, dtypes.complex64: dtypes.complex128}
 """What blocks are folded in: it costs nothing, there are so few."""
 
 FOLD_WITH_IDENTITY = '''\
@@ -108,12 +108,15 @@ def finish(out, parts, n):
 '''
 
 COLUMNS = '''\
-BLOCK = 256
+BLOCK = 128
 
 
 @inner
 def fold_rows(total, block, x, base, n, width, count{scalars}):
-    """total[i] = the fold of x[base + k * width + i] for k < n, in blocks of rows; i < count."""
+    """total[i] = the fold of x[base + k * width + i] for k < n; i < count.
+
+    Rows are folded in blocks, and these in a wider type: there may be thousands.
+    """
     for first in range(0, n, BLOCK):
         row = x[base + first * width : base + first * width + count]
         for i in range(count):
@@ -139,7 +142,7 @@ def fold_rows(total, block, x, base, n, width, count{scalars}):
             total[:count] = block[:count]
         else:
             for i in range(count):
-                total[i] = combine(total[i], block[i])
+                total[i] = combine(total[i], {total_type}(block[i]))
 
 
 @entry
@@ -148,7 +151,7 @@ def kernel(start, stop, out, x, n, width{scalars}):
 
     start, stop: which results, counted through.
     """
-    total = np.empty(width, {acc_type})
+    total = np.empty(width, {total_type})
     block = np.empty(width, {acc_type})
     for o in range(start // width, (stop + width - 1) // width):
         begin = max(start - o * width, 0)
@@ -239,7 +242,7 @@ def columns_kernel(spec: ReductionSpec) -> Any:
 @cache
 def columns_partial(spec: ReductionSpec) -> Any:
     """partial of `columns_module`, for a spec without scalars, by its entry point."""
-    arguments = (int, int, int, spec.acc.numpy, spec.input.numpy, int)
+    arguments = (int, int, int, column_type(spec).numpy, spec.input.numpy, int)
     name, text = f"{spec.name}_columns", columns_text(spec)
     return build.entry_point(name, text, arguments, "partial")
 
@@ -254,7 +257,7 @@ def rows_text(spec: ReductionSpec) -> str:
         element=load("run[i]", spec.input, spec.compute),
         lane_element=load("run[at]", spec.input, spec.compute),
         rest_element=load("rest[lane]", spec.input, spec.compute),
-        wide=WIDER.get(spec.acc.name, _acc_type(spec)),
+        wide=_numpy_name(_wider(spec.acc)),
     )
     rows = ROWS.format(
         scalars=scalars,
@@ -272,6 +275,7 @@ def columns_text(spec: ReductionSpec) -> str:
     return _preamble(spec, "columns") + COLUMNS.format(
         scalars=_scalar_list(spec),
         acc_type=_acc_type(spec),
+        total_type=_numpy_name(column_type(spec)),
         first=f"{_acc_type(spec)}(identity())" if spec.parts[0] else row_element,
         skip=0 if spec.parts[0] else 1,
         row_element=row_element,
@@ -280,8 +284,21 @@ def columns_text(spec: ReductionSpec) -> str:
     )
 
 
+def column_type(spec: ReductionSpec) -> dtypes.dtype:
+    """The type in which blocks of rows are folded together."""
+    return _wider(spec.acc) if spec.parts[0] else spec.acc
+
+
+def _wider(acc: dtypes.dtype) -> dtypes.dtype:
+    return WIDER.get(acc, acc)
+
+
 def _acc_type(spec: ReductionSpec) -> str:
-    return f"np.{'bool_' if spec.acc.name == 'bool' else spec.acc.name}"
+    return _numpy_name(spec.acc)
+
+
+def _numpy_name(dtype: dtypes.dtype) -> str:
+    return f"np.{'bool_' if dtype.name == 'bool' else dtype.name}"
 
 
 def _scalar_list(spec: ReductionSpec) -> str:
