@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codegen.emit import naming, nodes, references, translate
+from codegen.emit import expressions, naming, references, translate
 from codegen.emit.environment import render
 from codegen.model.operator import Composite, Operator
 from codegen.model.program import Program
@@ -267,9 +267,9 @@ def _body(operator: Operator, names: dict[str, str]) -> str:
         is_list = len(operator.schema.returns) == 1 and operator.schema.returns[0].type.is_list
         return f"tuple({call})" if is_list else call
     assert kind.body is not None
-    text = nodes.python_expression(kind.body, kind.body.text)
+    text = expressions.spelled(kind.body, kind.body.text)
     if names.get("self", "self") != "self":
-        text = nodes.renamed(text, "self", names["self"])
+        text = expressions.renamed(text, "self", names["self"])
     return text
 
 

@@ -1,0 +1,55 @@
+"""Expressions of the YAML files as generated code writes them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from codegen.emit import translate
+from codegen.model.expression import Expression
+
+
+def spelled(
+    expression: Expression, text: str | None = None, homes: Mapping[str, str] | None = None
+) -> str:
+    """An expression with operators and named functions found where they are.
+
+    text: the expression in another form than `code`, with saved parts by their local names.
+    homes: the modules of functions for derivative formulas; `x.f()` is then `formulas.f(x)`, too.
+    """
+    tree = ast.parse((text or expression.code).strip(), mode="eval")
+    return translate.expression_text(_Resolve(expression, homes or {}).visit(tree))
+
+
+class _Resolve(ast.NodeTransformer):
+    """An operator is `ops.name`, a named function `formulas.name`, also written as a method."""
+
+    def __init__(self, expression: Expression, homes: Mapping[str, str]) -> None:
+        self.homes = homes
+        self.operators = set(expression.operators)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        function = node.func
+        if isinstance(function, ast.Name):
+            if function.id in self.operators:
+                node.func = _attribute("ops", function.id)
+            elif function.id in self.homes:
+                node.func = _attribute(self.homes[function.id], function.id)
+        elif isinstance(function, ast.Attribute) and function.attr in self.homes:
+            named = _attribute(self.homes[function.attr], function.attr)
+            return ast.Call(named, [function.value, *node.args], node.keywords)
+        return node
+
+
+def _attribute(module: str, name: str) -> ast.Attribute:
+    return ast.Attribute(ast.Name(module, ast.Load()), name, ast.Load())
+
+
+def renamed(expression: str, old: str, new: str) -> str:
+    """An expression with one variable called otherwise."""
+    tree = ast.parse(expression, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == old:
+            node.id = new
+    return translate.expression_text(tree)

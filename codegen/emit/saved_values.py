@@ -1,0 +1,155 @@
+"""What a node keeps of a call for its gradients: how each slot is filled, and how it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from codegen.emit import automatic, translate
+from codegen.model.derivative import Derivative
+from codegen.model.expression import Save, SavedValue
+from codegen.model.operator import Operator
+
+_PARTS = {
+    Save.DTYPE: "{}.dtype",
+    Save.DEVICE: "{}.device",
+    Save.LAYOUT: "{}.layout",
+    Save.NDIM: "{}.ndim",
+    Save.NUMEL: "{}.numel()",
+    Save.SIZES: "{}._sizes",
+    Save.STRIDES: "{}._strides",
+    Save.STORAGE_OFFSET: "{}._offset",
+    Save.VALUE: "{}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """One slot of a node: how it is filled at the call, and read in backward."""
+
+    slot: str
+    local: str
+    condition: str
+    """When it is needed, over the `needs_` flags; empty for always."""
+    save: str
+    save_inplace: str
+    load: str
+    is_result: bool
+    is_tensor: bool
+
+
+def saved_values(
+    operator: Operator, derivative: Derivative, cases: tuple[automatic.BackwardCase, ...]
+) -> Iterator[Saved]:
+    """The slots of a node, from its fused kernels where it has some, else from its formulas."""
+    if cases:
+        yield from _saved_by_cases(operator, cases)
+    else:
+        yield from _saved_by_formulas(operator, derivative)
+
+
+def is_number(operator: Operator, name: str) -> bool:
+    """Whether a call may give a plain number for the argument."""
+    argument = operator.schema.argument(name)
+    return argument is not None and "Scalar" in argument.type.names
+
+
+# -- what hand-written formulas read ------------------------------------------------------------
+
+
+def _saved_by_formulas(operator: Operator, derivative: Derivative) -> Iterator[Saved]:
+    inputs = derivative.differentiable_inputs
+    for value in derivative.saved:
+        readers = [
+            name
+            for gradient in derivative.gradients
+            if value in gradient.saved
+            for name in gradient.inputs
+            if name in inputs
+        ]
+        condition = " or ".join(f"needs_{name}" for name in readers)
+        if len(inputs) == 1 or set(readers) == set(inputs):
+            condition = ""
+        of = _of_result if value.is_result else _of_argument
+        yield of(operator, value, condition)
+
+
+def _of_result(operator: Operator, value: SavedValue, condition: str) -> Saved:
+    several = len(operator.schema.returns) > 1
+    target = f"result[{value.result_index}]" if several else "result"
+    if value.what in (Save.TENSOR, Save.TENSORS):
+        return _result(value.local, condition, f"save_result({target}, {value.result_index})")
+    return _plain(value.local, condition, _PARTS[value.what].format(target), is_result=True)
+
+
+def _of_argument(operator: Operator, value: SavedValue, condition: str) -> Saved:
+    if value.what is Save.TENSOR:
+        return _tensor(operator, value.name, condition)
+    variable = translate.parameter_text(value.name)
+    if value.what is Save.TENSORS:
+        return _tensors(value.local, condition, variable)
+    part = _PARTS[value.what]
+    argument = operator.schema.argument(value.name)
+    if argument is not None and argument.type.is_tensor_list and value.what is not Save.VALUE:
+        return _plain(value.local, condition, f"[{part.format('each')} for each in {variable}]")
+    return _plain(value.local, condition, part.format(variable))
+
+
+# -- what fused kernels read --------------------------------------------------------------------
+
+
+def _saved_by_cases(
+    operator: Operator, cases: tuple[automatic.BackwardCase, ...]
+) -> Iterator[Saved]:
+    single = len({name for case in cases for name in case.needs}) == 1
+    read = {name for case in cases for name in case.reads}
+
+    def condition(name: str) -> str:
+        always = single or all(name in case.reads for case in cases)
+        return "" if always else f"saves_{name}"
+
+    for position, argument in enumerate(operator.arguments):
+        name = argument.name
+        if name not in read:
+            continue
+        if translate.is_operand(argument, position):
+            yield _tensor(operator, name, condition(name))
+        else:
+            yield _plain(name, condition(name), translate.parameter_text(name))
+    if "result" in read:
+        yield _result("result", condition("result"), "save_result(result)")
+
+
+# -- one slot -----------------------------------------------------------------------------------
+
+
+def _tensor(operator: Operator, name: str, condition: str) -> Saved:
+    """An argument that is a tensor, or an operand that may be a number instead.
+
+    A call in place is about to write to its first argument.
+    """
+    variable = translate.parameter_text(name)
+    save = f"save_operand({variable})" if is_number(operator, name) else f"save({variable})"
+    inplace = f"save_original({variable})" if name == operator.arguments[0].name else save
+    slot = f"saved_{name}"
+    return Saved(slot, name, condition, save, inplace, _unpack(slot), False, True)
+
+
+def _tensors(local: str, condition: str, variable: str) -> Saved:
+    slot, save = f"saved_{local}", f"save_all({variable})"
+    return Saved(slot, local, condition, save, save, f"unpack_all(node.{slot}, node)", False, True)
+
+
+def _result(local: str, condition: str, save: str) -> Saved:
+    slot = f"saved_{local}"
+    return Saved(slot, local, condition, save, save, _unpack(slot), True, True)
+
+
+def _plain(local: str, condition: str, text: str, is_result: bool = False) -> Saved:
+    """A size, a dtype, a number: what needs no unpacking."""
+    slot = f"saved_{local}"
+    return Saved(slot, local, condition, text, text, f"node.{slot}", is_result, False)
+
+
+def _unpack(slot: str) -> str:
+    return f"unpack(node.{slot}, node)"
