@@ -19,9 +19,10 @@ from runtime.core import dtype as dtypes
 from runtime.core import number
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
-from runtime.ops import basic_view, creation, from_data, interop
+from runtime.ops import creation, from_data, interop
+from runtime.ops.quick_indexing import reading, writing
 
-_readers, _writers = basic_view.readers.get, basic_view.writers
+_readers, _writers = reading.readers.get, writing.writers
 _size_at = tuple.__getitem__
 _slice = builtins.slice
 _Collected = list[Tensor | None]
