@@ -16,10 +16,19 @@ from pathlib import Path
 _SHARED = ("constants", "half")
 """Modules whose definitions every type may use."""
 
-_FAMILIES = ("arithmetic", "exponential", "trigonometric", "special")
+FAMILIES = (
+    "arithmetic",
+    "exponential",
+    "logarithmic",
+    "hyperbolic",
+    "trigonometric",
+    "special",
+)
+"""The modules of a float type, one family of functions each."""
+
 _PARTS = {
-    "real32": ("real", *(f"float32/{family}" for family in _FAMILIES)),
-    "real64": ("real", *(f"float64/{family}" for family in _FAMILIES)),
+    "real32": ("real", *(f"float32/{family}" for family in FAMILIES)),
+    "real64": ("real", *(f"float64/{family}" for family in FAMILIES)),
     "complex": ("complex",),
     "boolean": ("boolean",),
     "integer": ("integer",),

@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 from runtime.kernels.vecmath.constants import inf, nan
-from runtime.kernels.vecmath.float32.exponential import exp_double, log, log_double
+from runtime.kernels.vecmath.float32.exponential import exp_double
+from runtime.kernels.vecmath.float32.logarithmic import log, log_double
 
 T = np.float32
 

@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 from runtime.kernels.vecmath.constants import inf, nan
-from runtime.kernels.vecmath.float64.exponential import exp, log
+from runtime.kernels.vecmath.float64.exponential import exp
+from runtime.kernels.vecmath.float64.logarithmic import log
 
 T = np.float64
 
