@@ -5,16 +5,7 @@ The same tests run on PyTorch in tests/parity/test_autograd.py.
 
 import pytest
 
-import torchgen_out
-
-
-@pytest.fixture
-def torch():
-    return torchgen_out
-
-
-def leaf(torch, values):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+from tests.runtime.leaves import leaf
 
 
 def test_versions(torch):

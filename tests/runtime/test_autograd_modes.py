@@ -8,16 +8,7 @@ import warnings
 
 import pytest
 
-import torchgen_out
-
-
-@pytest.fixture
-def torch():
-    return torchgen_out
-
-
-def leaf(torch, values):
-    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+from tests.runtime.leaves import leaf
 
 
 def test_contexts(torch):
