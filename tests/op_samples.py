@@ -91,7 +91,6 @@ class Gap(NamedTuple):
     reason: str
 
 
-_FAR = "nan beyond 2**46, where floats are far apart (docs/deviations.md)"
 _COMPLEX_SCALAR = "PyTorch hands a scalar back unseen"
 _NOTHING_COMPUTED = "PyTorch takes 16-bit floats where there is no element"
 _ROUNDED_NUMBER = "PyTorch rounds the number to 16 bits, on the CPU only"
@@ -103,10 +102,6 @@ GAPS: tuple[Gap, ...] = (
     Gap(
         "parity.test_gradient_at_kinks", "acosh", "*", "*", "below 1 the gradient is nan, as acosh"
     ),
-    Gap("runtime.test_special_values", "sin", "*", "*", _FAR),
-    Gap("runtime.test_special_values", "cos", "*", "*", _FAR),
-    Gap("runtime.test_special_values", "tan", "*", "*", _FAR),
-    Gap("runtime.test_special_values", "sinc", "*", "*", _FAR),
     Gap("runtime.test_special_values", "_decayed_square", "*", "*", "float32 overflows"),
     Gap("runtime.test_special_values", "_binary_cross_entropy", "*", "*", "1e30 times rounding"),
     Gap(

@@ -96,8 +96,8 @@ def normal_double(out, first_block, last_block, start, seed, mean, std):
             high = T(np.int32(words[2, i] >> np.uint32(5))) * T(67108864)
             turn = (high + T(np.int32(words[3, i] >> np.uint32(6)))) * T(2.0**-53)
             radius = std * sqrt(T(-2) * log(u))
-            pair[0, i] = mean + radius * cos(turn * T(TWO_PI))
-            pair[1, i] = mean + radius * sin(turn * T(TWO_PI))
+            pair[0, i] = mean + radius * cos_near(turn * T(TWO_PI))
+            pair[1, i] = mean + radius * sin_near(turn * T(TWO_PI))
         for half in range(2):
             first = half * blocks + base
             length = count if n - first > count else n - first

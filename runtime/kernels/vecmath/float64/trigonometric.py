@@ -8,24 +8,76 @@ from runtime.kernels.vecmath.constants import inf, nan
 
 T = np.float64
 
+# 2/pi in words of 32 bits; a zero before the point.
+TWO_OVER_PI = (
+    0x00000000, 0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041, 0xFE5163AB,
+    0xDEBBC561, 0xB7246E3A, 0x424DD2E0, 0x06492EEA, 0x09D1921C, 0xFE1DEB1C, 0xB129A73E, 0xE88235F5,
+    0x2EBB4484, 0xE99C7026, 0xB45F7E41, 0x3991D639, 0x835339F4, 0x9C845F8B, 0xBDF9283B, 0x1FF897FF,
+    0xDE05980F, 0xEF2F118B, 0x5A0A6D1F, 0x6D367ECF, 0x27CB09B7, 0x4F463F66, 0x9E5FEA2D, 0x7527BAC7,
+    0xEBE5F17B, 0x3D0739F7, 0x8A5292EA, 0x6BFB5FB1, 0x1F8D5D08, 0x56033046,
+)  # fmt: skip
 
-def quarters(x):
-    """x = n pi/2 + r: r in two parts, and a float that carries n in its low bits. n is split and
-    pi/2 is in pieces of 26 bits, so that products and differences are exact for |x| < 2^46.
-    DEVIATION: NaN beyond, where floats are 1/128 and more apart."""
+
+def quarters_near(x):
+    """x = n pi/2 + r for |x| <= 2^23: r in two parts, and a float that carries n in its low bits.
+    The first three pieces of pi/2 have 26 bits: products with n are exact, and so are the first two
+    differences. Nearest to a multiple of pi/2 is 29 pi/2 with 2^-60, then others with 2^-54; what
+    is lost is below 2^-107. Beyond 2^23 comes one with 2^-59."""
     k = x * 0.6366197723675814 + 6755399441055744.0
     n = k - 6755399441055744.0
-    high = np.int64(np.float64(n).view(np.int64) & -134217728).view(np.float64)
-    low = n - high
-    r = x - high * 1.5707963109016418 - low * 1.5707963109016418
-    r = r - high * 1.5893254712295857e-08 - low * 1.5893254712295857e-08
-    t = high * 6.123233601181349e-17
+    r = x - n * 1.5707963109016418 - n * 1.5893254712295857e-08
+    t = n * 6.123233601181349e-17
     first = r - t
-    lost = (r - first) - t
-    lost = lost - low * 6.123233601181349e-17 - n * 3.9455541665632055e-24
+    lost = ((r - first) - t) - n * 3.9455541665632055e-24
     r = first + lost
-    lost = (first - r) + lost
-    return (r if math.fabs(x) < 70368744177664.0 else nan), lost, k
+    return r, (first - r) + lost, k
+
+
+def quarters(x):
+    """As quarters_near, for every number: far out by the bits of 2/pi that matter. With x = 2^e m,
+    those above 2^(2-e) give multiples of 4, whole turns; seven words of the others, times m, leave
+    126 bits behind the point. No number is nearer to a multiple of pi/2 than 2^-61."""
+    if not math.fabs(x) > 8388608.0:
+        return quarters_near(x)
+    word = np.uint64(0xFFFFFFFF)
+    half = np.uint64(32)
+    bits = np.float64(math.fabs(x)).view(np.int64)
+    place = (bits >> 52) - 1045
+    m = np.uint64((bits & 0xFFFFFFFFFFFFF) | 0x10000000000000)
+    first = place >> 5
+    carry = top = middle = bottom = np.uint64(0)
+    for i in range(6, -1, -1):
+        part = np.uint64(TWO_OVER_PI[first + i])
+        low = (m & word) * part
+        total = carry + (low & word)
+        carry = (total >> half) + (low >> half) + (m >> half) * part
+        bottom = (bottom >> half) | (middle << half)
+        middle = (middle >> half) | (top << half)
+        top = (top >> half) | (total << half)
+    shift = np.uint64(place & 31)
+    rest = np.uint64(63) - shift
+    top = (top << shift) | ((middle >> np.uint64(1)) >> rest)
+    middle = (middle << shift) | ((bottom >> np.uint64(1)) >> rest)
+    whole = np.int64(top >> np.uint64(62))
+    part = np.int64((top << np.uint64(2)) | (middle >> np.uint64(62)))
+    a = np.float64(part >> 32) * 2.0**-32
+    b = np.float64(part & 0xFFFFFFFF) * 2.0**-64
+    f = a + b
+    lost = (b - (f - a)) + np.float64((middle << np.uint64(2)) >> np.uint64(11)) * 2.0**-117
+    r, lost = times_half_pi(f, lost)
+    k = np.float64(whole + (1 if part < 0 else 0))
+    sign = math.copysign(1.0, x) if math.fabs(x) < inf else nan
+    return r * sign, lost * sign, k * sign + 6755399441055744.0
+
+
+def times_half_pi(f, lost):
+    """(f + lost) pi/2 in two parts."""
+    high = np.int64(np.float64(f).view(np.int64) & -134217728).view(np.float64)
+    big = high * 1.5707963109016418
+    small = (f - high) * 1.5707963109016418 + f * 1.5893254773528197e-08
+    small = small + lost * 1.5707963267948966
+    r = big + small
+    return r, (big - r) + small
 
 
 def sin_cos(r, lost):
@@ -49,29 +101,65 @@ def sin_cos(r, lost):
     return s, c
 
 
-def sin(x):
-    """Quarter turns n and a rest r, then sin r or cos r. Error 0.9 ulp."""
-    r, lost, k = quarters(x)
+def sin_of_quarters(r, lost, k):
+    """sin(n pi/2 + r + lost), k with n in its low bits."""
     s, c = sin_cos(r, lost)
     n = np.float64(k).view(np.int64)
     result = c if n & 1 else s
-    result = -result if n & 2 else result
+    return -result if n & 2 else result
+
+
+def sin(x):
+    """Quarter turns n and a rest r, then sin r or cos r. Error 0.9 ulp."""
+    r, lost, k = quarters(x)
+    result = sin_of_quarters(r, lost, k)
     return x if math.fabs(x) < 1e-8 else result
 
 
+def sin_near(x):
+    """As sin."""
+    r, lost, k = quarters_near(x)
+    result = sin_of_quarters(r, lost, k)
+    return x if math.fabs(x) < 1e-8 else result
+
+
+def sin_is_far(x):
+    return math.fabs(x) > 8388608.0
+
+
 def cos(x):
-    """As sin. Error 0.9 ulp."""
+    """As sin, a quarter turn on. Error 0.9 ulp."""
     r, lost, k = quarters(x)
-    s, c = sin_cos(r, lost)
-    n = np.float64(k).view(np.int64)
-    result = s if n & 1 else c
-    return -result if (n + 1) & 2 else result
+    return sin_of_quarters(r, lost, k + 1.0)
+
+
+def cos_near(x):
+    """As cos."""
+    r, lost, k = quarters_near(x)
+    return sin_of_quarters(r, lost, k + 1.0)
+
+
+def cos_is_far(x):
+    return math.fabs(x) > 8388608.0
 
 
 def tan(x):
-    """As sin: tan r by an odd polynomial of degree 31; -1 / tan r in odd quarters, where the
-    quotient is corrected by its own remainder. Error 1.3 ulp."""
+    """As sin, by tan r. Error 1.3 ulp."""
     r, lost, k = quarters(x)
+    result = tan_of_quarters(r, lost, k)
+    return x if math.fabs(x) < 1e-8 else result
+
+
+def tan_near(x):
+    """As tan."""
+    r, lost, k = quarters_near(x)
+    result = tan_of_quarters(r, lost, k)
+    return x if math.fabs(x) < 1e-8 else result
+
+
+def tan_of_quarters(r, lost, k):
+    """tan(n pi/2 + r + lost): tan r by an odd polynomial of degree 31; -1 / tan r in odd quarters,
+    where the quotient is corrected by its own remainder."""
     z = r * r
     z2 = z * z
     p = 5.662345949167185e-05 + z2 * 1.066031543551109e-05
@@ -91,8 +179,11 @@ def tan(x):
     q = -1.0 / w
     cut = np.int64(np.float64(q).view(np.int64) & -134217728).view(np.float64)
     q = cut + q * ((1.0 + cut * high) + cut * ((w - high) + t))
-    result = q if np.float64(k).view(np.int64) & 1 else w
-    return x if math.fabs(x) < 1e-8 else result
+    return q if np.float64(k).view(np.int64) & 1 else w
+
+
+def tan_is_far(x):
+    return math.fabs(x) > 8388608.0
 
 
 def arcsine(z):
