@@ -157,7 +157,7 @@ FLOAT64: dict[str, tuple[float, Function, tuple[float, float]]] = {
     "atanh": (1.1, np.arctanh, (-1, 1)),
     "sigmoid": (1.5, lambda x: 1 / (1 + np.exp(-x)), (-700, 40)),
     "erf": (1.0, exactly(mpmath.erf), (-6, 6)),
-    "erfc": (2.0, exactly(mpmath.erfc), (-6, 26)),
+    "erfc": (1.7, exactly(mpmath.erfc), (-6, 26)),
     "erfinv": (3.1, exactly(mpmath.erfinv), (-1, 1)),
     "trigamma": (8.0, exactly(lambda x: mpmath.psi(1, x)), (0.1, 30)),
 }
