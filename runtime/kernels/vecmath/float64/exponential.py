@@ -57,8 +57,9 @@ def exp2(x):
 
 
 def expm1(x):
-    """x = n ln 2 + r; with h = 2^(n-1): 2 (h (e^r - 1) + (h - 1/2)), where e^r - 1 is accurate near
-    0 and h - 1/2 is exact or negligible. Tiny x is its own result. Error 1.9 ulp."""
+    """x = n ln 2 + r; with h = 2^(n-1): 2 (h (e^r - 1) + (h - 1/2)), where h - 1/2 is exact or
+    negligible, and the sum of it and h r is exact where much of it is lost. Tiny x is its own
+    result. Error 1.5 ulp."""
     y = -40.0 if x < -40.0 else x
     y = 710.0 if y > 710.0 else y
     k = y * 1.4426950408889634 + 6755399441055744.0
@@ -72,9 +73,8 @@ def expm1(x):
     odd = 0.00833333333332169 + r2 * (0.00019841269885968835 + r2 * odd)
     odd = 0.16666666666666677 + r2 * odd
     p = p + r * odd
-    p = r + r2 * p
     h = np.int64((np.float64(k).view(np.int64) + 1022) << 52).view(np.float64)
-    result = (h * p + (h - 0.5)) * 2.0
+    result = ((h * r + (h - 0.5)) + h * r2 * p) * 2.0
     return x if math.fabs(x) < 1e-17 else result
 
 
