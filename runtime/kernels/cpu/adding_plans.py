@@ -9,55 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels import build
-from runtime.kernels.cpu import blas, matrix_plans
+from runtime.kernels.cpu import matrix_plans, shared_products
 from runtime.kernels.cpu.loop_plans import are_small_alike, operand, out, plan_loop
 from runtime.kernels.cpu.matrix_plans import Geometry, batch_numbers
 from runtime.kernels.cpu.planned import Operand, Plan
-from runtime.kernels.cpu.small import INT64
 from runtime.kernels.plan import expanded_strides
 from runtime.kernels.typed import typed
-
-ADDING = '''\
-@entry
-def kernel(out, self, a, b, at, at_a, at_b, plan):
-    """out[i] = beta * self[i] + alpha * a[i] @ b[i] for each matrix of a batch.
-
-    Where all are added to one matrix, results are 0 apart. With beta 0, self is not read.
-    """
-    m, n, k = plan[0], plan[1], plan[2]
-    flag_a, ld_a, flag_b, ld_b = plan[3], plan[4], plan[5], plan[6]
-    apart, size = plan[13], out.itemsize
-    reals = plan.view(np.float64)
-    alpha, beta = T(reals[14]), T(reals[15])
-    if beta != 0:
-        step = plan[12]
-        for r in range(out.size // n):
-            row = out[r * n : (r + 1) * n]
-            start = at + r // m * plan[10] + r % m * plan[11]
-            if step == 1:
-                row[:] = self[start : start + n]
-            else:
-                for j in range(n):
-                    row[j] = self[start + j * step]
-    for i in range(plan[7]):
-        gemm(
-            types.int32(ROW_MAJOR),
-            types.int32(flag_a),
-            types.int32(flag_b),
-            m,
-            n,
-            k,
-            alpha,
-            a.ctypes.data + (at_a + i * plan[8]) * size,
-            ld_a,
-            b.ctypes.data + (at_b + i * plan[9]) * size,
-            ld_b,
-            T(1) if i and not apart else beta,
-            out.ctypes.data + i * apart * size,
-            n,
-        )
-'''
 
 
 def plan_addmm(
@@ -107,18 +64,15 @@ def _plan(
 ) -> Plan | None:
     """product: what the kernel reads of it, None if BLAS cannot do it; apart: from result to
     result."""
-    declaration = blas.gemm_text(result.dtype)
     are_real = all(each.__class__ in (int, float) for each in (alpha, beta))
-    if product is None or declaration is None or not are_real:
+    if product is None or not are_real:
         return None
     sizes = (1,) * (3 - len(result.sizes)) + tuple(result.sizes)
     strides = expanded_strides((self.sizes, self.strides), sizes)
     factors = np.array([alpha, beta], np.float64).view(np.int64)
     numbers = np.concatenate([product, np.array([*strides, apart], np.int64), factors])
-    title = f"adding: {result.dtype.name}."
-    text = "\n\n".join([build.HEADER.format(title=title), declaration, ADDING])
-    arguments = (*[result.dtype] * 4, int, int, int, INT64)
-    return Plan(build.entry_point(f"adding_{result.dtype.name}", text, arguments), numbers)
+    text, has_one_result = shared_products.ADDING, apart == 0
+    return shared_products.plan_products("adding", text, result.dtype, 3, numbers, has_one_result)
 
 
 def plan_addr(

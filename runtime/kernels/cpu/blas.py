@@ -34,8 +34,32 @@ from numba import types
 T, N = types.{type}, types.int64
 GEMV = types.void(types.int32, types.int32, N, N, T, N, N, N, N, T, N, N)
 gemv = types.ExternalFunction("{symbol}", GEMV)
-ROW_MAJOR = 101
+ROW_MAJOR, PLAIN = 101, 111
 """
+
+ALONE = '''
+get_threads = types.ExternalFunction("{get}", types.int32())
+set_threads = types.ExternalFunction("{set}", types.void(types.int32))
+MOST_ALONE, MOST_ALONE_VECTOR = 1 << 18, 9216  # products that OpenBLAS never splits
+
+
+@inner
+def take_threads(work, most):
+    """Let OpenBLAS use one thread, if it had more for the work; how many these were."""
+    if work <= most:
+        return types.int32(1)
+    count = get_threads()
+    if count > 1:
+        set_threads(types.int32(1))
+    return count
+
+
+@inner
+def give_threads(count):
+    """Give them back."""
+    if count > 1:
+        set_threads(count)
+'''
 
 MULTIPLY = '''\
 matrix, batch = types.Array(T, 2, "A"), types.Array(T, 3, "A")
@@ -184,6 +208,14 @@ def gemm_text(dtype: Any) -> str | None:
 def gemv_text(dtype: Any) -> str | None:
     """The declaration of the product of a matrix and a vector."""
     return _declaration(GEMV, "gemv", dtype)
+
+
+def alone_text(declaration: str | None) -> str | None:
+    """A declared product together with what lets it run on the calling thread alone."""
+    get, put = (openblas.find_symbol(f"openblas_{verb}_num_threads") for verb in ("get", "set"))
+    if declaration is None or get is None or put is None:
+        return None
+    return declaration + ALONE.format(get=get, set=put)
 
 
 def _declaration(text: str, name: str, dtype: Any) -> str | None:

@@ -8,12 +8,12 @@ copy, empty matrices, and dtypes other than float32 and float64 get no plan: the
 from __future__ import annotations
 
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from runtime.kernels import build
-from runtime.kernels.cpu import blas, tiled_products
+from runtime.kernels.cpu import shared_products, tiled_products
 from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.tiled_products import Layout
 
@@ -21,86 +21,6 @@ Geometry = tuple[tuple[int, ...], tuple[int, ...]]
 """Sizes and strides of a matrix."""
 
 PLAIN, TRANSPOSED = 111, 112
-
-PRODUCTS = '''\
-@entry
-def kernel(out, a, b, at_a, at_b, plan):
-    """out[i] = a[i] @ b[i] for each matrix of a batch."""
-    m, n, k = plan[0], plan[1], plan[2]
-    flag_a, ld_a, flag_b, ld_b = plan[3], plan[4], plan[5], plan[6]
-    size = out.itemsize
-    for i in range(plan[7]):
-        gemm(
-            types.int32(ROW_MAJOR),
-            types.int32(flag_a),
-            types.int32(flag_b),
-            m,
-            n,
-            k,
-            T(1),
-            a.ctypes.data + (at_a + i * plan[8]) * size,
-            ld_a,
-            b.ctypes.data + (at_b + i * plan[9]) * size,
-            ld_b,
-            T(0),
-            out.ctypes.data + i * m * n * size,
-            n,
-        )
-'''
-
-AFFINE = '''\
-@entry
-def kernel(out, a, b, bias, at_a, at_b, at_bias, plan):
-    """out = a @ b + bias, the bias added to each row."""
-    m, n, k = plan[0], plan[1], plan[2]
-    flag_a, ld_a, flag_b, ld_b = plan[3], plan[4], plan[5], plan[6]
-    size = out.itemsize
-    row = bias[at_bias : at_bias + n]
-    for i in range(m):
-        out[i * n : (i + 1) * n] = row
-    gemm(
-        types.int32(ROW_MAJOR),
-        types.int32(flag_a),
-        types.int32(flag_b),
-        m,
-        n,
-        k,
-        T(1),
-        a.ctypes.data + at_a * size,
-        ld_a,
-        b.ctypes.data + at_b * size,
-        ld_b,
-        T(1),
-        out.ctypes.data,
-        n,
-    )
-'''
-
-
-VECTOR = '''\
-@entry
-def kernel(out, a, b, at_a, at_b, plan):
-    """out = the matrix among a and b times the vector among them."""
-    m, n, flag, ld, step = plan[0], plan[1], plan[2], plan[3], plan[4]
-    matrix, vector, size = a.ctypes.data, b.ctypes.data, out.itemsize
-    at_matrix, at_vector = at_a, at_b
-    if plan[5]:
-        matrix, vector, at_matrix, at_vector = vector, matrix, at_b, at_a
-    gemv(
-        types.int32(ROW_MAJOR),
-        types.int32(flag),
-        m,
-        n,
-        T(1),
-        matrix + at_matrix * size,
-        ld,
-        vector + at_vector * size,
-        step,
-        T(0),
-        out.ctypes.data,
-        1,
-    )
-'''
 
 
 def plan_product(out: Operand, a: Operand, b: Operand) -> Plan | None:
@@ -110,7 +30,7 @@ def plan_product(out: Operand, a: Operand, b: Operand) -> Plan | None:
     if len(sizes_a) == 2 and 1 in (sizes_a[0], sizes_b[1]):
         numbers = _vector_numbers((sizes_a, strides_a), (sizes_b, strides_b))
         if numbers is not None:
-            return _plan("vector", VECTOR, out.dtype, 2, numbers)
+            return _plan_vector(out, numbers)
     if len(sizes_a) == 3:
         batch, step_a, step_b = sizes_a[0], strides_a[0], strides_b[0]
     rows, columns = (sizes_a[-2:], strides_a[-2:]), (sizes_b[-2:], strides_b[-2:])
@@ -118,14 +38,14 @@ def plan_product(out: Operand, a: Operand, b: Operand) -> Plan | None:
     if own is not None:
         return own
     numbers = batch_numbers(batch, rows, step_a, columns, step_b)
-    return None if numbers is None else _plan("products", PRODUCTS, out.dtype, 2, numbers)
+    return None if numbers is None else _plan_products(out.dtype, numbers)
 
 
 def plan_mv(out: Operand, matrix: Operand, vector: Operand) -> Plan | None:
     """Plan (m, k) @ (k)."""
     columns = (*vector.sizes, 1), (*vector.strides, 1)
     numbers = _vector_numbers((matrix.sizes, matrix.strides), columns)
-    return None if numbers is None else _plan("vector", VECTOR, out.dtype, 2, numbers)
+    return None if numbers is None else _plan_vector(out, numbers)
 
 
 def plan_linear(
@@ -146,8 +66,9 @@ def plan_linear(
     if numbers is None:
         return None
     if has_bias:
-        return _plan("affine_rows", AFFINE, out.dtype, 3, numbers)
-    return _plan("products", PRODUCTS, out.dtype, 2, numbers)
+        text = shared_products.AFFINE
+        return shared_products.plan_products("affine_rows", text, out.dtype, 3, numbers)
+    return _plan_products(out.dtype, numbers)
 
 
 def plan_addmm(
@@ -240,11 +161,9 @@ def _leading(matrix: Geometry) -> tuple[int, int] | None:
     return None
 
 
-def _plan(name: str, text: str, dtype: Any, operands: int, numbers: Any) -> Plan | None:
-    declaration = blas.gemv_text(dtype) if text is VECTOR else blas.gemm_text(dtype)
-    if declaration is None:
-        return None
-    title = f"{name}: {dtype.name}."
-    text = "\n\n".join([build.HEADER.format(title=title), declaration, text])
-    arguments = (*[dtype] * (1 + operands), *[int] * operands, np.dtype(np.int64))
-    return Plan(build.entry_point(f"{name}_{dtype.name}", text, arguments), numbers)
+def _plan_products(dtype: Any, numbers: Any) -> Plan | None:
+    return shared_products.plan_products("products", shared_products.PRODUCTS, dtype, 2, numbers)
+
+
+def _plan_vector(out: Operand, numbers: Any) -> Plan | None:
+    return shared_products.plan_vector(out.dtype, numbers, prod(out.sizes), prod(numbers[:2]))

@@ -22,7 +22,7 @@ Array = Any
 BLOCK_ROWS = 288  # rows that meet a panel before the next is copied
 WIDE = 128  # columns that repay a copy of rows which lie across
 FEW_ROWS = 24  # a panel that meets no more rows is not copied, if it lies densely
-SMALLEST, SMALLEST_TURNED, LARGEST = 1 << 20, 1 << 17, 1 << 26  # products of elements
+SMALLEST, SMALLEST_TURNED, LARGEST = 1 << 20, 1 << 17, 1 << 27  # products of elements
 FEWEST = 16  # rows: of fewer, OpenBLAS copies nothing either
 PRODUCTS_PER_ELEMENT = 8  # products that take as long as an element of element-wise work
 NUMBERS = np.dtype(np.int64)
@@ -59,11 +59,26 @@ class Task(NamedTuple):
     out: Layout
     before: Layout = Layout(0, 1)
 
-    def numbers(self, dtype: Any) -> Array:
-        """What the kernel reads; the first two say which tiles of rows it does."""
-        units = self.batch * -(-self.sizes[0] // product_tile(dtype).rows)
+    @property
+    def is_wide(self) -> bool:
+        """Whether threads share the columns: each then lays its own panels out, and reads all of a.
+
+        Otherwise they share the rows, and all lay out the panels they need.
+        """
+        m, n, _ = self.sizes
+        return self.batch == 1 and n >= m
+
+    def units(self, dtype: Any) -> int:
+        """The panels, or the tiles of rows of all matrices, that threads share."""
+        tile = product_tile(dtype)
+        if self.is_wide:
+            return tile.panels(self.sizes[1])
+        return self.batch * -(-self.sizes[0] // tile.rows)
+
+    def numbers(self) -> Array:
+        """What the kernel reads."""
         layouts = *self.a, *self.b, self.out.row, self.out.hop, self.before.row, self.before.step
-        return np.array([0, units, *self.sizes, *layouts], NUMBERS)
+        return np.array([int(self.is_wide), *self.sizes, *layouts], NUMBERS)
 
     @property
     def work(self) -> int:
@@ -83,36 +98,36 @@ def plan_tiles(
     m, n, _ = sizes
     task = Task(batch, sizes, a, b, Layout(n, 1, m * n), before or Layout(0, 1))
     run = _run if before else _run_product
-    return Plan(partial(run, dtype, task.work), task.numbers(dtype))
+    return Plan(partial(run, _entry(dtype), task.units(dtype), task.work), task.numbers())
 
 
 def _run_product(
-    dtype: Any, work: int, out: Array, a: Array, b: Array, at_a: int, at_b: int, numbers: Array
+    entry: Any,
+    units: int,
+    work: int,
+    out: Array,
+    a: Array,
+    b: Array,
+    at_a: int,
+    at_b: int,
+    numbers: Array,
 ) -> None:
-    _run(dtype, work, out, a, b, b, at_a, at_b, -1, numbers)
+    _run(entry, units, work, out, a, b, b, at_a, at_b, -1, numbers)
 
 
 def multiply(task: Task, out: Array, a: Array, b: Array, before: Array | None) -> None:
     """Do a task on flat arrays; before: None for nothing."""
     old, at_old = (b, -1) if before is None else (before, 0)
-    _run(out.dtype, task.work, out, a, b, old, 0, 0, at_old, task.numbers(out.dtype))
+    entry, units = _entry(out.dtype), task.units(out.dtype)
+    _run(entry, units, task.work, out, a, b, old, 0, 0, at_old, task.numbers())
 
 
-def _run(dtype: Any, work: int, *args: Any) -> None:
-    """Call the kernel, or split the tiles of rows among the threads."""
-    entry = _entry(dtype)
+def _run(entry: Any, units: int, work: int, *args: Any) -> None:
+    """Call the kernel for all units, or split them among the threads."""
     if work < 2 * threads.GRAIN:
-        entry(*args)
-        return
-    *arrays, numbers = args
-    units = int(numbers[1])
-    parts = threads.part_count(units, work)
-    calls = []
-    for part in range(parts):
-        own = numbers.copy()
-        own[:2] = units * part // parts, units * (part + 1) // parts
-        calls.append((*arrays, own))
-    threads.run_calls(entry, calls)
+        entry(0, units, *args)
+    else:
+        threads.run_ranges(entry, units, work, *args)
 
 
 class Packed:
@@ -201,12 +216,12 @@ def multiply_block(
                 )
 
 
-def multiply_matrices(out, a, b, before, at_a, at_b, at_before, plan):
-    """out[i] = before + a[i] @ b[i] (before: none if at_before < 0) for some tiles of rows.
+def multiply_matrices(first, last, out, a, b, before, at_a, at_b, at_before, plan):
+    """out[i] = before + a[i] @ b[i] (before: none if at_before < 0) for some units (Task.units).
 
-    These are numbered through all matrices; plan: Task.numbers.
+    Tiles of rows are numbered through all matrices; plan: Task.numbers.
     """
-    first, last, m, n, k, row_a, step_a, hop_a, row_b, step_b, hop_b, gap, hop, row, step = plan
+    is_wide, m, n, k, row_a, step_a, hop_a, row_b, step_b, hop_b, gap, hop, row, step = plan
     is_packed = row_a == 1 and step_a > 1 and n >= WIDE
     room = np.empty((DEPTH + ROWS + 2) * WIDTH + is_packed * BLOCK_ROWS * DEPTH, T)
     panel = np.int64(room.ctypes.data)
@@ -217,6 +232,15 @@ def multiply_matrices(out, a, b, before, at_a, at_b, at_before, plan):
     to, old = np.int64(out.ctypes.data), np.int64(before.ctypes.data) + at_before * SIZE
     at_a, at_b = np.int64(a.ctypes.data) + at_a * SIZE, np.int64(b.ctypes.data) + at_b * SIZE
     tiles = (m + ROWS - 1) // ROWS
+    if is_wide:
+        column = first * WIDTH
+        n = min(last * WIDTH, n) - column
+        to, at_b, old = (
+            to + column * SIZE,
+            at_b + column * step_b * SIZE,
+            old + column * step * SIZE,
+        )
+        first, last = 0, tiles
     unit = first
     while unit < last:
         item, tile = divmod(unit, tiles)
@@ -252,7 +276,7 @@ def multiply_packed(out, a, panels, before, m, at_before, plan):
 
 
 _KERNELS: dict[str, tuple[Any, str]] = {
-    "multiply_matrices": (multiply_matrices, "TTTTnnni"),
+    "multiply_matrices": (multiply_matrices, "nnTTTTnnni"),
     "pack_matrix": (pack_matrix, "TTi"),
     "multiply_packed": (multiply_packed, "TTTTnni"),
 }
