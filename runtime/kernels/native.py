@@ -46,7 +46,7 @@ def remember(result: Any) -> None:
 
 
 def native_call(kernel: Any, *calls: Sequence[Any]) -> Native | None:
-    """What makes some calls of a kernel: an entry point, or anything with a dispatcher.
+    """What makes some calls of a kernel: an entry point, a dispatcher, or anything that has one.
 
     None for what only the interpreter can call: arguments other than arrays and numbers, and calls
     whose arguments have different types (one row of a strided array is contiguous).
@@ -55,12 +55,12 @@ def native_call(kernel: Any, *calls: Sequence[Any]) -> Native | None:
     if found is not None:
         return found
     find = getattr(kernel, "dispatcher_for", None)
-    if find is None:
+    if find is None and not hasattr(kernel, "overloads"):
         return None
     first, *others = [tuple(map(_type_key, args)) for args in calls]
     if any(other != first for other in others):
         return None
-    dispatcher = find(calls[0][0])
+    dispatcher = kernel if find is None else find(calls[0][0])
     key = (dispatcher, first)
     if key not in _of_calls:
         _of_calls[key] = _compiled(dispatcher, calls[0])

@@ -36,9 +36,13 @@ class TypedKernel:
 
     def dispatcher_for(self, first: Any) -> Any:
         """Numba's dispatcher for the dtype of the first argument."""
-        compiled = self._compiled.get(first.dtype)
+        return self.of(first.dtype)
+
+    def of(self, dtype: Any) -> Any:
+        """Numba's dispatcher for elements of a dtype."""
+        compiled = self._compiled.get(dtype)
         if compiled is None:
-            compiled = self._compiled[first.dtype] = self.compiled(first.dtype.name)
+            compiled = self._compiled[dtype] = self.compiled(dtype.name)
         return compiled
 
     def entry_point(self, dtype: Any, arguments: tuple[Any, ...]) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from runtime.kernels.cpu import batch_norm_plans
 from runtime.kernels.cpu.batch_loops import batch_gradients, normalise_batch, normalise_by_running
+from runtime.kernels.cpu.batch_norm_plans import run_channels
 from runtime.kernels.cpu.planned import planned
 
 Array = Any
@@ -35,9 +36,10 @@ def native_batch_norm(
     result = out.reshape(x.shape)
     optional = [_given(each, x) for each in (weight, bias, running_mean, running_var)]
     if training:
-        normalise_batch(result, x, *optional, save_mean, save_invstd, momentum, eps)
+        statistics = *optional, save_mean, save_invstd, float(momentum)
+        run_channels(normalise_batch.of(x.dtype), x, result, x, *statistics, float(eps))
     else:
-        normalise_by_running(result, x, *optional, eps)
+        run_channels(normalise_by_running.of(x.dtype), x, result, x, *optional, float(eps))
 
 
 def _given(parameter: Array | None, x: Array) -> Array:
@@ -77,4 +79,5 @@ def native_batch_norm_backward(
         invstd = 1 / np.sqrt(running_var.astype(np.float64) + eps)  # type: ignore[union-attr]
     result = grad_input.reshape(x.shape) if output_mask[0] else np.empty((0, 0, 0), x.dtype)
     sums = grad_weight, grad_bias
-    batch_gradients(result, *sums, grad, x, _given(weight, x), mean, invstd, bool(train))
+    arrays = result, *sums, grad, x, _given(weight, x), mean, invstd
+    run_channels(batch_gradients.of(x.dtype), x, *arrays, bool(train))

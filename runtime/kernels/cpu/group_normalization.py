@@ -5,15 +5,19 @@
 from __future__ import annotations
 
 import math
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from runtime.kernels.cpu.batch_loops import channel_sums, combine_channels
+from runtime.kernels import threads
+from runtime.kernels.cpu.batch_loops import combine_row, scale_row, sums_of_row
+from runtime.kernels.cpu.batch_norm_plans import WORK
 from runtime.kernels.cpu.batch_normalization import quiet
-from runtime.kernels.cpu.loop_plans import are_small_alike, operand, out, plan_loop
+from runtime.kernels.cpu.loop_plans import operand, out, plan_ranges
 from runtime.kernels.cpu.normalization import blocked_distances, blocked_mean
 from runtime.kernels.cpu.planned import Operand, Plan, planned
+from runtime.kernels.cpu.small import are_dense_alike
 from runtime.kernels.typed import typed_sum
 
 Array = Any
@@ -33,11 +37,12 @@ def plan_group_norm(
     eps: float,
 ) -> Plan | None:
     """Plan `native_group_norm`."""
-    if not are_small_alike(result, mean, input, weight, bias):
+    if not are_dense_alike(result.dtype, result, mean, input, weight, bias):
         return None
     sizes = N * group, C // group, HxW
-    return plan_loop(
+    return plan_ranges(
         normalise_groups,
+        *(sizes[0], WORK * prod(sizes)),
         [result, mean, rstd],
         [input, weight, bias],
         *(out(0, *sizes), operand(0, *sizes), operand(1, C), operand(2, C)),
@@ -68,15 +73,17 @@ def native_group_norm(
     sizes = N * group, C // group, HxW
     x = np.ascontiguousarray(input).reshape(sizes)
     parameters = [np.empty(0, x.dtype) if each is None else each for each in (weight, bias)]
-    statistics = mean.reshape(-1), rstd.reshape(-1)
-    normalise_groups(out.reshape(sizes), x, *parameters, *statistics, group, eps)
+    arrays = out.reshape(sizes), x, *parameters, mean.reshape(-1), rstd.reshape(-1)
+    kernel = normalise_groups.of(x.dtype)
+    threads.run_ranges(kernel, sizes[0], WORK * x.size, *arrays, group, float(eps))
 
 
 @typed_sum
-def normalise_groups(out, x, weight, bias, mean, rstd, groups, eps):
-    """Normalise each row of (samples * groups, channels, places); then a factor per channel."""
+def normalise_groups(start, stop, out, x, weight, bias, mean, rstd, groups, eps):
+    """Normalise rows start to stop of (samples * groups, channels, places); then a factor per
+    channel."""
     channels, places = x.shape[1], x.shape[2]
-    for r in range(x.shape[0]):
+    for r in range(start, stop):
         row = x[r].reshape(channels * places)
         center = blocked_mean(row)
         inverse = 1.0 / math.sqrt(blocked_distances(row, center) / row.size + eps)
@@ -88,18 +95,44 @@ def normalise_groups(out, x, weight, bias, mean, rstd, groups, eps):
             scale_row(out[r, c], x[r, c], T(factor), T(shift))
 
 
-@typed_sum
-def scale_row(out, x, factor, shift):
-    """out = x * factor + shift."""
-    for i in range(x.size):
-        out[i] = x[i] * factor + shift
+def plan_group_norm_backward(
+    grad_input: Operand,
+    grad_weight: Operand,
+    grad_bias: Operand,
+    grad_out: Operand,
+    input: Operand,
+    mean: Operand,
+    rstd: Operand,
+    weight: Operand | None,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    output_mask: Any,
+) -> Plan | None:
+    """Plan `native_group_norm_backward`."""
+    results, operands = [grad_input, grad_weight, grad_bias], [grad_out, input, mean, rstd, weight]
+    if not are_dense_alike(input.dtype, *results, *operands):
+        return None
+    rows, work = N * group, WORK * prod(input.sizes)
+    sizes = rows, C // group, HxW
+    sums = Operand(np.dtype(np.float64), (2, N * C), (N * C, 1))
+    gradients = plan_ranges(
+        group_gradients,
+        *(rows, work, [grad_input, sums], operands),
+        *(out(0, *sizes), out(1, 2, N * C), operand(0, *sizes), operand(1, *sizes)),
+        *(operand(4, C), operand(2, rows), operand(3, rows), group),
+    )
+
+    def run(grad_input: Array, grad_weight: Array, grad_bias: Array, *others: Any) -> None:
+        sums = np.empty(2 * N * C)
+        gradients.run(grad_input, sums, *others)
+        grad_weight[...], grad_bias[...] = sums.reshape(2, N, C).sum(axis=1)
+
+    return Plan(run, gradients.number)
 
 
-def _per_channel(groups: Array, N: int, C: int, group: int) -> Array:
-    """A number per sample and group as one per sample and channel."""
-    return np.repeat(groups.reshape(N, group), C // group, axis=1)
-
-
+@planned(plan_group_norm_backward)
 @quiet
 def native_group_norm_backward(
     grad_input: Array,
@@ -117,21 +150,42 @@ def native_group_norm_backward(
     output_mask: Any,
 ) -> None:
     """Write the gradients of the input, the weight and the bias."""
-    x = np.ascontiguousarray(input).reshape(1, N * C, HxW)
-    grad = np.ascontiguousarray(grad_out).reshape(x.shape)
-    center = _per_channel(mean.astype(np.float64), N, C, group)
-    inverse = _per_channel(rstd.astype(np.float64), N, C, group)
-    total, product = np.empty(N * C, np.float64), np.empty(N * C, np.float64)
-    channel_sums(grad, x, center.reshape(-1), total, product)
-    total, product = total.reshape(N, C), product.reshape(N, C) * inverse
-    grad_weight[...], grad_bias[...] = product.sum(axis=0), total.sum(axis=0)
-    if weight is not None:
-        total, product = total * weight, product * weight
-    count = C // group * HxW
-    total = _per_channel(total.reshape(N, group, -1).sum(axis=2) / count, N, C, group)
-    product = _per_channel(product.reshape(N, group, -1).sum(axis=2) / count, N, C, group)
-    scale = inverse if weight is None else inverse * weight
-    slope = -inverse * inverse * product
-    shift = -inverse * total - slope * center
-    parts = [part.reshape(-1).astype(x.dtype) for part in (scale, slope, shift)]
-    combine_channels(grad_input.reshape(x.shape), grad, x, *parts)
+    if not input.size:
+        for each in (grad_input, grad_weight, grad_bias):
+            each.fill(0)
+        return
+    sizes = N * group, C // group, HxW
+    x, grad = (np.ascontiguousarray(each).reshape(sizes) for each in (input, grad_out))
+    sums = np.empty((2, N * C))
+    statistics = (np.ascontiguousarray(each).reshape(-1) for each in (mean, rstd))
+    parameters = np.empty(0, x.dtype) if weight is None else np.ascontiguousarray(weight)
+    arrays = grad_input.reshape(sizes), sums, grad, x, parameters, *statistics
+    threads.run_ranges(group_gradients.of(x.dtype), sizes[0], WORK * x.size, *arrays, group)
+    grad_weight[...], grad_bias[...] = sums.reshape(2, N, C).sum(axis=1)
+
+
+@typed_sum
+def group_gradients(start, stop, out, sums, grad, x, weight, mean, rstd, groups):
+    """The gradients of rows start to stop, and their channels' sums: the parameters' gradients.
+
+    With h = (x - mean) * rstd and g = grad * weight: rstd * (g - mean(g) - h * mean(g * h)), as
+    a * grad + b * x + c.
+    """
+    channels, count = x.shape[1], x.shape[1] * x.shape[2]
+    products, totals = sums[0], sums[1]
+    for r in range(start, stop):
+        center, inverse = np.float64(mean[r]), np.float64(rstd[r])
+        first = r % groups * channels
+        total, product = 0.0, 0.0
+        for c in range(channels):
+            one, other = sums_of_row(grad[r, c], x[r, c], T(center))
+            other *= inverse
+            products[r * channels + c], totals[r * channels + c] = other, one
+            factor = np.float64(weight[first + c]) if weight.size else 1.0
+            total += one * factor
+            product += other * factor
+        slope = -inverse * inverse * product / count
+        shift = -inverse * total / count - slope * center
+        for c in range(channels):
+            scale = inverse * weight[first + c] if weight.size else inverse
+            combine_row(out[r, c], grad[r, c], x[r, c], T(scale), T(slope), T(shift))

@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from runtime.kernels import build
+from runtime.kernels import build, threads
 from runtime.kernels.build import Kernel
 from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.small import INT64, is_small
 from runtime.kernels.typed import TypedKernel
+
+Array = Any
 
 
 class View(NamedTuple):
@@ -71,20 +73,60 @@ def plan_loop(
     Shapes and numbers are no part of the code: they come in one array, floats by their bits, so
     that one compiled function serves all geometries.
     """
+    return Plan(*_compiled((), loop, outs, operands, arguments))
+
+
+def plan_ranges(
+    loop: Kernel | TypedKernel,
+    count: int,
+    work: int,
+    outs: Sequence[Operand],
+    operands: Sequence[Operand | None],
+    *arguments: Argument,
+    numbered: bool = False,
+) -> Plan:
+    """The plan that calls `loop(start, stop, *arguments)` for parts of range(count).
+
+    work: what all of them take; much of it is shared by the threads. numbered: each call is given
+    the number of its part first.
+    """
+    bounds = ("part", "start", "stop") if numbered else ("start", "stop")
+    if work < 2 * threads.GRAIN:
+        return plan_loop(loop, outs, operands, *(0, 0, count)[-len(bounds) :], *arguments)
+    entry, numbers = _compiled(bounds, loop, outs, operands, arguments)
+
+    def run(*args: Any) -> None:
+        threads.run_ranges(entry, count, work, *args, numbered=numbered)
+
+    return Plan(run, numbers)
+
+
+def _compiled(
+    bounds: tuple[str, ...],
+    loop: Kernel | TypedKernel,
+    outs: Sequence[Operand],
+    operands: Sequence[Operand | None],
+    arguments: Sequence[Argument],
+) -> tuple[Callable[..., Any], Array]:
+    """loop(*bounds, *arguments) over flat memory, and the numbers for it.
+
+    bounds: whole numbers that each call has anew.
+    """
     given = {f"in{i}": each.dtype for i, each in enumerate(operands) if each is not None}
     dtypes = {**{f"out{i}": each.dtype for i, each in enumerate(outs)}, **given}
     numbers: list[int] = []
-    values = ", ".join([_text_of(each, numbers, dtypes) for each in arguments])
+    values = [_text_of(each, numbers, dtypes) for each in arguments]
     own = next(dtypes[each.name] for each in arguments if isinstance(each, View))
+    offsets = [name.replace("in", "at") for name in given]
     text = FLAT.format(
         library=_library_text(loop, own),
-        parameters=", ".join([*dtypes, *(name.replace("in", "at") for name in given)]),
+        parameters=", ".join([*bounds, *dtypes, *offsets]),
         loop=loop.__name__,
-        values=values,
+        values=", ".join([*bounds, *values]),
     )
-    signature = (*dtypes.values(), *[int] * len(given), INT64)
+    signature = (*[int] * len(bounds), *dtypes.values(), *[int] * len(given), INT64)
     run = build.entry_point(f"{loop.__name__}_flat_{own.name}", text, signature)
-    return Plan(run, np.array(numbers, np.int64))
+    return run, np.array(numbers, np.int64)
 
 
 def refusing(plan: Plan, refuse: Callable[..., Exception]) -> Plan:

@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels.cpu.loop_plans import are_small_alike, operand, out, plan_loop
+from runtime.kernels import threads
+from runtime.kernels.cpu.loop_plans import operand, out, plan_ranges
 from runtime.kernels.cpu.planned import Operand, Plan, planned
+from runtime.kernels.cpu.small import are_dense_alike
 from runtime.kernels.typed import typed_sum
 
 Array = Any
-ROWS_SUMMED, ELEMENTS_SUMMED = 64, 4096  # in the element type, before float64 takes over
+ROWS_SUMMED, ELEMENTS_SUMMED = 32, 4096  # in the element type, before float64 takes over
+WORK = 4  # how much more an element costs than in element-wise work
 BLOCK = 1024  # elements of a row summed in the element type: 16 in each lane of a vector
 quiet = np.errstate(all="ignore")  # inf and NaN are values here, not worth a warning
 
@@ -31,15 +34,16 @@ def plan_layer_norm(
     eps: float,
 ) -> Plan | None:
     """Plan `native_layer_norm`."""
-    if not are_small_alike(result, mean, input, weight, bias):
+    if not are_dense_alike(result.dtype, result, mean, input, weight, bias):
         return None
     rows, n = prod(mean.sizes), prod(normalized_shape)
-    return plan_loop(
+    return plan_ranges(
         layer_norm_rows,
+        *(rows, WORK * rows * n),
         [result, mean, rstd],
         [input, weight, bias],
-        *(out(0, rows, n), operand(0, rows, n), operand(1, n), operand(2, n)),
-        *(out(1, rows), out(2, rows), float(eps)),
+        *(out(0, rows, n), operand(0, rows, n), out(1, rows), out(2, rows)),
+        *(operand(1, n), operand(2, n), float(eps)),
     )
 
 
@@ -57,15 +61,10 @@ def native_layer_norm(
     """Write the input normalised over its last dims, and each row's statistics."""
     n = prod(normalized_shape)
     x = np.ascontiguousarray(input).reshape(mean.size, n)
-    layer_norm_rows(
-        out.reshape(x.shape),
-        x,
-        _flat(weight, x.dtype),
-        _flat(bias, x.dtype),
-        mean.reshape(-1),
-        rstd.reshape(-1),
-        eps,
-    )
+    arrays = out.reshape(x.shape), x, mean.reshape(-1), rstd.reshape(-1)
+    parameters = _flat(weight, x.dtype), _flat(bias, x.dtype)
+    kernel = layer_norm_rows.of(x.dtype)
+    threads.run_ranges(kernel, len(x), WORK * x.size, *arrays, *parameters, float(eps))
 
 
 def _flat(parameter: Array | None, dtype: Any) -> Array:
@@ -75,6 +74,43 @@ def _flat(parameter: Array | None, dtype: Any) -> Array:
     return np.ascontiguousarray(parameter).reshape(-1)
 
 
+def plan_layer_norm_backward(
+    grad_input: Operand,
+    grad_weight: Operand,
+    grad_bias: Operand,
+    grad_out: Operand,
+    input: Operand,
+    normalized_shape: Any,
+    mean: Operand,
+    rstd: Operand,
+    weight: Operand | None,
+    bias: Operand | None,
+    output_mask: Any,
+) -> Plan | None:
+    """Plan `native_layer_norm_backward`."""
+    results, operands = (grad_input, grad_weight, grad_bias), [grad_out, input, mean, rstd, weight]
+    if not are_dense_alike(input.dtype, *results, *operands, bias):
+        return None
+    rows, n = prod(mean.sizes), prod(normalized_shape)
+    blocks, work = -(-rows // ROWS_SUMMED), WORK * rows * n
+    sums = Operand(np.dtype(np.float64), (-1, 2, n), (2 * n, n, 1))  # of each part
+    gradients = plan_ranges(
+        layer_norm_backward_blocks,
+        *(blocks, work, [grad_input, sums], [*operands, bias]),
+        *(out(0, rows, n), operand(0, rows, n), operand(1, rows, n), operand(2, rows)),
+        *(operand(3, rows), operand(4, n), out(1, -1, 2, n)),
+        numbered=True,
+    )
+
+    def run(grad_input: Array, grad_weight: Array, grad_bias: Array, *others: Any) -> None:
+        sums = np.zeros((threads.part_count(blocks, work), 2, n))
+        gradients.run(grad_input, sums.reshape(-1), *others)
+        grad_weight[...], grad_bias[...] = sums[0] if len(sums) == 1 else sums.sum(axis=0)
+
+    return Plan(run, gradients.number)
+
+
+@planned(plan_layer_norm_backward)
 @quiet
 def native_layer_norm_backward(
     grad_input: Array,
@@ -92,19 +128,21 @@ def native_layer_norm_backward(
     """Write the gradients of the input, the weight and the bias."""
     n = prod(normalized_shape)
     x = np.ascontiguousarray(input).reshape(mean.size, n)
-    sums = np.zeros((2, n), np.float64)
-    layer_norm_backward_rows(
+    arrays = (
         grad_input.reshape(x.shape),
         np.ascontiguousarray(grad_out).reshape(x.shape),
         x,
-        _flat(weight, x.dtype),
         np.ascontiguousarray(mean).reshape(-1),
         np.ascontiguousarray(rstd).reshape(-1),
-        sums[0],
-        sums[1],
+        _flat(weight, x.dtype),
     )
-    grad_weight[...] = sums[0].reshape(grad_weight.shape)
-    grad_bias[...] = sums[1].reshape(grad_bias.shape)
+    blocks, work = -(-len(x) // ROWS_SUMMED), WORK * x.size
+    sums = np.zeros((threads.part_count(blocks, work), 2, n))
+    kernel = layer_norm_backward_blocks.of(x.dtype)
+    threads.run_ranges(kernel, blocks, work, *arrays, sums, numbered=True)
+    weights, biases = sums[0] if len(sums) == 1 else sums.sum(axis=0)
+    grad_weight[...] = weights.reshape(grad_weight.shape)
+    grad_bias[...] = biases.reshape(grad_bias.shape)
 
 
 @typed_sum
@@ -135,10 +173,10 @@ def blocked_distances(row, center):
 
 
 @typed_sum
-def layer_norm_rows(out, x, weight, bias, mean, rstd, eps):
+def layer_norm_rows(start, stop, out, x, mean, rstd, weight, bias, eps):
     """Each row less its mean, over its standard deviation, times weight, plus bias."""
     n = x.shape[1]
-    for r in range(x.shape[0]):
+    for r in range(start, stop):
         row, result = x[r], out[r]
         center = blocked_mean(row)
         inverse = 1.0 / math.sqrt(blocked_distances(row, center) / n + eps)
@@ -159,15 +197,17 @@ def layer_norm_rows(out, x, weight, bias, mean, rstd, eps):
 
 
 @typed_sum
-def layer_norm_backward_rows(grad_input, grad, x, weight, mean, rstd, grad_weight, grad_bias):
+def layer_norm_backward_blocks(part, start, stop, grad_input, grad, x, mean, rstd, weight, sums):
     """With h = (x - mean) * rstd and g = grad * weight: rstd * (g - mean(g) - h * mean(g * h)).
 
-    The parameters' gradients are summed in T over blocks of rows, then in float64.
+    For blocks start to stop of rows. The parameters' gradients are summed in T over a block, then
+    in float64: sums[part] of weight and bias.
     """
     rows, n = x.shape
+    grad_weight, grad_bias = sums[part, 0], sums[part, 1]
     weight_sums, bias_sums = np.empty(n, x.dtype), np.empty(n, x.dtype)
     scaled = np.empty(n, x.dtype)  # not in place: a loop over arrays that overlap is not vectorised
-    for block in range(0, rows, ROWS_SUMMED):
+    for block in range(start * ROWS_SUMMED, min(stop * ROWS_SUMMED, rows), ROWS_SUMMED):
         weight_sums[:] = T(0)
         bias_sums[:] = T(0)
         for r in range(block, min(block + ROWS_SUMMED, rows)):

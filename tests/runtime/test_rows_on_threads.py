@@ -1,0 +1,87 @@
+"""Kernels whose rows, channels or planes are shared by threads: any number gives the same result,
+and none of them needs Python's own threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import torchgen_out as torch
+import torchgen_out.nn.functional as F
+from runtime.kernels import threads
+
+Tensor = Any
+
+
+def tensor(*sizes: int, seed: int = 0, grad: bool = False) -> Tensor:
+    """Normal numbers."""
+    numbers = np.random.default_rng(seed).standard_normal(sizes)
+    made = torch.from_numpy(numbers.astype(np.float32))
+    return made.requires_grad_() if grad else made
+
+
+def trained(function: Callable[..., Tensor], *sizes: tuple[int, ...]) -> list[Tensor]:
+    """The result of a function of tensors of some sizes, and all gradients."""
+    leaves = [tensor(*each, seed=i, grad=True) for i, each in enumerate(sizes)]
+    result = function(*leaves)
+    result.backward(tensor(*result.shape, seed=9))
+    return [result.detach(), *(leaf.grad for leaf in leaves)]
+
+
+def strided(*sizes: int) -> Tensor:
+    """Every second element of a tensor."""
+    return tensor(*sizes[:-1], 2 * sizes[-1])[..., ::2]
+
+
+NORMS: dict[str, Callable[[], list[Tensor]]] = {
+    "layer_norm": lambda: trained(
+        lambda x, w, b: F.layer_norm(x, (19,), w, b), (103, 19), (19,), (19,)
+    ),
+    "layer_norm, no bias": lambda: trained(
+        lambda x, w: F.layer_norm(x, (3, 19), w), (41, 3, 19), (3, 19)
+    ),
+    "layer_norm, strided": lambda: [F.layer_norm(strided(41, 19), (19,))],
+    "group_norm": lambda: trained(
+        lambda x, w, b: F.group_norm(x, 3, w, b), (5, 6, 7, 3), (6,), (6,)
+    ),
+    "group_norm, strided": lambda: [F.group_norm(strided(5, 6, 11), 2)],
+    "batch_norm": lambda: trained(
+        lambda x, w, b: F.batch_norm(x, None, None, w, b, True), (5, 7, 11), (7,), (7,)
+    ),
+    "batch_norm of rows": lambda: trained(
+        lambda x, w: F.batch_norm(x, None, None, w, None, True), (41, 13), (13,)
+    ),
+    "batch_norm, running": lambda: trained(
+        lambda x: F.batch_norm(x, tensor(13), tensor(13).abs(), None, None, False), (5, 13, 3)
+    ),
+    "batch_norm, strided": lambda: [F.batch_norm(strided(5, 7, 11), None, None, training=True)],
+    "instance_norm": lambda: trained(F.instance_norm, (3, 5, 23)),
+}
+CASES = {**NORMS}
+
+
+@pytest.fixture(autouse=True)
+def small_grain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Little work is shared, but never by Python's threads."""
+
+    def refuse(kernel: Any, calls: Any) -> None:
+        pytest.fail(f"{kernel} is called by Python's threads")
+
+    monkeypatch.setattr(threads, "GRAIN", 64)
+    monkeypatch.setattr(threads, "_run_in_pool", refuse)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_any_number_of_threads(
+    case: Callable[[], list[Tensor]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = None
+    for count in (1, 2, 3):
+        monkeypatch.setattr(threads, "_threads", count)
+        found = [each.numpy() for each in case()]
+        expected = expected or found
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
