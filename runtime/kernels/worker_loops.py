@@ -95,7 +95,7 @@ processor = types.ExternalFunction("sched_getcpu", types.int32())
 """
 
 NOWHERE = """\
-@njit(types.int64(), **options)
+@inner
 def processor():
     return -1
 """
@@ -147,11 +147,10 @@ def here():
 '''
 
 DOING = '''\
-@njit(types.int64(types.int64), **options)
+@inner
 def do(block):
     """Make the call that a block holds."""
     exchange(block + STATUS, call(read(block + TASK), block + WORDS))
-    return 0
 
 
 @njit(types.int64(types.int64[::1], types.int64, types.boolean), cache=True, **options)

@@ -8,6 +8,7 @@ is found again by content, by every process of this machine.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import itertools
 import multiprocessing
@@ -20,7 +21,8 @@ from typing import Any
 
 import torchgen_out
 from runtime.core import dtype as dtypes
-from runtime.dispatch.operator import Operator, Pointwise, Reduction, operators
+from runtime.dispatch.operator import Operator, Pointwise, Reduction, forget_calls, operators
+from runtime.kernels import threads
 
 Task = tuple[str, str, str]
 """Package, operator, dtype."""
@@ -90,19 +92,43 @@ def _tell_progress(count: int, total: int) -> None:
 
 
 def compile_calls(task: Task) -> str | None:
-    """Call one operator in one dtype in every way; return what went wrong."""
+    """Call one operator in one dtype in every way, on one thread and on several.
+
+    Returns what went wrong.
+    """
     package, name, dtype = task
     importlib.import_module(package)
     operator = operators[name]
     try:
-        if isinstance(operator, Reduction):
-            _call_reduction(operator, dtype)
-        else:
-            assert isinstance(operator, Pointwise)
-            _call_pointwise(operator, dtype)
+        _call(operator, dtype)
+        with _everything_split():
+            _call(operator, dtype)
     except Exception as error:  # one operator that fails must not keep the others cold
         return f"{name} {dtype}: {type(error).__name__}: {error}"
     return None
+
+
+@contextlib.contextmanager
+def _everything_split() -> Iterator[None]:
+    """Have two threads take parts of the smallest tensors."""
+    grain, count = threads.GRAIN, threads.get_num_threads()
+    threads.GRAIN = 1
+    threads.set_num_threads(2)
+    forget_calls()  # they know from which size on they are split
+    try:
+        yield
+    finally:
+        threads.GRAIN = grain
+        threads.set_num_threads(count)
+        forget_calls()
+
+
+def _call(operator: Operator, dtype: str) -> None:
+    if isinstance(operator, Reduction):
+        _call_reduction(operator, dtype)
+    else:
+        assert isinstance(operator, Pointwise)
+        _call_pointwise(operator, dtype)
 
 
 # -- calls --------------------------------------------------------------------------------------

@@ -40,7 +40,6 @@ READING = 2
 """Elements that are read in the time that it takes to read one and write another."""
 FEW = 16
 """How much less there must be of partial results than of elements."""
-PARALLEL_GRAIN = 2 * READING * threads.GRAIN
 
 
 def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> Call:
@@ -119,6 +118,8 @@ class Fold:
         self.columns: Any = None
         self.folds_in_steps = own is result is acc and not scalars
         self.storage_dtype = result.numpy
+        self.serial_below = 2 * READING * threads.GRAIN
+        """Elements that are not worth a second thread."""
         self.plans: dict[Any, DimPlan] = {}
         self.copiers: dict[Any, Runner | None] = {}
         self.key = keys.pack(result.index, 0, 0, False)
@@ -132,7 +133,7 @@ class Fold:
     def run_all(self, x: Tensor) -> Tensor:
         """Fold all elements of x into a zero-dimensional result."""
         flat = x._flat
-        if flat is None or not 0 < (size := flat.size) < PARALLEL_GRAIN:
+        if flat is None or not 0 < (size := flat.size) < self.serial_below:
             return self.run(x, None, False, ())
         buffer = _empty(1, self.storage_dtype)
         self.kernel(buffer, flat, size)
@@ -160,7 +161,7 @@ class Fold:
         flat, walk = x._flat, plan
         if flat is None:
             flat, walk = memory_of(x, plan, geometry[1])
-        if flat is not None and 0 < plan.effort < PARALLEL_GRAIN and walk.width:
+        if flat is not None and 0 < plan.effort < self.serial_below and walk.width:
             if walk.width == 1:
                 self.kernel(buffer, flat, walk.count, *scalars)
             else:
