@@ -205,27 +205,108 @@ class StandInCublas(StandIn):
         return self.elements(address, NUMPY_TYPES[kind], (n,), (step,))
 
 
-def _trsm(dtype: type) -> Any:
+def _solve(
+    self: Any, dtype: np.dtype, numbers: tuple[int, ...], m: int, n: int, a: int, lda: int, b: int,
+    ldb: int,
+) -> None:  # fmt: skip
+    """Replace b by the solution of a triangular system. numbers: side, uplo, trans, diag."""
+    side, uplo, trans, diag = numbers
+    order = m if side == 0 else n
+    triangle = self.elements(a, dtype, (order, order), (1, lda))
+    right = self.elements(b, dtype, (m, n), (1, ldb))
+    options = {"lower": not uplo, "unit_diagonal": bool(diag), "trans": trans}
+    if side == 0:
+        right[...] = scipy.linalg.solve_triangular(triangle, right, **options)
+    else:
+        assert not trans
+        options["lower"] = bool(uplo)
+        right[...] = scipy.linalg.solve_triangular(triangle.T, right.T, **options).T
+
+
+def _trsm(dtype: np.dtype) -> Any:
     def trsm(
         self: Any, handle: int, side: int, uplo: int, trans: int, diag: int, m: int, n: int,
         alpha: int, a: int, lda: int, b: int, ldb: int,
     ) -> None:  # fmt: skip
         self.used(handle)
-        assert self.objects[handle].mode == 0 and read(alpha, np.dtype(dtype)) == 1
-        order = m if side == 0 else n
-        triangle = self.elements(a, np.dtype(dtype), (order, order), (1, lda))
-        right = self.elements(b, np.dtype(dtype), (m, n), (1, ldb))
-        options = {"lower": not uplo, "unit_diagonal": bool(diag), "trans": trans}
-        if side == 0:
-            right[...] = scipy.linalg.solve_triangular(triangle, right, **options)
-        else:
-            options["lower"] = bool(uplo)
-            right[...] = scipy.linalg.solve_triangular(triangle.T, right.T, **options).T
+        assert self.objects[handle].mode == 0 and read(alpha, dtype) == 1
+        _solve(self, dtype, (side, uplo, trans, diag), m, n, a, lda, b, ldb)
 
     return trsm
 
 
-for _letter, _type in zip(
-    "sdcz", (np.float32, np.float64, np.complex64, np.complex128), strict=True
-):
-    setattr(StandInCublas, f"{_letter}trsm_64", _trsm(_type))
+def _trsm_batched(dtype: np.dtype) -> Any:
+    def trsm_batched(
+        self: Any, handle: int, side: int, uplo: int, trans: int, diag: int, m: int, n: int,
+        alpha: int, a: int, lda: int, b: int, ldb: int, batch_count: int,
+    ) -> None:  # fmt: skip
+        self.used(handle)
+        assert self.objects[handle].mode == 0 and read(alpha, dtype) == 1
+        pairs = zip(self.addresses(a, batch_count), self.addresses(b, batch_count), strict=True)
+        for own, right in pairs:
+            _solve(self, dtype, (side, uplo, trans, diag), m, n, own, lda, right, ldb)
+        self.calls.append(("trsm_batched", self.objects[handle].stream))
+
+    return trsm_batched
+
+
+def _getrf_batched(dtype: np.dtype) -> Any:
+    def getrf_batched(
+        self: Any, handle: int, n: int, a: int, lda: int, p: int, info: int, batch_size: int
+    ) -> None:
+        self.used(handle)
+        pivots = self.elements(p, np.dtype(np.int32), (batch_size, n), (n, 1))
+        infos = self.elements(info, np.dtype(np.int32), (batch_size,), (1,))
+        for i, address in enumerate(self.addresses(a, batch_size)):
+            own = self.elements(address, dtype, (n, n), (1, lda))
+            own[...], rows, infos[i] = scipy.linalg.get_lapack_funcs("getrf", dtype=dtype)(own)
+            pivots[i] = rows + 1
+        self.calls.append(("getrf_batched", self.objects[handle].stream))
+
+    return getrf_batched
+
+
+def _getrs_batched(dtype: np.dtype) -> Any:
+    def getrs_batched(
+        self: Any, handle: int, trans: int, n: int, nrhs: int, aarray: int, lda: int,
+        dev_ipiv: int, barray: int, ldb: int, info: int, batch_size: int,
+    ) -> None:  # fmt: skip
+        self.used(handle)
+        pivots = self.elements(dev_ipiv, np.dtype(np.int32), (batch_size, n), (n, 1)) - 1
+        places = (self.addresses(each, batch_size) for each in (aarray, barray))
+        solve = scipy.linalg.get_lapack_funcs("getrs", dtype=dtype)
+        for i, (left, right) in enumerate(zip(*places, strict=True)):
+            own = self.elements(left, dtype, (n, n), (1, lda))
+            b = self.elements(right, dtype, (n, nrhs), (1, ldb))
+            b[...], _ = solve(own, pivots[i], b, trans=trans)
+        write(info, np.zeros(1, np.int32))
+        self.calls.append(("getrs_batched", self.objects[handle].stream))
+
+    return getrs_batched
+
+
+def _geqrf_batched(dtype: np.dtype) -> Any:
+    def geqrf_batched(
+        self: Any, handle: int, m: int, n: int, aarray: int, lda: int, tau_array: int, info: int,
+        batch_size: int,
+    ) -> None:  # fmt: skip
+        self.used(handle)
+        factor = scipy.linalg.get_lapack_funcs("geqrf", dtype=dtype)
+        places = (self.addresses(each, batch_size) for each in (aarray, tau_array))
+        for address, scales in zip(*places, strict=True):
+            own = self.elements(address, dtype, (m, n), (1, lda))
+            own[...], found, _, _ = factor(own)
+            self.elements(scales, dtype, (min(m, n),), (1,))[...] = found
+        write(info, np.zeros(1, np.int32))
+        self.calls.append(("geqrf_batched", self.objects[handle].stream))
+
+    return geqrf_batched
+
+
+for _letter, _name in zip("sdcz", ("float32", "float64", "complex64", "complex128"), strict=True):
+    _dtype = np.dtype(_name)
+    setattr(StandInCublas, f"{_letter}trsm_64", _trsm(_dtype))
+    setattr(StandInCublas, f"{_letter}trsm_batched_64", _trsm_batched(_dtype))
+    setattr(StandInCublas, f"{_letter}getrf_batched", _getrf_batched(_dtype))
+    setattr(StandInCublas, f"{_letter}getrs_batched", _getrs_batched(_dtype))
+    setattr(StandInCublas, f"{_letter}geqrf_batched", _geqrf_batched(_dtype))

@@ -27,6 +27,9 @@ class Matrices(StandIn):
     def create_params(self) -> int:
         return self.made("params")
 
+    def create_gesvdj_info(self) -> int:
+        return self.made("jacobi")
+
     def set_stream(self, handle: int, stream_id: int) -> None:
         self.of_kind(handle, "library").stream = stream_id
 
@@ -155,6 +158,28 @@ class StandInCusolver(Matrices):
         self.vector(w, NUMPY_TYPES[data_type_w], n)[...] = values
         self.report(info, 0)
 
+    def xsyev_batched_buffer_size(
+        self, handle: int, params: int, jobz: int, uplo: int, n: int, data_type_a: int, a: int,
+        lda: int, data_type_w: int, w: int, compute_type: int, batch_size: int,
+    ) -> tuple[int, int]:  # fmt: skip
+        return self.asked(handle, params)
+
+    def xsyev_batched(
+        self, handle: int, params: int, jobz: int, uplo: int, n: int, data_type_a: int, a: int,
+        lda: int, data_type_w: int, w: int, compute_type: int, buffer_on_device: int,
+        workspace_in_bytes_on_device: int, buffer_on_host: int, workspace_in_bytes_on_host: int,
+        info: int, batch_size: int,
+    ) -> None:  # fmt: skip
+        work = buffer_on_device, workspace_in_bytes_on_device
+        self.began("xsyev_batched", handle, *work, buffer_on_host, workspace_in_bytes_on_host)
+        kind, real = NUMPY_TYPES[data_type_a], NUMPY_TYPES[data_type_w]
+        for i in range(batch_size):
+            own = self.matrix(a + i * n * lda * kind.itemsize, data_type_a, n, n, lda)
+            values, vectors = np.linalg.eigh(own, UPLO="LU"[uplo])
+            own[...] = vectors if jobz else np.nan
+            self.vector(w + i * n * real.itemsize, real, n)[...] = values
+            self.report(info + 4 * i, 0)
+
     def xgesvd_buffer_size(
         self, handle: int, params: int, jobu: int, jobvt: int, m: int, n: int, data_type_a: int,
         a: int, lda: int, data_type_s: int, s: int, data_type_u: int, u: int, ldu: int,
@@ -252,7 +277,57 @@ def _ormqr(letter: str) -> tuple[Callable[..., int], Callable[..., None]]:
     return buffer_size, ormqr
 
 
+def _potrf_batched(letter: str) -> Callable[..., None]:
+    def potrf_batched(
+        self: Any, handle: int, uplo: int, n: int, aarray: int, lda: int, info_array: int,
+        batch_size: int,
+    ) -> None:  # fmt: skip
+        self.used(handle)
+        for i, address in enumerate(self.addresses(aarray, batch_size)):
+            own = self.matrix(address, LETTERS[letter], n, n, lda)
+            own[...], number = lapack("potrf", own.dtype)(own, lower=not uplo, clean=0)
+            self.report(info_array + 4 * i, number)
+        self.calls.append((f"{letter}potrf_batched", self.objects[handle].stream))
+
+    return potrf_batched
+
+
+def _gesvdj_batched(letter: str) -> tuple[Callable[..., int], Callable[..., None]]:
+    def buffer_size(
+        self: Any, handle: int, jobz: int, m: int, n: int, a: int, lda: int, s: int, u: int,
+        ldu: int, v: int, ldv: int, params: int, batch_size: int,
+    ) -> int:  # fmt: skip
+        return 8
+
+    def gesvdj_batched(
+        self: Any, handle: int, jobz: int, m: int, n: int, a: int, lda: int, s: int, u: int,
+        ldu: int, v: int, ldv: int, work: int, lwork: int, info: int, params: int,
+        batch_size: int,
+    ) -> None:  # fmt: skip
+        assert max(m, n) <= 32 and lwork == 8 and self.of_kind(params, "jacobi")
+        self.used(handle)
+        dtype = np.dtype(LETTERS[letter])
+        real, k = dtype.type(0).real.dtype, min(m, n)
+        for i in range(batch_size):
+            own = self.matrix(a + i * lda * n * dtype.itemsize, dtype, m, n, lda)
+            left, values, right = np.linalg.svd(own)
+            self.vector(s + i * k * real.itemsize, real, k)[...] = values
+            if jobz:
+                self.matrix(u + i * ldu * m * dtype.itemsize, dtype, m, m, ldu)[...] = left
+                columns = right.conj().T
+                self.matrix(v + i * ldv * n * dtype.itemsize, dtype, n, n, ldv)[...] = columns
+            own[...] = np.nan
+            self.report(info + 4 * i, 0)
+        self.calls.append((f"{letter}gesvdj_batched", self.objects[handle].stream))
+
+    return buffer_size, gesvdj_batched
+
+
 for _letter, _type in LETTERS.items():
+    setattr(StandInCusolver, f"{_letter}potrf_batched", _potrf_batched(_letter))
+    _size, _function = _gesvdj_batched(_letter)
+    setattr(StandInCusolver, f"{_letter}gesvdj_batched_buffer_size", _size)
+    setattr(StandInCusolver, f"{_letter}gesvdj_batched", _function)
     _prefix = "un" if np.dtype(_type).kind == "c" else "or"
     for _stem, _make in (("gqr", _orgqr), ("mqr", _ormqr)):
         _size, _function = _make(_letter)

@@ -65,6 +65,10 @@ class StandIn:
         steps = tuple(step * dtype.itemsize for step in strides)
         return np.ndarray(sizes, dtype, memory, 0, steps)
 
+    def addresses(self, place: int, count: int) -> list[int]:
+        """Addresses that lie on the device, as functions of batches take them."""
+        return self.elements(place, np.dtype(np.int64), (count,), (1,)).tolist()
+
 
 def read(address: int, dtype: np.dtype) -> Any:
     """A number of the host."""

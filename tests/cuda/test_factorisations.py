@@ -9,7 +9,7 @@ import pytest
 import torchgen_out as torch
 from codegen.model.operator import Dispatch
 from runtime.core import dtype as dtypes
-from runtime.kernels.cuda import matrix_parts, typed
+from runtime.kernels.cuda import matrix_parts, small_matrices, typed
 from tests import harness
 from tests.cuda.compiling import check, needs_extra
 from tests.cuda.test_operators import OURS, compare, on_device
@@ -77,8 +77,11 @@ def _product(u: Any, s: Any, vh: Any) -> Any:
     return (u * s.unsqueeze(-2)) @ vh
 
 
+@pytest.mark.parametrize("largest", [4, 0])
 @pytest.mark.parametrize("name", ROUND_TRIPS)
-def test_batches_in_any_layout(name):
+def test_batches_in_any_layout(monkeypatch, name, largest):
+    """Small matrices together, larger ones one by one."""
+    monkeypatch.setattr(small_matrices, "LARGEST", largest)
     function, a, b = ROUND_TRIPS[name], randn(2, 3, 4, 4), randn(2, 3, 4, 2)
     for own in ((a, b), (a.mT, b.mT.contiguous().mT), (a[0, 0], b[0, 0])):
         on_cuda = [each.cuda() for each in own]
@@ -86,10 +89,11 @@ def test_batches_in_any_layout(name):
         assert got.is_cuda and torch.allclose(got.cpu(), expected, atol=1e-8), name
 
 
-@pytest.mark.parametrize("shape", [(2, 5, 3), (2, 3, 5), (4, 4)])
+@pytest.mark.parametrize("shape", [(2, 5, 3), (2, 3, 5), (2, 33, 3), (4, 4)])
 @pytest.mark.parametrize("full", [False, True])
-def test_singular_vectors(shape, full):
-    a = randn(*shape)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
+def test_singular_vectors(shape, full, dtype):
+    a = randn(*shape).to(dtype) * (1 if dtype is torch.float64 else 1 - 2j)
     u, s, vh = L.svd(a.cuda(), full_matrices=full)
     expected = L.svd(a, full_matrices=full)
     assert [each.shape for each in (u, s, vh)] == [each.shape for each in expected]
@@ -168,15 +172,38 @@ def test_work_goes_into_the_current_stream(libraries):
     assert libraries["cusolverDn"].calls == [("xgetrf", side.cuda_stream)]
 
 
+TOGETHER = {
+    "cholesky": (lambda a: L.cholesky_ex(a), ["spotrf_batched"]),
+    "inverse": (lambda a: L.inv_ex(a), ["getrf_batched", "getrs_batched"]),
+    "qr": (lambda a: L.qr(a, mode="r"), ["geqrf_batched"]),
+    "triangular": (lambda a: L.solve_triangular(a, a, upper=True), ["trsm_batched"]),
+    "with a factor": (lambda a: torch.cholesky_solve(a, a), ["trsm_batched"] * 2),
+    "eigenvalues": (lambda a: L.eigh(a), ["xsyev_batched"]),
+    "singular values": (lambda a: L.svdvals(a), ["sgesvdj_batched"]),
+}
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_small_matrices_go_together(libraries, name):
+    """However many there are, in the current stream."""
+    function, expected = TOGETHER[name]
+    a, side = torch.eye(3, device="cuda").repeat(5, 1, 1), torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        function(a)
+    calls = libraries["cublas"].calls + libraries["cusolverDn"].calls
+    assert calls == [(each, side.cuda_stream) for each in expected]
+
+
 @needs_extra
 @pytest.mark.parametrize("dtype", [torch.float32, torch.complex64])
 def test_kernels_of_functions_of_matrices_compile(emulated, dtype):
     a = torch.randn(2, 3, 3, dtype=dtype, device="cuda")
     L.matrix_exp(4 * a)
     L.lstsq(a, a)
+    L.inv_ex(a)
     names = {each.__name__ for each in typed.KERNELS}
     sources = [each for each in emulated.sources.values() if each.name in names]
-    assert {"combine_powers", "take_squares", "invert_values"} <= {each.name for each in sources}
+    assert {"take_squares", "invert_values", "write_addresses"} <= {each.name for each in sources}
     for source in sources:
         check(source, False, dtype.is_complex)
 

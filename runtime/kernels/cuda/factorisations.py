@@ -1,4 +1,4 @@
-"""Cholesky, LU and QR factorisations on CUDA by cuSOLVER, into the given outputs.
+"""Cholesky, LU and QR factorisations on CUDA by cuSOLVER and cuBLAS, into the given outputs.
 
 Shapes were checked by `runtime.ops.shapes.factorisations`. Failures are numbers in `info`, as
 LAPACK reports them: they stay on the device unless they are to be checked, which waits for them.
@@ -26,6 +26,10 @@ from runtime.kernels.cuda.columns import (
 from runtime.kernels.cuda.direct import LibraryQueue as Queue
 from runtime.kernels.cuda.direct import direct
 from runtime.kernels.cuda.queue import Array, contiguous
+from runtime.kernels.cuda.small_matrices import addresses, batch_of, go_together
+
+PLAIN, TRANSPOSED, ADJOINT = 0, 1, 2
+"""What a system's matrix is: A, its transpose, its adjoint."""
 
 
 def check(queue: Queue, operator: str, info: Array, failure: Callable[..., Exception]) -> None:
@@ -41,8 +45,10 @@ def linalg_cholesky_ex(
     """Write the triangular factor. Only the triangle that it replaces is read."""
     queue.fill(info, 0)
     work = copied(queue, self)
-    for matrix, number in zip(matrices(work), places(info, 1), strict=False):
-        if factor.numel:
+    if factor.numel and go_together(work):
+        queue.solver.cholesky_batch(batch_of(queue, work), upper, next(places(info, 1)))
+    elif factor.numel:
+        for matrix, number in zip(matrices(work), places(info, 1), strict=True):
             queue.solver.cholesky(queue, matrix, upper, number)
     matrix_parts.copy_triangle(queue, factor, _stacked(work), upper)
     if check_errors:
@@ -73,12 +79,18 @@ def cholesky_solve(queue: Queue, out: Array, self: Array, input2: Array, upper: 
 
 
 def _solve_cholesky(queue: Queue, right: Array, factor: Array, upper: bool) -> None:
-    if right.numel:
-        sizes = (*right.sizes[:-2], *factor.sizes[-2:])
-        info = queue.empty((1,), dtypes.int32)
-        factors = copied(queue, factor.expanded(sizes))
-        for a, b in zip(matrices(factors), matrices(right), strict=True):
-            queue.solver.cholesky_solve(a, b, upper, info.address)
+    """Replace right-hand sides by solutions: of small ones by two triangular systems each."""
+    if not right.numel:
+        return
+    factors = copied(queue, factor.expanded((*right.sizes[:-2], *factor.sizes[-2:])))
+    if go_together(factors):
+        a, b = batch_of(queue, factors), batch_of(queue, right)
+        for operation in (ADJOINT, PLAIN) if upper else (PLAIN, ADJOINT):
+            queue.blas.solve_triangular_batch(a, b, upper, True, False, operation)
+        return
+    info = queue.empty((1,), dtypes.int32)
+    for a, b in zip(matrices(factors), matrices(right), strict=True):
+        queue.solver.cholesky_solve(a, b, upper, info.address)
 
 
 # -- LU ----------------------------------------------------------------------------------------
@@ -101,12 +113,15 @@ def linalg_lu_factor_ex(
 
 
 def factor(queue: Queue, LU: Array, pivots: Array, info: Array, A: Array) -> tuple[Array, Array]:
-    """Write factors, pivots and infos; return the factors by columns and 64-bit pivots, as the
-    library solves with them."""
+    """Write factors, pivots and infos; return the factors by columns, and the pivots."""
     queue.fill(info, 0)
     work = copied(queue, A, LU)
-    swaps = queue.empty(pivots.sizes, dtypes.int64)
-    if A.numel:
+    together = go_together(work) and work.sizes[-1] == work.sizes[-2]
+    swaps = queue.empty(pivots.sizes, dtypes.int32 if together else dtypes.int64)
+    if together:
+        queue.blas.lu_batch(batch_of(queue, work), swaps.address, next(places(info, 1)))
+        queue.copy(pivots, swaps)
+    elif A.numel:
         rows = places(swaps, swaps.sizes[-1])
         for matrix, row, number in zip(matrices(work), rows, places(info, 1), strict=True):
             queue.solver.lu(queue, matrix, row, number)
@@ -148,6 +163,10 @@ def reflect(queue: Queue, work: Array) -> tuple[Array, Array]:
     """Replace matrices by R and the reflectors; return them and their scales."""
     smaller = min(work.sizes[-2:])
     tau = queue.empty((*work.sizes[:-2], smaller), work.dtype)
+    if go_together(work):
+        batch = batch_of(queue, work)
+        queue.blas.qr_batch(batch, addresses(queue, tau, smaller, batch.count))
+        return work, tau
     info = queue.empty((1,), dtypes.int32)
     for matrix, scales in zip(matrices(work), places(tau, smaller), strict=True):
         queue.solver.qr(queue, matrix, scales, info.address)

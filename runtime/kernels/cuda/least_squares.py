@@ -15,10 +15,10 @@ from runtime.core import dtype as dtypes
 from runtime.kernels.cuda.columns import by_columns, copied, flat, matrices, places
 from runtime.kernels.cuda.direct import LibraryQueue as Queue
 from runtime.kernels.cuda.direct import direct, turned
-from runtime.kernels.cuda.factorisations import reflect
+from runtime.kernels.cuda.factorisations import ADJOINT, PLAIN, reflect
 from runtime.kernels.cuda.matrix_plans import multiply
 from runtime.kernels.cuda.queue import Array, converted
-from runtime.kernels.cuda.solvers import ADJOINT, PLAIN, conjugate
+from runtime.kernels.cuda.solvers import conjugate
 from runtime.kernels.cuda.spectra import find_hermitian, find_singular
 from runtime.kernels.cuda.typed import device_kernel, run_elements
 

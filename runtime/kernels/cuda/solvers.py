@@ -1,4 +1,4 @@
-"""Linear systems, inverses and determinants on CUDA by cuSOLVER and cuBLAS, matrix by matrix.
+"""Linear systems, inverses and determinants on CUDA by cuSOLVER and cuBLAS.
 
 Shapes were checked by `runtime.ops.shapes.solvers`. Failures are numbers in `info`.
 """
@@ -11,11 +11,9 @@ from runtime.kernels.cuda import matrix_parts
 from runtime.kernels.cuda.columns import copied, finish, identity, matrices, places
 from runtime.kernels.cuda.direct import LibraryQueue as Queue
 from runtime.kernels.cuda.direct import direct, turned
-from runtime.kernels.cuda.factorisations import check, factor
-from runtime.kernels.cuda.queue import Array, converted
-
-PLAIN, TRANSPOSED, ADJOINT = 0, 1, 2
-"""What a system's matrix is: A, its transpose, its adjoint."""
+from runtime.kernels.cuda.factorisations import ADJOINT, PLAIN, TRANSPOSED, check, factor
+from runtime.kernels.cuda.queue import Array, contiguous, converted
+from runtime.kernels.cuda.small_matrices import batch_of, go_together
 
 
 @direct
@@ -55,7 +53,7 @@ def linalg_lu_solve(
     queue: Queue, out: Array, LU: Array, pivots: Array, B: Array, left: bool, adjoint: bool
 ) -> None:
     """Write the solution of A X = B (or of another side, or of A^H), given the factors of A."""
-    swaps = converted(queue, pivots, dtypes.int64)
+    swaps = contiguous(queue, pivots)
     _solve_side(queue, out, copied(queue, LU), swaps, B, left, adjoint)
 
 
@@ -94,8 +92,13 @@ def _solve(queue: Queue, right: Array, factors: Array, swaps: Array, operation: 
     """Replace right-hand sides, stored by columns, by solutions."""
     if not right.numel:
         return
+    if go_together(factors):
+        pivots = converted(queue, swaps, dtypes.int32)
+        a, b = batch_of(queue, factors), batch_of(queue, right)
+        queue.blas.lu_solve_batch(a, pivots.address, b, operation)
+        return
     info = queue.empty((1,), dtypes.int32)
-    rows = places(swaps, swaps.sizes[-1])
+    rows = places(converted(queue, swaps, dtypes.int64), swaps.sizes[-1])
     for a, row, b in zip(matrices(factors), rows, matrices(right), strict=True):
         queue.solver.lu_solve(a, row, b, operation, info.address)
 
@@ -109,8 +112,12 @@ def linalg_solve_triangular(
         return
     triangles = copied(queue, self.expanded((*out.sizes[:-2], *self.sizes[-2:])))
     work = copied(queue, B.expanded(out.sizes), out)
-    for a, b in zip(matrices(triangles), matrices(work), strict=True):
-        queue.blas.solve_triangular(a, b, upper, left, unitriangular)
+    if go_together(triangles):
+        batches = batch_of(queue, triangles), batch_of(queue, work)
+        queue.blas.solve_triangular_batch(*batches, upper, left, unitriangular)
+    else:
+        for a, b in zip(matrices(triangles), matrices(work), strict=True):
+            queue.blas.solve_triangular(a, b, upper, left, unitriangular)
     finish(queue, out, work)
 
 

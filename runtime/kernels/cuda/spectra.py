@@ -1,4 +1,4 @@
-"""Singular values and eigenvalues on CUDA by cuSOLVER, matrix by matrix.
+"""Singular values and eigenvalues on CUDA by cuSOLVER.
 
 Shapes were checked by `runtime.ops.shapes.spectra`. An iteration that does not converge raises, so
 every call waits for the library to say so.
@@ -22,6 +22,8 @@ from runtime.kernels.cuda.columns import (
 from runtime.kernels.cuda.direct import LibraryQueue as Queue
 from runtime.kernels.cuda.direct import direct, turned
 from runtime.kernels.cuda.queue import Array
+from runtime.kernels.cuda.small_matrices import fit_jacobi, go_together
+from runtime.kernels.cuda.solvers import conjugate
 
 
 def _check(queue: Queue, operator: str, info: Array, what: str, is_batch: bool) -> None:
@@ -64,6 +66,9 @@ def find_singular(
             queue.fill(each, 0)
             set_diagonal(queue, each)
         return
+    if fit_jacobi(A):
+        _find_singular_together(queue, U, S, Vh, A, compute_uv, operator)
+        return
     is_wide = A.sizes[-2] < A.sizes[-1]
     work = copied(queue, turned(A) if is_wide else A)
     *batch, rows, columns = work.sizes
@@ -83,6 +88,27 @@ def find_singular(
         queue.copy(U, turned(vh) if is_wide else u)
         queue.copy(Vh, turned(u) if is_wide else vh)
     _check(queue, operator, info, "singular values", bool(batch))
+
+
+def _find_singular_together(
+    queue: Queue, U: Array, S: Array, Vh: Array, A: Array, compute_uv: bool, operator: str
+) -> None:
+    """Of small matrices by Jacobi's rotations, which give square U and V whatever is wanted."""
+    work = copied(queue, A)
+    *batch, rows, columns = work.sizes
+    u = by_columns(queue, (*batch, rows, rows), A.dtype)
+    v = by_columns(queue, (*batch, columns, columns), A.dtype)
+    info, values = queue.empty((prod(batch),), dtypes.int32), queue.empty(S.sizes, S.dtype)
+    a, left, right = (next(matrices(each)) for each in (work, u, v))
+    vectors = (left, right, compute_uv)
+    queue.solver.svd_batch(queue, a, info.numel, values.address, *vectors, info.address)
+    queue.copy(S, values)
+    if compute_uv:
+        if v.dtype.is_complex:
+            queue.apply(conjugate, v, [v])
+        queue.copy(U, u.narrowed(u.ndim - 1, 0, U.sizes[-1]))
+        queue.copy(Vh, turned(v).narrowed(v.ndim - 2, 0, Vh.sizes[-2]))
+    _check(queue, operator, info, "singular values", True)
 
 
 @direct
@@ -108,9 +134,14 @@ def find_hermitian(
     work = copied(queue, A, eigenvectors if compute_v else None)
     values = queue.empty(eigenvalues.sizes, eigenvalues.dtype)
     info = queue.empty((prod(A.sizes[:-2]),), dtypes.int32)
-    each = zip(matrices(work), places(values, A.sizes[-1]), places(info, 1), strict=True)
-    for a, w, number in each:
-        queue.solver.eigh(queue, a, w, UPLO in "uU", compute_v, number)
+    if go_together(work):
+        flags = (UPLO in "uU", compute_v)
+        numbers = (info.numel, values.address, *flags, info.address)
+        queue.solver.eigh_batch(queue, next(matrices(work)), *numbers)
+    else:
+        each = zip(matrices(work), places(values, A.sizes[-1]), places(info, 1), strict=True)
+        for a, w, number in each:
+            queue.solver.eigh(queue, a, w, UPLO in "uU", compute_v, number)
     queue.copy(eigenvalues, values)
     if compute_v:
         finish(queue, eigenvectors, work)

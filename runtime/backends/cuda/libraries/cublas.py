@@ -1,14 +1,20 @@
-"""Dot products and triangular systems by cuBLAS. This module alone knows the library."""
+"""Dot products, triangular systems, and factorisations of many small matrices, by cuBLAS.
+
+This module alone knows the library.
+"""
 
 from __future__ import annotations
 
 import threading
+
+import numpy as np
 
 from runtime.backends.cuda import driver, streams
 from runtime.backends.cuda.libraries import loading
 from runtime.backends.cuda.libraries.numbers import number
 from runtime.kernels.cuda.columns import Columns
 from runtime.kernels.cuda.queue import Array
+from runtime.kernels.cuda.small_matrices import Batch
 
 LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 """How functions of one type begin."""
@@ -54,14 +60,57 @@ class Blas:
         operation: int = NOT_TRANSPOSED,
     ) -> None:
         """Replace b by the solution of op(A) X = B, or X op(A) = B, for a triangle of A."""
-        function = getattr(self._library, f"{LETTERS[a.dtype.name]}trsm_64")
         kept, one = number(1, a.dtype)
+        numbers = (LEFT if left else RIGHT, int(upper), operation, int(unitriangular))
+        sizes = (b.rows, b.columns)
+        self._run(a, "trsm_64", *numbers, *sizes, one, a.address, a.leading, b.address, b.leading)
+        del kept
+
+    def _run(self, matrix: Columns, name: str, *arguments: int) -> None:
+        """Call a function of the matrix's type in the current stream; numbers are the host's."""
+        function = getattr(self._library, LETTERS[matrix.dtype.name] + name)
         driver.current().enter(self.index)
         with self._lock:
             self._library.set_stream(self._handle, streams.current_handle(self.index))
             self._library.set_pointer_mode(self._handle, POINTERS_TO_HOST)
-            function(
-                self._handle, LEFT if left else RIGHT, int(upper), operation, int(unitriangular),
-                b.rows, b.columns, one, a.address, a.leading, b.address, b.leading,
-            )  # fmt: skip
+            function(self._handle, *arguments)
+
+    # -- batches: addresses of matrices lie on the device -----------------------------------------
+
+    def solve_triangular_batch(
+        self,
+        a: Batch,
+        b: Batch,
+        upper: bool,
+        left: bool,
+        unitriangular: bool,
+        operation: int = NOT_TRANSPOSED,
+    ) -> None:
+        """The same for each pair of a batch."""
+        kept, one = number(1, a.first.dtype)
+        numbers = (LEFT if left else RIGHT, int(upper), operation, int(unitriangular))
+        sizes = (b.first.rows, b.first.columns)
+        places = (a.addresses, a.first.leading, b.addresses, b.first.leading)
+        self._run(a.first, "trsm_batched_64", *numbers, *sizes, one, *places, a.count)
         del kept
+
+    def lu_batch(self, a: Batch, pivots: int, infos: int) -> None:
+        """Replace square matrices by their factors. pivots: the address of int32 numbers, counted
+        from 1. infos: the address of one number for each matrix."""
+        places = (a.addresses, a.first.leading, pivots, infos)
+        self._run(a.first, "getrf_batched", a.first.rows, *places, a.count)
+
+    def lu_solve_batch(self, a: Batch, pivots: int, b: Batch, operation: int) -> None:
+        """Replace b by the solutions of op(A) X = B, given the factors of A."""
+        sizes = (a.first.rows, b.first.columns)
+        places = (a.addresses, a.first.leading, pivots, b.addresses, b.first.leading)
+        info = np.zeros(1, np.int32)
+        self._run(a.first, "getrs_batched", operation, *sizes, *places, info.ctypes.data, a.count)
+
+    def qr_batch(self, a: Batch, scales: int) -> None:
+        """Replace matrices by R and the reflectors below it. scales: the address of the addresses
+        of theirs."""
+        sizes = (a.first.rows, a.first.columns)
+        info = np.zeros(1, np.int32)
+        places = (a.addresses, a.first.leading, scales, info.ctypes.data)
+        self._run(a.first, "geqrf_batched", *sizes, *places, a.count)

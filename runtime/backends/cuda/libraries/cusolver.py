@@ -1,4 +1,4 @@
-"""Factorisations by cuSOLVER, matrix by matrix. This module alone knows the library.
+"""Factorisations by cuSOLVER, one by one or small ones together, known to this module alone.
 
 Matrices are stored column by column. Failures are numbers on the device, as LAPACK reports them;
 nothing here waits for them.
@@ -26,6 +26,7 @@ from runtime.backends.cuda.libraries.cublas import (
 from runtime.core import dtype as dtypes
 from runtime.kernels.cuda.columns import Columns
 from runtime.kernels.cuda.queue import Queue
+from runtime.kernels.cuda.small_matrices import Batch
 
 
 class Solver:
@@ -37,6 +38,7 @@ class Solver:
         driver.current().enter(index)
         self._handle = self._library.create()
         self._params = self._library.create_params()
+        self._jacobi = self._library.create_gesvdj_info()
         self._lock = threading.Lock()
 
     @contextmanager
@@ -48,11 +50,18 @@ class Solver:
             yield self._library
 
     def _run(
-        self, queue: Queue, name: str, asked: tuple[Any, ...], given: tuple[Any, ...], info: int
+        self,
+        queue: Queue,
+        name: str,
+        asked: tuple[Any, ...],
+        given: tuple[Any, ...],
+        info: int,
+        *count: int,
     ) -> None:
         """Ask how much memory a function works in, and call it.
 
-        asked: the arguments of the question. given: those of the call, which may be more.
+        asked: the arguments of the question. given: those of the call, which may be more. count:
+        how many matrices, of functions that are given several.
         """
         with self._in_stream() as library:
             ask, function = getattr(library, f"{name}_buffer_size"), getattr(library, name)
@@ -60,7 +69,7 @@ class Solver:
             device = queue.empty((max(on_device, 1),), dtypes.uint8)
             host = np.empty(max(on_host, 1), np.uint8)
             workspaces = device.address, on_device, host.ctypes.data, on_host
-            function(self._handle, self._params, *given, *workspaces, info)
+            function(self._handle, self._params, *given, *workspaces, info, *count)
 
     def cholesky(self, queue: Queue, a: Columns, upper: bool, info: int) -> None:
         """Replace one triangle by the factor; the other is not read."""
@@ -164,3 +173,57 @@ class Solver:
             kind, 0, 1, kind, *right, kind,
         )  # fmt: skip
         self._run(queue, "xgeev", arguments, arguments, info)
+
+    # -- batches of small matrices ----------------------------------------------------------------
+
+    def cholesky_batch(self, a: Batch, upper: bool, infos: int) -> None:
+        """Replace one triangle of each matrix by the factor."""
+        first = a.first
+        with self._in_stream() as library:
+            getattr(library, f"{LETTERS[first.dtype.name]}potrf_batched")(
+                self._handle, int(upper), first.rows, a.addresses, first.leading, infos, a.count
+            )
+
+    def eigh_batch(
+        self,
+        queue: Queue,
+        a: Columns,
+        count: int,
+        values: int,
+        upper: bool,
+        vectors: bool,
+        infos: int,
+    ) -> None:
+        """`eigh` of matrices, and to vectors of values, one behind the other from the first."""
+        kind, real = (loading.data_type(d, "eigh") for d in (a.dtype, a.dtype.to_real()))
+        arguments = (
+            int(vectors), int(upper), a.rows, kind, a.address, a.leading, real, values, kind,
+        )  # fmt: skip
+        self._run(queue, "xsyev_batched", (*arguments, count), arguments, infos, count)
+
+    def svd_batch(
+        self,
+        queue: Queue,
+        a: Columns,
+        count: int,
+        values: int,
+        u: Columns,
+        v: Columns,
+        vectors: bool,
+        infos: int,
+    ) -> None:
+        """Write singular values of matrices, and square u and v if vectors are wanted: A v = u s.
+
+        All lie one behind the other from the first.
+        """
+        name = f"{LETTERS[a.dtype.name]}gesvdj_batched"
+        arguments = (
+            int(vectors), a.rows, a.columns, a.address, a.leading, values, u.address, u.leading,
+            v.address, v.leading,
+        )  # fmt: skip
+        with self._in_stream() as library:
+            asked = (self._handle, *arguments, self._jacobi, count)
+            size = getattr(library, f"{name}_buffer_size")(*asked)
+            work = queue.empty((max(size, 1),), a.dtype)
+            given = (*arguments, work.address, size, infos, self._jacobi, count)
+            getattr(library, name)(self._handle, *given)
