@@ -7,102 +7,17 @@ CUDA build, it refuses.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from math import exp, fsum, log
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from benchmarks.cuda_cases import COPY, Case, cases
+
 PAGE = Path(__file__).parent / "results" / "cuda.md"
 LEAST_SECONDS = 0.05
 """How long the calls of one measurement take together."""
-
-
-class Case(NamedTuple):
-    """Work written once for both libraries: text is an expression over torch, F and tensors.
-
-    sizes: of the tensors a, b, c. work: bytes moved or operations done by one call, 0 where only
-    the host's time counts. unit: what `work` is per second. graphed: whether it is replayed.
-    """
-
-    group: str
-    text: str
-    sizes: tuple[tuple[int, ...], ...]
-    dtype: str = "float32"
-    work: float = 0
-    unit: str = ""
-    trained: bool = False
-    graphed: bool = False
-
-
-def cases(small: bool = False) -> list[Case]:
-    """All cases; small ones of the same kind for a test."""
-    n = 1 << (10 if small else 26)
-    m = 16 if small else 4096
-    images, channels, side = (1, 4, 6) if small else (64, 128, 56)
-    return [
-        *[Case("Calls of 8 elements", text, ((8,), (8,))) for text in CALLS],
-        *[
-            Case("Calls of 8 elements", text, ((8, 8), (8, 8)))
-            for text in ("a @ b", "a.sum(1)", "a.t()")
-        ],
-        *[
-            Case("Memory", text, ((n,), (n,)), dtype, moved * n * size, "GB/s")
-            for text, moved in (("a + b", 3), ("a.exp()", 2), ("a.sum()", 1), ("a.clone()", 2))
-            for dtype, size in (("float32", 4), ("bfloat16", 2))
-        ],
-        *[
-            Case("Matrix products", "a @ b", ((m, m), (m, m)), dtype, 2 * m**3, "TFLOP/s")
-            for dtype in ("float32", "bfloat16", "float64")
-        ],
-        Case("Matrix products", "torch.bmm(a, b)", ((8, m // 8, m // 8),) * 2, "float32",
-             16 * (m // 8) ** 3, "TFLOP/s"),
-        *[
-            Case("Convolutions", "F.conv2d(a, b, padding=1)",
-                 ((images, channels, side, side), (channels, channels, 3, 3)), "float32",
-                 2 * 9 * images * channels**2 * side**2 * (3 if trained else 1), "TFLOP/s", trained)
-            for trained in (False, True)
-        ],
-        *[
-            Case("Steps", "F.linear(F.linear(a, b).relu(), c).square().mean()",
-                 ((m // 8, m // 4), (m // 4, m // 4), (8, m // 4)),
-                 trained=trained, graphed=graphed)
-            for trained, graphed in ((False, False), (True, False), (False, True))
-        ],
-    ]  # fmt: skip
-
-
-CALLS = ("a + b", "a * 2", "a.exp()", "a.sum()", "a.add_(b)", "a[1:5]", "a.view(2, 4)",
-         "torch.empty(8, device=a.device)")  # fmt: skip
-
-
-def make(case: Case, library: ModuleType) -> Callable[[], Any]:
-    """The case as a call of one library."""
-    library.manual_seed(0)
-    names = dict(zip("abc", case.sizes, strict=False))
-    dtype = getattr(library, case.dtype)
-    tensors = {name: library.randn(*size).to("cuda").to(dtype) for name, size in names.items()}
-    scope = {"torch": library, "F": library.nn.functional, **tensors}
-    call: Callable[[], Any] = eval(f"lambda: {case.text}", scope)
-    if case.trained:
-        return _trained(call, [each.requires_grad_() for each in tensors.values()])
-    if not case.graphed:
-        return call
-    call()
-    graph = library.cuda.CUDAGraph()
-    with library.cuda.graph(graph):
-        call()
-    return graph.replay  # type: ignore[no-any-return]
-
-
-def _trained(call: Callable[[], Any], leaves: list[Any]) -> Callable[[], Any]:
-    """Forward and backward; the gradients are made anew each time."""
-
-    def train() -> None:
-        for leaf in leaves:
-            leaf.grad = None
-        call().sum().backward()
-
-    return train
 
 
 class Times(NamedTuple):
@@ -144,7 +59,7 @@ def refusal(theirs: ModuleType, missing: tuple[str, ...]) -> str:
 
 
 def run(rounds: int, only: str) -> None:
-    """Measure all cases and write the page, or print those whose text contains `only`."""
+    """Measure all cases and write the page, or print those whose title contains `only`."""
     import torch
 
     import torchgen_out
@@ -153,39 +68,66 @@ def run(rounds: int, only: str) -> None:
     reason = refusal(torch, availability.missing())
     if reason:
         raise SystemExit(f"python -m benchmarks --device cuda: {reason}")
-    chosen = [each for each in cases() if only in each.text]
+    libraries = torchgen_out, torch
     rows = []
-    for case in chosen:
-        times = [measure(make(case, library), library, rounds) for library in (torchgen_out, torch)]
-        rows.append((case, *times))
-        print(row(case, *times), flush=True)
+    for case in [each for each in cases() if only in each.title]:
+        times = [measure(case.make(library), library, rounds) for library in libraries]
+        rows.append(Row(case, *times))
+        print(line(rows[-1]), flush=True)
     if not only:
         PAGE.write_text(page(rows, torch), encoding="utf-8")
 
 
-def row(case: Case, ours: Times, theirs: Times) -> str:
-    """One line of the table."""
-    sizes = ", ".join("x".join(map(str, size)) for size in case.sizes)
-    notes = [name for name, on in (("training", case.trained), ("graph", case.graphed)) if on]
-    rate = f"{case.work / ours.device / (1e12 if case.unit == 'TFLOP/s' else 1e9):.1f} {case.unit}"
+class Row(NamedTuple):
+    """A case with our times and PyTorch's."""
+
+    case: Case
+    ours: Times
+    theirs: Times
+
+    @property
+    def rate(self) -> float:
+        """Our work per second."""
+        return self.case.work / self.ours.device
+
+
+def line(row: Row, copied: float = 0) -> str:
+    """One line of the table. copied: bytes that the card copies per second, if that is known."""
+    case, ours, theirs = row
+    scale = 1e12 if case.unit == "TFLOP/s" else 1e9
+    rate = f"{row.rate / scale:.1f} {case.unit}" if case.work else ""
+    if case.unit == "GB/s" and copied:
+        rate += f", {row.rate / copied:.0%}"
     return (
-        f"| `{case.text}`{''.join(f', {each}' for each in notes)} | {sizes} {case.dtype} "
-        f"| {ours.host * 1e6:.2f} | {theirs.host * 1e6:.2f} | {ours.device * 1e6:.2f} "
-        f"| {theirs.device * 1e6:.2f} | {ours.device / theirs.device:.2f} "
-        f"| {rate if case.work else ''} |"
+        f"| {case.title} | {case.operands} "
+        f"| {ours.host * 1e6:.2f} | {theirs.host * 1e6:.2f} | {ours.host / theirs.host:.2f} "
+        f"| {ours.device * 1e6:.2f} | {theirs.device * 1e6:.2f} "
+        f"| {ours.device / theirs.device:.2f} | {rate} |"
     )
 
 
-def page(rows: list[tuple[Case, Times, Times]], theirs: ModuleType) -> str:
+def mean(ratios: Iterable[float]) -> float:
+    """The geometric mean."""
+    found = list(ratios)
+    return exp(fsum(log(each) for each in found) / len(found))
+
+
+def page(rows: list[Row], theirs: ModuleType) -> str:
     """The page: what was measured when and on what, and a table for each group."""
+    copies = [row.rate for row in rows if row.case.unit == "GB/s" and COPY in row.case.title]
     lines = [
         "# On a GPU", "",
         f"{time.strftime('%Y-%m-%d')}, {theirs.cuda.get_device_name(0)}, PyTorch "
         f"{theirs.__version__}. Microseconds of one call: until it returns, and, with many queued, "
-        "until the device is done. The ratio is our time on the device by PyTorch's.",
+        "until the device is done; ratios are our time by PyTorch's. The rate is ours; of memory, "
+        "the part of what the card moves when it copies, too.",
     ]  # fmt: skip
-    for group in dict.fromkeys(case.group for case, *_ in rows):
-        lines += ["", f"## {group}", "", "| case | operands | host | PyTorch | device | PyTorch | "
-                  "ratio | rate |", "|---|---|---|---|---|---|---|---|"]  # fmt: skip
-        lines += [row(*each) for each in rows if each[0].group == group]
+    for group in dict.fromkeys(row.case.group for row in rows):
+        own = [row for row in rows if row.case.group == group]
+        host = mean(row.ours.host / row.theirs.host for row in own)
+        device = mean(row.ours.device / row.theirs.device for row in own)
+        lines += ["", f"## {group}", "", f"Geometric means of the ratios: host {host:.2f}, device "
+                  f"{device:.2f}.", "", "| case | operands | host | PyTorch | ratio | device | "
+                  "PyTorch | ratio | rate |", "|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
+        lines += [line(row, max(copies, default=0)) for row in own]
     return "\n".join(lines) + "\n"

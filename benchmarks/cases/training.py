@@ -25,13 +25,14 @@ class Model(NamedTuple):
     optimizer: str = "SGD"
 
 
-def _step(model: Model, T: ModuleType) -> Work:
+def make_step(model: Model, T: ModuleType, device: str = "cpu") -> Work:
     """The training step of one library; all start from the same numbers."""
     rng = np.random.default_rng(0)
     module, forward = model.make(T)
     _fill(T, module, rng)
-    x = T.from_numpy(rng.standard_normal(model.sizes, np.float32))
-    labels = T.from_numpy(rng.integers(0, max(model.classes, 1), model.sizes[0]))
+    module.to(device)
+    x = T.from_numpy(rng.standard_normal(model.sizes, np.float32)).to(device)
+    labels = T.from_numpy(rng.integers(0, max(model.classes, 1), model.sizes[0])).to(device)
     optimizer = getattr(T.optim, model.optimizer)(module.parameters(), lr=1e-4)
     cross_entropy = T.nn.functional.cross_entropy
 
@@ -136,7 +137,7 @@ CASES = [
     Case(
         f"{model.title}, {model.optimizer}".replace("Adam, Adam", "Adam"),
         "x".join(map(str, model.sizes)),
-        lambda T, model=model: _step(model, T),  # type: ignore[misc]
+        lambda T, model=model: make_step(model, T),  # type: ignore[misc]
     )
     for model in MODELS
 ]
