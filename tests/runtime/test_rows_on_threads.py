@@ -60,7 +60,19 @@ NORMS: dict[str, Callable[[], list[Tensor]]] = {
     "batch_norm, strided": lambda: [F.batch_norm(strided(5, 7, 11), None, None, training=True)],
     "instance_norm": lambda: trained(F.instance_norm, (3, 5, 23)),
 }
-CASES = {**NORMS}
+COPIES: dict[str, Callable[[], list[Tensor]]] = {
+    "clone": lambda: [tensor(3, 50_001).clone()],
+    "copy_": lambda: [torch.empty(3, 50_001).copy_(tensor(3, 50_001))],
+    "copy_ into a transpose": lambda: [torch.empty(19, 31).t().copy_(tensor(31, 19))],
+    "clone, strided": lambda: [strided(31, 19).clone(), tensor(31, 19)[:, 3:].contiguous()],
+    "fill_": lambda: [torch.empty(3, 50_001).fill_(2.5), torch.empty(3, 50_001).zero_()],
+    "casts": lambda: [
+        (100 * tensor(31, 17)).to(own).to(wanted) for own in DTYPES for wanted in DTYPES
+    ],
+    "casts, strided": lambda: [strided(31, 17).long().t().float(), strided(31, 17).int().bool()],
+}
+DTYPES = (torch.float32, torch.float64, torch.int64, torch.int32, torch.int16, torch.bool)
+CASES = {**NORMS, **COPIES}
 
 
 @pytest.fixture(autouse=True)
@@ -85,3 +97,14 @@ def test_any_number_of_threads(
         expected = expected or found
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("own", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("wanted", ["int64", "int32", "bool"])
+def test_casts_of_any_length_agree(own: str, wanted: str) -> None:
+    """Few elements are cast by NumPy, many by loops: also those that no integer is near to."""
+    odd = [np.nan, np.inf, -np.inf, 1e30, -1e30, 3e9, -3e9, 2.0**63, 2.5, -2.5, -0.0, 1e-40]
+    few = torch.from_numpy(np.array(odd)).to(getattr(torch, own))
+    many = few.repeat(2 * 64)
+    cast = many.to(getattr(torch, wanted)).reshape(-1, len(odd))
+    assert (cast == few.to(getattr(torch, wanted))).all()

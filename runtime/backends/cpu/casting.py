@@ -1,7 +1,8 @@
-"""Copies and casts by compiled loops: between floating dtypes, and of transposed memory.
+"""Copies and casts by compiled loops, which threads share.
 
-Large copies without a cast are left to NumPy's, which are as fast, unless memory is transposed, and
-so are casts from floats to integers, of which C leaves open what becomes of numbers out of range.
+Casts of few elements from or to integers are left to NumPy, that no loop is compiled for them, and
+so are those from floats to short integers, of which C leaves open what becomes of numbers out of
+range: LLVM decides otherwise than NumPy's compiler.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from runtime.kernels.cpu.planned import Cast
 from runtime.kernels.cpu.pointwise import PointwiseSpec
 
 FLOATING = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
+TRUNCATED = (dtypes.int32, dtypes.int64, dtypes.bool)
+WHOLE = (*TRUNCATED, dtypes.int16, dtypes.int8, dtypes.uint8)
 BY_SIZE = {1: dtypes.uint8, 2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
 """What elements are moved as that keep their dtype."""
 
@@ -38,14 +41,17 @@ def cast(x):
 
 @cache
 def cast_kernels(own: dtypes.dtype, wanted: dtypes.dtype) -> LoopKernels | None:
-    """The loops from one dtype to another; None for those that are left to NumPy."""
+    """The loops from one dtype to another; None for those that NumPy always does."""
     if own is wanted:
         moved = BY_SIZE.get(own.itemsize)
         return None if moved is None else _kernels(moved, moved, moved)
-    if own not in FLOATING or wanted not in FLOATING:
-        return None
-    wide = dtypes.float64 in (own, wanted)
-    return _kernels(own, wanted, dtypes.float64 if wide else dtypes.float32)
+    if own in FLOATING and wanted in (*FLOATING, *TRUNCATED):
+        wide = dtypes.float64 in (own, wanted)
+        return _kernels(own, wanted, dtypes.float64 if wide else dtypes.float32)
+    if own in WHOLE and wanted in (*FLOATING, *WHOLE):
+        through = wanted.opmath if wanted in FLOATING else dtypes.int64
+        return _kernels(own, wanted, through)
+    return None
 
 
 def _kernels(own: dtypes.dtype, wanted: dtypes.dtype, compute: dtypes.dtype) -> LoopKernels:
@@ -119,12 +125,12 @@ def make_cast_into_call(general: Call) -> Call:
 
 
 def find_copier(source: Tensor, wanted: dtypes.dtype, out: plans.Geometry) -> Runner | None:
-    """The copy of tensors of a geometry into another; None if NumPy does it as well."""
+    """The copy of tensors of a geometry into another; None if it is left to NumPy."""
     kernels = cast_kernels(source.dtype, wanted)
     if kernels is None:
         return None
     plan = plans.plan_pointwise(((source._sizes, source._strides),), out)
-    is_large = plan.numel >= threads.GRAIN and not plan.tiled
-    if not plan.numel or (source.dtype is wanted and is_large):
+    is_common = source.dtype is wanted or (source.dtype in FLOATING and wanted in FLOATING)
+    if not plan.numel or (plan.numel < threads.GRAIN and not is_common):
         return None
     return make_runner(kernels, plan)

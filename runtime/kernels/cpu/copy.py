@@ -1,7 +1,7 @@
 """Copies, casts and fills on the CPU; 16-bit floats arrive as float32 where their value matters.
 
-NumPy moves the elements, without the interpreter lock: large dense arrays are split among the
-threads, large transposed ones into blocks that stay in the cache.
+NumPy moves the elements; large dense arrays are split among the threads, large transposed ones into
+blocks that stay in the cache.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels import threads
+from runtime.kernels.build import kernel
+from runtime.kernels.cpu.folding import as_bits
 from runtime.kernels.cpu.planned import Cast, Elementwise
 
 Array = np.ndarray
 
-GRAIN = 1 << 22  # elements that one thread copies as fast as two: memory is the limit
-BLOCKED = 1 << 18  # elements of a transposed array from which blocks are faster, up to four times
+BLOCKED = 1 << 17  # elements from which on threads, or blocks of transposed memory, are faster
 BLOCK_ROWS, BLOCK_COLUMNS = 128, 64
 
 
@@ -26,23 +27,24 @@ def assign(out: Array, source: Array) -> None:
     if out.size < BLOCKED or source.shape != out.shape:
         out[...] = source
     elif out.flags.c_contiguous and source.flags.c_contiguous:
-        _run_flat(_assign_all, out.reshape(-1), source.reshape(-1))
+        _assign_dense(out, source)
     elif out.flags.f_contiguous and source.flags.f_contiguous:
-        _run_flat(_assign_all, out.T.reshape(-1), source.T.reshape(-1))
+        _assign_dense(out.T, source.T)
     else:
         _assign_transposed(out, source)
 
 
-def _run_flat(function: Any, *arrays: Array) -> None:
-    if arrays[0].size < GRAIN:
-        function(*arrays)
-    else:
-        threads.run_flat(function, arrays)
-
-
-def _assign_all(out: Array, source: Array) -> None:
-    with np.errstate(all="ignore"):  # every thread has a state of its own
+def _assign_dense(out: Array, source: Array) -> None:
+    if out.dtype != source.dtype or threads.get_num_threads() == 1:
         out[...] = source
+    else:
+        threads.run_flat(_move, (as_bits(out).reshape(-1), as_bits(source).reshape(-1)))
+
+
+@kernel
+def _move(out, source):
+    for i in range(out.size):
+        out[i] = source[i]
 
 
 def _assign_transposed(out: Array, source: Array) -> None:
@@ -70,10 +72,17 @@ def _assign_blocks(out: Array, source: Array) -> None:
 
 def fill(out: Array, value: Any) -> None:
     """Set all elements to one number of the array's dtype."""
-    if out.size < GRAIN or not out.flags.c_contiguous:
+    if out.size < BLOCKED or not out.flags.c_contiguous or threads.get_num_threads() == 1:
         out.fill(value)
     else:
-        threads.run_flat(np.ndarray.fill, (out.reshape(-1),), (value,))
+        filler = np.full(1, value, out.dtype)
+        threads.run_flat(_fill_all, (as_bits(out).reshape(-1), as_bits(filler)))
+
+
+@kernel
+def _fill_all(out, value):
+    for i in range(out.size):
+        out[i] = value[0]
 
 
 def cast_into(out: Array, source: Array) -> None:
