@@ -36,6 +36,13 @@ def calls(case: Case, expected: list[Any]) -> dict[str, Call]:
     return found
 
 
+def start_jax() -> None:
+    """Have JAX start its threads, if it is installed."""
+    jax = _jax()
+    if jax is not None:
+        jax.block_until_ready(jax.numpy.ones(8))
+
+
 @cache
 def _jax() -> ModuleType | None:
     """JAX, set to as many threads as the others, and to 64 bits; None if it is not installed."""

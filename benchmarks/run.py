@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from benchmarks import measure, report, timing
+from benchmarks import measure, placing, report, timing
 from benchmarks.groups import GROUPS
 
 OURS: Any = importlib.import_module("torchgen_out")
@@ -24,6 +24,8 @@ def run(arguments: argparse.Namespace) -> None:
     torch.set_num_threads(arguments.threads)
     OURS.set_num_threads(arguments.threads)
     is_written = not (arguments.quick or arguments.case)
+    if any(name in GROUPS for name in arguments.only):
+        placing.separate_threads()
     measured = {}
     for name in arguments.only:
         if name in GROUPS:

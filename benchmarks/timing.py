@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAUSE = 0.002
+PAUSE = 0.005
 RESULTS = ROOT / "benchmarks" / "results"
 
 

@@ -24,6 +24,9 @@ from runtime.kernels.worker_loops import CAN_MOVE, CROWDED, DENIED, FAILED, SLEE
 HEADS = {"split_rows": (), "split_range": (0,), "split_numbered": (0, 0)}
 """How the arguments of a part that is all begin, before the count."""
 
+ALLOWED = os.sched_getaffinity(0) if CAN_MOVE else set()
+"""The processors of the process when it began."""
+
 SPINS = 20_000  # pauses of some 10 to 40 ns before a worker sleeps
 
 
@@ -59,7 +62,10 @@ class Worker:
 
         Linux wakes a thread beside the one that wakes it, and may leave both there for seconds.
         """
-        others = CAN_MOVE and os.sched_getaffinity(0) - {self.loops.here()}
+        if not CAN_MOVE:
+            return
+        own = {self.loops.here()}
+        others = os.sched_getaffinity(0) - own or ALLOWED - own  # OpenMP may bind the caller to one
         if others:
             os.sched_setaffinity(self.thread.native_id or 0, others)
 
