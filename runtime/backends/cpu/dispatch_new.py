@@ -6,6 +6,7 @@ Shapes are asked, results allocated, arrays handed over; plans take over where t
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -142,13 +143,8 @@ def make_anywhere(
     if operator.outputs > 1:
         return make_several_call(plans, call, places, operator.wrap)
     if kernel.any_order:
-        return make_several_call(plans, call, places, single)
+        return make_several_call(plans, call, places, itemgetter(0))
     return make_anywhere_call(plans, call, places)
-
-
-def single(result: Tensor) -> Tensor:
-    """The only result."""
-    return result
 
 
 def pair(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:

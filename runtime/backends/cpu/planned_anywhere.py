@@ -12,6 +12,7 @@ from runtime.backends.cpu import converters as convert
 from runtime.backends.cpu.converters import Converters
 from runtime.backends.cpu.planned_calls import PlanTable, memory_of
 from runtime.core import generator as generators
+from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch.operator import Call
 
@@ -49,7 +50,10 @@ def picker(places: tuple[int, ...]) -> Callable[[Sequence[Any]], tuple[Any, ...]
     """What takes these arguments out of all of a call."""
     if len(places) > 1:
         return itemgetter(*places)
-    return lambda args: tuple([args[place] for place in places])
+    if not places:
+        return nothing
+    (place,) = places
+    return lambda args: (args[place],)
 
 
 def tensors_in(places: tuple[int, ...], args: Sequence[Any]) -> list[Tensor]:
@@ -65,7 +69,7 @@ def tensors_in(places: tuple[int, ...], args: Sequence[Any]) -> list[Tensor]:
 
 
 def nothing(args: Sequence[Any]) -> tuple[Any, ...]:
-    """The source of random numbers of an operator that takes none."""
+    """What is taken out of no places."""
     return ()
 
 
@@ -118,8 +122,12 @@ def make_anywhere_call(plans: PlanTable, general: Call, places: Places) -> Call:
 
 
 def make_several_call(plans: PlanTable, general: Call, places: Places, wrap: Any) -> Call:
-    """A planned kernel that makes tensors in any order: run(*outs, *arrays, *offsets, number)."""
+    """A planned kernel that makes tensors in any order: run(*outs, *arrays, *offsets, number).
+
+    wrap: the class of named results, or what becomes of the list of them.
+    """
     tensors_of, plain_of, source_of = places.tensors_of, places.plain_of, places.source_of
+    together = partial(tuple.__new__, wrap) if isinstance(wrap, type) else wrap or tuple
 
     def call(*args: Any) -> Any:
         nonlocal plain_of
@@ -136,10 +144,14 @@ def make_several_call(plans: PlanTable, general: Call, places: Places, wrap: Any
         *outputs, run, number = plan
         if run is None:
             return general(*args)
-        results = [output.allocate() for output in outputs]
-        flat = [r._storage.buffer if r._flat is None else r._flat for r in results]
+        results, flat = [], []
+        for output in outputs:
+            buffer = output.empty(output.numel, output.numpy)
+            flat.append(buffer)
+            storage, dense = (None, buffer) if output.is_contiguous else (Storage(buffer), None)
+            results.append(build(output.key, output.sizes, output.strides, 0, storage, dense))
         run(*flat, *memory_of(tensors), number, *source_of(args))
-        return wrap(*results) if wrap else tuple(results)
+        return together(results)
 
     return call
 

@@ -232,6 +232,10 @@ def make_ternary_call(plans: PlanTable, general: Call) -> Call:
 
 def memory_of(tensors: Sequence[Tensor]) -> list[Any]:
     """Flat arrays that hold the tensors' elements, then where the tensors begin in these."""
+    if len(tensors) == 1:
+        (only,) = tensors
+        flat = only._flat
+        return [flat, 0] if flat is not None else [typed_buffer(only), only._offset]
     arrays = [t._flat for t in tensors]
     offsets = [0] * len(arrays)
     for place, array in enumerate(arrays):

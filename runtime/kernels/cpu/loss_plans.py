@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from runtime import errors
+from runtime.kernels.cpu.loop_plans import View, operand, out, plan_loop
 from runtime.kernels.cpu.loss_loops import (
     MEAN,
     NONE,
@@ -19,7 +20,7 @@ from runtime.kernels.cpu.loss_loops import (
     softmax_less_target,
 )
 from runtime.kernels.cpu.planned import Operand, Plan
-from runtime.kernels.cpu.small import INT64, entry_for, make_gathering
+from runtime.kernels.cpu.small import INT64, entry_for
 from runtime.kernels.cpu.softmax import log_softmax_flat
 from runtime.kernels.typed import typed
 
@@ -38,22 +39,35 @@ def plan_nll_loss(
     """Plan `nll_loss_forward`."""
     if not _suit(target, output, self, weight):
         return None
-    arrays = (output.dtype,) * 3 + (INT64, output.dtype)
-    entry = entry_for(nll_loss_flat, output.dtype, *arrays, *(int,) * 4)
-    given = [self, target, weight]
-    gather, count = make_gathering(given, output.dtype), 2 + (weight is not None)
+    operands = [self, target, weight]
+    views = [*_flat(out, output, total_weight), *_flat(operand, *operands)]
+    numbers = *_batch_and_classes(self.sizes), reduction, ignore_index
+    plan = plan_loop(nll_loss_flat, [output, total_weight], operands, *views, *numbers)
+    return _with_checked_targets(plan, 3, 2 if weight is None else 3)
 
-    def run(output: Array, total_weight: Array, *others: Any) -> None:
-        arrays = gather(others[:count], others[count:-1])
-        bad = entry(output, total_weight, *arrays, *others[-1])
+
+def _flat(place: Callable[..., View], *given: Operand | None) -> list[View]:
+    """Each operand as a vector of its elements."""
+    return [place(i, prod(each.sizes) if each else 0) for i, each in enumerate(given)]
+
+
+def _with_checked_targets(plan: Plan, labels: int, operands: int) -> Plan:
+    """The plan of a loop that answers at which target, if any, there is no class.
+
+    labels: the place of the targets among what it is given; their offset stands `operands` behind.
+    """
+    loop = plan.run
+
+    def run(*args: Any) -> None:
+        bad = loop(*args)
         if bad >= 0:
-            raise errors.target_out_of_bounds(arrays[1][bad])
+            raise errors.target_out_of_bounds(args[labels][args[labels + operands] + bad])
 
-    return Plan(run, (*_batch_and_classes(self.sizes), reduction, ignore_index))
+    return Plan(run, plan.number)
 
 
 def plan_nll_loss_backward(
-    out: Operand,
+    grad_input: Operand,
     grad_output: Operand,
     target: Operand,
     weight: Operand | None,
@@ -63,17 +77,12 @@ def plan_nll_loss_backward(
     ignore_index: int,
 ) -> Plan | None:
     """Plan `nll_loss_backward`."""
-    if not _suit(target, out, grad_output, weight, total_weight):
+    if not _suit(target, grad_input, grad_output, weight, total_weight):
         return None
-    arrays = out.dtype, out.dtype, INT64, out.dtype, out.dtype
-    entry = entry_for(nll_loss_backward_flat, out.dtype, *arrays, *(int,) * 4)
-    given = [grad_output, target, weight, total_weight]
-    gather, count = make_gathering(given, out.dtype), 3 + (weight is not None)
-
-    def run(out: Array, *others: Any) -> None:
-        entry(out, *gather(others[:count], others[count:-1]), *others[-1])
-
-    return Plan(run, (*_batch_and_classes(sizes), reduction, ignore_index))
+    operands = [grad_output, target, weight, total_weight]
+    views = [*_flat(out, grad_input), *_flat(operand, *operands)]
+    numbers = *_batch_and_classes(sizes), reduction, ignore_index
+    return plan_loop(nll_loss_backward_flat, [grad_input], operands, *views, *numbers)
 
 
 def plan_cross_entropy(
@@ -90,23 +99,20 @@ def plan_cross_entropy(
     likelihood = plan_nll_loss(output, total_weight, self, target, weight, reduction, ignore_index)
     if likelihood is None:
         return None
-    dtype, count = output.dtype, prod(self.sizes)
+    dtype, classes = output.dtype, self.sizes[-1]
     entry = entry_for(log_softmax_flat, dtype, dtype, dtype, int, int)
-    classes = self.sizes[-1]
+    place = 2 if weight is None else 3
 
-    def run(output: Array, logarithms: Array, divisor: Array, *others: Any) -> None:
-        *arrays_and_offsets, numbers = others
-        operands = len(arrays_and_offsets) // 2
-        offsets = arrays_and_offsets[operands:]
-        entry(logarithms, arrays_and_offsets[0], offsets[0], classes)
-        arrays_and_offsets[0], arrays_and_offsets[operands] = logarithms[:count], 0
-        likelihood.run(output, divisor, *arrays_and_offsets, numbers)
+    def run(output: Array, logarithms: Array, divisor: Array, scores: Array, *others: Any) -> None:
+        entry(logarithms, scores, others[place - 1], classes)
+        arrays, offsets = others[: place - 1], others[place:]
+        likelihood.run(output, divisor, logarithms, *arrays, 0, *offsets)
 
     return Plan(run, likelihood.number)
 
 
 def plan_cross_entropy_backward(
-    out: Operand,
+    grad_input: Operand,
     grad_output: Operand,
     log_probabilities: Operand,
     target: Operand,
@@ -116,17 +122,12 @@ def plan_cross_entropy_backward(
     ignore_index: int,
 ) -> Plan | None:
     """Plan `cross_entropy_rows_backward`."""
-    if not _suit(target, out, grad_output, log_probabilities, weight, total_weight):
+    operands = [grad_output, log_probabilities, target, weight, total_weight]
+    if not _suit(target, grad_input, grad_output, log_probabilities, weight, total_weight):
         return None
-    arrays = (out.dtype,) * 3 + (INT64, out.dtype, out.dtype)
-    entry = entry_for(cross_entropy_backward_flat, out.dtype, *arrays, *(int,) * 3)
-    given = [grad_output, log_probabilities, target, weight, total_weight]
-    gather, count = make_gathering(given, out.dtype), 4 + (weight is not None)
-
-    def run(out: Array, *others: Any) -> None:
-        entry(out, *gather(others[:count], others[count:-1]), *others[-1])
-
-    return Plan(run, (out.sizes[-1], reduction, ignore_index))
+    views = [*_flat(out, grad_input), *_flat(operand, *operands)]
+    numbers = grad_input.sizes[-1], reduction, ignore_index
+    return plan_loop(cross_entropy_backward_flat, [grad_input], operands, *views, *numbers)
 
 
 def _suit(target: Operand, out: Operand, *others: Operand | None) -> bool:
