@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import gc
 import hashlib
 import importlib.util
@@ -19,6 +20,7 @@ import os
 import sys
 import tempfile
 import textwrap
+import threading
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -52,6 +54,47 @@ options["no_cfunc_wrapper"] = True
 
 _modules: list[ModuleType] = []
 
+_building = threading.RLock()
+"""Held while Numba is imported and kernels are loaded or compiled."""
+_held: list[Any] = []
+
+
+def _hold_locks() -> None:
+    """Let a fork wait for kernels that other threads are making.
+
+    The child has no such threads, and would wait for their locks for ever.
+    """
+    _building.acquire()
+    _held.append(_building)
+    compiler = sys.modules.get("numba.core.compiler_lock")
+    if compiler is not None:
+        compiler.global_compiler_lock.acquire()
+        _held.append(compiler.global_compiler_lock)
+
+
+def _release_locks() -> None:
+    held = _held[::-1]
+    _held.clear()
+    for lock in held:
+        lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_hold_locks, after_in_parent=_release_locks, after_in_child=_release_locks
+    )
+
+
+def _one_at_a_time(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make kernels in one thread only, and in none while another one forks."""
+
+    @functools.wraps(function)
+    def alone(*args: Any, **keywords: Any) -> Any:
+        with _building:
+            return function(*args, **keywords)
+
+    return alone
+
 
 def cache_counts() -> tuple[int, int]:
     """(loaded from the cache, compiled), over all signatures of this process's kernels."""
@@ -74,6 +117,7 @@ def compile_text(name: str, text: str) -> Any:
 
 
 @cache
+@_one_at_a_time
 def entry_point(name: str, text: str, arguments: tuple[Any, ...], function: str = "kernel") -> Any:
     """A function of `text`, compiled or loaded at once for arguments of known types.
 
@@ -96,6 +140,7 @@ def entry_point(name: str, text: str, arguments: tuple[Any, ...], function: str 
     return compiled_for(load_text(name, text), function, signature)
 
 
+@_one_at_a_time
 def compiled_for(module: Any, function: str, signature: tuple[Any, ...]) -> Any:
     """The entry point of a module's function for arguments of Numba's types."""
     dispatcher = getattr(module, function)
@@ -119,6 +164,7 @@ def _without_collections() -> Iterator[None]:
 
 
 @cache
+@_one_at_a_time
 def load_text(name: str, text: str) -> ModuleType:
     """Import `text` from the file in the cache folder that is named by its hash."""
     import_numba()

@@ -96,3 +96,28 @@ def test_a_damaged_file_is_not_trusted(tmp_path: Path, monkeypatch: pytest.Monke
     (file,) = (tmp_path / "kernels").glob("probe_*.py")
     file.write_text("this is not Python")
     assert build.load_text("probe", text).kernel(1) == 2
+
+
+FORKING = """
+import os, signal, threading, torchgen_out as torch
+x = torch.ones(100)
+def use():
+    assert (x + x).exp().log().sum() > 0
+first = threading.Thread(target=use)
+first.start()
+for i in range(5):
+    first.join(0.1 * i)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        use()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0, f"child {i}"
+first.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_fork_waits_for_kernels_that_another_thread_is_making() -> None:
+    """Its child would wait for the locks of that thread, which it does not have, for ever."""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKING], check=True, timeout=120)

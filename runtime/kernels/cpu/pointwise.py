@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,7 @@ class PointwiseSpec:
         """The formula's name."""
         return str(self.formula.__name__)
 
-    @cached_property
+    @property
     def work(self) -> int:
         """How much more an element costs than moving it, at least: by the steps of the formula."""
         source = _source(self)
