@@ -28,6 +28,11 @@ EXTENDED = np.longdouble
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
+def lgamma(x: Array) -> Array:
+    """log |gamma(x)|, of which SciPy says nan at -inf."""
+    return np.where(x == -math.inf, math.inf, scipy.special.gammaln(x))
+
+
 def trigamma(x: Array) -> Array:
     """For positive numbers and, by reflection, negative ones."""
     positive = x > 0.5
@@ -62,12 +67,13 @@ FLOAT32: dict[str, tuple[float, Function]] = {
     "erf": (1.3, scipy.special.erf),
     "erfc": (0.51, scipy.special.erfc),
     "erfinv": (2.2, lambda x: np.copysign(scipy.special.erfinv(x), x)),
-    "lgamma": (4.0, scipy.special.gammaln),
+    "lgamma": (0.51, lgamma),
     "digamma": (1.0, scipy.special.digamma),
     "trigamma": (0.51, trigamma),
 }
 
 NEAR: dict[str, tuple[float, Function]] = {
+    "lgamma_near": (0.51, lgamma),
     "sin_near": (1.6, np.sin),
     "cos_near": (1.6, np.cos),
     "tan_near": (1.93, np.tan),
@@ -109,7 +115,7 @@ def worst_over_the_line(name: str, reference: Function) -> tuple[float, float]:
         x = domain(name, x)
         with np.errstate(all="ignore"):
             found, expected = run(name, "float32", x), reference(x.astype(np.float64))
-        if name in ("lgamma", "digamma"):  # near their zeros below 0 the error is relative to 1
+        if name == "digamma":  # near its zeros the error is relative to 1
             expected = np.where(np.abs(expected) < 1e-3, found, expected)
         error, place = worst_error(found, expected)
         if error > worst:

@@ -213,12 +213,8 @@ def erfinv_in_root(center: str) -> Function:
 
 
 def lgamma_ratio(t: mp.mpf) -> mp.mpf:
-    """lgamma(y) / ((y - 1)(y - 2)) at y = 2 + t."""
-    if abs(t) < mp.mpf(10) ** -15:
-        return 1 - mp.euler
-    if abs(t + 1) < mp.mpf(10) ** -15:
-        return +mp.euler
-    return mp.loggamma(2 + t) / ((1 + t) * t)
+    """lgamma(2 + t) / t."""
+    return mp.loggamma(2 + t) / t if abs(t) > mp.mpf(10) ** -15 else 1 - mp.euler
 
 
 def sine_of_turns(z: mp.mpf) -> mp.mpf:
@@ -232,7 +228,7 @@ def inverse(function: Function) -> Function:
 
 
 def float32_fits() -> Iterator[Fit]:
-    """Those of float32.py that are rounded to float32."""
+    """Those of float32 that are rounded to float32."""
     h = LN2 / 2 * mp.mpf("1.001")
     yield Fit("exp", exp_rest, 5, -h, h, lambda r: r * r / mp.exp(r))
     yield Fit("twice exp", times(exp_rest, 2), 5, -h, h, lambda r: r * r / mp.exp(r))
@@ -269,7 +265,7 @@ def float32_fits() -> Iterator[Fit]:
 
 
 def double_fits() -> Iterator[Fit]:
-    """Those of float32.py that are used in double."""
+    """Those of float32 that are used in double, and of double.py."""
     low, high = mp.sqrt(mp.mpf("0.5")) - 1 - mp.mpf("1e-6"), mp.sqrt(2) - 1 + mp.mpf("1e-6")
     yield Fit("log_double", log_rest(2), 13, low, high, log_weight(2))
     h = LN2 / 2 * mp.mpf("1.0001")
@@ -277,12 +273,15 @@ def double_fits() -> Iterator[Fit]:
     yield odd("tan", mp.tan, "1 / mp.mpf(3)", 8, (mp.pi / 4 * mp.mpf("1.0001")) ** 2)
     scaled = scaled_erfc(4)
     yield Fit("erfc", scaled, 14, mp.mpf(-1), fraction("10.06", 4), inverse(scaled))
-    yield Fit("lgamma", lgamma_ratio, 16, mp.mpf(-1), mp.mpf(1), inverse(lgamma_ratio))
+    half = mp.mpf("0.5")
+    yield Fit("lgamma", lgamma_ratio, 18, -half, half, inverse(lgamma_ratio))
+    yield Fit("lgamma near", lgamma_ratio, 11, -half, half, inverse(lgamma_ratio))
+    yield Fit("whole sine", sine_of_turns, 9, mp.mpf(0), mp.mpf("0.25"), inverse(sine_of_turns))
     yield Fit("sine", sine_of_turns, 7, mp.mpf(0), mp.mpf("0.25"), inverse(sine_of_turns))
 
 
 def float64_fits() -> Iterator[Fit]:
-    """Those of float64.py."""
+    """Those of float64."""
     h = LN2 / 2 * mp.mpf("1.0001")
     yield Fit("exp", exp_rest, 10, -h, h, lambda r: r * r / mp.exp(r))
     yield Fit("expm1", exp_rest, 11, -h, h, lambda r: abs(r) * abs(r / mp.expm1(r)) if r else r)
@@ -317,7 +316,6 @@ def float64_fits() -> Iterator[Fit]:
     yield Fit("erfinv middle", root, 20, low, 4 - mp.mpf("3.25"), inverse(root))
     root = erfinv_in_root("5")
     yield Fit("erfinv tail", root, 18, mp.mpf(-1), mp.mpf("6.01") - 5, inverse(root))
-    yield Fit("sine", sine_of_turns, 9, mp.mpf(0), mp.mpf("0.25"), inverse(sine_of_turns))
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-_SHARED = ("constants", "half")
+_SHARED = ("constants", "half", "double")
 """Modules whose definitions every type may use."""
 
 FAMILIES = (
@@ -23,6 +23,7 @@ FAMILIES = (
     "hyperbolic",
     "trigonometric",
     "special",
+    "gamma",
 )
 """The modules of a float type, one family of functions each."""
 

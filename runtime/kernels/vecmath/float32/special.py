@@ -1,4 +1,4 @@
-"""Error and gamma functions of float32."""
+"""Error functions of float32."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from runtime.kernels.vecmath.constants import inf, nan
 from runtime.kernels.vecmath.float32.exponential import exp_double
-from runtime.kernels.vecmath.float32.logarithmic import log, log_double
+from runtime.kernels.vecmath.float32.logarithmic import log
 
 T = np.float32
 
@@ -73,111 +73,3 @@ def erfinv(x):
     result = x * (p if w < T(6) else q)
     result = T(math.copysign(inf, x)) if math.fabs(x) == T(1) else result
     return T(nan) if math.fabs(x) > T(1) else result
-
-
-def lgamma(x):
-    """In double. From 1 to 3 a polynomial of degree 17 with its zeros at 1 and 2; above, Stirling's
-    series, shifted by 4 below 8; below 1 by recurrence, below 0 by reflection. Logarithms are
-    merged into two."""
-    d = np.float64(x)
-    negative = d < 0.0
-    y = 1.0 - d if negative else (d + 1.0 if d < 1.0 else d)
-    t = (3.0 if y > 3.0 else y) - 2.0
-    p = 4.87044178867912e-06 + t * -2.4627854950383045e-06
-    p = 2.2622163082114304e-06 + t * (-4.394874308144148e-07 + t * p)
-    p = 4.3688336011962665e-05 + t * (-2.114383842949244e-05 + t * p)
-    p = 0.00017981839256018544 + t * (-8.114159408370485e-05 + t * p)
-    p = 0.0009160996724369854 + t * (-0.00040631782083706624 + t * p)
-    p = 0.004998548289551133 + t * (-0.002108030741295591 + t * p)
-    p = 0.03296500513905052 + t * (-0.012384199514288305 + t * p)
-    p = 0.42278433506255464 + t * (-0.10031730151881087 + t * p)
-    near = p * t * (t + 1.0) + 0.0
-    shifts = y < 8.0
-    z = y + 4.0 if shifts else y
-    inverse = 1.0 / z
-    w = inverse * inverse
-    series = 0.0007936507936507937 - w * 0.0005952380952380953
-    series = inverse * (0.08333333333333333 - w * (0.002777777777777778 - w * series))
-    far = (z - 0.5) * log_double(z) - z + 0.9189385332046728 + series
-    product = y * (y + 1.0) * (y + 2.0) * (y + 3.0) if shifts else 1.0
-    product = product if y > 3.0 else 1.0
-    turns = d - np.rint(d)
-    u = turns * turns
-    sine = -0.007363785063079486 + u * 0.00044720034173007146
-    sine = -0.5992644257372303 + u * (0.08214473212571541 + u * sine)
-    sine = -5.167712779977315 + u * (2.550164035419428 + u * sine)
-    sine = math.fabs(turns * (3.1415926535895973 + u * sine))
-    quotient = product * 3.141592653589793 / sine if negative else product
-    quotient = d if (d >= 0.0) & (d < 1.0) else quotient
-    main = far if y > 3.0 else near
-    extra = log_double(quotient)
-    result = extra - main if negative else main - extra
-    result = inf if (sine == 0.0) & (d <= 0.0) else result
-    return T(result if math.fabs(d) < inf else math.fabs(d))
-
-
-def digamma(x):
-    """In double: asymptotic series, shifted by 6 below 8, the six reciprocals as one quotient;
-    reflection below 0."""
-    d = np.float64(x)
-    negative = d < 0.0
-    y = 1.0 - d if negative else d
-    shifts = y < 8.0
-    t = y * (y + 5.0)
-    steps = (y + y + 5.0) * (24.0 + t * (20.0 + 3.0 * t)) / (t * (t + 4.0) * (t + 6.0))
-    z = y + 6.0 if shifts else y
-    inverse = 1.0 / z
-    w = inverse * inverse
-    series = 0.003968253968253968 - w * (0.004166666666666667 - w * 0.007575757575757576)
-    series = w * (0.08333333333333333 - w * (0.008333333333333333 - w * series))
-    result = log_double(z) - 0.5 * inverse - series - (steps if shifts else 0.0)
-    turns = d - np.rint(d)
-    tangent = tangent_of_turns(turns)
-    result = result - 3.141592653589793 / tangent if negative else result
-    result = nan if negative & (turns == 0.0) else result
-    result = math.copysign(inf, -d) if d == 0.0 else result
-    result = d if d == inf else result
-    return T(result if d > -inf else nan)
-
-
-def tangent_of_turns(f):
-    """tan(pi f) in double for |f| <= 1/2, by the sine and the cosine of pi f."""
-    u = f * f
-    sine = -0.007363785063079486 + u * 0.00044720034173007146
-    sine = -0.5992644257372303 + u * (0.08214473212571541 + u * sine)
-    sine = -5.167712779977315 + u * (2.550164035419428 + u * sine)
-    sine = f * (3.1415926535895973 + u * sine)
-    g = 0.5 - math.fabs(f)
-    u = g * g
-    cosine = -0.007363785063079486 + u * 0.00044720034173007146
-    cosine = -0.5992644257372303 + u * (0.08214473212571541 + u * cosine)
-    cosine = -5.167712779977315 + u * (2.550164035419428 + u * cosine)
-    cosine = g * (3.1415926535895973 + u * cosine)
-    return sine / cosine
-
-
-def trigamma(x):
-    """In double: asymptotic series, shifted by 6; reflection below 1/2. Error 0.5 ulp."""
-    d = np.float64(x)
-    reflects = d < 0.5
-    y = 1.0 - d if reflects else d
-    a = 1.0 / y
-    b = 1.0 / (y + 1.0)
-    c = 1.0 / (y + 2.0)
-    steps = a * a + b * b + c * c
-    a = 1.0 / (y + 3.0)
-    b = 1.0 / (y + 4.0)
-    c = 1.0 / (y + 5.0)
-    steps = steps + (a * a + b * b + c * c)
-    inverse = 1.0 / (y + 6.0)
-    w = inverse * inverse
-    series = 0.023809523809523808 - w * (0.03333333333333333 - w * 0.07575757575757576)
-    series = inverse * w * (0.16666666666666666 - w * (0.03333333333333333 - w * series))
-    result = steps + inverse + 0.5 * w + series
-    turns = d - np.rint(d)
-    u = turns * turns
-    sine = -0.007363785063079486 + u * 0.00044720034173007146
-    sine = -0.5992644257372303 + u * (0.08214473212571541 + u * sine)
-    sine = -5.167712779977315 + u * (2.550164035419428 + u * sine)
-    sine = 3.141592653589793 / (turns * (3.1415926535895973 + u * sine))
-    return T(sine * sine - result if reflects else result)
