@@ -13,9 +13,9 @@ T = np.float32
 
 def lgamma(x):
     """In double. y is x or, below 0, 1 - x by reflection. Up to 8.5 products bring it to 2 + t with
-    |t| <= 1/2, where a polynomial of degree 18 has the zero at 2; above, Stirling's series. Products
-    and reflection are one logarithm. All of it keeps to the last digits of double: near the zeros
-    below 0 they are what is left. Error 0.51 ulp."""
+    |t| <= 1/2, where a polynomial of degree 18 has the zero at 2; above, Stirling's series.
+    Products and reflection are one logarithm. All of it keeps to the last digits of double: near
+    the zeros below 0 they are what is left. Error 0.51 ulp."""
     d = np.float64(x)
     negative = d < 0.0
     y = 1.0 - d if negative else d
