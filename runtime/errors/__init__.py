@@ -14,11 +14,13 @@ from runtime.errors.arguments import (
     layout_not_strided,
     negative_deviation,
     number_expected,
+    old_type_expected,
     operand_needed,
     out_expected,
     range_not_finite,
     size_not_int,
     tensor_missing_in_list,
+    unexpected_keyword,
     wrong_argument_type,
 )
 from runtime.errors.backends import (

@@ -48,6 +48,16 @@ def out_expected(operator: str, got: object) -> TypeError:
     return TypeError(f"{operator}(): argument 'out' must be Tensor, not {type(got).__name__}")
 
 
+def unexpected_keyword(function: str, name: str) -> TypeError:
+    """A function was given an argument that it does not have."""
+    return TypeError(f"{function}() got an unexpected keyword argument '{name}'")
+
+
+def old_type_expected(wanted: str, got: str) -> TypeError:
+    """A constructor of old was given a tensor of another type."""
+    return TypeError(f"expected {wanted} (got {got})")
+
+
 def dtype_expected(got: object) -> TypeError:
     """The dtype= of a factory is no dtype."""
     return TypeError(f"argument 'dtype' must be torch.dtype, not {type(got).__name__}")

@@ -157,12 +157,26 @@ def empty(
     own = dtypes.default_dtype() if dtype is None else dtype_or(dtype, dtypes.float32)
     on = devices.default_device() if device is None else devices.device(device)
     made = allocate(sizes_of(size), own, on, value)
+    if pin_memory:
+        made = pinned(made)
     if memory_format is None or memory_format is formats.contiguous_format:
         return made
     strides = shapes.channels_last_strides(made._sizes, memory_format.name)
     if strides is None:
         raise errors.format_needs_rank(memory_format.name, formats.RANK[memory_format])
     return with_strides(made, strides)
+
+
+def pinned(made: Tensor) -> Tensor:
+    """Return a new contiguous tensor in page-locked memory; on the meta device there is none.
+
+    Raises: RuntimeError for one on a device, or where CUDA cannot be used.
+    """
+    if made.is_meta:
+        return made
+    if not made.is_cpu:
+        raise errors.pin_of_device(made.device)
+    return backend_of(devices.CUDA).pin(made)  # type: ignore[no-any-return]
 
 
 def with_strides(made: Tensor, strides: Sequence[int]) -> Tensor:

@@ -35,9 +35,11 @@ def empty_like(
     on = self.device if device is None else devices.device(device)
     if memory_format is not None and memory_format is not formats.preserve_format:
         own = dtype or self.dtype
-        return creation.empty(self._sizes, own, layout, on, None, memory_format, value)
+        return creation.empty(self._sizes, own, layout, on, pin_memory, memory_format, value)
     own = self.dtype if dtype is None else creation.dtype_or(dtype, self.dtype)
     made = creation.allocate(self._sizes, own, on, value)
+    if pin_memory:
+        made = creation.pinned(made)
     if self._flat is not None:
         return made
     strides = shapes.dense_strides(self._sizes, self._strides)

@@ -56,6 +56,8 @@ def tensor(
         made = copied(data, chosen, device)
     else:
         made = from_data(data, chosen, creation.device_or_default(device))
+    if pin_memory:
+        made = creation.pinned(made)
     return require_grad(made) if requires_grad else made
 
 

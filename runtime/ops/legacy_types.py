@@ -24,6 +24,8 @@ def from_sizes_or_data(of: dtype, on: device, args: tuple[Any, ...]) -> Tensor:
         return creation.allocate(make_size((0,)), of, on)
     first = args[0]
     if len(args) == 1 and isinstance(first, Tensor):
+        if first.dtype is not of or first.device.type != on.type:
+            raise errors.old_type_expected(_name(of, on.type), type_name(first))
         return ops.alias(first)  # type: ignore[no-any-return]
     if len(args) == 1 and (isinstance(first, list) or hasattr(first, "__array_interface__")):
         return from_data.from_data(first, of, on)
@@ -82,8 +84,25 @@ CUDA_TYPES: dict[str, TensorType] = {each.__name__: each for each in _CUDA_TYPES
 
 def type_name(self: Tensor) -> str:
     """Return the old name of a tensor's type, "torch.FloatTensor" or "torch.cuda.FloatTensor"."""
-    where = "" if self.is_cpu else self.device.type + "."
-    return f"torch.{where}{errors.scalar_type_name(self.dtype)}Tensor"
+    return _name(self.dtype, self.device.type)
+
+
+def _name(of: dtype, device_type: str) -> str:
+    where = "" if device_type == "cpu" else device_type + "."
+    return f"torch.{where}{errors.scalar_type_name(of)}Tensor"
+
+
+def non_blocking_of(function: str, non_blocking: bool, given: dict[str, Any]) -> bool:
+    """Return `non_blocking`, which may be given by its old name `async`.
+
+    Raises: TypeError for another name.
+    """
+    if not given:
+        return non_blocking
+    old = given.pop("async", non_blocking)
+    for name in given:
+        raise errors.unexpected_keyword(function, name)
+    return bool(old)
 
 
 def meaning_of(type: Any) -> tuple[dtype, device | None]:

@@ -140,6 +140,7 @@ class TensorAPI:
             dtype=dtype or self.dtype,
             device=self.device if device is None else device,
             requires_grad=requires_grad,
+            pin_memory=pin_memory,
         )
 
     def new(self: Self, *args: Any, device: Any = None) -> Self:
@@ -164,9 +165,14 @@ class TensorAPI:
         device: Any = None,
         non_blocking: builtins.bool = False,
         memory_format: memory_format | None = None,
+        **kwargs: Any,
     ) -> Self:
-        """Return the tensor on a CUDA device, the current one unless `device` names another."""
+        """Return the tensor on a CUDA device, the current one unless `device` names another.
+
+        kwargs: `async`, the name of `non_blocking` before Python took the word.
+        """
         on = devices.device("cuda" if device is None else device)
+        non_blocking = legacy_types.non_blocking_of("cuda", non_blocking, kwargs)
         return conversion.to(
             self, device=on, non_blocking=non_blocking, memory_format=memory_format
         )
@@ -176,8 +182,11 @@ class TensorAPI:
     ) -> Any:
         """Return the old name of the type; with a dtype, an old type or its name: the tensor in it.
 
+        kwargs: `async`, the name of `non_blocking` before Python took the word.
+
         **Example** `torch.zeros(2).type()` is `"torch.FloatTensor"`
         """
+        non_blocking = legacy_types.non_blocking_of("type", non_blocking, kwargs)
         if dtype is None:
             return legacy_types.type_name(self)
         of, on = legacy_types.meaning_of(dtype)

@@ -173,6 +173,20 @@ def test_statistics(recording):
     del x
 
 
+def test_memory_that_another_stream_uses_is_active(recording):
+    x, side = torch.empty(1024, device="cuda"), torch.cuda.Stream()
+    x.record_stream(side)
+    recording.pending.update(range(1, 100))  # no event has happened
+    del x
+    stats = torch.cuda.memory_stats()
+    assert (stats["allocated_bytes.all.current"], stats["active_bytes.all.current"]) == (0, 4096)
+    assert (stats["active_bytes.all.peak"], stats["segment.all.current"]) == (8192, 1)
+    recording.pending.clear()
+    assert torch.cuda.memory_stats()["active_bytes.all.current"] == 0
+    torch.cuda.reset_accumulated_memory_stats()
+    assert torch.cuda.memory_stats()["allocation.all.allocated"] == 0
+
+
 def test_tensors_on_other_streams(recording):
     side = torch.cuda.Stream()
     x = torch.empty(8, device="cuda")

@@ -111,6 +111,41 @@ def test_pinned_memory(emulated):
     assert emulated.host == {}
 
 
+def test_factories_in_pinned_memory(emulated):
+    for made in (
+        torch.empty(3, pin_memory=True), torch.zeros(2, 2, pin_memory=True),
+        torch.tensor([1.0], pin_memory=True), torch.rand(4, pin_memory=True),
+        torch.ones_like(torch.ones(2), pin_memory=True),
+        torch.ones(1).new_full((2,), 3, pin_memory=True),
+        torch.ones(1).new_tensor([2.0], pin_memory=True),
+    ):  # fmt: skip
+        assert made.is_pinned() and made.device.type == "cpu"
+    assert torch.full((2,), 7, pin_memory=True).tolist() == [7, 7]
+    assert torch.tensor([1.0], pin_memory=True, requires_grad=True).requires_grad
+    assert not torch.empty(2, pin_memory=True, device="meta").is_pinned()
+    with pytest.raises(RuntimeError, match="only dense CPU tensors can be pinned"):
+        torch.empty(2, pin_memory=True, device="cuda")
+
+
+def test_the_old_name_of_non_blocking(emulated):
+    x = torch.ones(2).pin_memory()
+    waits = len(emulated.named("synchronize_stream"))
+    for moved in (x.cuda(**{"async": True}), x.type(torch.cuda.FloatTensor, **{"async": True})):
+        assert moved.is_cuda
+    assert len(emulated.named("synchronize_stream")) == waits
+    with pytest.raises(TypeError, match=r"cuda\(\) got an unexpected keyword argument 'later'"):
+        x.cuda(later=True)
+
+
+def test_old_constructors_take_tensors_of_their_own_type():
+    x = torch.cuda.FloatTensor([1.0])
+    assert torch.cuda.FloatTensor(x).data_ptr() == x.data_ptr()
+    with pytest.raises(TypeError, match=r"expected torch\.cuda\.FloatTensor \(got torch\.FloatTen"):
+        torch.cuda.FloatTensor(torch.ones(1))
+    with pytest.raises(TypeError, match=r"got torch\.cuda\.LongTensor"):
+        x.new(torch.ones(1).cuda().long())
+
+
 def test_streams_of_copies_between_devices(emulated):
     x = torch.ones(3, device="cuda")
     x.to("cuda:1")

@@ -60,19 +60,25 @@ class Counter:
         """Begin anew with the most there was."""
         self.peak = self.current
 
+    def reset_accumulated(self) -> None:
+        """Begin anew with what came and went."""
+        self.allocated = self.freed = 0
+
 
 class Allocator:
     """The memory of one device.
 
-    allocated: bytes in use by tensors, allocations: how many blocks. reserved: bytes that were
-    asked of the driver. retries: how often caches had to be freed, exhaustions: how often in vain.
-    pool: of the graph that is being captured.
+    allocated: bytes in use by tensors, allocations: how many blocks. waiting: bytes of blocks that
+    were given back and that another stream may still use. reserved: bytes that were asked of the
+    driver, segments: in how many pieces. retries: how often caches had to be freed, exhaustions:
+    how often in vain. pool: of the graph that is being captured.
     """
 
     def __init__(self, driver: Driver, device: int) -> None:
         self.driver = driver
         self.device = device
-        self.allocated, self.reserved, self.allocations = Counter(), Counter(), Counter()
+        self.allocated, self.allocations = Counter(), Counter()
+        self.reserved, self.segments, self.waiting = Counter(), Counter(), Counter()
         self.retries = self.exhaustions = 0
         self._lock = threading.RLock()
         self.pool = ORDINARY
@@ -123,6 +129,7 @@ class Allocator:
             self.allocations.take(1)
             if others:
                 self._waiting.append((self._mark(others), address, place))
+                self.waiting.add(place.size)
             else:
                 self._free.setdefault(place, []).append(address)
         self._returned.extend(shared)
@@ -144,6 +151,7 @@ class Allocator:
             return False
         for event in events:
             self.driver.destroy_event(self.device, event)
+        self.waiting.take(place.size)
         self._free.setdefault(place, []).append(address)
         return True
 
@@ -158,6 +166,7 @@ class Allocator:
                 self.release()
             address = self._ask_again(place)
         self.reserved.add(place.size)
+        self.segments.add(1)
         return address
 
     def _allocate(self, place: Place) -> int:
@@ -206,6 +215,7 @@ class Allocator:
         else:
             self.driver.free_fixed(self.device, address)
         self.reserved.take(place.size)
+        self.segments.take(1)
 
     def drop_pool(self, pool: int) -> None:
         """Let the memory of a pool go, now or with its last tensor: no graph writes to it."""

@@ -93,11 +93,20 @@ memory_cached, max_memory_cached = memory_reserved, max_memory_reserved
 def reset_peak_memory_stats(device: Any = None) -> None:
     """Begin anew with the most memory there was."""
     found = _counters(device)
-    for counter in () if found is None else _named(found).values():
+    for counter in () if found is None else (*_named(found).values(), found.waiting):
         counter.reset_peak()
 
 
 reset_max_memory_allocated = reset_max_memory_cached = reset_peak_memory_stats
+
+
+def reset_accumulated_memory_stats(device: Any = None) -> None:
+    """Begin anew with the counts of what came and went, and of failures."""
+    found = _counters(device)
+    if found is not None:
+        for counter in (*_named(found).values(), found.waiting):
+            counter.reset_accumulated()
+        found.retries = found.exhaustions = 0
 
 
 def memory_stats(device: Any = None) -> dict[str, int]:
@@ -110,14 +119,18 @@ def memory_stats(device: Any = None) -> dict[str, int]:
         for name, counter in _named(found).items()
         for part in ("current", "peak", "allocated", "freed")
     }
+    for part in ("current", "peak"):  # of the peak an upper bound, if other streams use memory
+        active = getattr(found.allocated, part) + getattr(found.waiting, part)
+        stats[f"active_bytes.all.{part}"] = active
     return stats | {"num_alloc_retries": found.retries, "num_ooms": found.exhaustions}
 
 
 def _named(found: Allocator) -> dict[str, Counter]:
     return {
+        "allocation": found.allocations,
+        "segment": found.segments,
         "allocated_bytes": found.allocated,
         "reserved_bytes": found.reserved,
-        "allocation": found.allocations,
     }
 
 
