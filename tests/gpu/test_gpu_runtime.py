@@ -74,6 +74,51 @@ def test_out_of_memory_is_survived(device):
     assert torch.empty(free * 3 // 5, dtype=torch.uint8, device=device).is_cuda
 
 
+def test_faults_are_told_and_survived(device):
+    x = torch.arange(6.0, device=device)
+    read = x[torch.tensor([1, 9], device=device)]
+    with pytest.raises(torch.AcceleratorError, match="index 9 is out of bounds"):
+        torch.cuda.synchronize()
+    assert read.tolist() == [1.0, 0.0]
+    loss = nn.functional.cross_entropy(
+        x.reshape(2, 3), torch.tensor([0, 3]).to(device), reduction="none"
+    )
+    with pytest.raises(torch.AcceleratorError, match="target 3 is out of bounds"):
+        loss.cpu()
+    assert (x + 1).sum().item() == 21.0
+
+
+CONVOLUTIONS = {
+    "plain": ((4, 8, 9, 11), (6, 8, 3, 3), {"padding": 1}),
+    "strides and groups": ((4, 8, 9, 11), (6, 4, 3, 2), {"stride": 2, "groups": 2}),
+    "dilation": ((2, 4, 16), (5, 4, 3), {"dilation": 2}),
+    "volume": ((2, 3, 5, 6, 7), (4, 3, 2, 3, 3), {"padding": (0, 1, 1)}),
+}
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+def test_cudnn_convolves_as_our_own_kernel_does(device, name, dtype):
+    if not torch.backends.cudnn.is_available():
+        pytest.skip("cuDNN is not installed: pip install torchgen[cudnn]")
+    sizes, weights, options = CONVOLUTIONS[name]
+    function = getattr(nn.functional, f"conv{len(sizes) - 2}d")
+
+    def run(enabled: bool) -> list[Any]:
+        torch.manual_seed(0)
+        leaves = [torch.randn(*each).to(device, getattr(torch, dtype)) for each in (sizes, weights)]
+        for leaf in leaves:
+            leaf.requires_grad_()
+        with torch.backends.cudnn.flags(enabled=enabled, allow_tf32=False):
+            result = function(*leaves, **options)
+            result.square().mean().backward()
+        return [each.detach().float().cpu() for each in (result, *[leaf.grad for leaf in leaves])]
+
+    tolerance = {"float32": 1e-3, "float64": 1e-6}.get(dtype, 3e-2)
+    for ours, theirs in zip(run(False), run(True), strict=True):
+        assert torch.allclose(ours, theirs, rtol=tolerance, atol=tolerance)
+
+
 def test_graphs(device):
     x, w = torch.randn(8, 16).to(device), torch.randn(4, 16).to(device)
     torch.nn.functional.linear(x, w).relu()  # compiled and loaded before
