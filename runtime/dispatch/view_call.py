@@ -6,9 +6,10 @@ one up costs 0.2 us and working it out up to 2.5.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from runtime import errors
 from runtime.core import key as keys
 from runtime.core.size import Size, make_size
 from runtime.core.tensor import Tensor
@@ -77,31 +78,46 @@ def _make_anew(function: Any, key: int, several: bool, tracked: bool, same_eleme
 
 
 class Answers(dict[Any, Any]):
-    """What a view function answers, by (sizes, strides, arguments).
+    """What a view function answers, by sizes, strides, arguments and the classes of these.
 
+    Without the classes `x.unsqueeze(1.0)` would be answered once `x.unsqueeze(1)` was: 1 == 1.0.
     An answer is the result's key, sizes, strides, and its offset from the viewed tensor's; a tuple
     of answers where there are several results.
     """
 
     def __init__(self, function: Callable[..., Any], key: int, several: bool) -> None:
         self.function = function
+        self.arity = function.__code__.co_argcount - 1
         self.base_key = key & ~(keys.GRAD | keys.ZERO_DIM)
         self.several = several
 
-    def find(self, self_: Tensor, args: tuple[Any, ...]) -> Any:
+    def find(self, self_: Tensor, given: tuple[Any, ...]) -> Any:
         """The answer for arguments that were not found as they are: new ones, or with lists."""
-        args = tuple([tuple(arg) if arg.__class__ is list else arg for arg in args])
-        question = (self_._sizes, self_._strides, args)
+        own = [tuple(arg) if arg.__class__ is list else arg for arg in given[: self.arity]]
+        args = (*own, *given[self.arity :])
+        self._check_whole(own)
+        if not all(map(_is_plain, own)):
+            return self.work_out(self_, own)
+        kinds = tuple(map(_kind, args))
+        question = (self_._sizes, self_._strides, *args, *(kinds if self.arity < 3 else (kinds,)))
         answer = self.get(question)
         if answer is None:
-            answer = self.work_out(self_, args)
-            if all(map(_is_plain, args)):
-                if len(self) >= ANSWERS_KEPT:
-                    self.clear()
-                self[question] = answer
+            answer = self.work_out(self_, own)
+            if len(self) >= ANSWERS_KEPT:
+                self.clear()
+            self[question] = answer
         return answer
 
-    def work_out(self, self_: Tensor, args: tuple[Any, ...]) -> Any:
+    def _check_whole(self, args: Sequence[Any]) -> None:
+        """Raise TypeError for a float: some functions would count with it as with the integer."""
+        for position, arg in enumerate(args):
+            for each in arg if arg.__class__ is tuple else (arg,):
+                if isinstance(each, float):
+                    name = self.function.__code__.co_varnames[position + 1]
+                    operator = self.function.__name__
+                    raise errors.wrong_argument_type(operator, name, position + 1, "int", each)
+
+    def work_out(self, self_: Tensor, args: Sequence[Any]) -> Any:
         """Ask the function."""
         geometry = self.function(self_, *args)
         if self.several:
@@ -116,22 +132,59 @@ class Answers(dict[Any, Any]):
 
 
 def _is_plain(arg: Any) -> bool:
-    """Whether equality with an argument says everything: numbers, no tensors."""
+    """Whether equality with an argument, and its kind, say everything: numbers, no tensors."""
     if isinstance(arg, tuple):
         return all(each.__class__ is int for each in arg)
     return arg is None or arg.__class__ is int or arg.__class__ is bool
 
 
+def _kind(arg: Any) -> Any:
+    """The class of a number; of several, that of their sum: one float makes it a float."""
+    return sum(arg).__class__ if arg.__class__ is tuple else arg.__class__
+
+
 def _make_remembering(answers: Answers, tracked: bool, same_elements: bool) -> Any:
+    """The call of up to two arguments, which stand beside each other in the question."""
+    if answers.arity > 2:
+        return _make_remembering_more(answers, tracked, same_elements)
     get, find = answers.get, answers.find
 
-    def call(self: Tensor, *args: Any) -> Tensor:
+    def call(self: Tensor, a: Any = None, b: Any = None) -> Tensor:
+        kind_a, kind_b = a.__class__, b.__class__
         try:
-            answer = get((self._sizes, self._strides, args))
+            if kind_a is tuple:
+                kind_a = sum(a).__class__
+            if kind_b is tuple:
+                kind_b = sum(b).__class__
+            answer = get((self._sizes, self._strides, a, b, kind_a, kind_b))
         except TypeError:  # a list among the arguments
             answer = None
         result = _new(Tensor)
-        result._key, result._sizes, result._strides, shift = answer or find(self, args)
+        result._key, result._sizes, result._strides, shift = answer or find(self, (a, b))
+        result._offset = self._offset + shift
+        result._shared = self._shared or self._storage
+        result._flat = self._flat if same_elements else None
+        result._base = (self if self._base is None else self._base) if tracked else None
+        result._edge = None
+        result._meta = None
+        return result
+
+    return call
+
+
+def _make_remembering_more(answers: Answers, tracked: bool, same_elements: bool) -> Any:
+    """The call of three or four arguments."""
+    get, find = answers.get, answers.find
+
+    def call(self: Tensor, a: Any, b: Any, c: Any, d: Any = None) -> Tensor:
+        sizes, strides = self._sizes, self._strides
+        try:
+            kinds = a.__class__, b.__class__, c.__class__, d.__class__
+            answer = get((sizes, strides, a, b, c, d, kinds))
+        except TypeError:
+            answer = None
+        result = _new(Tensor)
+        result._key, result._sizes, result._strides, shift = answer or find(self, (a, b, c, d))
         result._offset = self._offset + shift
         result._shared = self._shared or self._storage
         result._flat = self._flat if same_elements else None
@@ -144,17 +197,19 @@ def _make_remembering(answers: Answers, tracked: bool, same_elements: bool) -> A
 
 
 def _make_remembering_several(answers: Answers, tracked: bool) -> Any:
+    """The call of up to two arguments, with several results."""
     get, find = answers.get, answers.find
 
-    def call(self: Tensor, *args: Any) -> tuple[Tensor, ...]:
+    def call(self: Tensor, a: Any = None, b: Any = None) -> tuple[Tensor, ...]:
         try:
-            answer = get((self._sizes, self._strides, args))
+            kinds = _kind(a), _kind(b)
+            answer = get((self._sizes, self._strides, a, b, *kinds))
         except TypeError:  # a list among the arguments
             answer = None
         offset, shared = self._offset, self._shared or self._storage
         base = (self if self._base is None else self._base) if tracked else None
         results = []
-        for key, sizes, strides, shift in answer or find(self, args):
+        for key, sizes, strides, shift in answer or find(self, (a, b)):
             result = _new(Tensor)
             result._key = key
             result._sizes = sizes

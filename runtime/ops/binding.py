@@ -78,11 +78,16 @@ class Binder:
 
     def named(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call with arguments of which some, those that are not MISSING, were given by name."""
-        keywords = {name: value for name, value in keywords.items() if value is not MISSING}
-        kinds = [each.__class__ if each.__class__ in self.told else _kind(each) for each in args]
-        kinds += [_kind_of_named(name, value) for name, value in keywords.items()]
-        function = self.known.get(tuple(kinds)) or self._find(tuple(kinds), args, keywords)
-        return function(*args, **keywords)
+        told = self.told
+        kinds = [a.__class__ if a.__class__ in told else _kind(a) for a in args]
+        given = {}
+        for name, value in keywords.items():
+            if value is not MISSING:
+                given[name] = value
+                kinds.append(name)
+                kinds.append(value.__class__ if value.__class__ in _TOLD_BY_CLASS else _kind(value))
+        function = self.known.get(tuple(kinds)) or self._find(tuple(kinds), args, given)
+        return function(*args, **given)
 
     def _find(
         self, kinds: tuple[Any, ...], args: tuple[Any, ...], keywords: dict[str, Any]
@@ -94,12 +99,6 @@ class Binder:
                 return entry.function
         schemas = tuple(entry.schema for entry in self.entries)
         raise no_overload(self.name, schemas, (*args, *keywords.values()))
-
-
-def _kind_of_named(name: str, value: Any) -> Any:
-    """The name with what the tests can see of its value; None for what is not known."""
-    kind = value.__class__ if value.__class__ in _TOLD_BY_CLASS else _kind(value)
-    return kind if kind is None else (name, kind)
 
 
 def _kind(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -186,3 +187,32 @@ def test_answers_to_tensors_are_not_remembered() -> None:
     assert column.expand([count]).shape == (2,)
     count.fill_(3)
     assert column.expand([count]).shape == (3,)
+
+
+FLOATS: dict[str, Callable[[Any, Any], Any]] = {
+    "unsqueeze": lambda x, one: x.unsqueeze(one),
+    "select": lambda x, one: x.select(0, one),
+    "transpose": lambda x, one: x.transpose(0, one),
+    "narrow": lambda x, one: x.narrow(0, one, 1),
+    "unfold": lambda x, one: x.unfold(0, one, 1),
+    "diagonal": lambda x, one: x.diagonal(one),
+    "view": lambda x, one: x.view(6, one),
+    "permute": lambda x, one: x.permute((one, 0)),
+    "expand": lambda x, one: x.expand(one, 3, 2),
+    "unflatten": lambda x, one: x.unflatten(0, (3, one)),
+    "movedim": lambda x, one: x.movedim((0, one), (one, 0)),
+    "unbind": lambda x, one: x.unbind(one),
+    "split": lambda x, one: x.split(one),
+    "chunk": lambda x, one: x.chunk(one),
+}
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_a_float_is_no_integer_to_what_remembers_answers(name: str) -> None:
+    x, view = torch.zeros(3, 2), FLOATS[name]
+    with pytest.raises(TypeError):
+        view(x, 1.0)
+    for _ in range(2):
+        view(x, 1)
+        with pytest.raises(TypeError):
+            view(x, 1.0)

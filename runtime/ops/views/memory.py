@@ -117,8 +117,14 @@ def view_as_real(self: Tensor) -> TypedGeometry:
     """The real and imaginary parts of complex elements as a last dim of size 2."""
     if not self.dtype.is_complex:
         raise RuntimeError("view_as_real is only supported for complex tensors")
-    strides = [stride * 2 for stride in self._strides]
-    return make_size([*self._sizes, 2]), (*strides, 1), self._offset * 2, self.dtype.to_real()
+    sizes, strides = _with_parts(self._sizes, self._strides)
+    return sizes, strides, self._offset * 2, self.dtype.to_real()
+
+
+@lru_cache(maxsize=4096)
+def _with_parts(sizes: Size, strides: tuple[int, ...]) -> tuple[Size, tuple[int, ...]]:
+    """The geometry of both parts of complex elements."""
+    return make_size([*sizes, 2]), (*[stride * 2 for stride in strides], 1)
 
 
 def view_as_complex(self: Tensor) -> TypedGeometry:
@@ -132,6 +138,15 @@ def view_as_complex(self: Tensor) -> TypedGeometry:
             "view_as_complex is only supported for half, float and double tensors, "
             f"but got a tensor of scalar type: {errors.scalar_type_name(own)}"
         )
+    halved = _without_parts(sizes, strides)
+    if self._offset % 2:
+        raise RuntimeError("Tensor must have a storage_offset divisible by 2")
+    return *halved, self._offset // 2, own.to_complex()
+
+
+@lru_cache(maxsize=4096)
+def _without_parts(sizes: Size, strides: tuple[int, ...]) -> tuple[Size, tuple[int, ...]]:
+    """The geometry of complex elements of which both parts are given."""
     if not sizes:
         raise RuntimeError("Input tensor must have one or more dimensions")
     if sizes[-1] != 2:
@@ -140,7 +155,4 @@ def view_as_complex(self: Tensor) -> TypedGeometry:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
     if any(stride % 2 and size > 1 for size, stride in zip(sizes, strides[:-1], strict=False)):
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
-    if self._offset % 2:
-        raise RuntimeError("Tensor must have a storage_offset divisible by 2")
-    halved = tuple([stride // 2 for stride in strides[:-1]])
-    return make_size(list(sizes)[:-1]), halved, self._offset // 2, own.to_complex()
+    return make_size(list(sizes)[:-1]), tuple([stride // 2 for stride in strides[:-1]])
