@@ -3,14 +3,9 @@
 import numpy as np
 
 
-def log_scaled(x, shift):
-    """log(x / 2^shift) for positive normal x = 2^e m, sqrt(1/2) <= m < sqrt(2). With f = m - 1 and
-    s = f / (2 + f), log m = f - f^2/2 + s (f^2/2 + P(s^2)), P of degree 7 without a constant. Error
-    0.9 ulp."""
-    shifted = np.float64(x).view(np.int64) - 0x3FE6A09E667F3BCD
-    e = np.int64((shifted >> 52) + 0x4338000000000000).view(np.float64) - 6755399441055744.0
-    e = e - shift
-    f = np.int64((shifted & 0xFFFFFFFFFFFFF) + 0x3FE6A09E667F3BCD).view(np.float64) - 1.0
+def log_series(f):
+    """log(1 + f), sqrt(1/2) <= 1 + f < sqrt(2), as f - square + rest: with s = f / (2 + f), rest is
+    s (square + P(s^2)), P of degree 7 without a constant."""
     s = f / (2.0 + f)
     z = s * s
     z2 = z * z
@@ -21,7 +16,22 @@ def log_scaled(x, shift):
     p = p + z * odd
     p = z * p
     square = 0.5 * f * f
-    low = s * (square + p) + e * 1.9082149292705877e-10
+    return square, s * (square + p)
+
+
+def log_scaled(x, shift):
+    """log(x / 2^shift) for positive normal x = 2^e (1 + f). Error 0.9 ulp."""
+    shifted = np.float64(x).view(np.int64) - 0x3FE6A09E667F3BCD
+    e = np.int64((shifted >> 52) + 0x4338000000000000).view(np.float64) - 6755399441055744.0
+    e = e - shift
+    f = np.int64((shifted & 0xFFFFFFFFFFFFF) + 0x3FE6A09E667F3BCD).view(np.float64) - 1.0
+    return log_of_parts(e, f)
+
+
+def log_of_parts(e, f):
+    """log(2^e (1 + f))."""
+    square, rest = log_series(f)
+    low = rest + e * 1.9082149292705877e-10
     return e * 0.6931471803691238 - ((square - low) - f)
 
 

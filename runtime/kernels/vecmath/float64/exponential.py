@@ -7,16 +7,8 @@ import numpy as np
 T = np.float64
 
 
-def exp(x):
-    """x = n ln 2 + r, |r| <= ln(2)/2; e^r by degree 11; 2^n in two factors, so that overflow and
-    subnormal results are right. Where the result is 0, another x is computed with: a subnormal
-    number on the way costs some processors 150 cycles. Error 1.1 ulp."""
-    vanishes = x < -746.0
-    x = 0.0 if vanishes else x
-    x = 710.0 if x > 710.0 else x
-    k = x * 1.4426950408889634 + 6755399441055744.0
-    n = k - 6755399441055744.0
-    r = x - n * 0.6931471803691238 - n * 1.9082149292705877e-10
+def exp_series(r):
+    """e^r - 1 - r for |r| <= ln(2)/2, by degree 11."""
     r2 = r * r
     p = 2.4801493099718343e-05 + r2 * 2.763024950545198e-07
     p = 0.04166666666653022 + r2 * (0.0013888888943623717 + r2 * p)
@@ -24,12 +16,30 @@ def exp(x):
     odd = 2.7557585622572056e-06 + r2 * 2.5000382504185785e-08
     odd = 0.008333333333494538 + r2 * (0.00019841269507006476 + r2 * odd)
     odd = 0.16666666666666413 + r2 * odd
-    p = p + r * odd
-    p = 1.0 + (r + r2 * p)
-    i = np.int64(np.float64(k).view(np.int64) - 0x4337FFFFFFFFF802)
+    return r2 * (p + r * odd)
+
+
+def powers(k, offset):
+    """Two powers of 2 whose product is 2^n, n from the low bits of k: with both, overflow and
+    subnormal results are right. offset: the bits of k for n = -2046, one more for half of 2^n."""
+    i = np.int64(np.float64(k).view(np.int64) - offset)
     half = np.int64(np.uint64(i) >> np.uint64(1))
     low = np.int64(half << 52).view(np.float64)
-    high = np.int64((i - half) << 52).view(np.float64)
+    return low, np.int64((i - half) << 52).view(np.float64)
+
+
+def exp(x):
+    """x = n ln 2 + r, |r| <= ln(2)/2; e^r by degree 11; 2^n in two factors. Where the result is 0,
+    another x is computed with: a subnormal number on the way costs some processors 150 cycles.
+    Error 1.1 ulp."""
+    vanishes = x < -746.0
+    x = 0.0 if vanishes else x
+    x = 710.0 if x > 710.0 else x
+    k = x * 1.4426950408889634 + 6755399441055744.0
+    n = k - 6755399441055744.0
+    r = x - n * 0.6931471803691238 - n * 1.9082149292705877e-10
+    p = 1.0 + (r + exp_series(r))
+    low, high = powers(k, 0x4337FFFFFFFFF802)
     return 0.0 if vanishes else p * low * high
 
 
@@ -49,10 +59,7 @@ def exp2(x):
     odd = 0.2402265069591013 + r2 * odd
     p = p + r * odd
     p = 1.0 + r * p
-    i = np.int64(np.float64(k).view(np.int64) - 0x4337FFFFFFFFF802)
-    half = np.int64(np.uint64(i) >> np.uint64(1))
-    low = np.int64(half << 52).view(np.float64)
-    high = np.int64((i - half) << 52).view(np.float64)
+    low, high = powers(k, 0x4337FFFFFFFFF802)
     return 0.0 if vanishes else p * low * high
 
 
@@ -84,19 +91,8 @@ def half_exp(x):
     k = x * 1.4426950408889634 + 6755399441055744.0
     n = k - 6755399441055744.0
     r = x - n * 0.6931471803691238 - n * 1.9082149292705877e-10
-    r2 = r * r
-    p = 2.4801493099718343e-05 + r2 * 2.763024950545198e-07
-    p = 0.04166666666653022 + r2 * (0.0013888888943623717 + r2 * p)
-    p = 0.5000000000000011 + r2 * p
-    odd = 2.7557585622572056e-06 + r2 * 2.5000382504185785e-08
-    odd = 0.008333333333494538 + r2 * (0.00019841269507006476 + r2 * odd)
-    odd = 0.16666666666666413 + r2 * odd
-    p = p + r * odd
-    p = 1.0 + (r + r2 * p)
-    i = np.int64(np.float64(k).view(np.int64) - 0x4337FFFFFFFFF803)
-    half = np.int64(np.uint64(i) >> np.uint64(1))
-    low = np.int64(half << 52).view(np.float64)
-    high = np.int64((i - half) << 52).view(np.float64)
+    p = 1.0 + (r + exp_series(r))
+    low, high = powers(k, 0x4337FFFFFFFFF803)
     return p * low * high
 
 
@@ -109,14 +105,7 @@ def sigmoid(x):
     k = y * 1.4426950408889634 + 6755399441055744.0
     n = k - 6755399441055744.0
     r = y - n * 0.6931471803691238 - n * 1.9082149292705877e-10
-    r2 = r * r
-    p = 2.4801493099718343e-05 + r2 * 2.763024950545198e-07
-    p = 0.04166666666653022 + r2 * (0.0013888888943623717 + r2 * p)
-    p = 0.5000000000000011 + r2 * p
-    odd = 2.7557585622572056e-06 + r2 * 2.5000382504185785e-08
-    odd = 0.008333333333494538 + r2 * (0.00019841269507006476 + r2 * odd)
-    odd = 0.16666666666666413 + r2 * odd
-    low = r2 * (p + r * odd)
+    low = exp_series(r)
     p = 1.0 + r
     low = (r - (p - 1.0)) + low
     near = p + low

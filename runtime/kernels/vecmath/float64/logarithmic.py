@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from runtime.kernels.vecmath.constants import inf, nan
-from runtime.kernels.vecmath.double import log_scaled
+from runtime.kernels.vecmath.double import log_of_parts, log_scaled, log_series
 from runtime.kernels.vecmath.float64.exponential import exp
 
 T = np.float64
@@ -31,43 +31,29 @@ def log1p(x):
     scale = np.int64((1023 - i) << 52).view(np.float64)
     lost = x - (u - 1.0) if x < 1.0 else 1.0 - (u - x)
     f = (m - 1.0) + lost * scale
-    s = f / (2.0 + f)
-    z = s * s
-    z2 = z * z
-    p = 0.18183566752925454 + z2 * 0.14796647112611963
-    p = 0.6666666666666735 + z2 * (0.2857142874277875 + z2 * p)
-    odd = 0.22222198529620277 + z2 * 0.15313984559514754
-    odd = 0.39999999999413094 + z2 * odd
-    p = p + z * odd
-    p = z * p
-    square = 0.5 * f * f
-    low = s * (square + p) + e * 1.9082149292705877e-10
-    result = e * 0.6931471803691238 - ((square - low) - f)
+    result = log_of_parts(e, f)
     result = -inf if x == -1.0 else (nan if x < -1.0 else result)
     result = result if x < inf else x
     return x if math.fabs(x) < 1e-17 else result
 
 
-def log2(x):
-    """As log; the product with 1 / ln 2 in two parts. Error 0.8 ulp."""
+def log_parts(x):
+    """e, and log(1 + f) as high + low with 26 bits in high, for x = 2^e (1 + f). Serves log2 and
+    log10."""
     tiny = x < 2.2250738585072014e-308
     y = x * 18014398509481984.0 if tiny else x
     shifted = np.float64(y).view(np.int64) - 0x3FE6A09E667F3BCD
     e = np.int64((shifted >> 52) + 0x4338000000000000).view(np.float64) - 6755399441055744.0
     e = e - 54.0 if tiny else e
     f = np.int64((shifted & 0xFFFFFFFFFFFFF) + 0x3FE6A09E667F3BCD).view(np.float64) - 1.0
-    s = f / (2.0 + f)
-    z = s * s
-    z2 = z * z
-    p = 0.18183566752925454 + z2 * 0.14796647112611963
-    p = 0.6666666666666735 + z2 * (0.2857142874277875 + z2 * p)
-    odd = 0.22222198529620277 + z2 * 0.15313984559514754
-    odd = 0.39999999999413094 + z2 * odd
-    p = p + z * odd
-    p = z * p
-    square = 0.5 * f * f
+    square, rest = log_series(f)
     high = np.int64(np.float64(f - square).view(np.int64) & -134217728).view(np.float64)
-    low = (f - high) - square + s * (square + p)
+    return e, high, (f - high) - square + rest
+
+
+def log2(x):
+    """As log; the product with 1 / ln 2 in two parts. Error 0.8 ulp."""
+    e, high, low = log_parts(x)
     product = high * 1.4426950216293335
     rest = (low + high) * 1.9259629911266175e-08 + low * 1.4426950216293335
     total = e + product
@@ -78,24 +64,7 @@ def log2(x):
 
 def log10(x):
     """As log; the products with 1 / ln 10 and log10(2) in two parts. Error 0.7 ulp."""
-    tiny = x < 2.2250738585072014e-308
-    y = x * 18014398509481984.0 if tiny else x
-    shifted = np.float64(y).view(np.int64) - 0x3FE6A09E667F3BCD
-    e = np.int64((shifted >> 52) + 0x4338000000000000).view(np.float64) - 6755399441055744.0
-    e = e - 54.0 if tiny else e
-    f = np.int64((shifted & 0xFFFFFFFFFFFFF) + 0x3FE6A09E667F3BCD).view(np.float64) - 1.0
-    s = f / (2.0 + f)
-    z = s * s
-    z2 = z * z
-    p = 0.18183566752925454 + z2 * 0.14796647112611963
-    p = 0.6666666666666735 + z2 * (0.2857142874277875 + z2 * p)
-    odd = 0.22222198529620277 + z2 * 0.15313984559514754
-    odd = 0.39999999999413094 + z2 * odd
-    p = p + z * odd
-    p = z * p
-    square = 0.5 * f * f
-    high = np.int64(np.float64(f - square).view(np.int64) & -134217728).view(np.float64)
-    low = (f - high) - square + s * (square + p)
+    e, high, low = log_parts(x)
     product = high * 0.4342944771051407
     whole = e * 0.30102999566361177
     rest = (low + high) * 4.798111141615973e-09 + low * 0.4342944771051407

@@ -5,17 +5,14 @@ import math
 import numpy as np
 
 from runtime.kernels.vecmath.constants import inf, nan
-from runtime.kernels.vecmath.float64.exponential import exp
+from runtime.kernels.vecmath.float64.exponential import exp, exp_series, powers
 from runtime.kernels.vecmath.float64.logarithmic import log
 
 T = np.float64
 
 
-def erf(x):
-    """Below 1 an odd polynomial of degree 25; above, 1 - e^-a^2 P, P of degree 14 in (a - 2) / (a +
-    2). Error 1.0 ulp."""
-    a = math.fabs(x)
-    z = a * a
+def erf_series(z):
+    """erf(t) / t - 1 of z = t^2 for |t| <= 1, by an even polynomial of degree 24."""
     z2 = z * z
     p = -1.63503055467838e-07 + z2 * -1.137200020573612e-09
     p = -0.0008548326981574515 + z2 * (-1.4925595470680753e-05 + z2 * p)
@@ -24,7 +21,14 @@ def erf(x):
     odd = 0.00012055331127884062 + z2 * (1.6461001521380815e-06 + z2 * odd)
     odd = 0.11283791670954908 + z2 * (0.005223977624838416 + z2 * odd)
     p = p + z * odd
-    near = a + a * (0.12837916709551256 + z * p)
+    return 0.12837916709551256 + z * p
+
+
+def erf(x):
+    """Below 1 an odd polynomial of degree 25; above, 1 - e^-a^2 P, P of degree 14 in (a - 2) / (a +
+    2). Error 1.0 ulp."""
+    a = math.fabs(x)
+    near = a + a * erf_series(a * a)
     b = 6.0 if a > 6.0 else a
     q = (b - 2.0) / (b + 2.0)
     q2 = q * q
@@ -48,16 +52,7 @@ def erfc(x):
     1.6 ulp.
     """
     a = math.fabs(x)
-    z = a * a
-    z2 = z * z
-    p = -1.63503055467838e-07 + z2 * -1.137200020573612e-09
-    p = -0.0008548326981574515 + z2 * (-1.4925595470680753e-05 + z2 * p)
-    p = -0.3761263890318375 + z2 * (-0.02686617064508011 + z2 * p)
-    odd = 1.4659631629866273e-08 + z2 * 5.955341378625892e-11
-    odd = 0.00012055331127884062 + z2 * (1.6461001521380815e-06 + z2 * odd)
-    odd = 0.11283791670954908 + z2 * (0.005223977624838416 + z2 * odd)
-    p = p + z * odd
-    near = 1.0 - (x + x * (0.12837916709551256 + z * p))
+    near = 1.0 - (x + x * erf_series(x * x))
     a = 27.3 if a > 27.3 else a
     q = (a - 4.0) / (a + 4.0)
     q2 = q * q
@@ -86,17 +81,10 @@ def erfc(x):
     k = y * 1.4426950408889634 + 6755399441055744.0
     n = k - 6755399441055744.0
     r = y - n * 0.6931471803691238 - n * 1.9082149292705877e-10
-    r2 = r * r
-    p = 2.4801493099718343e-05 + r2 * 2.763024950545198e-07
-    p = 0.04166666666653022 + r2 * (0.0013888888943623717 + r2 * p)
-    odd = 2.7557585622572056e-06 + r2 * 2.5000382504185785e-08
-    odd = 0.008333333333494538 + r2 * (0.00019841269507006476 + r2 * odd)
-    odd = 0.16666666666666413 + r2 * odd
-    w = r + r2 * (0.5000000000000011 + r2 * p + r * odd)
+    w = r + exp_series(r)
     far = far + far * (w + (d + w * d))
-    i = np.int64(np.float64(k).view(np.int64) - 0x4337FFFFFFFFF802)
-    half = np.int64(np.uint64(i) >> np.uint64(1))
-    far = far * np.int64(half << 52).view(np.float64) * np.int64((i - half) << 52).view(np.float64)
+    low, high = powers(k, 0x4337FFFFFFFFF802)
+    far = far * low * high
     far = 2.0 - far if x < 0.0 else far
     return near if math.fabs(x) < 0.46 else far
 
