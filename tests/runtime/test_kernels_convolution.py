@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from runtime.kernels import threads
 from runtime.kernels.cpu import (
     column_convolution,
     convolution,
@@ -49,10 +50,10 @@ CASES = [
 class Case:
     """Arrays of one geometry, with the expected result."""
 
-    def __init__(self, numbers: Any, dtype: str = "float64") -> None:
+    def __init__(self, numbers: Any, dtype: str = "float64", images: int = 5) -> None:
         size, kernel, self.stride, self.padding, self.dilation, self.groups = numbers
         rng = np.random.default_rng(0)
-        self.x = rng.standard_normal((5, 4, *size)).astype(dtype)
+        self.x = rng.standard_normal((images, 4, *size)).astype(dtype)
         self.w = rng.standard_normal((6, 4 // self.groups, *kernel)).astype(dtype)
         self.bias = rng.standard_normal(6).astype(dtype)
         places = tuple(
@@ -98,6 +99,35 @@ def test_gradient_of_the_input_is_the_transpose(numbers: Any) -> None:
     np.testing.assert_allclose(x, columns, atol=1e-12)
     implicit_convolution.convolve_transposed(implicit, case.grad, case.w, case.sliding, case.groups)
     np.testing.assert_allclose(implicit, columns, atol=1e-12)
+
+
+@pytest.mark.parametrize("images", [1, 2, 13])
+@pytest.mark.parametrize("cached", [1, 500, 1 << 20])
+@pytest.mark.parametrize("numbers", CASES)
+def test_images_shared_among_threads(
+    numbers: Any, cached: int, images: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Framed beforehand, one by one, or several at a time; the sums shared, or a part's own."""
+    monkeypatch.setattr(implicit_convolution, "CACHED", cached)
+    monkeypatch.setattr(threads, "GRAIN", 16)
+    case = Case(numbers, images=images)
+    expected = np.empty_like(case.x), np.empty_like(case.w)
+    arguments = case.plan, case.groups
+    column_convolution.convolve_transposed(expected[0], case.grad, case.w, *arguments)
+    direct_convolution.correlate(expected[1], case.grad, case.x, *arguments)
+    how = case.sliding, case.groups
+    suits_flat = flat_convolution.suits(case.y, case.x, case.w, *how)
+    for count in (1, 2, 3):
+        monkeypatch.setattr(threads, "_threads", count)
+        y, flat, x, w = map(np.empty_like, (case.y, case.y, *expected))
+        implicit_convolution.convolve(y, case.x, case.w, None, *how)
+        implicit_convolution.convolve_transposed(x, case.grad, case.w, *how)
+        implicit_convolution.correlate(w, case.grad, case.x, *how)
+        for value, exact in ((y, case.y), (x, expected[0]), (w, expected[1])):
+            np.testing.assert_allclose(value, exact, atol=1e-11)
+        if suits_flat:
+            flat_convolution.convolve(flat, case.x, case.w, None, *how)
+            np.testing.assert_allclose(flat, case.y, atol=1e-12)
 
 
 @pytest.mark.parametrize("stride", [1, 3])

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels import build, threads
-from runtime.kernels.cpu import implicit_convolution, register_tile
+from runtime.kernels import build, scratch, threads
+from runtime.kernels.cpu import register_tile
+from runtime.kernels.cpu.implicit_loops import frame_planes
 from runtime.kernels.cpu.register_tile import Tile
 from runtime.kernels.cpu.windows import see
 
@@ -54,13 +55,14 @@ def convolve(y: Array, x: Array, w: Array, bias: Array | None, sliding: Any, gro
     added = np.zeros(y.shape[1], y.dtype) if bias is None else np.ascontiguousarray(bias)
     lines, length = window.places.size // y.shape[4], y.shape[4]
     starts = np.ascontiguousarray(window.places[::length])
-    numbers = [groups, outputs, high, channels * frame.numel, int(window.places[-1]) + 1, length]
-    for start, images, planes in implicit_convolution.framed(x, frame):
-        flat = result[start : start + images].reshape(-1)
-        work = flat.size * steps.size // PRODUCTS_PER_ELEMENT
-        arrays = flat, planes, weights.reshape(-1), added, steps, starts
-        plan = np.array([*numbers, lines], NUMBERS)
-        threads.run_ranges(_entry(y.dtype), images * groups, work, *arrays, plan)
+    room = 0 if frame.is_bare else channels * frame.numel
+    planes = scratch.take("planes", (threads.get_num_threads() * room,), x.dtype)
+    numbers = groups, outputs, high, channels, frame.numel, room, int(window.places[-1]) + 1
+    framing = *x.shape[2:], *frame.sizes, *frame.before
+    plan = np.array([*numbers, length, lines, *framing], NUMBERS)
+    arrays = result.reshape(-1), x.reshape(-1), planes, weights.reshape(-1), added, steps, starts
+    work, units = y.size * steps.size // PRODUCTS_PER_ELEMENT, x.shape[0] * groups
+    threads.run_ranges(_entry(y.dtype), units, work, *arrays, plan, numbered=True)
     if result is not y:
         y[...] = result
 
@@ -74,10 +76,10 @@ def _entry(dtype: Any) -> Any:
         f"BLOCK, SIZE = {BLOCK}, {np.dtype(dtype).itemsize}\n",
         build.plain_source(build_sliding),
         *("@intrinsic\n" + build.plain_source(f) for f in (sliding_product, add_vector)),
-        "@inner\n" + build.plain_source(deliver),
+        *("@inner\n" + build.plain_source(function) for function in (frame_planes, deliver)),
         "@entry\n" + build.plain_source(convolve_flat) + "\nkernel = convolve_flat\n",
     ]
-    arguments = (int, int, *[dtype] * 4, *[NUMBERS] * 3)
+    arguments = (int, int, int, *[dtype] * 5, *[NUMBERS] * 3)
     return build.entry_point(f"flat_convolution_{dtype.name}", "\n\n".join(parts), arguments)
 
 
@@ -163,16 +165,24 @@ def deliver(y, sums, begin, end, starts, length, bias):
             i += 1
 
 
-def convolve_flat(first, last, y, x, weights, bias, steps, starts, plan):
-    """y = w * x + bias for the groups of images from first to last, numbered through."""
-    groups, outputs, high, group_numel, span, length, lines = plan
+def convolve_flat(part, first, last, y, x, planes, weights, bias, steps, starts, plan):
+    """y = w * x + bias for the groups of images from first to last, numbered through.
+
+    Each is framed in the part's own piece of `planes`, if it needs a frame.
+    """
+    groups, outputs, high, channels, numel, room, span, length, lines = plan[:9]
     depth, gap = steps.size, BLOCK + 2 * WIDTH
+    seen, group_numel = planes[part * room : (part + 1) * room], np.int64(0)
+    if not room:
+        seen, group_numel = x, channels * numel
     sums = np.empty(ROWS * gap, x.dtype)
-    to, source = np.int64(sums.ctypes.data), np.int64(x.ctypes.data)
+    to, source = np.int64(sums.ctypes.data), np.int64(seen.ctypes.data)
     goal = np.int64(y.ctypes.data)
     table, at_steps = np.int64(weights.ctypes.data), np.int64(steps.ctypes.data)
     for unit in range(first, last):
         group = unit % groups
+        if room:
+            frame_planes(seen, x, unit * channels, channels, numel, plan[9:], unit == first)
         for begin in range(0, span, BLOCK):
             end = min(begin + BLOCK, span)
             for o in range(0, outputs, ROWS):

@@ -20,7 +20,7 @@ Array = Any
 UNIT = 16  # rows or columns are shared out in so many
 MANY = 8  # matrices that are shared out as they are
 ITEMS, ROWS, COLUMNS = range(3)
-PRODUCTS_PER_ELEMENT = 8  # products that take as long as an element of element-wise work
+PRODUCTS_PER_ELEMENT = 16  # products that take as long as an element of element-wise work
 NUMBERS = np.dtype(np.int64)
 
 PIECE = f"""\

@@ -24,7 +24,7 @@ WIDE = 128  # columns that repay a copy of rows which lie across
 FEW_ROWS = 24  # a panel that meets no more rows is not copied, if it lies densely
 SMALLEST, SMALLEST_TURNED, LARGEST = 1 << 20, 1 << 17, 1 << 27  # products of elements
 FEWEST = 16  # rows: of fewer, OpenBLAS copies nothing either
-PRODUCTS_PER_ELEMENT = 8  # products that take as long as an element of element-wise work
+PRODUCTS_PER_ELEMENT = 16  # products that take as long as an element of element-wise work
 NUMBERS = np.dtype(np.int64)
 
 
