@@ -97,7 +97,9 @@ def test_gradient_of_the_input_is_the_transpose(numbers: Any) -> None:
     np.testing.assert_allclose((x * case.x).sum(), (case.grad * case.y).sum())
     column_convolution.convolve_transposed(columns, case.grad, case.w, case.plan, case.groups)
     np.testing.assert_allclose(x, columns, atol=1e-12)
-    implicit_convolution.convolve_transposed(implicit, case.grad, case.w, case.sliding, case.groups)
+    implicit_convolution.convolve_transposed(
+        implicit, case.grad, case.w, None, case.sliding, case.groups
+    )
     np.testing.assert_allclose(implicit, columns, atol=1e-12)
 
 
@@ -121,7 +123,7 @@ def test_images_shared_among_threads(
         monkeypatch.setattr(threads, "_threads", count)
         y, flat, x, w = map(np.empty_like, (case.y, case.y, *expected))
         implicit_convolution.convolve(y, case.x, case.w, None, *how)
-        implicit_convolution.convolve_transposed(x, case.grad, case.w, *how)
+        implicit_convolution.convolve_transposed(x, case.grad, case.w, None, *how)
         implicit_convolution.correlate(w, case.grad, case.x, *how)
         for value, exact in ((y, case.y), (x, expected[0]), (w, expected[1])):
             np.testing.assert_allclose(value, exact, atol=1e-11)
@@ -150,7 +152,7 @@ def test_implicit_products_in_blocks_are_accurate(
     how = strides, padding, (1, 1, 1)
     plan = planes.lay_out(x.shape[2:], (1, 3, 3), places, *how)
     implicit_convolution.convolve(y, x, w, None, how, 1)
-    implicit_convolution.convolve_transposed(dx, grad, w, how, 1)
+    implicit_convolution.convolve_transposed(dx, grad, w, None, how, 1)
     implicit_convolution.correlate(dw, grad, x, how, 1)
     column_convolution.convolve_transposed(exact_dx, grad.astype(np.float64), wide[1], plan, 1)
     column_convolution.correlate(exact_dw, grad.astype(np.float64), wide[0], plan, 1)

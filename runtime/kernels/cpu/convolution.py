@@ -54,9 +54,7 @@ def convolution(
     if not transposed:
         product(y, x, w, bias, geometry)
         return
-    product_transposed(y, x, w, geometry)
-    if bias is not None:
-        y += bias.reshape(1, -1, 1, 1, 1)
+    product_transposed(y, x, w, bias, geometry)
 
 
 @quiet
@@ -77,7 +75,7 @@ def convolution_grad_input(
     if transposed:
         product(dx, dy, w, None, geometry)
     else:
-        product_transposed(dx, dy, w, geometry)
+        product_transposed(dx, dy, w, None, geometry)
 
 
 @quiet
@@ -146,12 +144,14 @@ def product(y: Array, x: Array, w: Array, bias: Array | None, geometry: Geometry
         algorithm.convolve(y, x, w, bias, planes, groups)
 
 
-def product_transposed(x: Array, y: Array, w: Array, geometry: Geometry) -> None:
-    """x = the gradient that y sends back through w; with stride 1, a convolution again."""
+def product_transposed(
+    x: Array, y: Array, w: Array, bias: Array | None, geometry: Geometry
+) -> None:
+    """x = the gradient that y sends back through w, plus bias; with stride 1, a convolution."""
     if not x.size:
         return
     if not y.size or not w.size:
-        x.fill(0)
+        x[...] = 0 if bias is None else bias.reshape(-1, 1, 1, 1)
         return
     y, w = np.ascontiguousarray(y), np.ascontiguousarray(w)
     reach = [d * (k - 1) for d, k in zip(geometry.dilation, w.shape[2:], strict=True)]
@@ -160,13 +160,17 @@ def product_transposed(x: Array, y: Array, w: Array, geometry: Geometry) -> None
     if is_pointwise(w, geometry):
         pointwise_convolution.convolve_transposed(x, y, w, geometry.groups)
     elif suits_offsets(y.dtype, w.shape[1]) or (has_stride and y.dtype.kind == "f"):
-        implicit_convolution.convolve_transposed(x, y, w, geometry[:3], geometry.groups)
+        implicit_convolution.convolve_transposed(x, y, w, bias, geometry[:3], geometry.groups)
+        return
     elif not has_stride and min(padding) >= 0:
         flipped = Geometry(geometry.stride, padding, geometry.dilation, geometry.groups)  # type: ignore[arg-type]
-        product(x, y, flip(w, geometry.groups), None, flipped)
+        product(x, y, flip(w, geometry.groups), bias, flipped)
+        return
     else:
         planes = lay_out(x.shape[2:], w.shape[2:], y.shape[2:], *geometry[:3])
         column_convolution.convolve_transposed(x, y, w, planes, geometry.groups)
+    if bias is not None:
+        x += bias.reshape(-1, 1, 1, 1)
 
 
 def product_weight(w: Array, y: Array, x: Array, geometry: Geometry) -> None:

@@ -68,21 +68,23 @@ def convolve(y: Array, x: Array, w: Array, bias: Array | None, sliding: Any, gro
     _multiply(y, x, frame, [(window, steps, panels)], bias, groups)
 
 
-def convolve_transposed(x: Array, y: Array, w: Array, sliding: Any, groups: int) -> None:
-    """x = the gradient that y sends back through w."""
+def convolve_transposed(
+    x: Array, y: Array, w: Array, bias: Array | None, sliding: Any, groups: int
+) -> None:
+    """x = the gradient that y sends back through w, plus bias."""
     frame, windows = see_back(x.shape[2:], w.shape[2:], y.shape[2:], *sliding)
     tile, inputs, outputs = tile_for(w.dtype, w.shape[1]), w.shape[0] // groups, w.shape[1]
     threes = []
     for window in windows:
         if not window.taps.size:
-            x.fill(0)
+            x[...] = 0 if bias is None else bias.reshape(-1, 1, 1, 1)
         elif window.places.size:
             panels = _empty_panels(tile, w.dtype, groups, outputs, inputs * window.taps.size)
             arrays = panels, w.reshape(-1), window.chosen
             numbers = inputs, outputs, w[0, 0].size
             _over_panels("pack_back", tile, groups, outputs, panels.size, *arrays, *numbers)
             threes.append((window, _steps(window, inputs, frame.numel), panels))
-    _multiply(x, y, frame, threes, None, groups)
+    _multiply(x, y, frame, threes, bias, groups)
 
 
 def _multiply(
