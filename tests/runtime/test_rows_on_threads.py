@@ -72,7 +72,35 @@ COPIES: dict[str, Callable[[], list[Tensor]]] = {
     "casts, strided": lambda: [strided(31, 17).long().t().float(), strided(31, 17).int().bool()],
 }
 DTYPES = (torch.float32, torch.float64, torch.int64, torch.int32, torch.int16, torch.bool)
-CASES = {**NORMS, **COPIES}
+MOVES: dict[str, Callable[[], list[Tensor]]] = {
+    "cat": lambda: [torch.cat([tensor(31, 7), tensor(31, 11)], dim) for dim in (1, -1)],
+    "cat, first dim": lambda: [torch.cat([tensor(7, 31), tensor(3, 31), tensor(1, 31)])],
+    "cat of three": lambda: [torch.cat([tensor(7, n) for n in (9, 31, 40)], 1)],
+    "cat, strided": lambda: [torch.cat([strided(7, 31), tensor(31, 7).t()])],
+    "cat of bool": lambda: [torch.cat([tensor(9, 31) > 0, tensor(9, 31) > 1], 1)],
+    "stack": lambda: [torch.stack([tensor(7, 31), tensor(7, 31, seed=1)], dim) for dim in range(3)],
+    "stack into": lambda: [
+        torch.stack([tensor(7, 31), tensor(7, 31)], out=torch.empty(2, 7, 62)[..., ::2])
+    ],
+    "flip": lambda: [tensor(7, 9, 11).flip(*dims) for dims in ((0,), (1,), (2,), (0, 1), (0, 2))],
+    "flip, strided": lambda: [strided(9, 31).flip(0), strided(9, 31).flip(1)],
+    "roll": lambda: [tensor(7, 9, 11).roll(3, dim) for dim in (0, 1, 2)] + [tensor(7, 99).roll(50)],
+    "roll, strided": lambda: [strided(9, 31).roll((2, 3), (0, 1)), strided(9, 31).roll(100)],
+    "repeat": lambda: [tensor(7, 11).repeat(2, 3), strided(7, 11).repeat(3, 1, 2)],
+    "repeat_interleave": lambda: [
+        tensor(9, 31).repeat_interleave(n, dim) for n in (2, 3) for dim in (None, 0, 1)
+    ],
+    "repeat_interleave of bool": lambda: [(tensor(9, 31) > 0).repeat_interleave(2, 1)],
+    "pad": lambda: [
+        F.pad(tensor(3, 9, 11), pad, value=2.0)
+        for pad in ((1, 2), (1, 2, 3, 0), (1, 1, 1, 1, 1, 1), (-2, 3))
+    ],
+    "tril": lambda: [tensor(3, 9, 11).tril(n) for n in (-2, 0, 5)],
+    "triu": lambda: [tensor(3, 9, 11).triu(n) for n in (-2, 0, 5)] + [strided(9, 31).triu()],
+    "cumsum": lambda: [tensor(9, 31).cumsum(1), strided(31, 9).cumsum(1), tensor(9, 31).cumsum(0)],
+    "logcumsumexp": lambda: [tensor(9, 31).logcumsumexp(1), tensor(9, 31).cumprod(1)],
+}
+CASES = {**NORMS, **COPIES, **MOVES}
 
 
 @pytest.fixture(autouse=True)

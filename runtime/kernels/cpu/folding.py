@@ -16,11 +16,9 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels import threads
+from runtime.kernels.cpu.strided_copy import copy_elements
 
 Array = Any
-
-COPIES_PER_ELEMENT = 8  # elements copied in the time that an element of arithmetic takes
-SHARES = 64
 
 # Moving data needs no arithmetic: one kernel serves all types of a width.
 _BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
@@ -102,7 +100,7 @@ def settle(out: Array, buffer: Array) -> None:
 def start_from(out: Array, self: Array) -> None:
     """Give `out` the values of `self`, unless the operator runs in place."""
     if out is not self:
-        copy_parts((out, self if self.shape == out.shape else np.broadcast_to(self, out.shape)))
+        copy_parts((out, self))
 
 
 def as_bits(array: Array) -> Array:
@@ -116,19 +114,10 @@ def as_int64(index: Array) -> Array:
 
 
 def copy_parts(*pairs: tuple[Array, Array]) -> None:
-    """Copy the second of each pair into the first; large ones in parts on several threads.
-
-    A thread copies its share of the first dim of every pair; NumPy lets go of the interpreter.
-    """
-    work = sum(out.size for out, _ in pairs) // COPIES_PER_ELEMENT
-    if work < 2 * threads.GRAIN or threads.get_num_threads() == 1:
-        for out, source in pairs:
+    """Copy the second of each pair, broadcast, of the same dtype, into the first; large ones on
+    several threads."""
+    for out, source in pairs:
+        if threads.part_count(out.size, out.size) == 1:
             np.copyto(out, source)
-        return
-
-    def copy_share(start: int, stop: int) -> None:
-        for out, source in pairs:
-            first, last = len(out) * start // SHARES, len(out) * stop // SHARES
-            np.copyto(out[first:last], source[first:last])
-
-    threads.run_ranges(copy_share, SHARES, work)
+        else:
+            copy_elements(as_bits(out), as_bits(np.broadcast_to(source, out.shape)))

@@ -1,4 +1,4 @@
-"""Plans of small kernels that go over a whole tensor: move, repeat, surround or sum it."""
+"""Plans of kernels that go over a whole dense tensor: move, repeat, surround or sum it."""
 
 # ruff: noqa: F821 - T is a name of the compiled text.
 
@@ -14,7 +14,9 @@ from runtime.kernels.cpu.folding import folded_shape
 from runtime.kernels.cpu.planned import Operand, Plan, Planner
 from runtime.kernels.cpu.small import (
     entry_for,
+    is_dense,
     is_small,
+    plan_lines,
     plan_one,
 )
 from runtime.kernels.typed import typed
@@ -24,54 +26,61 @@ Array = Any
 
 def plan_flip(out: Operand, self: Operand, dims: Sequence[int]) -> Plan | None:
     """Plan `flip` of one dim."""
-    if not is_small(out, self) or len(dims) != 1 or not self.sizes:
+    if not is_dense(out, self) or len(dims) != 1 or not self.sizes:
         return None
-    entry = entry_for(flip_flat, out.dtype, out.dtype, self.dtype, *(int,) * 4)
-    return plan_one(entry, folded_shape(self.sizes, dims[0]))
+    outer, size, inner = folded_shape(self.sizes, dims[0])
+    lines = outer if inner == 1 else outer * size
+    return plan_lines(flip_flat, out, self, lines, (size, inner))
 
 
 @typed
-def flip_flat(out, self, at, outer, size, inner):
-    """out[o, j, i] = self[o, size - 1 - j, i]."""
-    for o in range(outer):
+def flip_flat(start, stop, out, self, at, size, inner):
+    """out[o, j, i] = self[o, size - 1 - j, i]: rows, or lines of more than one element."""
+    for line in range(start, stop):
         if inner == 1:
-            target = out[o * size : (o + 1) * size]
-            source = self[at + o * size : at + (o + 1) * size]
+            target = out[line * size : (line + 1) * size]
+            source = self[at + line * size : at + (line + 1) * size]
             for j in range(size):
-                target[j] = source[size - 1 - j]
+                target[j] = source[np.uint64(size - 1 - j)]
         else:
-            for j in range(size):
-                start, end = (o * size + j) * inner, at + (o * size + size - 1 - j) * inner
-                for i in range(inner):
-                    out[start + i] = self[end + i]
+            o, j = divmod(line, size)
+            other = at + (o * size + size - 1 - j) * inner
+            target, source = out[line * inner : (line + 1) * inner], self[other : other + inner]
+            for i in range(inner):
+                target[i] = source[i]
 
 
 def plan_roll(
     out: Operand, self: Operand, shifts: int | Sequence[int], dims: int | Sequence[int] = ()
 ) -> Plan | None:
     """Plan `roll` of one dim, or of the flat tensor."""
-    if not is_small(out, self) or not self.sizes:
+    if not is_dense(out, self) or not self.sizes:
         return None
     by = [shifts] if isinstance(shifts, int) else list(shifts)
     along = [dims] if isinstance(dims, int) else list(dims)
     if len(by) != 1 or len(along) > 1:
         return None
     count = prod(self.sizes)
-    outer, size, inner = folded_shape(self.sizes, along[0]) if along else (1, count, 1)
-    entry = entry_for(roll_flat, out.dtype, out.dtype, self.dtype, *(int,) * 4)
-    return plan_one(entry, (outer, size * inner, by[0] % size * inner))
+    _, size, inner = folded_shape(self.sizes, along[0]) if along else (1, count, 1)
+    return plan_lines(roll_flat, out, self, count, (size * inner, by[0] % size * inner))
 
 
 @typed
-def roll_flat(out, self, at, outer, width, shift):
-    """out[o, shift:] = self[o, :-shift], and what is left comes to the front."""
-    for start in range(0, outer * width, width):
-        target, source = out[start : start + width], self[at + start : at + start + width]
-        behind, before = target[shift:], source[width - shift :]
-        for i in range(behind.size):
-            behind[i] = source[i]
-        for i in range(before.size):
-            target[i] = before[i]
+def roll_flat(start, stop, out, self, at, width, shift):
+    """out[o, shift:] = self[o, :-shift], and what is left comes to the front, for elements start
+    to stop."""
+    place = start
+    while place < stop:
+        row, column = divmod(place, width)
+        if column < shift:
+            count, source = shift - column, column + width - shift
+        else:
+            count, source = width - column, column - shift
+        count, source = min(count, stop - place), at + row * width + source
+        target, run = out[place : place + count], self[source : source + count]
+        for i in range(count):
+            target[i] = run[i]
+        place += count
 
 
 def plan_repeat_interleave(
@@ -82,26 +91,26 @@ def plan_repeat_interleave(
     output_size: int | None = None,
 ) -> Plan | None:
     """Plan `repeat_interleave` with one number for all slices."""
-    if not is_small(out, self):
+    if not is_dense(out, self):
         return None
     outer, size, inner = folded_shape(self.sizes, dim) if dim is not None else (1, 1, 1)
     lines = prod(self.sizes) if dim is None else outer * size
-    entry = entry_for(repeat_flat, out.dtype, out.dtype, self.dtype, *(int,) * 4)
-    return plan_one(entry, (lines, inner, repeats))
+    return plan_lines(repeat_flat, out, self, lines, (inner, repeats))
 
 
 @typed
-def repeat_flat(out, self, at, lines, inner, repeats):
+def repeat_flat(start, stop, out, self, at, inner, repeats):
     """Every line of `inner` elements, `repeats` times."""
     if inner == 1 and repeats == 2:
-        source = self[at : at + lines]
-        for i in range(lines):
-            out[np.uint64(2 * i)] = source[i]
-            out[np.uint64(2 * i + 1)] = source[i]
+        source, pairs = self[at + start : at + stop], out[2 * start : 2 * stop]
+        for i in range(source.size):
+            value = source[i]
+            pairs[np.uint64(2 * i)] = value
+            pairs[np.uint64(2 * i + 1)] = value
         return
-    place = 0
-    for start in range(at, at + lines * inner, inner):
-        source = self[start : start + inner]
+    place = start * inner * repeats
+    for first in range(at + start * inner, at + stop * inner, inner):
+        source = self[first : first + inner]
         for _ in range(repeats):
             target = out[place : place + inner]
             for i in range(inner):
@@ -111,61 +120,60 @@ def repeat_flat(out, self, at, lines, inner, repeats):
 
 def plan_pad(out: Operand, self: Operand, pad: Sequence[int], value: Any) -> Plan | None:
     """Plan `constant_pad_nd` around the last one or two dims."""
-    if not is_small(out, self) or not 2 <= len(pad) <= 4 or min(pad) < 0 or not self.sizes:
+    if not is_dense(out, self) or not 2 <= len(pad) <= 4 or min(pad) < 0 or not self.sizes:
         return None
     if value.__class__ not in (int, float) or (out.dtype.kind != "f" and value.__class__ is float):
         return None
     columns, rows = self.sizes[-1], self.sizes[-2] if len(pad) == 4 else 1
     left, right, top, bottom = (*pad, 0, 0)[:4]
     filler = float(value) if out.dtype.kind == "f" else value
-    kinds = (*(int,) * 7, filler.__class__)
-    entry = entry_for(pad_flat, out.dtype, out.dtype, self.dtype, *kinds)
-    return plan_one(entry, (rows, columns, left, right, top, bottom, filler))
+    lines = prod(out.sizes) // (left + columns + right)
+    numbers = rows, columns, left, right, top, bottom, filler
+    return plan_lines(pad_flat, out, self, lines, numbers)
 
 
 @typed
-def pad_flat(out, self, at, rows, columns, left, right, top, bottom, value):
-    """Planes of `rows` by `columns` elements, surrounded by `value`."""
-    width, filler = left + columns + right, T(value)
-    plane = (top + rows + bottom) * width
-    source = at
-    for start in range(0, out.size, plane):
-        for i in range(start, start + top * width):
-            out[np.uint64(i)] = filler
-        for row in range(rows):
-            target = out[start + (top + row) * width : start + (top + row + 1) * width]
-            line = self[source : source + columns]
-            for i in range(left):
+def pad_flat(start, stop, out, self, at, rows, columns, left, right, top, bottom, value):
+    """Lines of planes of `rows` by `columns` elements, surrounded by `value`."""
+    width, height, filler = left + columns + right, top + rows + bottom, T(value)
+    for line in range(start, stop):
+        target = out[line * width : (line + 1) * width]
+        plane, row = divmod(line, height)
+        row -= top
+        if row < 0 or row >= rows:
+            for i in range(width):
                 target[i] = filler
-            middle = target[left : left + columns]
-            for i in range(columns):
-                middle[i] = line[i]
-            for i in range(left + columns, width):
-                target[i] = filler
-            source += columns
-        for i in range(start + (top + rows) * width, start + plane):
-            out[np.uint64(i)] = filler
+            continue
+        first = at + (plane * rows + row) * columns
+        middle, source = target[left : left + columns], self[first : first + columns]
+        for i in range(left):
+            target[i] = filler
+        for i in range(columns):
+            middle[i] = source[i]
+        for i in range(left + columns, width):
+            target[i] = filler
 
 
 def plan_triangle(is_upper: bool) -> Planner:
     """The planner of `triu` or `tril`."""
 
     def plan(out: Operand, self: Operand, diagonal: int = 0) -> Plan | None:
-        if not is_small(out, self):
+        if not is_dense(out, self):
             return None
-        entry = entry_for(triangle_flat, out.dtype, out.dtype, self.dtype, *(int,) * 5)
-        return plan_one(entry, (*self.sizes[-2:], diagonal, int(is_upper)))
+        rows, columns = self.sizes[-2:]
+        lines = prod(self.sizes) // columns
+        return plan_lines(triangle_flat, out, self, lines, (rows, columns, diagonal, int(is_upper)))
 
     return plan
 
 
 @typed
-def triangle_flat(out, self, at, rows, columns, diagonal, upper):
+def triangle_flat(start, stop, out, self, at, rows, columns, diagonal, upper):
     """One side of each matrix, the rest being zero."""
-    for start in range(0, out.size, columns):
-        row = start // columns % rows
-        edge = min(max(row + diagonal + 1 - upper, 0), columns)
-        target, source = out[start : start + columns], self[at + start : at + start + columns]
+    for line in range(start, stop):
+        edge = min(max(line % rows + diagonal + 1 - upper, 0), columns)
+        target = out[line * columns : (line + 1) * columns]
+        source = self[at + line * columns : at + (line + 1) * columns]
         for i in range(columns):
             kept = (i >= edge) if upper else (i < edge)
             target[i] = source[i] if kept else T(0)
@@ -196,36 +204,38 @@ def spread_flat(out, self, at, size, columns, first):
 
 
 def plan_cumsum(out: Operand, self: Operand, dim: int, dtype: Any = None) -> Plan | None:
-    """Plan `cumsum` without a change of dtype."""
-    if not is_small(out, self) or out.dtype != self.dtype or not self.sizes:
+    """Plan `cumsum` without a change of dtype; many columns are summed side by side elsewhere."""
+    if not is_dense(out, self) or out.dtype != self.dtype or not self.sizes:
         return None
-    acc = float if out.dtype.kind == "f" else int
-    entry = entry_for(cumsum_flat, out.dtype, out.dtype, self.dtype, *(int,) * 4, acc)
-    return plan_one(entry, (*folded_shape(self.sizes, dim), acc(0)))
+    outer, size, inner = folded_shape(self.sizes, dim)
+    if inner > 1 and not is_small(out, self):
+        return None
+    zero = 0.0 if out.dtype.kind == "f" else 0
+    return plan_lines(cumsum_flat, out, self, outer * inner, (size, inner, zero))
 
 
 @typed
-def cumsum_flat(out, self, at, outer, size, inner, zero):
+def cumsum_flat(start, stop, out, self, at, size, inner, zero):
     """out[o, j, i] = the sum of self[o, :j + 1, i], in the type of `zero`.
 
     Four rows at a time: one sum waits for itself, four do not wait for each other.
     """
-    lines = outer * inner
-    whole = lines - lines % 4
-    for line in range(0, whole, 4):
+    whole = stop - (stop - start) % 4
+    for line in range(start, whole, 4):
         a, b, c, d = zero, zero, zero, zero
         pa = line // inner * size * inner + line % inner
         pb = (line + 1) // inner * size * inner + (line + 1) % inner
         pc = (line + 2) // inner * size * inner + (line + 2) % inner
         pd = (line + 3) // inner * size * inner + (line + 3) % inner
-        for _ in range(size):
-            a, b = a + self[at + pa], b + self[at + pb]
-            c, d = c + self[at + pc], d + self[at + pd]
-            out[pa], out[pb], out[pc], out[pd] = T(a), T(b), T(c), T(d)
-            pa, pb, pc, pd = pa + inner, pb + inner, pc + inner, pd + inner
-    for line in range(whole, lines):
-        a, pa = zero, line // inner * size * inner + line % inner
-        for _ in range(size):
-            a = a + self[at + pa]
-            out[pa] = T(a)
-            pa += inner
+        ra, rb, rc, rd = self[at + pa :], self[at + pb :], self[at + pc :], self[at + pd :]
+        ta, tb, tc, td = out[pa:], out[pb:], out[pc:], out[pd:]
+        for j in range(0, size * inner, inner):
+            k = np.uint64(j)
+            a, b, c, d = a + ra[k], b + rb[k], c + rc[k], d + rd[k]
+            ta[k], tb[k], tc[k], td[k] = T(a), T(b), T(c), T(d)
+    for line in range(whole, stop):
+        acc, first = zero, line // inner * size * inner + line % inner
+        row, target = self[at + first :], out[first:]
+        for j in range(0, size * inner, inner):
+            acc = acc + row[np.uint64(j)]
+            target[np.uint64(j)] = T(acc)

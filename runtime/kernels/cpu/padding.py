@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from runtime.kernels.cpu.copy import fill
+from runtime.kernels.cpu.folding import copy_parts
 from runtime.kernels.cpu.moving_plans import plan_pad
 from runtime.kernels.cpu.planned import planned
 
@@ -22,5 +24,5 @@ def constant_pad_nd(out: Array, self: Array, pad: Sequence[int], value: Any) -> 
         size = self.shape[dim]
         kept[dim] = slice(max(-before, 0), size - max(-after, 0))
         target[dim] = slice(max(before, 0), out.shape[dim] - max(after, 0))
-    out.fill(value)
-    out[tuple(target)] = self[tuple(kept)]
+    fill(out, value)
+    copy_parts((out[tuple(target)], self[tuple(kept)]))

@@ -11,7 +11,7 @@ import numpy as np
 
 from runtime.kernels import threads
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu import moving_plans
+from runtime.kernels.cpu import copy, moving_plans
 from runtime.kernels.cpu.folding import (
     as_bits,
     buffer_of,
@@ -31,28 +31,39 @@ Array = Any
 def plan_join(out: Operand, tensors: Sequence[Operand], dim: int = 0) -> Plan | None:
     """Plan joining dense arrays: rows of `out` are rows of all arrays, one behind the other."""
     count = prod(out.sizes)
-    if not 0 < count < threads.GRAIN or not all(prod(each.sizes) for each in tensors):
-        return None
     outer = prod(out.sizes[: dim % len(out.sizes)])
-    if len(tensors) == 2 and out.dtype in DTYPES:
-        arguments = out.dtype, out.dtype, out.dtype, int
-        return Plan(_pair_runner(join_two.entry_point(out.dtype, arguments)), outer)
-    return Plan(_join if outer == 1 else _join_rows, outer)
+    if not count or not all(prod(each.sizes) for each in tensors):
+        return None
+    if len(tensors) == 2 and out.dtype in DTYPES and (outer > 1 or count < threads.GRAIN):
+        arguments = int, int, out.dtype, out.dtype, out.dtype, int
+        return Plan(_pair_runner(join_two.entry_point(out.dtype, arguments), count), outer)
+    if count < threads.GRAIN:
+        return Plan(_join if outer == 1 else _join_rows, outer)
+    return Plan(_join_large, outer) if outer == 1 else None
 
 
-def _pair_runner(entry: Any) -> Any:
+def _pair_runner(entry: Any, work: int) -> Any:
     def run(out: Array, arrays: Sequence[Array], outer: int) -> None:
         first, second = arrays
-        entry(out, first, second, outer)
+        entry(0, outer, out, first, second, outer)
 
-    return run
+    def run_parts(out: Array, arrays: Sequence[Array], outer: int) -> None:
+        threads.run_ranges(entry, outer, work, out, *arrays, outer)
+
+    return run if work < 2 * threads.GRAIN else run_parts
 
 
 @typed
-def join_two(out, first, second, outer):
+def join_two(start, stop, out, first, second, outer):
     """Row r of the result is row r of both, one behind the other."""
     a, b = first.size // outer, second.size // outer
-    for row in range(outer):
+    if a == 1 and b == 1:
+        one, other, pairs = first[start:stop], second[start:stop], out[2 * start : 2 * stop]
+        for i in range(one.size):
+            pairs[np.uint64(2 * i)] = one[i]
+            pairs[np.uint64(2 * i + 1)] = other[i]
+        return
+    for row in range(start, stop):
         target, source = out[row * (a + b) : row * (a + b) + a], first[row * a : (row + 1) * a]
         for i in range(a):
             target[i] = source[i]
@@ -60,6 +71,13 @@ def join_two(out, first, second, outer):
         source = second[row * b : (row + 1) * b]
         for i in range(b):
             target[i] = source[i]
+
+
+def _join_large(out: Array, arrays: Sequence[Array], outer: int) -> None:
+    start = 0
+    for array in arrays:
+        copy.assign(out[start : start + array.size], array)
+        start += array.size
 
 
 def _join(out: Array, arrays: Sequence[Array], outer: int) -> None:
@@ -132,10 +150,11 @@ def repeat_interleave_int(
     buffer = buffer_of(out)
     outer, size, inner = source.shape
     if inner == 1:
-        _repeat_elements(as_bits(buffer).reshape(-1, repeats), as_bits(source).reshape(-1))
+        arrays = as_bits(buffer).reshape(-1, repeats), as_bits(source).reshape(-1)
+        threads.run_rows(_repeat_elements, arrays)
     else:
         target = buffer.reshape(outer, size, repeats, inner)
-        target[...] = source[:, :, None]
+        copy_parts((target, source[:, :, None]))
     settle(out, buffer)
 
 
@@ -155,8 +174,9 @@ def roll(
         return
     if isinstance(dims, (tuple, list)) and not dims:
         shift = shifts[0] if isinstance(shifts, (tuple, list)) else shifts
-        flat = self.reshape(-1)
-        _copy_rolled(out.reshape(-1) if out.flags.c_contiguous else out.flat, flat, shift, 0)
+        buffer = buffer_of(out)
+        _copy_rolled(buffer.reshape(-1), self.reshape(-1), shift, 0)
+        settle(out, buffer)
         return
     shifts = list(shifts) if isinstance(shifts, (tuple, list)) else [shifts]
     dims = list(dims) if isinstance(dims, (tuple, list)) else [dims]
@@ -169,8 +189,9 @@ def _copy_rolled(out: Array, self: Array, shift: int, dim: int) -> None:
     size = self.shape[dim]
     shift %= size
     before = (slice(None),) * (dim % self.ndim)
-    out[(*before, slice(shift, None))] = self[(*before, slice(None, size - shift))]
-    out[(*before, slice(None, shift))] = self[(*before, slice(size - shift, None))]
+    behind, front = (*before, slice(shift, None)), (*before, slice(None, shift))
+    rest, end = (*before, slice(None, size - shift)), (*before, slice(size - shift, None))
+    copy_parts((out[behind], self[rest]), (out[front], self[end]))
 
 
 def repeat(out: Array, self: Array, repeats: Sequence[int]) -> None:
@@ -181,7 +202,7 @@ def repeat(out: Array, self: Array, repeats: Sequence[int]) -> None:
     interleaved = [n for pair in zip(repeats, padded.shape, strict=True) for n in pair]
     source = padded[tuple(i for _ in repeats for i in (None, slice(None)))]
     target = out.reshape(interleaved)  # splitting dims never copies
-    target[...] = source
+    copy_parts((target, source))
 
 
 @planned(moving_plans.plan_triangle(False))

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.kernels import threads
 from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.typed import TypedKernel
 
@@ -24,10 +25,15 @@ INT64, BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 
 def is_small(out: Operand, *operands: Operand) -> bool:
     """Whether dense operands of the usual dtypes give few elements, but some."""
+    return is_dense(out, *operands) and all(prod(each.sizes) <= SMALL for each in (out, *operands))
+
+
+def is_dense(out: Operand, *operands: Operand) -> bool:
+    """Whether operands are dense, and the result is of a usual dtype; none without elements."""
     return (
         out.dtype in DTYPES
-        and 0 < prod(out.sizes) <= SMALL
-        and all(each.is_contiguous and 0 < prod(each.sizes) <= SMALL for each in operands)
+        and prod(out.sizes) > 0
+        and all(each.is_contiguous and prod(each.sizes) for each in operands)
     )
 
 
@@ -60,6 +66,25 @@ def plan_one(entry: Callable[..., Any], numbers: tuple[Any, ...]) -> Plan:
         entry(target, a, at, *numbers)
 
     return Plan(run, numbers)
+
+
+def plan_lines(
+    kernel: TypedKernel, out: Operand, self: Operand, lines: int, numbers: tuple[Any, ...]
+) -> Plan:
+    """The plan of kernel(start, stop, out, self, at, *numbers) for parts of range(lines).
+
+    Many elements are shared by the threads.
+    """
+    kinds = int, int, out.dtype, self.dtype, int, *[each.__class__ for each in numbers]
+    entry, work = entry_for(kernel, out.dtype, *kinds), prod(out.sizes)
+
+    def run(target: Array, a: Array, at: int, numbers: Any) -> None:
+        entry(0, lines, target, a, at, *numbers)
+
+    def run_parts(target: Array, a: Array, at: int, numbers: Any) -> None:
+        threads.run_ranges(entry, lines, work, target, a, at, *numbers)
+
+    return Plan(run if work < 2 * threads.GRAIN else run_parts, numbers)
 
 
 def are_dense_alike(dtype: Any, *operands: Operand | None) -> bool:
