@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test gpu generate check bench clean
+.PHONY: demo test test-cuda gpu generate check bench clean
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
@@ -16,6 +16,9 @@ test: $(VENV)/test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+test-cuda: $(VENV)/test-cuda
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests/cuda
 
 gpu: $(VENV)/gpu
 	$(BIN)/python -m pytest -q -m gpu tests/gpu --gpu-report gpu_report.md
@@ -36,6 +39,10 @@ $(VENV)/base: pyproject.toml
 
 $(VENV)/demo: $(VENV)/base
 	$(BIN)/pip install --quiet --editable ".[demo]"
+	touch $@
+
+$(VENV)/test-cuda: $(VENV)/test
+	$(BIN)/pip install --quiet --editable ".[cuda-compile]"
 	touch $@
 
 $(VENV)/gpu: $(VENV)/test
