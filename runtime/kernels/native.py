@@ -80,9 +80,14 @@ def _compiled(dispatcher: Any, args: Sequence[Any]) -> Native | None:
     plain = (int, float, bool, np.generic)
     if not all(arg.__class__ is np.ndarray or isinstance(arg, plain) for arg in args):
         return None
-    signature = tuple(map(typeof, args))
+    signature = tuple([_splittable(typeof(arg)) for arg in args])
     dispatcher.compile(signature)
     return _native(dispatcher.overloads[signature])
+
+
+def _splittable(kind: Any) -> Any:
+    """The type of an argument, and of its rows: some rows of a column-major array are not dense."""
+    return kind.copy(layout="A") if getattr(kind, "layout", "C") == "F" else kind
 
 
 def _native(result: Any) -> Native | None:

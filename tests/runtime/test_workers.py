@@ -15,6 +15,7 @@ import pytest
 import torchgen_out as torch
 from runtime.dispatch.operator import forget_calls
 from runtime.kernels import openblas, threads, workers
+from runtime.kernels.build import kernel
 
 
 @pytest.fixture(autouse=True)
@@ -150,6 +151,20 @@ def test_rows_of_strided_arrays_one_of_which_is_alone() -> None:
     np.testing.assert_allclose(
         torch.softmax(x, 1).numpy(), expected / expected.sum(1, keepdims=True), rtol=1e-6
     )
+
+
+def test_rows_of_a_column_major_array() -> None:
+    x = np.asfortranarray(np.arange(6000.0).reshape(60, 100))
+    out = np.zeros((60, 100))
+    threads.run_rows(copy_rows, (out, x))
+    np.testing.assert_array_equal(out, x)
+
+
+@kernel
+def copy_rows(out, x):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            out[i, j] = x[i, j]
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads cannot be moved here")
