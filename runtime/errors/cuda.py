@@ -100,10 +100,11 @@ def captured_already() -> RuntimeError:
 
 
 def random_during_capture() -> RuntimeError:
-    """Random numbers were drawn while a graph was captured."""
+    """Random numbers were drawn, while a graph was captured, that replays could not draw anew."""
     return RuntimeError(
-        "random numbers were drawn while a graph was captured: each replay would give the same "
-        "ones. Draw them before, into a tensor that the graph reads"
+        "while a graph was captured, the device's generator was seeded, or another was drawn from: "
+        "replays go on in the stream of the device's own generator. Seed it before, and draw "
+        "without generator="
     )
 
 

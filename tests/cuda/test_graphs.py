@@ -136,13 +136,42 @@ def test_states_that_are_refused():
     assert torch.cuda.current_stream() == torch.cuda.default_stream()
 
 
-def test_random_numbers_are_refused():
+def draw():
+    """Random numbers of all kinds."""
+    x = torch.ones(9, device="cuda")
+    kinds = torch.rand(5, device="cuda"), torch.randn(3, device="cuda", dtype=torch.float64)
+    kinds += torch.nn.functional.dropout(x, 0.4), torch.bernoulli(x * 0.5)
+    return [*kinds, torch.randint(0, 99, (6,), device="cuda"), torch.multinomial(x, 4)]
+
+
+def test_replays_draw_what_calls_would_draw():
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        drawn = draw()
+    torch.cuda.manual_seed(3)
+    expected = [[each.tolist() for each in draw()] for _ in range(3)]
+    torch.cuda.manual_seed(3)
+    got = []
+    for replayed in (True, False, True):
+        if replayed:
+            graph.replay()
+        got.append([each.tolist() for each in (drawn if replayed else draw())])
+    assert got == expected and got[0] != got[2]
+
+
+def test_random_numbers_that_replays_cannot_draw():
     generator = random.default_generators()[0]
     with (
-        pytest.raises(RuntimeError, match="random numbers were drawn"),
+        pytest.raises(RuntimeError, match="the device's generator was seeded"),
         torch.cuda.graph(torch.cuda.CUDAGraph()),
     ):
         generator.manual_seed(generator.initial_seed() + 1)
+    own = torch.Generator("cuda")
+    with (
+        pytest.raises(RuntimeError, match="or another was drawn from"),
+        torch.cuda.graph(torch.cuda.CUDAGraph()),
+    ):
+        torch.rand(2, device="cuda", generator=own)
 
 
 def test_replays_go_into_the_current_stream(emulated):

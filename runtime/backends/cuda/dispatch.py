@@ -13,10 +13,18 @@ import numpy as np
 
 from runtime import errors
 from runtime.backends.cpu.dispatch import common_dtype, make_copying_call
-from runtime.backends.cuda import copying, driver, faults, launching, memory, resizing, streams
+from runtime.backends.cuda import (
+    captured_draws,
+    copying,
+    driver,
+    faults,
+    launching,
+    memory,
+    resizing,
+    streams,
+)
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
-from runtime.core import generator as generators
 from runtime.core import promotion
 from runtime.core import shape as shapes
 from runtime.core.generator import Generator
@@ -24,6 +32,7 @@ from runtime.core.tensor import Tensor, build
 from runtime.dispatch import ops
 from runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
 from runtime.kernels import plan as plans
+from runtime.kernels.cuda.philox import Drawn
 from runtime.kernels.cuda.queue import Array
 
 Kernel = Callable[..., Any]
@@ -44,7 +53,11 @@ class DeviceQueue:
     @property
     def generator(self) -> Generator:
         """The device's own generator of random numbers."""
-        return generators.default_for(devices.device("cuda", self.index))
+        return captured_draws.default_generator(self.index)
+
+    def reserve(self, blocks: int, generator: Generator) -> Drawn:
+        """Take blocks of a generator's stream."""
+        return captured_draws.reserve(self.index, blocks, generator)
 
     @property
     def faults(self) -> Array:

@@ -12,11 +12,9 @@ from types import TracebackType
 from typing import Any
 
 from runtime import errors
-from runtime.backends.cuda import current, driver, memory, streams
+from runtime.backends.cuda import captured_draws, current, driver, memory, streams
 from runtime.backends.cuda.buffer import ORDINARY
 from runtime.backends.cuda.libraries import workspace
-from runtime.core import device as devices
-from runtime.core import generator as generators
 
 Pool = tuple[int, int]
 """What `pool=` takes: the number of a pool comes second."""
@@ -46,7 +44,8 @@ class CUDAGraph:
         self._pool = ORDINARY
         self._stream: streams.Stream | None = None
         self._handles: tuple[int, int] | None = None
-        self._drawn: Any = None
+        self._seeded: Any = None
+        self._draws: captured_draws.CapturedDraws | None = None
 
     def capture_begin(self, pool: Pool | None = None, capture_error_mode: str = "global") -> None:
         """Write down the work of the current stream from now on, instead of doing it.
@@ -64,36 +63,37 @@ class CUDAGraph:
         self._pool = (graph_pool_handle() if pool is None else pool)[1]
         place = self._index, self._pool
         _users[place] = _users.get(place, 0) + 1
-        self._drawn = self._generator().get_state()
+        self._seeded = captured_draws.default_generator(self._index).get_state().tolist()
         driver.current().begin_capture(self._index, stream.cuda_stream, capture_error_mode)
         memory.allocator(self._index).pool = self._pool
+        self._draws = captured_draws.begin_capture(self._index)
         driver.begin_capture()
 
     def capture_end(self) -> None:
         """End what `capture_begin` began, and make the graph ready.
 
-        **Raises** RuntimeError if random numbers were drawn meanwhile.
+        **Raises** RuntimeError if the device's generator was seeded meanwhile.
         """
         assert self._stream is not None, "capture_end without capture_begin"
         driver.end_capture()
+        captured_draws.end_capture(self._index)
         memory.allocator(self._index).pool = ORDINARY
         opened = driver.current()
         graph = opened.end_capture(self._index, self._stream.cuda_stream)
         self._handles = graph, opened.instantiate(self._index, graph)
-        if self._generator().get_state().tolist() != self._drawn.tolist():
+        generator = captured_draws.default_generator(self._index)
+        if generator.get_state().tolist() != self._seeded:
             self.reset()
             raise errors.random_during_capture()
-
-    def _generator(self) -> generators.Generator:
-        return generators.default_for(devices.device("cuda", self._index))
 
     def replay(self) -> None:
         """Do the work in the current stream.
 
         **Raises** RuntimeError if nothing was captured.
         """
-        if self._handles is None:
+        if self._handles is None or self._draws is None:
             raise errors.not_captured()
+        self._draws.begin_replay()
         stream = streams.current_handle(self._index)
         driver.current().launch_graph(self._index, self._handles[1], stream)
 
@@ -103,7 +103,7 @@ class CUDAGraph:
             driver.current().destroy_graph(self._index, *self._handles)
         if self._pool != ORDINARY:
             self._leave_pool()
-        self._handles, self._pool = None, ORDINARY
+        self._handles, self._pool, self._draws = None, ORDINARY, None
 
     def _leave_pool(self) -> None:
         place = self._index, self._pool

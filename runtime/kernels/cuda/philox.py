@@ -11,16 +11,58 @@ Source: J. K. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from runtime.kernels.cuda.typed import device_function
+from runtime.kernels.cuda.queue import Array, Queue
+from runtime.kernels.cuda.typed import device_function, device_kernel
+
+WARP = 32
+"""Threads of the smallest block."""
 
 
-def reserve(count: int, words_each: int, generator: Any) -> tuple[int, int, int]:
-    """Take the blocks for `count` numbers; return (how many, first block, seed)."""
-    blocks = -(-count * words_each // 4)
-    seed, start = generator.advance(blocks)
-    return blocks, start, seed
+class Drawn(NamedTuple):
+    """A part of a stream: how many blocks, the first one, the seed.
+
+    origin: None, or while a graph is captured the array in which each replay finds the seed and the
+    block from which `start` counts.
+    """
+
+    blocks: int
+    start: int
+    seed: int
+    origin: Array | None
+
+    @property
+    def numbers(self) -> tuple[int, int, int]:
+        """Blocks, start and seed, as kernels take them."""
+        return self[:3]
+
+    @property
+    def given(self) -> dict[str, bool]:
+        """What the text of a kernel must know."""
+        return {"CAPTURED": self.origin is not None}
+
+
+def reserve(queue: Queue, count: int, words_each: int, generator: Any) -> Drawn:
+    """Take the blocks for `count` numbers."""
+    drawn: Drawn = queue.reserve(-(-count * words_each // 4), generator)
+    return drawn
+
+
+@device_kernel("uint64*", "uint64 uint64")
+def write_origin(origin, seed, start):
+    """One thread writes where a replay begins: numbers of a launch are copied when it is queued."""
+    if cuda.grid(1) == 0:
+        origin[0] = seed
+        origin[1] = start
+
+
+@device_function
+def words_of_draw(origin, start, seed, block):
+    """The four words of a block of a draw."""
+    if CAPTURED:
+        return words_of_block(np.uint64(origin[1] + start + np.uint64(block)), origin[0])
+    return words_of_block(np.uint64(start + np.uint64(block)), seed)
 
 
 @device_function

@@ -15,7 +15,7 @@ from runtime.core import dtype as dtypes
 from runtime.core import finfo
 from runtime.kernels.cuda import distributions
 from runtime.kernels.cuda.faults import PROBABILITY, WEIGHTS, note
-from runtime.kernels.cuda.philox import reserve, words_of_block
+from runtime.kernels.cuda.philox import reserve, words_of_draw
 from runtime.kernels.cuda.queue import Array, Folded, Queue, converted
 from runtime.kernels.cuda.scan import plus, scan, zero
 from runtime.kernels.cuda.sorting import sort_rows
@@ -75,18 +75,18 @@ def _draw(
 ) -> None:
     n = self.numel
     if n:
-        blocks, start, seed = reserve(n, words_each, generator)
-        numbers = (n, blocks, start, seed, *parameters)
-        given = {"formula": formula, "NUMBERS": 4 // words_each}
-        run_elements(queue, kernel, blocks, self, *numbers, **given)
+        drawn = reserve(queue, n, words_each, generator)
+        numbers = (n, *drawn.numbers, *parameters)
+        given = {"formula": formula, "NUMBERS": 4 // words_each, **drawn.given}
+        run_elements(queue, kernel, drawn.blocks, self, drawn.origin, *numbers, **given)
 
 
-@device_kernel("X*", "I I uint64 uint64 T T")
-def draw_floats(out, n, blocks, start, seed, a, b):
+@device_kernel("X* uint64*", "I I uint64 uint64 T T")
+def draw_floats(out, origin, n, blocks, start, seed, a, b):
     """A thread owns blocks of the stream at the distance of the grid, NUMBERS of each."""
     block = I(cuda.grid(1))
     while block < blocks:
-        w0, w1, w2, w3 = words_of_block(np.uint64(start + np.uint64(block)), seed)
+        w0, w1, w2, w3 = words_of_draw(origin, start, seed, block)
         v0, v1, v2, v3 = formula(w0, w1, w2, w3, a, b)
         out[block] = store_X(v0)
         if block + blocks < n:
@@ -99,12 +99,12 @@ def draw_floats(out, n, blocks, start, seed, a, b):
         block = I(block + cuda.gridsize(1))
 
 
-@device_kernel("X*", "I I uint64 uint64 uint64 uint64")
-def draw_integers(out, n, blocks, start, seed, a, b):
+@device_kernel("X* uint64*", "I I uint64 uint64 uint64 uint64")
+def draw_integers(out, origin, n, blocks, start, seed, a, b):
     """The same for whole numbers."""
     block = I(cuda.grid(1))
     while block < blocks:
-        w0, w1, w2, w3 = words_of_block(np.uint64(start + np.uint64(block)), seed)
+        w0, w1, w2, w3 = words_of_draw(origin, start, seed, block)
         v0, v1, v2, v3 = formula(w0, w1, w2, w3, a, b)
         out[block] = store_X(v0)
         if block + blocks < n:
@@ -229,18 +229,18 @@ def bernoulli_tensor_(queue: Queue, self: Array, p: Array, generator: Any) -> No
     if not self.numel:
         return
     p = converted(queue, p.expanded(self.sizes), dtypes.float64)
-    blocks, start, seed = reserve(self.numel, 1, generator)
-    numbers = (self.numel, blocks, start, seed)
-    run_elements(queue, draw_events, blocks, self, p, queue.faults, *numbers)
+    drawn = reserve(queue, self.numel, 1, generator)
+    operands = (self, p, queue.faults, drawn.origin, self.numel, *drawn.numbers)
+    run_elements(queue, draw_events, drawn.blocks, *operands, **drawn.given)
 
 
-@device_kernel("X* float64* int64*", "I I uint64 uint64")
-def draw_events(out, p, faults, n, blocks, start, seed):
+@device_kernel("X* float64* int64* uint64*", "I I uint64 uint64")
+def draw_events(out, p, faults, origin, n, blocks, start, seed):
     """A thread owns blocks of the stream at the distance of the grid; words are compared in double
     precision, as on the CPU."""
     block = I(cuda.grid(1))
     while block < blocks:
-        words = words_of_block(np.uint64(start + np.uint64(block)), seed)
+        words = words_of_draw(origin, start, seed, block)
         for turn in range(4):
             i = I(block + turn * blocks)
             if i < n:
@@ -267,18 +267,19 @@ def native_dropout(
         queue.fill(mask, True)
         return
     scale = 1 / (1 - p) if p < 1 else 0.0
-    blocks, start, seed = reserve(input.numel, 1, queue.generator)
-    numbers = (input.numel, blocks, start, seed, threshold(p), scale)
-    run_elements(queue, drop, blocks, out, input, mask, *numbers)
+    drawn = reserve(queue, input.numel, 1, queue.generator)
+    operands = (out, input, mask, drawn.origin)
+    numbers = (input.numel, *drawn.numbers, threshold(p), scale)
+    run_elements(queue, drop, drawn.blocks, *operands, *numbers, **drawn.given)
 
 
-@device_kernel("X* X* uint8*", "I I uint64 uint64 uint64 R")
-def drop(out, x, mask, n, blocks, start, seed, threshold, scale):
+@device_kernel("X* X* uint8* uint64*", "I I uint64 uint64 uint64 R")
+def drop(out, x, mask, origin, n, blocks, start, seed, threshold, scale):
     """A thread owns blocks of the stream at the distance of the grid: an element is kept where its
     word is not below the threshold."""
     block = I(cuda.grid(1))
     while block < blocks:
-        words = words_of_block(np.uint64(start + np.uint64(block)), seed)
+        words = words_of_draw(origin, start, seed, block)
         for turn in range(4):
             i = I(block + turn * blocks)
             if i < n:
