@@ -269,6 +269,7 @@ def attend(first, last, memory, sizes, strides, scale):
         for r in range(rows):
             for j in range(width):
                 put(out, r * gap + j, element(out, r * gap + j) * totals[r])
+    return room[0]
 
 
 @typed_sum
@@ -346,3 +347,4 @@ def attend_back(first, last, memory, sizes, strides, scale):
                 *(grad_value, strides[29], grad_value, strides[29], seen, width, weight),
                 *(np.int64(1), far, grad_lines, rows, rows, edge),
             )
+    return room[0]

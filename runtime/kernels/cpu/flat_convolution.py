@@ -198,3 +198,4 @@ def convolve_flat(part, first, last, y, x, planes, weights, bias, steps, starts,
                     results = goal + channel * lines * length * SIZE
                     own_sums = to + (r * gap + WIDTH) * SIZE
                     deliver(results, own_sums, begin, end, starts, length, added)
+    return sums[0]  # not to be freed before

@@ -150,7 +150,8 @@ class Packed:
         _entry(out.dtype, "multiply_packed")(*flat, len(a), at_old, self.numbers)
 
 
-# Compiled. Addresses are int64, distances in elements.
+# Compiled. Addresses are int64, distances in elements. An array whose address is taken is returned,
+# in part, lest it be freed before.
 
 
 def copy_column(context, target, at, source, start):
@@ -255,6 +256,7 @@ def multiply_matrices(first, last, out, a, b, before, at_a, at_b, at_before, pla
             *(at_b + item * hop_b * SIZE, row_b, step_b, panel, packed),
         )
         unit += count
+    return room[0]
 
 
 def pack_matrix(panels, matrix, plan):
@@ -273,6 +275,7 @@ def multiply_packed(out, a, panels, before, m, at_before, plan):
         *(np.int64(out.ctypes.data), n, old, n, m, n, np.int64(a.ctypes.data), k, np.int64(1)),
         *(np.int64(panels.ctypes.data), k, k, np.int64(edge.ctypes.data)),
     )
+    return edge[0]
 
 
 _KERNELS: dict[str, tuple[Any, str]] = {
