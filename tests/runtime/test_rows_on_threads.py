@@ -100,7 +100,27 @@ MOVES: dict[str, Callable[[], list[Tensor]]] = {
     "cumsum": lambda: [tensor(9, 31).cumsum(1), strided(31, 9).cumsum(1), tensor(9, 31).cumsum(0)],
     "logcumsumexp": lambda: [tensor(9, 31).logcumsumexp(1), tensor(9, 31).cumprod(1)],
 }
-CASES = {**NORMS, **COPIES, **MOVES}
+POOLS: dict[str, Callable[[], list[Tensor]]] = {
+    "max_pool2d": lambda: trained(lambda x: F.max_pool2d(x, 2), (3, 5, 20, 24)),
+    "max_pool2d, large windows": lambda: trained(
+        lambda x: F.max_pool2d(x, 5, 3, 2), (3, 5, 21, 25)
+    ),
+    "max_pool2d, strided": lambda: [F.max_pool2d(strided(3, 5, 20, 24), 3, 2, 1)],
+    "max_pool1d": lambda: [F.max_pool1d(tensor(3, 50, 240), 2)],
+    "avg_pool2d": lambda: trained(lambda x: F.avg_pool2d(x, 3, 2, 1), (3, 5, 20, 24)),
+    "avg_pool2d, large windows": lambda: trained(lambda x: F.avg_pool2d(x, 5), (3, 5, 25, 25)),
+    "avg_pool3d": lambda: trained(lambda x: F.avg_pool3d(x, 2), (3, 5, 8, 10, 12)),
+    "adaptive_avg_pool2d": lambda: trained(
+        lambda x: F.adaptive_avg_pool2d(x, (3, 2)), (5, 40, 7, 9)
+    ),
+    "adaptive_avg_pool2d, whole": lambda: trained(
+        lambda x: F.adaptive_avg_pool2d(x, 1), (5, 40, 7, 9)
+    ),
+    "adaptive_max_pool2d": lambda: trained(
+        lambda x: F.adaptive_max_pool2d(x, (3, 2)), (5, 40, 7, 9)
+    ),
+}
+CASES = {**NORMS, **COPIES, **MOVES, **POOLS}
 
 
 @pytest.fixture(autouse=True)

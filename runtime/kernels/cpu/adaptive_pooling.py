@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from runtime.kernels import threads
 from runtime.kernels.build import kernel
+from runtime.kernels.cpu.copy import fill
 from runtime.kernels.cpu.planned import planned
 from runtime.kernels.cpu.pooling import planes
 from runtime.kernels.cpu.pooling_plans import plan_adaptive
 
 Array = Any
+WORK = 4  # how much more an element of a plane costs than in element-wise work
 
 
 @kernel
@@ -93,31 +96,38 @@ def window_end(i, count, size):
     return ((i + 1) * size + count - 1) // count
 
 
+def _run(kernel: Any, x: Array, *outs: Array) -> None:
+    """kernel(*outs, x), planes shared by the threads."""
+    if x.size and outs[0].size:
+        threads.run_rows(kernel, (*outs, x), work=WORK * x.size // outs[0].size)
+
+
 @planned(plan_adaptive(adaptive_max_windows, 2))
 def adaptive_max_pool2d(out: Array, indices: Array, self: Array, output_size: Any) -> None:
     """Write the largest element of each of `output_size` windows and where it stands."""
-    adaptive_max_windows(planes(out, 2), planes(indices, 2), planes(self, 2))
+    _run(adaptive_max_windows, planes(self, 2), planes(out, 2), planes(indices, 2))
 
 
 @planned(plan_adaptive(adaptive_max_windows, 3))
 def adaptive_max_pool3d(out: Array, indices: Array, self: Array, output_size: Any) -> None:
     """Write the largest element of each of `output_size` windows and where it stands."""
-    adaptive_max_windows(planes(out, 3), planes(indices, 3), planes(self, 3))
+    _run(adaptive_max_windows, planes(self, 3), planes(out, 3), planes(indices, 3))
 
 
 @planned(plan_adaptive(adaptive_mean_windows, 2))
 def adaptive_avg_pool2d(out: Array, self: Array, output_size: Any) -> None:
     """Write the mean of each of `output_size` windows."""
-    adaptive_mean_windows(planes(out, 2), planes(self, 2))
+    _run(adaptive_mean_windows, planes(self, 2), planes(out, 2))
 
 
 @planned(plan_adaptive(adaptive_mean_windows, 3))
 def adaptive_avg_pool3d(out: Array, self: Array, output_size: Any) -> None:
     """Write the mean of each of `output_size` windows."""
-    adaptive_mean_windows(planes(out, 3), planes(self, 3))
+    _run(adaptive_mean_windows, planes(self, 3), planes(out, 3))
 
 
 def adaptive_avg_pool_backward(out: Array, grad_output: Array, sizes: Any, count: int) -> None:
     """Add to every element of a window its part of the window's gradient."""
-    out.fill(0)
-    adaptive_spread_windows(planes(out, count), planes(grad_output, count))
+    fill(out, 0)
+    arrays = planes(out, count), planes(grad_output, count)
+    threads.run_rows(adaptive_spread_windows, arrays, work=WORK)

@@ -14,6 +14,7 @@ import numpy as np
 
 from runtime.kernels import threads
 from runtime.kernels.cpu import pooling_plans, unrolled_pooling
+from runtime.kernels.cpu.copy import fill
 from runtime.kernels.cpu.planned import planned
 from runtime.kernels.cpu.pooling_loops import (
     max_windows,
@@ -46,10 +47,10 @@ def max_pool2d(
 ) -> None:
     """Write the largest element of each window."""
     size, step, pad = windows(2, kernel_size, stride, padding)
+    results = planes(out, 2)
     has_places = not unrolled_pooling.suits(size)
-    indices = np.empty(out.shape if has_places else (0,) * out.ndim, np.int64)
-    arrays = planes(out, 2), planes(indices, 2), planes(self, 2)
-    _max_pool(arrays, size, step, pad, triple(dilation, 2, 1))
+    indices = np.empty(results.shape if has_places else (1, 0, 0, 0), np.int64)
+    _max_pool((results, indices, planes(self, 2)), size, step, pad, triple(dilation, 2, 1))
 
 
 @planned(pooling_plans.plan_max_pool(2))
@@ -92,18 +93,25 @@ def _max_pool(
     """arrays: the result, the places and the input; places that are not asked for are empty."""
     if not arrays[0].size:
         return
+    numbers = as_array(step), as_array(pad), as_array(spread)
     if unrolled_pooling.suits(size):
         written_out = unrolled_pooling.max_kernel(size, step[2], spread[2], bool(arrays[1].size))
-        threads.run_rows(written_out, arrays, step, pad, spread, work=4)
+        threads.run_rows(written_out, arrays, *numbers, work=4)
     else:
-        threads.run_rows(max_windows, arrays, size, step, pad, spread, work=4)
+        threads.run_rows(max_windows, arrays, as_array(size), *numbers, work=4)
+
+
+@lru_cache(maxsize=1024)
+def as_array(numbers: Triple) -> Array:
+    """Three numbers as worker threads take them."""
+    return np.array(numbers, np.int64)
 
 
 def max_pool_backward(
     out: Array, grad_output: Array, indices: Array, sizes: Any, count: int
 ) -> None:
     """Add each gradient at the place that its window chose; `count` dims are spatial."""
-    out.fill(0)
+    fill(out, 0)
     split = len(sizes) - count
     lead = prod(sizes[:split])
     shape = (lead, prod(grad_output.shape[split:]))
@@ -165,11 +173,12 @@ def _avg_pool(
         _sum_integers(y, x, size, step, pad, count_include_pad, divisor)
     else:
         counts = window_sizes(y.shape[1:], x.shape[1:], size, step, pad, count_include_pad)
+        numbers = as_array(step), as_array(pad), *counts, divisor
         if unrolled_pooling.suits(size):
             written_out = unrolled_pooling.mean_kernel(size, step[2])
-            threads.run_rows(written_out, (y, x), step, pad, *counts, divisor, work=2)
+            threads.run_rows(written_out, (y, x), *numbers, work=2)
         else:
-            threads.run_rows(mean_windows, (y, x), size, step, pad, *counts, divisor, work=2)
+            threads.run_rows(mean_windows, (y, x), as_array(size), *numbers, work=2)
 
 
 def avg_pool_backward(
@@ -186,11 +195,11 @@ def avg_pool_backward(
 ) -> None:
     """Add to every element of a window its part of the window's gradient."""
     size, step, pad = windows(count, kernel_size, stride, padding)
-    out.fill(0)
+    fill(out, 0)
     arrays = (planes(out, count), planes(grad_output, count))
     lengths = (arrays[1].shape[1:], arrays[0].shape[1:])
     counts = window_sizes(*lengths, size, step, pad, count_include_pad)
-    numbers = (size, step, pad, *counts, divisor_override or 0)
+    numbers = *map(as_array, (size, step, pad)), *counts, divisor_override or 0
     threads.run_rows(spread_windows, arrays, *numbers, work=2)
 
 

@@ -94,24 +94,3 @@ def are_dense_alike(dtype: Any, *operands: Operand | None) -> bool:
         for each in operands
         if each is not None
     )
-
-
-def make_gathering(given: Sequence[Operand | None], dtype: Any) -> Callable[..., list[Array]]:
-    """What cuts each array to its operand's elements, and puts an empty one where there is none.
-
-    Of arrays, offsets as a plan's run gets them: those of the operands that are present.
-    """
-    counts = [prod(each.sizes) for each in given if each is not None]
-    missing = [place for place, each in enumerate(given) if each is None]
-    none = np.empty(0, dtype)
-
-    def gather(arrays: Sequence[Array], offsets: Sequence[int]) -> list[Array]:
-        cut = [
-            array if array.size == count else array[at : at + count]
-            for array, at, count in zip(arrays, offsets, counts, strict=True)
-        ]
-        for place in missing:
-            cut.insert(place, none)
-        return cut
-
-    return gather
