@@ -30,7 +30,7 @@ _unseen = Storage(None)
 def _fill(name: str, made: Tensor, *args: Any) -> Tensor:
     """Draw into a tensor that nobody has seen: its values are not recorded, only what follows."""
     draw = operators[name].calls[made._key & ~keys.GRAD]
-    if made._shared is not None:
+    if made._shared is not None or not made.is_cpu:  # a device's storage knows where it lies
         return draw(made, *args)  # type: ignore[no-any-return]
     made._shared = _unseen  # its own would be made to count the write: 0.5 us
     draw(made, *args)
