@@ -150,6 +150,19 @@ def test_logarithms_of_determinants(dtype: Any) -> None:
     assert (sign.item(), logarithm.item()) == (0, -np.inf)
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_pseudo_inverses(size: Any, turned: bool, dtype: Any) -> None:
+    a = draw(*size, dtype=dtype, turned=turned)
+    a[-1] = a[0]
+    inverse = torch.linalg.pinv(a)
+    close(a @ inverse @ a, a)
+    close((a @ inverse).mT, a @ inverse)
+    close((inverse @ a).mT, inverse @ a)
+    assert not torch.linalg.pinv(a, atol=1000.0).any()
+
+
 def test_errors_are_raised_when_asked_for() -> None:
     a = torch.zeros(2, 2)
     for function in (torch.linalg.cholesky_ex, torch.linalg.inv_ex, torch.linalg.lu_factor_ex):

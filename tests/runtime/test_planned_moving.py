@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import torchgen_out as torch
@@ -103,14 +104,14 @@ def test_places_outside_are_refused_before_anything_is_written(indices: Any) -> 
 MOVING: dict[str, Callable[[Any], Any]] = {
     "roll": lambda x: [x.roll(shift, dim) for shift in (0, 1, -2, 9) for dim in (0, 1, -1)],
     "roll flat": lambda x: [x.roll(shift) for shift in (0, 3, -200)],
-    "roll two": lambda x: x.roll((1, 2), (0, 2)),
+    "roll two": lambda x: [x.roll((1, 2), (0, 2)), x.roll([3, -9], [1, 1])],
     "repeat": lambda x: [x.repeat_interleave(n, dim) for n in (0, 1, 2, 3) for dim in (0, 1, -1)],
     "repeat flat": lambda x: [x.repeat_interleave(n) for n in (2, 5)],
     "pad": lambda x: [pad(x, sides) for sides in ((1, 2), (0, 1, 2, 0), [3, 0])],
     "pad with a number": lambda x: [pad(x, (1, 2, 1, 1), "constant", value) for value in (3, -7)],
     "pad three": lambda x: pad(x, (1, 2, 1, 1, 0, 2)),
     "cut": lambda x: pad(x, (-1, 2)),
-    "flip": lambda x: [x.flip(0), x.flip(-1), x.flip(0, 2)],
+    "flip": lambda x: [x.flip(0), x.flip(-1), x.flip(0, 2), x.flip(-1, 1, 0), x.flip(())],
     "join": lambda x: [torch.cat([x, x[:2].contiguous()]), torch.stack([x, x], 1)],
     "join three": lambda x: torch.cat([x, x, x], -1),
 }
@@ -140,3 +141,32 @@ def test_zeros_keep_their_signs() -> None:
             x.clone().masked_fill_(mask, zero)[0],
         ]
         assert [bool(each.signbit()) for each in found] == [is_negative] * 4
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_parts_of_complex_numbers(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    tensors = [make().to(dtype) for make in LAYOUTS.values()]
+
+    def join() -> list[Any]:
+        pairs = [torch.complex(x, tensors[0]) for x in tensors]
+        return results([torch.view_as_real(pair) for pair in pairs])
+
+    planned = join()
+    with without_plans(monkeypatch):
+        assert planned == join()
+
+
+def test_equal_tensors() -> None:
+    x = places_in(9, 3, 5)
+    for dtype in (torch.float32, torch.int64, torch.bool, torch.float16, torch.complex64):
+        a = x.to(dtype)
+        assert torch.equal(a, a.clone())
+        assert torch.equal(a, a.t().contiguous().t())
+        b = a.clone()
+        b[2, 4] = 1 - b[2, 4].item()
+        assert not torch.equal(a, b)
+        assert not torch.equal(a, a[:2])
+    assert torch.equal(x, x.to(torch.float64))
+    assert torch.equal(torch.empty(0), torch.empty(0))
+    assert torch.equal(torch.tensor(-0.0), torch.tensor(0.0))
+    assert not torch.equal(torch.tensor([1.0, np.nan]), torch.tensor([1.0, np.nan]))

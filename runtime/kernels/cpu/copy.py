@@ -7,6 +7,7 @@ blocks that stay in the cache.
 from __future__ import annotations
 
 import warnings
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ import numpy as np
 from runtime.kernels import threads
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu.folding import as_bits
-from runtime.kernels.cpu.planned import Cast, Elementwise
+from runtime.kernels.cpu.planned import Cast, Elementwise, Operand, Plan, planned
+from runtime.kernels.cpu.small import INT64
 
 Array = np.ndarray
 
@@ -151,6 +153,25 @@ def zero_(self: Array) -> None:
     fill(self, 0)
 
 
+@kernel
+def join_parts(out, real, imag, at, at_imag, count):
+    """out[i] = real[i] + imag[i] * 1j."""
+    for i in range(count[0]):
+        out[i] = complex(real[at + i], imag[at_imag + i])
+
+
+def plan_complex(out: Operand, real: Operand, imag: Operand) -> Plan | None:
+    """Plan `complex_` of parts of one shape."""
+    count = prod(out.sizes)
+    if not (real.sizes == imag.sizes == out.sizes and 0 < count <= threads.GRAIN):
+        return None
+    if not (real.is_contiguous and imag.is_contiguous and real.dtype == imag.dtype):
+        return None
+    entry = join_parts.entry_point((out.dtype, real.dtype, imag.dtype, int, int, INT64))
+    return Plan(entry, np.array([count]))
+
+
+@planned(plan_complex)
 def complex_(out: Array, real: Array, imag: Array) -> None:
     """Join real and imaginary parts."""
     out.real = real

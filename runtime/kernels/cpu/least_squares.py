@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
+from runtime.kernels.cpu import spectra_plans
 from runtime.kernels.cpu.lapack import broadcast_stack, routine, rows_of, stack, workspace
+from runtime.kernels.cpu.planned import planned
 
 Array = Any
 
@@ -96,6 +98,7 @@ def _gelss(matrix: Array, right: Array, rcond: float) -> tuple[Any, ...]:
 DRIVERS = {"gels": _gels, "gelsy": _gelsy, "gelsd": _gelsd, "gelss": _gelss}
 
 
+@planned(spectra_plans.plan_pinv)
 def _linalg_pinv(out: Array, self: Array, atol: Array, rtol: Array, hermitian: bool) -> None:
     """Write pseudo-inverses; singular values up to max(atol, rtol * the largest) count as 0."""
     if not self.size:

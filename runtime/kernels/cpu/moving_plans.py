@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -24,10 +24,35 @@ from runtime.kernels.typed import typed
 Array = Any
 
 
-def plan_flip(out: Operand, self: Operand, dims: Sequence[int]) -> Plan | None:
-    """Plan `flip` of one dim."""
-    if not is_dense(out, self) or len(dims) != 1 or not self.sizes:
+MOST_PLACES = 1024
+"""For how many elements a plan remembers where each comes from."""
+
+
+def _plan_places(
+    out: Operand, self: Operand, move: Callable[..., Array], *args: Any
+) -> Plan | None:
+    """Plan to take each element from where move(array, *args) takes it."""
+    count = prod(self.sizes)
+    if count > MOST_PLACES:
         return None
+    places = move(np.arange(count, dtype=np.int32).reshape(self.sizes), *args)
+    entry = entry_for(take_places, out.dtype, out.dtype, out.dtype, int, places.dtype)
+    return Plan(entry, np.ascontiguousarray(places).reshape(-1))
+
+
+@typed
+def take_places(out, self, at, places):
+    """out[i] = self[places[i]]."""
+    for i in range(places.size):
+        out[i] = self[at + places[i]]
+
+
+def plan_flip(out: Operand, self: Operand, dims: Sequence[int]) -> Plan | None:
+    """Plan `flip` of one dim, or of a few elements."""
+    if not is_dense(out, self) or not self.sizes:
+        return None
+    if len(dims) != 1:
+        return _plan_places(out, self, np.flip, tuple(dims))
     outer, size, inner = folded_shape(self.sizes, dims[0])
     lines = outer if inner == 1 else outer * size
     return plan_lines(flip_flat, out, self, lines, (size, inner))
@@ -53,13 +78,13 @@ def flip_flat(start, stop, out, self, at, size, inner):
 def plan_roll(
     out: Operand, self: Operand, shifts: int | Sequence[int], dims: int | Sequence[int] = ()
 ) -> Plan | None:
-    """Plan `roll` of one dim, or of the flat tensor."""
+    """Plan `roll` of one dim, of the flat tensor, or of a few elements."""
     if not is_dense(out, self) or not self.sizes:
         return None
     by = [shifts] if isinstance(shifts, int) else list(shifts)
     along = [dims] if isinstance(dims, int) else list(dims)
     if len(by) != 1 or len(along) > 1:
-        return None
+        return _plan_places(out, self, np.roll, by, along)
     count = prod(self.sizes)
     _, size, inner = folded_shape(self.sizes, along[0]) if along else (1, count, 1)
     return plan_lines(roll_flat, out, self, count, (size * inner, by[0] % size * inner))

@@ -71,6 +71,67 @@ def kernel(values, vectors, a, at, plan):
 '''
 
 
+PSEUDO_INVERSE = '''\
+@entry
+def kernel(out, a, atol, rtol, at, at_atol, at_rtol, plan):
+    """V S^-1 U^T, where small singular values count as 0; U and V as in the text above."""
+    rows, columns = plan[0], plan[1]
+    smaller = min(rows, columns)
+    own, work = np.empty(rows * columns, T), np.empty(plan[2], T)
+    u, vh, s = np.empty((rows, smaller), T), np.empty((smaller, columns), T), np.empty(smaller, T)
+    integers = np.empty(8 * smaller, np.int64)
+    copy_matrix(own, 0, a, at, columns, rows, plan[5], plan[4])
+    info = gesdd(
+        COLUMNS,
+        np.int32(ord("S")),
+        columns,
+        rows,
+        own.ctypes.data,
+        columns,
+        s.ctypes.data,
+        vh.ctypes.data,
+        columns,
+        u.ctypes.data,
+        smaller,
+        work.ctypes.data,
+        work.size,
+        integers.ctypes.data,
+    )
+    bound = max(atol[at_atol], rtol[at_rtol] * s[0])
+    for j in range(smaller):
+        s[j] = T(1) / s[j] if s[j] > bound else T(0)
+    for i in range(columns):
+        for j in range(rows):
+            total = T(0)
+            for k in range(smaller):
+                total += vh[k, i] * s[k] * u[j, k]
+            out[i * rows + j] = total
+    return info == 0
+'''
+
+MOST_MULTIPLIED = 32
+"""The sizes of matrices up to which the product of singular vectors is a plain loop."""
+
+
+def plan_pinv(
+    out: Operand, self: Operand, atol: Operand, rtol: Operand, hermitian: bool
+) -> Plan | None:
+    """Plan `_linalg_pinv` of one matrix by singular values."""
+    stack = stack_of(self)
+    if stack is None or hermitian or len(self.sizes) > 2 or self.dtype.kind != "f":
+        return None
+    if atol.sizes or rtol.sizes or max(self.sizes) > MOST_MULTIPLIED:
+        return None
+    (lwork,) = workspace("gesdd", self.dtype, stack.columns, stack.rows, 1, 0)
+    numbers = stack.rows, stack.columns, lwork, *stack.steps
+    plan = plan_routines(("gesdd",), PSEUDO_INVERSE, [out], [self, atol, rtol], numbers)
+    return plan and refusing(plan, _no_pseudo_inverse)
+
+
+def _no_pseudo_inverse(*args: Any) -> Exception:
+    return errors.not_converged("linalg.pinv", None, "singular values")
+
+
 def plan_svd(
     U: Operand,
     S: Operand,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
+from runtime.core import device as devices
 from runtime.dispatch import ops
 
 
@@ -29,6 +31,21 @@ def pdist(self: Any, p: float = 2) -> Any:
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
     n = self.shape[0]
-    rows, columns = ops.triu_indices(n, n, 1, device=self.device).unbind(0)
+    is_kept = self.is_cpu and n <= MOST_ROWS_KEPT
+    rows, columns = _kept_pairs(n) if is_kept else _pairs(n, self.device)
     difference = self.index_select(0, rows) - self.index_select(0, columns)
     return ops.linalg_vector_norm(difference, p, -1)
+
+
+MOST_ROWS_KEPT = 64
+"""Up to how many rows their pairs are remembered."""
+
+
+def _pairs(n: int, device: Any) -> Any:
+    """The numbers of the rows of each pair."""
+    return ops.triu_indices(n, n, 1, device=device).unbind(0)
+
+
+@lru_cache(maxsize=MOST_ROWS_KEPT)
+def _kept_pairs(n: int) -> Any:
+    return tuple([each.contiguous() for each in _pairs(n, devices.cpu)])

@@ -15,6 +15,7 @@ from runtime.core.finfo import finfo
 from runtime.core.shape import normalize_dim
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
+from runtime.kernels.cpu import comparing
 
 
 def div_mode(self: Any, other: Any, rounding_mode: str | None) -> Any:
@@ -72,7 +73,24 @@ def isclose(
 
 def equal(self: Any, other: Any) -> bool:
     """Whether shapes agree and all elements are equal."""
-    return self.shape == other.shape and bool((self == other).all().item())
+    if self._sizes != other._sizes:
+        return False
+    a, b = self._flat, other._flat
+    if a is not None and b is not None and _is_compared_here(self, other):
+        return bool(comparing.are_equal(a, b))
+    return bool((self == other).all().item())
+
+
+def _is_compared_here(self: Any, other: Any) -> bool:
+    """Whether both are dense in host memory and of one dtype that Numba has, and few."""
+    own = self.dtype
+    return (
+        own is other.dtype
+        and own.opmath is own
+        and self.is_cpu
+        and other.is_cpu
+        and self._flat.size <= comparing.MOST
+    )
 
 
 def nan_to_num(

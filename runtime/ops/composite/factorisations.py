@@ -129,7 +129,8 @@ def triangular_solve(
     solution = ops.linalg_solve_triangular(
         factor, self, upper=upper != transpose, unitriangular=unitriangular
     )
-    return solution, A.expand((*solution.shape[:-2], *A.shape[-2:])).clone()
+    sizes = *solution.shape[:-2], *A.shape[-2:]
+    return solution, (A if A._sizes == sizes else A.expand(sizes)).clone()
 
 
 def linalg_inv(A: Any) -> Any:

@@ -226,19 +226,23 @@ def ihfftn(self: Any, s: Sizes = None, dim: Sizes = None, norm: str | None = Non
 # -- shifts ------------------------------------------------------------------------------------
 
 
-def _all_dims(tensor: Any, dim: Sizes) -> list[int]:
-    if dim is None:
-        return list(range(tensor.ndim))
-    return [normalize_dim(d, tensor.ndim) for d in ([dim] if isinstance(dim, int) else dim)]
+@lru_cache(maxsize=1024)
+def _shifts(
+    sizes: tuple[int, ...], dim: tuple[int, ...] | None, rounded_up: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Half the size of each dim, and the dims."""
+    ndim = len(sizes)
+    dims = tuple(range(ndim)) if dim is None else tuple([normalize_dim(d, ndim) for d in dim])
+    return tuple([(sizes[d] + rounded_up) // 2 for d in dims]), dims
 
 
 def fftshift(self: Any, dim: Sizes = None) -> Any:
     """Roll frequency 0 into the middle."""
-    dims = _all_dims(self, dim)
-    return self.roll([self.shape[d] // 2 for d in dims], dims) if dims else self.clone()
+    shifts, dims = _shifts(self._sizes, _as_tuple(dim), 0)
+    return self.roll(shifts, dims) if dims else self.clone()
 
 
 def ifftshift(self: Any, dim: Sizes = None) -> Any:
     """Roll frequency 0 back to the front."""
-    dims = _all_dims(self, dim)
-    return self.roll([(self.shape[d] + 1) // 2 for d in dims], dims) if dims else self.clone()
+    shifts, dims = _shifts(self._sizes, _as_tuple(dim), 1)
+    return self.roll(shifts, dims) if dims else self.clone()

@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import inf, prod
 from typing import Any
 
 from runtime import errors
 from runtime.core.finfo import finfo
+from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
 from runtime.ops.composite.factorisations import check
 from runtime.ops.shapes.factorisations import check_matrices, check_square
 
 
 def _tolerances(self: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
-    """Both tolerances as tensors: without any, rtol is eps times the larger size."""
-    dtype = self.dtype.to_real() if self.dtype.is_complex else self.dtype
-    default = finfo(dtype).eps * max(self.shape[-2:])
-
-    def tensor(value: Any) -> Any:
-        return value if hasattr(value, "dtype") else ops.full((), value, dtype=dtype,
-                                                               device=self.device)  # fmt: skip
-
+    """Both tolerances, numbers or tensors: without any, rtol is eps times the larger size."""
     if rtol is not None:
-        return tensor(0.0 if atol is None else atol), tensor(rtol)
+        return 0.0 if atol is None else atol, rtol
+    default = _default_tolerance(self.dtype, *self._sizes[-2:])
     if atol is None:
-        return tensor(0.0), tensor(default)
-    if not hasattr(atol, "dtype"):
-        return tensor(atol), tensor(0.0 if atol > 0 else default)
+        return 0.0, default
+    if not isinstance(atol, Tensor):
+        return atol, 0.0 if atol > 0 else default
     return atol, ops.full_like(atol, default).masked_fill(atol > 0, 0)
+
+
+@lru_cache(maxsize=256)
+def _default_tolerance(dtype: Any, rows: int, columns: int) -> float:
+    return finfo(dtype).eps * max(rows, columns)
+
+
+def _as_tensor(value: Any, like: Any) -> Any:
+    """A tolerance as a tensor of the real dtype of a matrix."""
+    if isinstance(value, Tensor):
+        return value
+    return ops.scalar_tensor(value, dtype=like.dtype.to_real(), device=like.device)
 
 
 def pinv(self: Any, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
     """The pseudo-inverse; small singular values, by either tolerance, count as 0."""
     check_matrices("linalg.pinv", self)
-    return ops._linalg_pinv(self, *_tolerances(self, atol, rtol), hermitian)
+    absolute, relative = _tolerances(self, atol, rtol)
+    tolerances = _as_tensor(absolute, self), _as_tensor(relative, self)
+    return ops._linalg_pinv(self, *tolerances, hermitian)
 
 
 def pinv_rcond(self: Any, rcond: Any, hermitian: bool = False) -> Any:
@@ -54,7 +64,9 @@ def matrix_rank(self: Any, atol: Any = None, rtol: Any = None, hermitian: bool =
     if not values.shape[-1]:
         return ops.zeros(values.shape[:-1], dtype=_long(), device=self.device)
     absolute, relative = _tolerances(self, atol, rtol)
-    bound = ops.maximum(absolute, relative * values.amax(-1))
+    bound = relative * values.amax(-1)
+    if isinstance(absolute, Tensor) or absolute != 0:
+        bound = ops.maximum(_as_tensor(absolute, self), bound)
     return (values > bound.unsqueeze(-1)).sum(-1)
 
 
@@ -101,7 +113,7 @@ def cond(self: Any, p: Any = None) -> Any:
         values = ops.linalg_svdvals(self)
         if not values.shape[-1]:
             return values.new_zeros(values.shape[:-1])
-        first, last = values[..., 0], values[..., -1]
+        first, last = values.select(-1, 0), values.select(-1, -1)
         return last / first if p == -2 else first / last
     if p not in ("fro", "nuc", 1, -1, inf, -inf):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")

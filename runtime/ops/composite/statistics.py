@@ -7,46 +7,53 @@ from typing import Any
 
 from runtime import errors
 from runtime.dispatch import ops
+from runtime.dispatch.operator import operators
+
+
+def _over(name: str, self: Any, dim: Any, unbiased: bool, keepdim: bool = False) -> Any:
+    """Call the entry that takes a correction, without a search for which of the family it is."""
+    call = operators[f"{name}.correction"].calls[self._key]
+    return call(self, dim, int(unbiased), keepdim)
 
 
 def var_of_all(self: Any, unbiased: bool) -> Any:
     """The variance of all elements."""
-    return ops.var(self, None, correction=int(unbiased))
+    return _over("var", self, None, unbiased)
 
 
 def var_over(self: Any, dim: Any, unbiased: bool, keepdim: bool = False) -> Any:
     """The variance over `dim`."""
-    return ops.var(self, dim, correction=int(unbiased), keepdim=keepdim)
+    return _over("var", self, dim, unbiased, keepdim)
 
 
 def std_of_all(self: Any, unbiased: bool) -> Any:
     """The standard deviation of all elements."""
-    return ops.std(self, None, correction=int(unbiased))
+    return _over("std", self, None, unbiased)
 
 
 def std_over(self: Any, dim: Any, unbiased: bool, keepdim: bool = False) -> Any:
     """The standard deviation over `dim`."""
-    return ops.std(self, dim, correction=int(unbiased), keepdim=keepdim)
+    return _over("std", self, dim, unbiased, keepdim)
 
 
 def var_mean_of_all(self: Any, unbiased: bool) -> Any:
     """The variance and the mean of all elements."""
-    return ops.var_mean(self, None, correction=int(unbiased))
+    return _over("var_mean", self, None, unbiased)
 
 
 def var_mean_over(self: Any, dim: Any, unbiased: bool, keepdim: bool = False) -> Any:
     """The variance and the mean over `dim`."""
-    return ops.var_mean(self, dim, correction=int(unbiased), keepdim=keepdim)
+    return _over("var_mean", self, dim, unbiased, keepdim)
 
 
 def std_mean_of_all(self: Any, unbiased: bool) -> Any:
     """The standard deviation and the mean of all elements."""
-    return ops.std_mean(self, None, correction=int(unbiased))
+    return _over("std_mean", self, None, unbiased)
 
 
 def std_mean_over(self: Any, dim: Any, unbiased: bool, keepdim: bool = False) -> Any:
     """The standard deviation and the mean over `dim`."""
-    return ops.std_mean(self, dim, correction=int(unbiased), keepdim=keepdim)
+    return _over("std_mean", self, dim, unbiased, keepdim)
 
 
 def nanmean(self: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
