@@ -264,6 +264,24 @@ def test_indices_of_64_bits(emulated, monkeypatch, operator):
 # -- what samples do not say --------------------------------------------------------------------
 
 
+FACTORIES = {
+    "rand": lambda on: torch.rand(3, 2, device=on),
+    "randn": lambda on: torch.randn(3, 2, device=on),
+    "randint": lambda on: torch.randint(2, 9, (3, 2), device=on),
+    "rand_like": lambda on: torch.rand_like(torch.zeros(3, 2, device=on)),
+    "randn_like": lambda on: torch.randn_like(torch.zeros(3, 2, device=on)),
+    "randint_like": lambda on: torch.randint_like(torch.zeros(3, 2, device=on), 9),
+    "randperm": lambda on: torch.randperm(7, device=on),
+}
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_random_tensors_are_those_of_the_cpu(emulated, name):
+    torch.manual_seed(3)
+    got, expected = FACTORIES[name]("cuda"), FACTORIES[name]("cpu")
+    compare(got, expected, name)
+
+
 def test_sums_at_places_are_those_of_a_loop(emulated):
     """In the order of the values, bit for bit: float additions in another order would differ."""
     places = torch.randint(0, 3, (300,))

@@ -124,6 +124,18 @@ def test_exponentials_of_a_batch_of_all_sizes(scale):
         assert ((ours - theirs).abs().max() / theirs.abs().max()).item() < 1e-13
 
 
+def test_permutations_of_16_bits():
+    LU, pivots = torch.linalg.lu_factor(torch.tensor([[1.0, 2.0], [3.0, 4.0]], device="cuda"))
+    P = torch.lu_unpack(LU.bfloat16(), pivots)[0]
+    assert P.tolist() == [[0.0, 1.0], [1.0, 0.0]]
+
+
+def test_signs_of_zero_in_determinants():
+    """They choose the sign of the logarithm's imaginary part."""
+    swapped = torch.tensor([[0, 1], [1, 0]], dtype=torch.complex64)
+    assert torch.equal(torch.logdet(swapped.cuda()).cpu(), torch.logdet(swapped))
+
+
 def test_eigenvectors():
     a = randn(2, 4, 4)
     values, vectors = L.eig(a.cuda())

@@ -21,6 +21,11 @@ def default_generators() -> tuple[Generator, ...]:
     return tuple([_default(index) for index in range(current.device_count())])
 
 
+def default_generator_of(device: Any) -> Generator:
+    """Return the default generator of a device, which need not be numbered."""
+    return _default(current.index_of(device))
+
+
 def _default(index: int) -> Generator:
     return generator.default_for(devices.device("cuda", index))
 
@@ -57,7 +62,7 @@ def initial_seed() -> int:
 
 def get_rng_state(device: Any = "cuda") -> Tensor:
     """Return the state of a device's generator as a uint8 tensor on the CPU."""
-    return _default(current.index_of(device)).get_state()
+    return default_generator_of(device).get_state()
 
 
 def get_rng_state_all() -> list[Tensor]:
@@ -67,7 +72,7 @@ def get_rng_state_all() -> list[Tensor]:
 
 def set_rng_state(new_state: Tensor, device: Any = "cuda") -> None:
     """Go back to a state of a device's generator."""
-    _default(current.index_of(device)).set_state(new_state)
+    default_generator_of(device).set_state(new_state)
 
 
 def set_rng_state_all(new_states: Iterable[Tensor]) -> None:

@@ -63,7 +63,7 @@ def permutation(out, pivots, count, rows, swaps):
             elif place == other:
                 place = s
             s = I(s - 1)
-        out[I((batch * rows + place) * rows + c)] = X(1)
+        out[I((batch * rows + place) * rows + c)] = store_X(T(1))
         i = I(i + cuda.gridsize(1))
 
 
@@ -97,14 +97,15 @@ def determinant(out, factors, pivots, count, n, step, diagonal):
         for j in range(n):
             product = T(product * factors[I(i * step + j * diagonal)])
             if pivots[I(i * n + j)] != j + 1:
-                product = T(-product)
+                product = T(product * T(-1))
         out[i] = product
         i = I(i + cuda.gridsize(1))
 
 
 @device_kernel("X* Y* X* int32*", "I I I I")
 def log_determinant(sign, logabsdet, factors, pivots, count, n, step, diagonal):
-    """A thread owns every matrix at the distance of the grid."""
+    """A thread owns every matrix at the distance of the grid. Signs are products, as on the CPU:
+    the negative of a complex number has other zeros, and its logarithm another sign."""
     i = I(cuda.grid(1))
     while i < count:
         direction = T(1)
@@ -114,7 +115,7 @@ def log_determinant(sign, logabsdet, factors, pivots, count, n, step, diagonal):
             size = Y(abs(pivot))
             direction = T(direction * (T(pivot) / size if size > Y(0) else T(0)))
             if pivots[I(i * n + j)] != j + 1:
-                direction = T(-direction)
+                direction = T(direction * T(-1))
             total = Y(total + (Y(math.log(size)) if size > Y(0) else Y(-math.inf)))
         sign[i] = direction
         logabsdet[i] = total
