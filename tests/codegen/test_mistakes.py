@@ -3,13 +3,17 @@
 import re
 
 import pytest
-from mistakes import MISTAKES, Mistake
+from mistake import Mistake
+from mistakes_derivatives import OF_DERIVATIVES
+from mistakes_kinds import KINDS
+from mistakes_text import SPELLING
 from small_program import DERIVATIVES, FUNCTIONS, read_pair, write_pair
 
 from codegen.check.rules import DERIVATIVE_RULES, OPERATOR_RULES, PROGRAM_RULES
 from codegen.errors import CodegenError
 
 CARET = "‸"
+MISTAKES = [*SPELLING, *KINDS, *OF_DERIVATIVES]
 
 
 def applied(mistake: Mistake) -> tuple[str, str, tuple[int, int] | None]:

@@ -1,4 +1,4 @@
-"""Modules: attributes, traversal, state, hooks, containers, conversion, copies."""
+"""Modules: attributes, traversal, state, containers, conversion, copies."""
 
 from __future__ import annotations
 
@@ -220,74 +220,6 @@ def test_state_hooks() -> None:
     assert "scale" not in state
     net.load_state_dict(state)
     assert seen == ["pre", "load"]
-
-
-# -- hooks ----------------------------------------------------------------------------------------
-
-
-def test_forward_hooks_change_arguments_and_output() -> None:
-    layer = nn.Identity()
-    layer.register_forward_pre_hook(lambda module, args: args[0] + 1)
-    layer.register_forward_hook(lambda module, args, output: output * 10)
-    handle = layer.register_forward_hook(lambda *a: calls.append(a[2]), prepend=True)
-    calls: list[Any] = []
-    assert float(layer(torch.tensor(1.0))) == 20.0
-    assert float(calls[0]) == 2.0
-    handle.remove()
-    layer(torch.tensor(1.0))
-    assert len(calls) == 1
-
-
-def test_forward_hooks_with_keywords_and_after_errors() -> None:
-    class Fails(nn.Module):
-        def forward(self, x: Any, fail: bool = False) -> Any:
-            if fail:
-                raise RuntimeError("no")
-            return x
-
-    layer, calls = Fails(), []
-    layer.register_forward_pre_hook(
-        lambda module, args, kwargs: (args, {"fail": not kwargs["fail"]}), with_kwargs=True
-    )
-    layer.register_forward_hook(
-        lambda module, args, kwargs, output: calls.append(kwargs["fail"]),
-        with_kwargs=True,
-        always_call=True,
-    )
-    layer(1, fail=True)
-    with pytest.raises(RuntimeError, match="no"):
-        layer(1, fail=False)
-    assert calls == [False, True]
-
-
-def test_backward_hooks_see_and_change_gradients() -> None:
-    layer = nn.Linear(2, 3, bias=False)
-    seen: dict[str, Any] = {}
-
-    def pre(module: Any, grad_output: Any) -> Any:
-        seen["output"] = grad_output[0].clone()
-        return (grad_output[0] * 2,)
-
-    def post(module: Any, grad_input: Any, grad_output: Any) -> Any:
-        seen["input"], seen["doubled"] = grad_input[0].clone(), grad_output[0].clone()
-        return (grad_input[0] * 10,)
-
-    layer.register_full_backward_pre_hook(pre)
-    layer.register_full_backward_hook(post)
-    x = torch.ones(1, 2, requires_grad=True)
-    layer(x).sum().backward()
-    assert torch.equal(seen["output"], torch.ones(1, 3))
-    assert torch.equal(seen["doubled"], torch.full((1, 3), 2.0))
-    assert torch.allclose(seen["input"], 2 * layer.weight.sum(0, keepdim=True))
-    assert torch.allclose(x.grad, 10 * seen["input"])
-    assert torch.allclose(layer.weight.grad, torch.full((3, 2), 2.0))
-
-
-def test_backward_hook_without_gradient_of_the_input() -> None:
-    layer, seen = nn.Linear(2, 3), []
-    layer.register_full_backward_hook(lambda module, inputs, outputs: seen.append(inputs))
-    layer(torch.ones(1, 2)).sum().backward()
-    assert seen == [(None,)]
 
 
 # -- containers -----------------------------------------------------------------------------------

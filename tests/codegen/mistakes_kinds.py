@@ -1,0 +1,215 @@
+"""Mistakes in how an operator runs: kinds, formulas, bodies, families, samples."""
+
+from mistake import MUL, SOFTPLUS, wrong
+
+KINDS = [
+    # Kinds
+    wrong(
+        "kernel that is no name",
+        "{CPU: sorting.sort}",
+        "{CPU: ‸sorting/sort}",
+        "E310",
+        "sorting/sort",
+    ),
+    wrong("no meta", "  meta: sorting.sort\n", "", "E311", "meta"),
+    wrong("unknown half", "half: raw", "half: ‸float", "E312", "raw"),
+    wrong("aliasing of no argument", "aliasing: self", "aliasing: ‸other", "E313", "other"),
+    wrong("method without self", "mm(Tensor self,", "mm(Tensor input,", "E314", "'self'"),
+    wrong(
+        "in place of two results",
+        "  variants: function, method, out\n  dispatch: {CPU: sort",
+        "  variants: function, method, ‸inplace, out\n  dispatch: {CPU: sort",
+        "E316",
+        "one result",
+    ),
+    wrong(
+        "argument unused",
+        SOFTPLUS,
+        "softplus(Tensor self, Scalar beta=1, Scalar threshold=20, ‸bool exact=False)",
+        "E318",
+        "exact",
+    ),
+    wrong(
+        "bits of a float",
+        "pointwise: self * other",
+        "pointwise: ‸self ^ other",
+        "E325",
+        "integers",
+    ),
+    wrong(
+        "refusal of what is accepted",
+        "  dtypes: all\n",
+        "  dtypes: all\n  ‸refusal: No dtype is left.\n",
+        "E326",
+        "every dtype",
+    ),
+    wrong(
+        "refusal of a kernel",
+        "  dtypes: floating_and_complex\n",
+        "  dtypes: floating_and_complex\n  ‸refusal: Matrices of integers are not multiplied.\n",
+        "E326",
+        "pointwise operators and reductions",
+    ),
+    wrong(
+        "range of a tensor",
+        "  pointwise: self * other",
+        "  ‸in_range: self\n  pointwise: self * other",
+        "E327",
+        "takes no number",
+    ),
+    wrong(
+        "numbers of a kernel",
+        "  dtypes: floating_and_complex\n",
+        "  dtypes: floating_and_complex\n  ‸natural: {mat2: Not below 0.}\n",
+        "E327",
+        "pointwise operators",
+    ),
+    wrong(
+        "results of a family with different names",
+        "- func: mm(",
+        "- func: two.a(Tensor self) -> (Tensor x, Tensor y)\n"
+        "  composite: self.unbind(0)\n"
+        "  doc: Two.\n\n"
+        "- func: ‸two.b(Tensor self, int n) -> (Tensor x, Tensor z)\n"
+        "  composite: self.unbind(n)\n"
+        "  doc: Two.\n\n"
+        "- func: mm(",
+        "E508",
+        "results are named x, z",
+    ),
+    wrong("reduction without combine", "    combine: acc + other\n", "", "E108", "combine"),
+    wrong("reduction that reads nothing", "reduce: acc + self", "reduce: ‸acc + 1", "E321", "self"),
+    wrong(
+        "view in place",
+        "int dim1) -> Tensor(a)\n  view",
+        "int dim1) -> Tensor(a)\n  variants: method, ‸inplace\n  view",
+        "E323",
+        "inplace",
+    ),
+    wrong(
+        "out of a flag",
+        "mse_loss(Tensor self, Tensor target) -> Tensor\n  variants: function",
+        "mse_loss(Tensor self, Tensor target) -> bool\n  variants: function, ‸out",
+        "E315",
+        "tensors",
+    ),
+    wrong(
+        "pointwise of two results",
+        "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+        "‸softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> (Tensor, Tensor)",
+        "E319",
+        "one Tensor",
+    ),
+    # Formulas
+    wrong(
+        "name in a formula",
+        "pointwise: self * other",
+        "pointwise: self * ‸othr",
+        "E707",
+        "othr",
+    ),
+    wrong(
+        "function in a block",
+        "log1p(exp(t)) / beta",
+        "log1p(‸expp(t)) / beta",
+        "E708",
+        "expp",
+    ),
+    wrong(
+        "arity in a block",
+        "log1p(exp(t)) / beta",
+        "log1p(‸exp(t, 1)) / beta",
+        "E709",
+        "exp",
+    ),
+    # Composites
+    wrong(
+        "name in a body",
+        "(self - target).mul(self - target)",
+        "(self - target).mul(self - ‸targt)",
+        "E424",
+        "targt",
+    ),
+    wrong(
+        "function in a body",
+        "(self - target).mul(self - target)",
+        "‸mull(self - target, self - target)",
+        "E425",
+        "mull",
+    ),
+    wrong(
+        "method in a body",
+        "(self - target).mul(self - target)",
+        "(self - target).‸mull(self - target)",
+        "E426",
+        "mull",
+    ),
+    wrong(
+        "arity in a body",
+        "(self - target).mul(self - target)",
+        "(self - target).‸mul(self, target)",
+        "E427",
+        "mul",
+    ),
+    wrong(
+        "bracket in a body",
+        "(self - target).mul(self - target)",
+        "(self - target).mul‸(self - target",
+        "E401",
+        "never closed",
+    ),
+    # Families
+    wrong(
+        "operator twice",
+        "- func: mm(Tensor self, Tensor mat2)",
+        f"- func: {MUL}\n  pointwise: self * other\n  samples: {{self: [0, 1]}}\n"
+        "  doc: Again.\n\n- func: mm(Tensor self, Tensor mat2)",
+        "E501",
+        "defined twice",
+    ),
+    wrong(
+        "hidden overload",
+        "- func: mm(Tensor self, Tensor mat2)",
+        "- func: ‸mul.Scalar(Tensor self, Scalar other) -> Tensor\n  pointwise: self * other\n"
+        "  samples: {self: [0, 1]}\n  doc: Again.\n\n- func: mm(Tensor self, Tensor mat2)",
+        "E502",
+        "never reached",
+    ),
+    wrong("alias taken", "aliases: multiply", "aliases: ‸mm", "E503", "taken"),
+    wrong(
+        "dunder taken",
+        "  dtypes: floating_and_complex\n",
+        "  operators: ‸__mul__\n  dtypes: floating_and_complex\n",
+        "E507",
+        "taken",
+    ),
+    wrong(
+        "one identifier",
+        "- func: zero_(Tensor(a!) self)",
+        "- func: ‸sum_dim.IntList(Tensor self) -> Tensor\n  composite: self\n"
+        "  samples: {self: [0, 1]}\n  doc: Nothing.\n\n- func: zero_(Tensor(a!) self)",
+        "E504",
+        "one name",
+    ),
+    # Samples and documentation
+    wrong("no samples", '  samples:\n    - {self: "randn(3)"}\n', "", "E601", "no samples"),
+    wrong("sample of no argument", "beta: [1, 0.5]", "‸betta: [1, 0.5]", "E602", "betta"),
+    wrong(
+        "argument of no sample",
+        '- {self: "randn(2, 3)", dim0: 0, dim1: -1}',
+        '- ‸{self: "randn(2, 3)", dim0: 0}',
+        "E603",
+        "dim1",
+    ),
+    wrong(
+        "domain upside down",
+        "samples: {self: [-3, 3], beta",
+        "samples: {self: ‸[3, -3], beta",
+        "E604",
+        "domain",
+    ),
+    wrong("unknown constructor", '"distinct(3, 4)"}', '"‸distnct(3, 4)"}', "E605", "distnct"),
+    wrong("sample that is no Python", '"distinct(3, 4)"}', '"‸distinct(3 4)"}', "E605", "Python"),
+    wrong("unknown exception", "raises: IndexError", "raises: ‸IndxError", "E606", "IndxError"),
+    wrong("no doc", "  doc: Sum along dim.\n", "", "E607", "no doc"),
+]
