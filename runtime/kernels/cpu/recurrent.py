@@ -2,28 +2,23 @@
 
 All arrays are (time, batch, gates or state). The forward kernels keep the activated gates; the
 backward kernels walk the other way and leave the weights' gradients to one large product at the
-end. Loops over one row write one array each, so that LLVM can tell reads and writes apart.
+end. The loops over time are compiled (`recurrent_loops`), for rows of the batch that are shared
+among the threads.
 """
-
-# ruff: noqa: F821 - T, exp, sigmoid and tanh are names of the compiled text.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from runtime.kernels import threads
+from runtime.kernels.cpu import recurrent_loops as loops
 from runtime.kernels.cpu import tiled_products
-from runtime.kernels.cpu.tiled_products import Layout, Task
-from runtime.kernels.typed import typed
+from runtime.kernels.cpu.tiled_products import Layout, Packed, Task
+from runtime.kernels.typed import TypedKernel
 
 Array = Any
-FEW_ROWS = 8  # of a batch: for fewer the weights are not laid out in panels
-
-
-def _times(count: int, reverse: bool) -> range:
-    return range(count - 1, -1, -1) if reverse else range(count)
 
 
 def _by_gate(array: Array, count: int) -> Array:
@@ -31,23 +26,16 @@ def _by_gate(array: Array, count: int) -> Array:
     return array.reshape(*array.shape[:-1], count, -1)
 
 
-def _product_with(weight: Array, rows: int) -> Callable[..., None]:
-    """product(out, a, before): out = before + a @ weight, before None for nothing.
+def _run(kernel: TypedKernel, times: int, weight: Array, states: Array, *args: Any) -> None:
+    """A layer's kernel for all rows of the states, each time a product with the weight."""
+    rows = len(states)
+    work = times * rows * weight.size // tiled_products.PRODUCTS_PER_ELEMENT
+    threads.run_ranges(loops.compiled(kernel, states.dtype), rows, work, *args)
 
-    The weights meet the states of every time step: they are laid out for that once.
-    """
-    if rows >= FEW_ROWS:
-        return tiled_products.Packed(weight).multiply
-    dense = np.ascontiguousarray(weight)
 
-    def multiply(out: Array, a: Array, before: Array | None) -> None:
-        product = np.dot(a, dense)
-        if before is None:
-            out[...] = product
-        else:
-            np.add(before, product, out=out)
-
-    return multiply
+def _fresh(states: Array) -> Array:
+    """A contiguous copy: of one type for compiled loops, wherever the states come from."""
+    return np.array(states, order="C")
 
 
 def _weight_gradient(
@@ -74,12 +62,6 @@ def _add_turned(
     tiled_products.multiply(task, out, left.reshape(-1), right.reshape(-1), before)
 
 
-def _previous(states: Array, first: Array, time: int, reverse: bool) -> Array:
-    """The state before a time step."""
-    before = time + 1 if reverse else time - 1
-    return states[before] if 0 <= before < len(states) else first
-
-
 # -- LSTM ---------------------------------------------------------------------------------------
 
 
@@ -95,34 +77,11 @@ def lstm_layer(
     reverse: bool,
 ) -> None:
     """Run an LSTM over all time steps; `gates` are the inputs' products with the weights."""
-    add_product = _product_with(weight_hh.T, gates.shape[1])
-    hidden, cell = np.ascontiguousarray(hidden), np.ascontiguousarray(cell)
-    gates, arriving = np.ascontiguousarray(gates), np.empty(gates.shape[1:], gates.dtype)
-    by_gate, activations = _by_gate(arriving, 4), _by_gate(activations, 4)
-    for time in _times(len(gates), reverse):
-        add_product(arriving, hidden, gates[time])
-        lstm_step(activations[time], cells[time], output[time], by_gate, cell)
-        hidden, cell = output[time], cells[time]
-    last_cell[...] = cell
-
-
-@typed
-def lstm_step(activations, next_cell, hidden, gates, cell):
-    """The activated gates i, f, g, o; c' = f c + i g; h' = o tanh(c')."""
-    for row in range(next_cell.shape[0]):
-        for gate in (0, 1, 3):
-            active, given = activations[row, gate], gates[row, gate]
-            for i in range(active.size):
-                active[i] = sigmoid(given[i])
-        candidate, given = activations[row, 2], gates[row, 2]
-        for i in range(candidate.size):
-            candidate[i] = tanh(given[i])
-        entered, forget, left = activations[row, 0], activations[row, 1], activations[row, 3]
-        new, old, out = next_cell[row], cell[row], hidden[row]
-        for i in range(new.size):
-            new[i] = forget[i] * old[i] + entered[i] * candidate[i]
-        for i in range(new.size):
-            out[i] = left[i] * tanh(new[i])
+    gates = np.ascontiguousarray(gates)
+    arriving = _by_gate(np.empty(gates.shape[1:], gates.dtype), 4)
+    results = output, last_cell, cells, _by_gate(activations, 4), arriving
+    given = gates, Packed(weight_hh.T).panels, _fresh(hidden), _fresh(cell), int(reverse)
+    _run(loops.lstm_rows, len(gates), weight_hh, hidden, *results, *given)
 
 
 def lstm_layer_backward(
@@ -141,47 +100,13 @@ def lstm_layer_backward(
     reverse: bool,
 ) -> None:
     """The gradients of gates, weight and first states."""
-    multiply, cell = _product_with(weight_hh, len(cell)), np.ascontiguousarray(cell)
     grad_hidden[...] = 0
     grad_cell[...] = grad_last_cell
-    by_gate, activations = _by_gate(grad_gates, 4), _by_gate(activations, 4)
-    for time in _times(len(output), not reverse):
-        grad_hidden += grad_output[time]
-        before = _previous(cells, cell, time, reverse)
-        lstm_step_backward(
-            by_gate[time], grad_cell, grad_hidden, activations[time], cells[time], before
-        )
-        multiply(grad_hidden, grad_gates[time], None)
+    results = _by_gate(grad_gates, 4), grad_hidden, grad_cell
+    kept = np.ascontiguousarray(grad_output), _by_gate(activations, 4), cells
+    given = Packed(weight_hh).panels, _fresh(cell), int(reverse)
+    _run(loops.lstm_rows_backward, len(output), weight_hh, cell, *results, *kept, *given)
     _weight_gradient(grad_weight, grad_gates, output, hidden, reverse)
-
-
-@typed
-def lstm_step_backward(grad_gates, grad_cell, grad_hidden, activations, cell, before):
-    """The gradients of the gates before activation; `grad_cell` becomes that of the cell before."""
-    one = T(1)
-    for row in range(cell.shape[0]):
-        carried, arriving, new, old = grad_cell[row], grad_hidden[row], cell[row], before[row]
-        entered, forget = activations[row, 0], activations[row, 1]
-        candidate, left = activations[row, 2], activations[row, 3]
-        squashed = grad_gates[row, 0]  # free until the last loop but one
-        for i in range(new.size):
-            squashed[i] = tanh(new[i])
-        grad = grad_gates[row, 3]
-        for i in range(new.size):
-            grad[i] = arriving[i] * squashed[i] * left[i] * (one - left[i])
-        for i in range(new.size):
-            carried[i] += arriving[i] * left[i] * (one - squashed[i] * squashed[i])
-        grad = grad_gates[row, 1]
-        for i in range(new.size):
-            grad[i] = carried[i] * old[i] * forget[i] * (one - forget[i])
-        grad = grad_gates[row, 2]
-        for i in range(new.size):
-            grad[i] = carried[i] * entered[i] * (one - candidate[i] * candidate[i])
-        grad = grad_gates[row, 0]
-        for i in range(new.size):
-            grad[i] = carried[i] * candidate[i] * entered[i] * (one - entered[i])
-        for i in range(new.size):
-            carried[i] *= forget[i]
 
 
 # -- GRU ----------------------------------------------------------------------------------------
@@ -197,36 +122,12 @@ def gru_layer(
     reverse: bool,
 ) -> None:
     """Run a GRU over all time steps; keeps r, z, n and the candidate's product U h + b."""
-    multiply, hidden = _product_with(weight_hh.T, len(hidden)), np.ascontiguousarray(hidden)
-    bias = np.zeros(gates.shape[2], gates.dtype) if bias_hh is None else bias_hh
-    bias = np.ascontiguousarray(bias).reshape(3, -1)
-    product = np.empty(gates.shape[1:], gates.dtype)
-    by_gate = _by_gate(product, 3)
-    gates, activations = _by_gate(np.ascontiguousarray(gates), 3), _by_gate(activations, 4)
-    for time in _times(len(gates), reverse):
-        multiply(product, hidden, None)
-        gru_step(activations[time], output[time], gates[time], by_gate, bias, hidden)
-        hidden = output[time]
-
-
-@typed
-def gru_step(activations, new, gates, product, bias, old):
-    """Gates r and z, candidate n = tanh(W x + r (U h + b)), U h + b itself; h' = n + z (h - n)."""
-    for row in range(new.shape[0]):
-        for gate in range(2):
-            active, given = activations[row, gate], gates[row, gate]
-            from_state, shift = product[row, gate], bias[gate]
-            for i in range(active.size):
-                active[i] = sigmoid(given[i] + (from_state[i] + shift[i]))
-        kept, from_state, shift = activations[row, 3], product[row, 2], bias[2]
-        for i in range(kept.size):
-            kept[i] = from_state[i] + shift[i]
-        candidate, given, reset = activations[row, 2], gates[row, 2], activations[row, 0]
-        for i in range(kept.size):
-            candidate[i] = tanh(given[i] + reset[i] * kept[i])
-        out, before, update = new[row], old[row], activations[row, 1]
-        for i in range(kept.size):
-            out[i] = candidate[i] + update[i] * (before[i] - candidate[i])
+    bias = np.zeros(gates.shape[2], gates.dtype) if bias_hh is None else _fresh(bias_hh)
+    product = _by_gate(np.empty(gates.shape[1:], gates.dtype), 3)
+    results = output, _by_gate(activations, 4), product
+    given = _by_gate(np.ascontiguousarray(gates), 3), Packed(weight_hh.T).panels
+    first = bias.reshape(3, -1), _fresh(hidden), int(reverse)
+    _run(loops.gru_rows, len(gates), weight_hh, hidden, *results, *given, *first)
 
 
 def gru_layer_backward(
@@ -242,47 +143,14 @@ def gru_layer_backward(
     reverse: bool,
 ) -> None:
     """The gradients of gates, weight, bias and first state."""
-    multiply, hidden = _product_with(weight_hh, len(hidden)), np.ascontiguousarray(hidden)
     grad_products = np.empty_like(grad_gates)
-    carried = np.zeros_like(hidden)
-    by_gate, products = _by_gate(grad_gates, 3), _by_gate(grad_products, 3)
-    activations = _by_gate(activations, 4)
-    for time in _times(len(output), not reverse):
-        carried += grad_output[time]
-        before = _previous(output, hidden, time, reverse)
-        gru_step_backward(by_gate[time], products[time], carried, activations[time], before)
-        multiply(carried, grad_products[time], carried)
-    grad_hidden[...] = carried
+    grad_hidden[...] = 0
+    results = _by_gate(grad_gates, 3), _by_gate(grad_products, 3), grad_hidden
+    kept = np.ascontiguousarray(grad_output), _by_gate(activations, 4), output
+    given = Packed(weight_hh).panels, _fresh(hidden), int(reverse)
+    _run(loops.gru_rows_backward, len(output), weight_hh, hidden, *results, *kept, *given)
     _weight_gradient(grad_weight, grad_products, output, hidden, reverse)
     grad_bias[...] = grad_products.reshape(-1, grad_products.shape[2]).sum(0)
-
-
-@typed
-def gru_step_backward(grad_gates, grad_products, carried, activations, before):
-    """The gradients of both products; `carried` becomes the direct part of the state before."""
-    one = T(1)
-    for row in range(before.shape[0]):
-        arriving, old = carried[row], before[row]
-        reset, update = activations[row, 0], activations[row, 1]
-        candidate, kept = activations[row, 2], activations[row, 3]
-        grad = grad_gates[row, 1]
-        for i in range(old.size):
-            grad[i] = arriving[i] * (old[i] - candidate[i]) * update[i] * (one - update[i])
-        new = grad_gates[row, 2]
-        for i in range(old.size):
-            new[i] = arriving[i] * (one - update[i]) * (one - candidate[i] * candidate[i])
-        grad = grad_gates[row, 0]
-        for i in range(old.size):
-            grad[i] = new[i] * kept[i] * reset[i] * (one - reset[i])
-        for gate in range(2):
-            same, grad = grad_products[row, gate], grad_gates[row, gate]
-            for i in range(old.size):
-                same[i] = grad[i]
-        scaled = grad_products[row, 2]
-        for i in range(old.size):
-            scaled[i] = new[i] * reset[i]
-        for i in range(old.size):
-            arriving[i] *= update[i]
 
 
 # -- RNN ----------------------------------------------------------------------------------------
@@ -292,23 +160,9 @@ def rnn_layer(
     output: Array, gates: Array, weight_hh: Array, hidden: Array, relu: bool, reverse: bool
 ) -> None:
     """Run h' = tanh(W x + U h), or relu, over all time steps."""
-    add_product = _product_with(weight_hh.T, len(hidden))
-    hidden, gates = np.ascontiguousarray(hidden), np.ascontiguousarray(gates)
-    for time in _times(len(gates), reverse):
-        state = output[time]
-        add_product(state, hidden, gates[time])
-        if relu:
-            np.maximum(state, 0, out=state)
-        else:
-            tanh_in_place(state.reshape(-1))
-        hidden = state
-
-
-@typed
-def tanh_in_place(values):
-    """tanh of every element."""
-    for i in range(values.size):
-        values[i] = tanh(values[i])
+    gates, panels = np.ascontiguousarray(gates), Packed(weight_hh.T).panels
+    given = gates, panels, _fresh(hidden), int(relu), int(reverse)
+    _run(loops.rnn_rows, len(gates), weight_hh, hidden, output, *given)
 
 
 def rnn_layer_backward(
@@ -323,12 +177,8 @@ def rnn_layer_backward(
     reverse: bool,
 ) -> None:
     """The gradients of gates, weight and first state."""
-    multiply = _product_with(weight_hh, len(hidden))
     grad_hidden[...] = 0
-    for time in _times(len(output), not reverse):
-        state, grad = output[time], grad_gates[time]
-        grad_hidden += grad_output[time]
-        slope = state > 0 if relu else 1 - state * state
-        np.multiply(grad_hidden, slope, out=grad)
-        multiply(grad_hidden, grad, None)
+    results = grad_gates, grad_hidden, np.ascontiguousarray(grad_output)
+    given = output, Packed(weight_hh).panels, int(relu), int(reverse)
+    _run(loops.rnn_rows_backward, len(output), weight_hh, hidden, *results, *given)
     _weight_gradient(grad_weight, grad_gates, output, hidden, reverse)
