@@ -31,6 +31,11 @@ def trained(function: Callable[..., Tensor], *sizes: tuple[int, ...]) -> list[Te
     return [result.detach(), *(leaf.grad for leaf in leaves)]
 
 
+def places(*sizes: int, below: int = 99) -> Tensor:
+    """Whole numbers from 0 on."""
+    return torch.from_numpy(np.random.default_rng(5).integers(0, below, sizes))
+
+
 def strided(*sizes: int) -> Tensor:
     """Every second element of a tensor."""
     return tensor(*sizes[:-1], 2 * sizes[-1])[..., ::2]
@@ -120,7 +125,47 @@ POOLS: dict[str, Callable[[], list[Tensor]]] = {
         lambda x: F.adaptive_max_pool2d(x, (3, 2)), (5, 40, 7, 9)
     ),
 }
-CASES = {**NORMS, **COPIES, **MOVES, **POOLS}
+INDEXING: dict[str, Callable[[], list[Tensor]]] = {
+    "index_select": lambda: [
+        tensor(7, 30, 11).index_select(dim, places(300, below=7)) for dim in range(3)
+    ],
+    "index_select of a vector": lambda: [tensor(7).index_select(0, places(300, below=7))],
+    "index_select, strided": lambda: [strided(7, 9, 31).index_select(1, places(30, below=9))],
+    "index": lambda: trained(lambda x: x[places(300, below=7)], (7, 5)),
+    "take": lambda: [
+        tensor(30, 11).take(places(300, below=330) - 1),
+        strided(9, 31).take(places(99)),
+    ],
+    "gather": lambda: [
+        tensor(30, 41, 3).gather(dim, places(30, 41, 3, below=3)) for dim in range(3)
+    ],
+    "scatter": lambda: [
+        tensor(30, 41, 3).scatter(dim, places(30, 41, 3, below=3), 2.0) for dim in range(3)
+    ],
+    "scatter_add": lambda: trained(
+        lambda x, y: x.scatter_add(1, places(30, 41, 3, below=41), y), (30, 41, 3), (30, 41, 3)
+    ),
+    "scatter_add, first dim": lambda: [
+        tensor(9, 99).scatter_add(0, places(9, 99, below=9), tensor(9, 99))
+    ],
+    "scatter_add in place, strided": lambda: [
+        strided(9, 99).scatter_add_(1, places(9, 99, below=99), tensor(9, 99))
+    ],
+    "index_add": lambda: [
+        tensor(30, 41, 3).index_add(dim, places(n, below=3), tensor(30, 41, 3))
+        for dim, n in enumerate((30, 41, 3))
+    ],
+    "index_put": lambda: [
+        tensor(9, 99).index_put((places(50, below=9),), tensor(99), accumulate=each)
+        for each in (False, True)
+    ],
+    "embedding": lambda: trained(lambda w: F.embedding(places(9, 31, below=30), w, 3), (30, 41)),
+    "embedding by frequency": lambda: trained(
+        lambda w: F.embedding(places(9, 31, below=30), w, scale_grad_by_freq=True), (30, 41)
+    ),
+    "masked_fill": lambda: [tensor(9, 99).masked_fill(tensor(99) > 0, 2.0)],
+}
+CASES = {**NORMS, **COPIES, **MOVES, **POOLS, **INDEXING}
 
 
 @pytest.fixture(autouse=True)
@@ -145,6 +190,18 @@ def test_any_number_of_threads(
         expected = expected or found
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("bad", [0, 150, 299])
+def test_a_place_outside_is_found(count: int, bad: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_threads", count)
+    index = places(300, below=7)
+    index[bad] = 7
+    with pytest.raises(IndexError):
+        tensor(7).take(index)
+    with pytest.raises(RuntimeError):
+        tensor(7, 300).scatter_add(0, index[None], tensor(1, 300))
 
 
 @pytest.mark.parametrize("own", ["float32", "float64", "float16"])

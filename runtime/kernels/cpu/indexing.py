@@ -11,6 +11,7 @@ from runtime import errors
 from runtime.kernels import threads
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu import listing_plans, places, reading_plans
+from runtime.kernels.cpu.copy import fill
 from runtime.kernels.cpu.folding import (
     as_bits,
     as_int64,
@@ -120,18 +121,32 @@ def take_slices(out: Array, self: Array, dim: int, index: Array) -> None:
     """np.take into `out`, indices checked before. Its mode 'raise' would buffer the output."""
     if not self.flags.c_contiguous and 4 * index.size < self.shape[dim]:
         out[...] = self[(slice(None),) * (dim % self.ndim) + (index,)]
-    elif self.ndim > 1 and is_last(self, dim) and out.flags.c_contiguous:
-        source = rows_of(as_bits(self))
-        target = as_bits(out).reshape(len(source), index.size)
-        threads.run_rows(_take_columns, (target, source), as_int64(index).reshape(-1))
-    elif index.ndim == 1 and out.flags.c_contiguous and dim % self.ndim == 0:
-        threads.run_rows(_take_rows, (out, index), self)
-    else:
+        return
+    if not out.flags.c_contiguous:
         np.take(self, index, axis=dim, out=out, mode="clip")
+        return
+    slots, target = as_int64(index).reshape(-1), as_bits(out)
+    if self.ndim == 1:
+        row = as_bits(np.ascontiguousarray(self))
+        threads.run_rows(_gather_row, (target.reshape(-1), slots), row)
+    elif is_last(self, dim):
+        source = rows_of(as_bits(self))
+        threads.run_rows(_take_columns, (target.reshape(len(source), slots.size), source), slots)
+    else:
+        source = fold(as_bits(self), dim)
+        target = target.reshape(len(source), slots.size, source.shape[2])
+        lines = len(source) * slots.size
+        threads.run_ranges(_take_slices, lines, out.size, target, source, slots)
 
 
-def _take_rows(out: Array, index: Array, self: Array) -> None:
-    np.take(self, index, axis=0, out=out, mode="clip")
+@kernel
+def _take_slices(start, stop, out, self, index):
+    """out[o, j] = self[o, index[j]], lines start to stop of all in `out`."""
+    for line in range(start, stop):
+        o, j = divmod(line, index.size)
+        source, target = self[o, index[j]], out[o, j]
+        for i in range(target.size):
+            target[i] = source[i]
 
 
 @kernel
@@ -182,10 +197,24 @@ def _is_full_mask(self: Array, mask: Array | None) -> bool:
 @planned(reading_plans.plan_take)
 def take(out: Array, self: Array, index: Array) -> None:
     """Write the elements at `index` of the flattened array."""
-    slots = places.nonnegative_flat(index.reshape(-1), self.size).reshape(index.shape)
-    buffer = buffer_of(out)
-    _take_flat(buffer, self, slots)
+    buffer, slots = buffer_of(out), as_int64(index).reshape(-1)
+    flat = as_bits(np.ascontiguousarray(self)).reshape(-1)
+    if out.size and not threads.run_rows(_take_counted, (as_bits(buffer).reshape(-1), slots), flat):
+        places.nonnegative_flat(slots, self.size)  # raises
     settle(out, buffer)
+
+
+@kernel
+def _take_counted(out, index, self):
+    """out[j] = self[index[j]], counted from the end if negative; False for a place outside."""
+    size = self.size
+    for j in range(index.size):
+        k = index[j]
+        k = k + size if k < 0 else k
+        if np.uint64(k) >= np.uint64(size):
+            return False
+        out[j] = self[np.uint64(k)]
+    return True
 
 
 def _take_flat(out: Array, self: Array, place: Array) -> None:
@@ -299,28 +328,31 @@ def embedding_dense_backward(
 ) -> None:
     """Add each row of `grad_output` to the row of `out` that its index names."""
     buffer = buffer_of(out)
-    buffer[...] = 0
+    fill(buffer, 0)
     rows = np.ascontiguousarray(grad_output).reshape(-1, out.shape[1])
     index = as_int64(indices).reshape(-1)
     counts = np.bincount(index, minlength=num_weights) if scale_grad_by_freq else index[:0]
     if index.size:
-        _add_rows(buffer, rows, index, padding_idx, counts)
+        arrays = buffer, rows, index, padding_idx, counts
+        threads.run_ranges(_add_rows, rows.shape[1], rows.size, *arrays)
     settle(out, buffer)
 
 
 @kernel
-def _add_rows(out, rows, index, padding_idx, counts):
-    """out[index[n]] += rows[n], divided by the index's count where counts are given."""
+def _add_rows(start, stop, out, rows, index, padding_idx, counts):
+    """out[index[n]] += rows[n] in columns start to stop, divided by the index's count where counts
+    are given."""
     for n in range(index.size):
-        row = index[n]
-        if row == padding_idx:
+        k = index[n]
+        if k == padding_idx:
             continue
+        target, row = out[k, start:stop], rows[n, start:stop]
         if counts.size:
-            for i in range(rows.shape[1]):
-                out[row, i] += rows[n, i] / counts[row]
+            for i in range(row.size):
+                target[i] += row[i] / counts[k]
         else:
-            for i in range(rows.shape[1]):
-                out[row, i] += rows[n, i]
+            for i in range(row.size):
+                target[i] += row[i]
 
 
 @planned(listing_plans.plan_repeat_interleave)

@@ -14,11 +14,12 @@ import numpy as np
 from runtime import errors
 from runtime.kernels import threads
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu import combining, index_put_plan, places, slice_plans, writing_plans
+from runtime.kernels.cpu import combining, index_put_plan, lanes, places, slice_plans, writing_plans
 from runtime.kernels.cpu.folding import (
     as_bits,
     as_int64,
     contiguous_of,
+    copy_parts,
     fold,
     folded_shape,
     is_last,
@@ -38,7 +39,7 @@ def scatter(out: Array, self: Array, dim: int, index: Array, src: Array) -> None
     start_from(out, self)
     if index.size:
         src = as_bits(_cut(src, index))
-        _scatter_into(as_bits(out), dim, index, src, _write_rows, _write)
+        _scatter_into(as_bits(out), dim, index, src, _write_rows, lanes.write)
 
 
 @planned(writing_plans.plan_scatter_number)
@@ -53,7 +54,7 @@ def scatter_add(out: Array, self: Array, dim: int, index: Array, src: Array) -> 
     """out[o, index[o, j, i], i] += src[o, j, i] around `dim`."""
     start_from(out, self)
     if index.size:
-        _scatter_into(out, dim, index, _cut(src, index), _add_rows, _add)
+        _scatter_into(out, dim, index, _cut(src, index), _add_rows, lanes.add)
 
 
 def _cut(src: Array, index: Array) -> Array:
@@ -73,7 +74,7 @@ def _scatter_into(
         fine = threads.run_rows(write_rows, (rows_of(buffer), rows_of(index), rows_of(src)))
     else:
         folded = buffer.reshape(folded_shape(buffer.shape, dim))
-        fine = threads.run_rows(write, (folded, fold(index, dim), fold(src, dim)))
+        fine = lanes.run(write, folded, fold(index, dim), fold(src, dim))
     if not fine:
         raise places.bad_scatter_index(index, dim, out.shape[dim] if out.ndim else 1)
     settle(target, buffer)
@@ -104,36 +105,6 @@ def _add_rows(out, index, src):
             if k >= size:
                 return False
             target[k] += source[j]
-    return True
-
-
-@kernel
-def _write(out, index, src):
-    """Write along another dim."""
-    outer, count, inner = index.shape
-    size = np.uint64(out.shape[1])
-    for o in range(outer):
-        for j in range(count):
-            for i in range(inner):
-                k = np.uint64(index[o, j, i])
-                if k >= size:
-                    return False
-                out[o, k, i] = src[o, j, i]
-    return True
-
-
-@kernel
-def _add(out, index, src):
-    """Add along another dim."""
-    outer, count, inner = index.shape
-    size = np.uint64(out.shape[1])
-    for o in range(outer):
-        for j in range(count):
-            for i in range(inner):
-                k = np.uint64(index[o, j, i])
-                if k >= size:
-                    return False
-                out[o, k, i] += src[o, j, i]
     return True
 
 
@@ -213,7 +184,7 @@ def index_add(
         threads.run_rows(_add_columns, (rows_of(buffer), rows_of(source)), slots)
     else:
         folded = buffer.reshape(folded_shape(out.shape, dim))
-        threads.run_rows(_add_slices, (folded, fold(source, dim)), slots)
+        lanes.run(lanes.add_slices, folded, fold(source, dim), slots)
     settle(out, buffer)
 
 
@@ -230,17 +201,6 @@ def _add_columns(out, source, index):
         target, row = out[o], source[o]
         for j in range(index.size):
             target[np.uint64(index[j])] += row[j]
-
-
-@kernel
-def _add_slices(out, source, index):
-    """out[o, index[j], :] += source[o, j, :]."""
-    outer, count, inner = source.shape
-    for o in range(outer):
-        for j in range(count):
-            target, row = out[o, index[j]], source[o, j]
-            for i in range(inner):
-                target[i] += row[i]
 
 
 @planned(slice_plans.plan_index_reduce)
@@ -337,16 +297,25 @@ def index_put(
     folded = places.merged(buffer, first, stop)
     slots = place.reshape(-1)
     outer, size, inner = folded.shape
-    given = np.ascontiguousarray(spread)
+    given = _dense(spread)
     if inner == 1:
         given = given.reshape(outer, slots.size)
         put_columns = _add_columns if accumulate else _copy_columns
         threads.run_rows(put_columns, (folded.reshape(outer, size), given), slots)
     else:
         given = given.reshape(outer, slots.size, inner)
-        put_slices = _add_slices if accumulate else _copy_slices
-        threads.run_rows(put_slices, (folded, given), slots)
+        put_slices = lanes.add_slices if accumulate else lanes.copy_slices
+        lanes.run(put_slices, folded, given, slots)
     settle(out, buffer)
+
+
+def _dense(spread: Array) -> Array:
+    """The array itself if it is contiguous, else a copy."""
+    if spread.flags.c_contiguous:
+        return spread
+    dense = np.empty(spread.shape, spread.dtype)
+    copy_parts((dense, spread))
+    return dense
 
 
 @kernel
@@ -356,17 +325,6 @@ def _copy_columns(out, source, index):
         target, row = out[o], source[o]
         for j in range(index.size):
             target[np.uint64(index[j])] = row[j]
-
-
-@kernel
-def _copy_slices(out, source, index):
-    """out[o, index[j], :] = source[o, j, :], in order: a later slice wins."""
-    outer, count, inner = source.shape
-    for o in range(outer):
-        for j in range(count):
-            target, row = out[o, index[j]], source[o, j]
-            for i in range(inner):
-                target[i] = row[i]
 
 
 def _spread(values: Array, target: tuple[int, ...]) -> Array:
