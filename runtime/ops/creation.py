@@ -116,7 +116,9 @@ def allocate(
     return made if value is None else made.fill_(value)  # type: ignore[no-any-return]
 
 
-def from_values(values: np.ndarray, dtype: dtype, on: device) -> Tensor:
+def from_values(
+    values: np.ndarray, dtype: dtype, on: device, pin_memory: bool | None = None
+) -> Tensor:
     """Return a tensor holding an array's values, cast to `dtype` and brought to a device.
 
     The array becomes the tensor's memory where its dtype allows.
@@ -128,7 +130,9 @@ def from_values(values: np.ndarray, dtype: dtype, on: device) -> Tensor:
     if flat.dtype != dtype.numpy:
         flat = cast_values(flat, dtype)
     made = build(dtype.index | place.zero_dim, place.sizes, place.strides, 0, None, flat)
-    return made if on.type_index == devices.CPU else made.to(on)  # type: ignore[attr-defined]
+    if on.type_index != devices.CPU:
+        made = made.to(on)  # type: ignore[attr-defined]
+    return pinned(made) if pin_memory else made
 
 
 def cast_values(flat: np.ndarray, dtype: dtype) -> np.ndarray:
@@ -230,7 +234,8 @@ def scalar_tensor(
     if value.__class__ not in NUMBERS or (layout is not None and layout is not layouts.strided):
         return full((), value, chosen, layout, device, pin_memory)
     number.check_fits(value, chosen)
-    return allocate((), chosen, device_or_default(device), value)
+    made = allocate((), chosen, device_or_default(device), value)
+    return pinned(made) if pin_memory else made
 
 
 def bits_of(value: Number, own: dtype) -> Number:
@@ -252,6 +257,8 @@ def empty_strided(
     sizes, strides = sizes_of(size), tuple(stride)
     extent = _extent(sizes, strides)
     made = allocate((extent,), dtype_or(dtype, dtypes.default_dtype()), device_or_default(device))
+    if pin_memory:
+        made = pinned(made)
     key = made._key if sizes else made._key | keys.ZERO_DIM
     return build(key, make_size(sizes), strides, 0, made._storage)
 
@@ -318,4 +325,5 @@ def _triangle(
         name, size = ("row", row) if row < 0 else ("col", col)
         raise RuntimeError(f"{name} must be non-negative, got{size}")
     found = shaping.triangle_places(row, col, offset, is_upper)
-    return from_values(found, dtype_or(dtype, dtypes.int64), device_or_default(device))
+    chosen = dtype_or(dtype, dtypes.int64)
+    return from_values(found, chosen, device_or_default(device), pin_memory)

@@ -85,7 +85,8 @@ def randperm(
         number.check_fits(n - 1, chosen)
     drawn: Tensor = ops._randperm(n, generator=generator)
     on = creation.device_or_default(device)
-    return drawn.to(on, chosen)  # type: ignore[attr-defined, no-any-return]
+    made: Tensor = drawn.to(on, chosen)  # type: ignore[attr-defined]
+    return creation.pinned(made) if pin_memory else made
 
 
 def rand_like(self: Tensor, *options: Options) -> Tensor:

@@ -52,14 +52,14 @@ def arange(
     if are_ints and step > 0 and start <= end:
         own = dtypes.int64 if dtype is None else dtype
         if own is dtypes.int64 or (own in EXACT and start > -EXACT_BELOW and end < EXACT_BELOW):
-            return creation.from_values(np.arange(start, end, step, own.numpy), own, on)
+            return creation.from_values(np.arange(start, end, step, own.numpy), own, on, pin_memory)
     start, end, step = _range_numbers(start, end, step, dtype)
     is_integral = all(isinstance(each, int) for each in (start, end, step))
     chosen = creation.dtype_or(dtype, dtypes.int64 if is_integral else dtypes.default_dtype())
     if chosen.kind in "bc":
         raise errors.dtype_not_supported("arange_cpu", chosen, "integers and floats")
     count = -((start - end) // step) if is_integral else math.ceil((end - start) / step)
-    return creation.from_values(_steps(start, step, count, chosen), chosen, on)
+    return creation.from_values(_steps(start, step, count, chosen), chosen, on, pin_memory)
 
 
 def _range_numbers(start: Any, end: Any, step: Any, wanted: Any) -> tuple[Any, Any, Any]:
@@ -99,7 +99,7 @@ def range_to(
     count = int((end - start) / step) + 1
     chosen = creation.dtype_or(dtype, dtypes.default_dtype())
     return creation.from_values(
-        _steps(start, step, count, chosen), chosen, creation.device_or_default(device)
+        _steps(start, step, count, chosen), chosen, creation.device_or_default(device), pin_memory
     )
 
 
@@ -116,7 +116,7 @@ def linspace(
     start, end = creation.number_of(start), creation.number_of(end)
     chosen = _spaced_dtype(start, end, dtype)
     return creation.from_values(
-        _spaced(start, end, steps, chosen), chosen, creation.device_or_default(device)
+        _spaced(start, end, steps, chosen), chosen, creation.device_or_default(device), pin_memory
     )
 
 
@@ -139,11 +139,18 @@ def _spaced(start: Any, end: Any, steps: int, chosen: dtype) -> np.ndarray:
 
 
 def logspace(
-    start: Any, end: Any, steps: int, base: float = 10.0, dtype: dtype | None = None, *rest: Any
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor:
     """`base` to the power of `steps` exponents at equal distances."""
     start, end = creation.number_of(start), creation.number_of(end)
     chosen = _spaced_dtype(start, end, dtype)
-    on = creation.device_or_default(rest[1] if len(rest) > 1 else None)
+    on = creation.device_or_default(device)
     exponents = _spaced(start, end, steps, dtypes.float64)
-    return creation.from_values(ranges.powers(base, exponents), chosen, on)
+    return creation.from_values(ranges.powers(base, exponents), chosen, on, pin_memory)

@@ -43,7 +43,8 @@ def _window(
         )
     make = _values if window_length <= LONGEST_KEPT else _values.__wrapped__
     values = make(formula, weights, window_length, bool(periodic), chosen)
-    return creation.from_values(values.copy(), chosen, creation.device_or_default(device))
+    on = creation.device_or_default(device)
+    return creation.from_values(values.copy(), chosen, on, pin_memory)
 
 
 @lru_cache(maxsize=64)
@@ -172,4 +173,4 @@ def _frequencies(
     if chosen.kind not in "fc":
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
     values = steps * (1.0 / (n * d))
-    return creation.from_values(values, chosen, creation.device_or_default(device))
+    return creation.from_values(values, chosen, creation.device_or_default(device), pin_memory)

@@ -118,6 +118,12 @@ def test_factories_in_pinned_memory(emulated):
         torch.ones_like(torch.ones(2), pin_memory=True),
         torch.ones(1).new_full((2,), 3, pin_memory=True),
         torch.ones(1).new_tensor([2.0], pin_memory=True),
+        torch.arange(3, pin_memory=True), torch.arange(0.0, 1, 0.3, pin_memory=True),
+        torch.linspace(0, 1, 3, pin_memory=True), torch.logspace(0, 1, 3, pin_memory=True),
+        torch.eye(3, pin_memory=True), torch.tril_indices(2, 2, pin_memory=True),
+        torch.scalar_tensor(2.0, pin_memory=True), torch.randperm(4, pin_memory=True),
+        torch.empty_strided((2, 2), (1, 2), pin_memory=True), torch.hann_window(4, pin_memory=True),
+        torch.fft.fftfreq(4, pin_memory=True),
     ):  # fmt: skip
         assert made.is_pinned() and made.device.type == "cpu"
     assert torch.full((2,), 7, pin_memory=True).tolist() == [7, 7]

@@ -29,7 +29,7 @@ def pin(tensor: Tensor) -> Tensor:
     buffer.reshape(array.shape)[...] = array
     strides = shapes.contiguous_strides(tensor._sizes)
     key = tensor._key & ~keys.GRAD
-    return build(key, tensor._sizes, strides, 0, PinnedStorage(buffer))
+    return build(key, tensor._sizes, strides, 0, PinnedStorage(buffer), buffer)
 
 
 def _allocate(size: int, dtype: np.dtype[Any]) -> np.ndarray:
