@@ -160,6 +160,9 @@ class Cuda:
         width = self.threads[0]
         self.threadIdx = SimpleNamespace(x=thread % width, y=thread // width)
 
+    def threadfence_system(self) -> None:
+        """Writes are seen in their order as it is."""
+
     def grid(self, ndim: int) -> int:
         assert ndim == 1
         return int(self.blockIdx.x * self.threads[0] + self.threadIdx.x)

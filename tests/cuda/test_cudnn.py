@@ -135,3 +135,14 @@ def test_what_users_ask_about_it(library, monkeypatch):
     assert not torch.backends.cudnn.is_acceptable(x.int().cuda())
     loading.use({"cublas": None})
     assert not torch.backends.cudnn.is_available() and torch.backends.cudnn.version() is None
+
+
+def test_memory_that_lies_elsewhere_is_told(library):
+    """A variant pack is kept as long as addresses are the same."""
+    w, convolutions = torch.ones(1, 1, 1, 2).cuda(), []
+    for value in (1.0, 2.0, 3.0):
+        x = torch.full((1, 1, 2, 2), value).cuda()
+        convolutions.append((x, F.conv2d(x, w)))
+    assert [y.flatten().tolist() for _, y in convolutions] == [[2.0] * 2, [4.0] * 2, [6.0] * 2]
+    packs = [each for each in library.objects.values() if each.kind == "VARIANT_PACK"]
+    assert len(packs) == 1

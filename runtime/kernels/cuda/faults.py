@@ -24,4 +24,5 @@ def note(record, kind, seen, size):
     if record[0] == 0:
         record[RECORDS] = np.int64(seen)
         record[2 * RECORDS] = np.int64(size)
+        cuda.threadfence_system()  # the host may look at any time: what it sees is whole
         record[0] = np.int64(kind)

@@ -116,6 +116,20 @@ class NotSupportedError(RuntimeError):
     """The library has no way to do what a descriptor asks for."""
 
 
+_POINTER, _INT, _LONG = ctypes.c_void_p, ctypes.c_int, ctypes.c_int64
+PARAMETERS = {
+    "cudnnCreate": (_POINTER,),
+    "cudnnSetStream": (_POINTER, _POINTER),
+    "cudnnBackendCreateDescriptor": (_INT, _POINTER),
+    "cudnnBackendDestroyDescriptor": (_POINTER,),
+    "cudnnBackendSetAttribute": (_POINTER, _INT, _INT, _LONG, _POINTER),
+    "cudnnBackendGetAttribute": (_POINTER, _INT, _INT, _LONG, _POINTER, _POINTER),
+    "cudnnBackendFinalize": (_POINTER,),
+    "cudnnBackendExecute": (_POINTER, _POINTER, _POINTER),
+}
+"""The functions that return a status, and what they take."""
+
+
 class Cudnn:
     """The library's functions. Handles and descriptors are ints, addresses those of the host."""
 
@@ -123,22 +137,28 @@ class Cudnn:
         self._library = ctypes.CDLL(path)
         self._library.cudnnGetVersion.restype = ctypes.c_size_t
         self._library.cudnnGetErrorString.restype = ctypes.c_char_p
+        for name, parameters in PARAMETERS.items():
+            getattr(self._library, name).argtypes = parameters
+        self._set_attribute = self._library.cudnnBackendSetAttribute
+        self._finalize = self._library.cudnnBackendFinalize
 
     def version(self) -> int:
         """The version, 91800 for 9.18.0."""
         return int(self._library.cudnnGetVersion())
 
-    def _call(self, name: str, *arguments: Any) -> None:
-        status = getattr(self._library, name)(*arguments)
-        if not status:
-            return
+    def _failure(self, status: int, name: str) -> RuntimeError:
         sentence = self._library.cudnnGetErrorString(status).decode()
         reason = ctypes.create_string_buffer(ROOM)
         self._library.cudnnGetLastErrorString(reason, ctypes.c_size_t(ROOM))
         sentence = f"{sentence}: {reason.value.decode()}"
         if status in NOT_SUPPORTED:
-            raise NotSupportedError(f"cuDNN: {sentence}")
-        raise errors.library_call_failed("cuDNN", name, sentence)
+            return NotSupportedError(f"cuDNN: {sentence}")
+        return errors.library_call_failed("cuDNN", name, sentence)
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        status = getattr(self._library, name)(*arguments)
+        if status:
+            raise self._failure(status, name)
 
     def create(self) -> int:
         """A handle for the current device."""
@@ -148,35 +168,31 @@ class Cudnn:
 
     def set_stream(self, handle: int, stream: int) -> None:
         """Let what a handle is given go into a stream."""
-        self._call("cudnnSetStream", ctypes.c_void_p(handle), ctypes.c_void_p(stream))
+        self._call("cudnnSetStream", handle, stream)
 
     def create_descriptor(self, kind: int) -> int:
         """A descriptor without attributes."""
         made = ctypes.c_void_p()
-        self._call("cudnnBackendCreateDescriptor", ctypes.c_int(kind), ctypes.byref(made))
+        self._call("cudnnBackendCreateDescriptor", kind, ctypes.byref(made))
         return int(made.value or 0)
 
     def destroy_descriptor(self, descriptor: int) -> None:
         """Give a descriptor back."""
-        self._call("cudnnBackendDestroyDescriptor", ctypes.c_void_p(descriptor))
+        self._call("cudnnBackendDestroyDescriptor", descriptor)
 
     def set_attribute(
         self, descriptor: int, name: int, kind: int, count: int, address: int
     ) -> None:
         """Copy the elements of an attribute from an address."""
-        self._call(
-            "cudnnBackendSetAttribute", ctypes.c_void_p(descriptor), ctypes.c_int(name),
-            ctypes.c_int(kind), ctypes.c_int64(count), ctypes.c_void_p(address),
-        )  # fmt: skip
+        status = self._set_attribute(descriptor, name, kind, count, address)
+        if status:
+            raise self._failure(status, "cudnnBackendSetAttribute")
 
     def get_attribute(self, descriptor: int, name: int, kind: int, count: int, address: int) -> int:
         """Copy up to `count` elements of an attribute to an address; return how many there are."""
         found = ctypes.c_int64()
-        self._call(
-            "cudnnBackendGetAttribute", ctypes.c_void_p(descriptor), ctypes.c_int(name),
-            ctypes.c_int(kind), ctypes.c_int64(count), ctypes.byref(found),
-            ctypes.c_void_p(address),
-        )  # fmt: skip
+        arguments = (descriptor, name, kind, count, ctypes.byref(found), address)
+        self._call("cudnnBackendGetAttribute", *arguments)
         return found.value
 
     def finalize(self, descriptor: int) -> None:
@@ -184,12 +200,13 @@ class Cudnn:
 
         Raises: NotSupportedError.
         """
-        self._call("cudnnBackendFinalize", ctypes.c_void_p(descriptor))
+        status = self._finalize(descriptor)
+        if status:
+            raise self._failure(status, "cudnnBackendFinalize")
 
     def execute(self, handle: int, plan: int, pack: int) -> None:
         """Queue the work of a plan on the memory of a variant pack."""
-        pointers = [ctypes.c_void_p(each) for each in (handle, plan, pack)]
-        self._call("cudnnBackendExecute", *pointers)
+        self._call("cudnnBackendExecute", handle, plan, pack)
 
 
 @cache
@@ -215,6 +232,28 @@ def make(library: Any, kind: Kind, values: Values) -> int:
     made = int(library.create_descriptor(kind))
     for name, elements in values.items():
         write(library, made, name, elements)
+    library.finalize(made)
+    return made
+
+
+_UNIQUE_IDS, _INT64 = Attribute.VARIANT_PACK_UNIQUE_IDS.value[0], Type.INT64.value[0]
+_POINTERS, _VOID_PTR = Attribute.VARIANT_PACK_DATA_POINTERS.value[0], Type.VOID_PTR.value[0]
+_WORKSPACE, _PACK = Attribute.VARIANT_PACK_WORKSPACE.value[0], int(Kind.VARIANT_PACK)
+TENSORS = np.array((1, 2, 3), np.int64)
+"""The numbers of the tensors of an operation, which has three."""
+_TENSORS = int(TENSORS.ctypes.data)
+_Places = ctypes.c_uint64 * (len(TENSORS) + 1)
+
+
+def make_pack(library: Any, places: Sequence[int]) -> int:
+    """Return a variant pack. places: addresses of the tensors, and of the workspace."""
+    held = _Places(*places)
+    address = ctypes.addressof(held)
+    made = int(library.create_descriptor(_PACK))
+    count = len(TENSORS)
+    library.set_attribute(made, _UNIQUE_IDS, _INT64, count, _TENSORS)
+    library.set_attribute(made, _POINTERS, _VOID_PTR, count, address)
+    library.set_attribute(made, _WORKSPACE, _VOID_PTR, 1, address + count * TENSORS.itemsize)
     library.finalize(made)
     return made
 
