@@ -50,6 +50,7 @@ FACADES = (
     Facade("optim/lr_scheduler.py", "runtime.optim.lr_scheduler", "Schedules of learning rates."),
     Facade("utils/data.py", "runtime.data", "Data sets and loaders."),
     Facade("utils/checkpoint.py", "runtime.autograd.checkpoint", "Recomputing in backward."),
+    Facade("utils/dlpack.py", "runtime.ops.dlpack", "Tensors of other libraries."),
     Facade("utils/hooks.py", "runtime.autograd.hooks", "Hooks that can be removed."),
     Facade("serialization.py", "runtime.serialization", "Saving and loading."),
     Facade("cpu.py", "runtime.ops.cpu_namespace", "The CPU and the memory it keeps."),

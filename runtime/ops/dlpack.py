@@ -26,6 +26,8 @@ from runtime.dispatch import ops
 from runtime.dispatch.operator import backend_of
 from runtime.ops import conversion
 
+__all__ = ["DLDeviceType", "from_dlpack", "to_dlpack"]
+
 
 class DLDeviceType(enum.IntEnum):
     """Kinds of devices, by the numbers that DLPack gives them."""

@@ -63,7 +63,7 @@ from runtime.core.promotion import can_cast, promote_types
 from runtime.core.size import Size
 from runtime.core.tensor import Tensor
 from runtime.errors import AcceleratorError, OutOfMemoryError
-from runtime.ops.dlpack import from_dlpack
+from runtime.ops.dlpack import from_dlpack, to_dlpack
 from runtime.ops.from_data import as_tensor, asarray, from_numpy, frombuffer, tensor
 from runtime.ops.legacy_types import (
     BFloat16Tensor,
@@ -165,6 +165,7 @@ __all__ = [
     "sparse_csr",
     "strided",
     "tensor",
+    "to_dlpack",
     "typename",
     "uint8",
 ]

@@ -114,3 +114,11 @@ def test_memory():
     y = torch.zeros(0).set_(x)
     assert y.is_set_to(x)
     assert torch.arange(3.0).apply_(lambda v: v * v).tolist() == [0.0, 1.0, 4.0]
+
+
+def test_capsules_by_their_old_names():
+    x = torch.arange(3.0)
+    for give in (torch.utils.dlpack.to_dlpack, torch.to_dlpack):
+        back = torch.utils.dlpack.from_dlpack(give(x))
+        assert back.data_ptr() == x.data_ptr() and back.tolist() == [0.0, 1.0, 2.0]
+    assert torch.utils.dlpack.DLDeviceType.kDLCUDA == x.__dlpack_device__()[0] + 1
