@@ -142,6 +142,14 @@ def plan_pointwise(inputs: tuple[Geometry, ...], out: Geometry | None = None) ->
     )
 
 
+def element_places(geometry: Geometry) -> npt.NDArray[np.int64]:
+    """Where each element lies, counted from the first, in row-major order."""
+    places = np.zeros(1, np.int64)
+    for size, stride in zip(*geometry, strict=True):
+        places = (places[:, None] + np.arange(size) * stride).reshape(-1)
+    return places
+
+
 def expanded_strides(geometry: Geometry, sizes: tuple[int, ...]) -> tuple[int, ...]:
     """The strides of an operand seen with the broadcast `sizes`: 0 where it is repeated."""
     own_sizes, own_strides = geometry

@@ -40,6 +40,24 @@ def test_copies_hold_the_elements(case: tuple[np.ndarray, torch.Tensor]) -> None
 
 
 @settings(max_examples=40)
+@given(views())
+def test_fills_write_the_elements_alone(case: tuple[np.ndarray, torch.Tensor]) -> None:
+    _, tensor = case
+    if 0 in tensor.stride():
+        with pytest.raises(RuntimeError):
+            tensor.expand(2, *tensor.shape).fill_(1)
+        return
+    whole = tensor._base if tensor._base is not None else tensor
+    version, others = tensor._version, whole.clone().flatten().to(torch.complex128).sum()
+    others = others - tensor.to(torch.complex128).sum()
+    tensor.fill_(1)
+    assert (tensor == 1).all()
+    assert tensor._version == version + 1
+    total = whole.flatten().to(torch.complex128).sum()
+    assert torch.isclose(total, others + tensor.numel())
+
+
+@settings(max_examples=40)
 @given(views(), st.data())
 def test_folds_take_the_elements_of_each_result(
     case: tuple[np.ndarray, torch.Tensor], data: st.DataObject

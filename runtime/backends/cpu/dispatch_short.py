@@ -43,15 +43,17 @@ def make_dense_copying_call(kernel: Elementwise, general: Call) -> Call:
 
 
 def make_dense_filling_call(kernel: Elementwise, general: Call, check: Call | None) -> Call:
-    """kernel(self, ...) writes to self element by element, over a dense tensor."""
+    """kernel(self, ...) writes to self element by element, over a tensor that repeats none."""
 
     def call(self: Tensor, *plain: Any) -> Tensor:
-        flat = self._flat
-        if flat is None:
-            return general(self, *plain)  # type: ignore[no-any-return]
+        elements = self._flat
+        if elements is None:
+            if 0 in self._strides:
+                return general(self, *plain)  # type: ignore[no-any-return]
+            elements = self._array()
         if check is not None:
             check(self, *plain)
-        kernel.kernel(flat, *plain)
+        kernel.kernel(elements, *plain)
         (self._shared or self._storage).version += 1
         return self
 

@@ -22,7 +22,7 @@ def view(self: Tensor, size: Sequence[int]) -> Geometry:
     **Raises** RuntimeError if the element count does not fit, or if the strides cannot express it.
     """
     flat = self._flat
-    if flat is not None and size.__class__ is tuple:
+    if flat is not None and (size.__class__ is tuple or size.__class__ is Size):
         # A view of a dense tensor by its whole size is usual, and so is seeing that size again.
         dense = inferred_layout(size, flat.size) if -1 in size else dense_layout(size)
         if dense.numel == flat.size > 0 and (not self._strides or self._strides[-1] == 1):
