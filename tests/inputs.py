@@ -105,7 +105,16 @@ def constructors(seed: str) -> dict[str, Any]:
         diagonal = generator.uniform(1, 2, data.shape[:-1])
         return Input(np.tril(data, -1) + diagonal[..., None] * np.eye(data.shape[-1]), "float")
 
+    def places(below: int, shape: tuple[int, ...]) -> Input:
+        """In every plane of the last two dims numbers below `below`, none twice."""
+        planes = np.empty((math.prod(shape[:-2]), math.prod(shape[-2:])), np.int64)
+        for plane in planes:
+            plane[:] = generator.permutation(below)[: plane.size]
+        return Input(planes.reshape(shape), "same")
+
     return {
+        "places": places,
+        "eye": lambda n: Input(np.eye(n), "float"),
         "randn": lambda *shape: Input(generator.standard_normal(_shape(shape)), "float"),
         "rand": lambda *shape: Input(generator.random(_shape(shape)), "float"),
         "uniform": uniform,

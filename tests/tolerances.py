@@ -45,6 +45,7 @@ WIDER: dict[str, tuple[float, str]] = {
     "special_i*": (3.0, "PyTorch evaluates the series in bfloat16"),
     "linalg_lstsq": (20.0, "solutions of ill-conditioned systems, rounded by another LAPACK"),
     "linalg_pinv*": (20.0, "products of inverses of small singular values"),
+    "*matrix_exp": (4.0, "another polynomial, of matrices far apart in size"),
     "linalg_eig*": (20.0, "eigenvalues close to each other, rounded by another LAPACK"),
     "linalg_svd": (20.0, "singular values close to each other, rounded by another LAPACK"),
     "conv*": (10.0, "sums of products, taken in another order"),
