@@ -14,15 +14,8 @@ from runtime.core import dtype as dtypes
 from runtime.core import promotion
 from runtime.core.tensor import Tensor, make_tensor
 from runtime.dispatch import signature as signatures
-from runtime.dispatch.operator import (
-    FUNCTION,
-    Call,
-    Dispatch,
-    Operator,
-    Pointwise,
-    Reduction,
-    register_backend,
-)
+from runtime.dispatch.backends import register_backend
+from runtime.dispatch.operator import FUNCTION, Call, Dispatch, Operator, Pointwise, Reduction
 from runtime.kernels import plan as plans
 
 

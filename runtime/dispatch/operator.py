@@ -7,23 +7,22 @@ device makes the call itself. The tables are all the state there is.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 from runtime import errors
 from runtime.core import device as devices
-from runtime.core import dtype as dtypes
 from runtime.core.tensor import Tensor
 from runtime.dispatch import signature as signatures
+from runtime.dispatch import tables
+from runtime.dispatch.backends import backend_of
 from runtime.dispatch.view_call import make_view_call
 
 FUNCTION, INPLACE, OUT = "function", "inplace", "out"
 
 Call = Callable[..., Any]
 
-_tables: list[CallTable] = []
 operators: dict[str, Operator] = {}
 """All operators by full name."""
 
@@ -39,7 +38,7 @@ class CallTable(dict[Any, Call]):
     def __init__(self, operator: Operator, variant: str) -> None:
         self.operator = operator
         self.variant = variant
-        _tables.append(self)
+        tables.remember(self)
 
     def __missing__(self, signature: Any) -> Call:
         is_tuple = self.variant == OUT or self.operator.arity != 1
@@ -59,14 +58,6 @@ class CallTable(dict[Any, Call]):
             return errors.out_expected(self.operator.base_name, out)
         return self.operator.wrong_arguments(tuple(operands))
 
-
-def forget_calls() -> None:
-    """Empty all tables, after something that calls were resolved for has changed."""
-    for table in _tables:
-        table.clear()
-
-
-dtypes.on_default_change(forget_calls)
 
 _out_guards: list[Callable[[str, Call], Call]] = []
 
@@ -202,41 +193,6 @@ def _fits(value: Any, kind: str) -> bool:
     if entry is None:
         return kind.endswith("?")
     return entry.__class__ is int or kind.startswith("number")
-
-
-# -- backends -------------------------------------------------------------------------------
-
-_backends: dict[int, Any] = {}
-_backend_modules: dict[int, str] = {}
-
-
-def register_backend(device_index: int, backend: Any) -> None:
-    """Make `backend` serve a device type. Tables resolved before forget what they knew."""
-    _backends[device_index] = backend
-    forget_calls()
-
-
-def register_backend_module(device_index: int, module: str) -> None:
-    """Have a device type served by the backend that `open_backend()` of a module returns.
-
-    The module is imported when a tensor first asks for such a device, so that until then the
-    backend costs nothing. `open_backend` raises what is missing where it cannot run.
-    """
-    _backend_modules[device_index] = module
-
-
-def backend_of(device_index: int) -> Any:
-    """The backend of a device type.
-
-    Raises: NotImplementedError if none is registered; RuntimeError if it cannot run here.
-    """
-    backend = _backends.get(device_index)
-    if backend is None:
-        module = _backend_modules.get(device_index)
-        if module is None:
-            raise errors.no_backend(devices.type_name(device_index))
-        backend = _backends[device_index] = importlib.import_module(module).open_backend()
-    return backend
 
 
 # -- kinds ----------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ def no_backend(device_type: str) -> NotImplementedError:
     """No backend is registered for a device type."""
     return NotImplementedError(
         f"device type '{device_type}' has no backend; import the package that brings it, or "
-        "register one with runtime.dispatch.operator.register_backend"
+        "register one with runtime.dispatch.backends.register_backend"
     )
 
 

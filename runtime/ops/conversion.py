@@ -16,7 +16,7 @@ from runtime.core.dtype import dtype
 from runtime.core.memory_format import memory_format
 from runtime.core.tensor import Tensor, make_tensor
 from runtime.dispatch import ops
-from runtime.dispatch.operator import backend_of
+from runtime.dispatch.backends import backend_of
 
 
 def to_by_arguments(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:

@@ -28,7 +28,7 @@ from runtime.core.layout import layout
 from runtime.core.memory_format import memory_format
 from runtime.core.size import Size, make_size
 from runtime.core.tensor import Tensor, build, make_tensor
-from runtime.dispatch.operator import backend_of
+from runtime.dispatch.backends import backend_of
 from runtime.kernels.cpu import half, shaping
 
 Number = bool | int | float | complex

@@ -23,7 +23,7 @@ from runtime.core.size import Size
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch import ops
-from runtime.dispatch.operator import backend_of
+from runtime.dispatch.backends import backend_of
 from runtime.ops import conversion
 
 __all__ = ["DLDeviceType", "from_dlpack", "to_dlpack"]

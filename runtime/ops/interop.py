@@ -14,7 +14,7 @@ from runtime.core import dtype as dtypes
 from runtime.core import key as keys
 from runtime.core import shape as shapes
 from runtime.core.tensor import Tensor
-from runtime.dispatch.operator import backend_of
+from runtime.dispatch.backends import backend_of
 from runtime.kernels.cpu import half
 
 _DEVICE_BITS = keys.DEVICE_MASK << keys.DEVICE_SHIFT

@@ -12,7 +12,7 @@ from runtime.core import shape as shapes
 from runtime.core.size import Size
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
-from runtime.dispatch.operator import backend_of
+from runtime.dispatch.backends import backend_of
 from runtime.ops import creation, from_data, interop
 
 

@@ -21,7 +21,8 @@ from typing import Any
 
 import torchgen_out
 from runtime.core import dtype as dtypes
-from runtime.dispatch.operator import Operator, Pointwise, Reduction, forget_calls, operators
+from runtime.dispatch.operator import Operator, Pointwise, Reduction, operators
+from runtime.dispatch.tables import forget_calls
 from runtime.kernels import threads
 
 Task = tuple[str, str, str]

@@ -21,7 +21,7 @@ from runtime.backends.cuda import (
 )
 from runtime.backends.cuda.libraries import loading
 from runtime.core import device as devices
-from runtime.dispatch import operator
+from runtime.dispatch import backends, tables
 from tests.cuda.emulated_driver import EmulatedDriver
 from tests.cuda.library_standins import STAND_INS, stand_ins
 from tests.cuda.recording_driver import RecordingDriver
@@ -76,8 +76,8 @@ def _forget() -> None:
     queue.forget()
     faults.forget()
     graphs.forget()
-    operator._backends.pop(devices.CUDA, None)
-    operator.forget_calls()
+    backends._backends.pop(devices.CUDA, None)
+    tables.forget_calls()
 
 
 @pytest.fixture

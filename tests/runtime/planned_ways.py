@@ -14,7 +14,7 @@ import pytest
 
 import torchgen_out as torch
 from runtime.backends.cpu import planned_calls
-from runtime.dispatch.operator import forget_calls
+from runtime.dispatch.tables import forget_calls
 
 SHAPE = (6, 5, 7)
 

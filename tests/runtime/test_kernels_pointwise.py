@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.dispatch.operator import forget_calls
+from runtime.dispatch.tables import forget_calls
 from runtime.kernels import plan as plans
 from runtime.kernels import threads
 

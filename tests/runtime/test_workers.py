@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.dispatch.operator import forget_calls
+from runtime.dispatch.tables import forget_calls
 from runtime.kernels import openblas, threads, workers
 from runtime.kernels.build import kernel
 

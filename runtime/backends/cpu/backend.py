@@ -6,7 +6,8 @@ from typing import Any
 
 from runtime.backends.cpu import dispatch, pointwise, reduction
 from runtime.core import device as devices
-from runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction, register_backend
+from runtime.dispatch.backends import register_backend
+from runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
 
 
 class CPUBackend:
