@@ -6,6 +6,7 @@ import ctypes
 import importlib.util
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,21 @@ def import_scipy_linalg(count: int) -> Any:
     if is_new:
         set_num_threads(count)
     return scipy.linalg
+
+
+@contextmanager
+def on_one_thread(library: Any) -> Iterator[None]:
+    """Meanwhile a library uses one thread: its others would go on spinning for 30 ms and more."""
+    change, ask = (_thread_function(library, verb) for verb in ("set", "get"))
+    count = 1 if change is None else int(ask())
+    if count == 1:
+        yield
+        return
+    change(ctypes.c_int(1))
+    try:
+        yield
+    finally:
+        change(ctypes.c_int(count))
 
 
 def _loaded() -> Iterator[Any]:

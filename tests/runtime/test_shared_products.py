@@ -87,3 +87,11 @@ def test_large_products_on_their_own_tiles() -> None:
         b, right = matrices(k, n, turned=False, dtype=torch.float32)
         bias = torch.randn(n)
         check(lambda a=a, b=b, bias=bias: torch.addmm(bias, a, b), left @ right + bias.numpy())
+
+
+@pytest.mark.parametrize("n", [20, 100, 200])
+def test_factorisations_give_openblas_its_threads_back(n: int) -> None:
+    matrix = torch.randn(n, n, dtype=torch.float64)
+    exact = np.linalg.svd(matrix.numpy(), compute_uv=False)
+    check(lambda: torch.linalg.svdvals(matrix), exact)
+    check(lambda: torch.linalg.qr(matrix)[1].abs(), abs(np.linalg.qr(matrix.numpy())[1]))

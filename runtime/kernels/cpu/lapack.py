@@ -17,6 +17,7 @@ from runtime.kernels import openblas, threads
 
 Array = Any
 
+MOST_ON_ONE_THREAD = 1 << 18  # elements; a matrix of 512 x 512 gains nothing from two
 LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
 UNITARY = {"orgqr": "ungqr", "ormqr": "unmqr", "syevd": "heevd"}
 """What real routines are called in the complex case."""
@@ -30,8 +31,20 @@ def scipy_linalg() -> Any:
 
 @cache
 def routine(name: str, dtype: Any) -> Any:
-    """LAPACK's `name` for one dtype; unlike most of SciPy, its functions check next to nothing."""
-    return getattr(scipy_linalg().lapack, _spelled(name, dtype))
+    """LAPACK's `name` for one dtype; unlike most of SciPy, its functions check next to nothing.
+
+    With matrices that are not large it takes one thread: more take longer, and go on spinning.
+    """
+    function = getattr(scipy_linalg().lapack, _spelled(name, dtype))
+
+    def call(*args: Any, **options: Any) -> Any:
+        size = max(arg.size for arg in args if arg.__class__ is np.ndarray)
+        if size > MOST_ON_ONE_THREAD or threads.get_num_threads() == 1:
+            return function(*args, **options)
+        with openblas.on_one_thread(openblas.scipy_library()):
+            return function(*args, **options)
+
+    return call
 
 
 @cache

@@ -7,17 +7,18 @@ LAPACK's words here is said of columns: a row-major matrix is its own transpose.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from runtime.kernels import build, openblas
+from runtime.kernels import build, openblas, threads
 from runtime.kernels.cpu.blas import LETTERS
 from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.small import INT64, SMALL
 
+NEVER_SPLIT = 1 << 12  # elements of matrices with which OpenBLAS uses one thread anyway
 SIGNATURES = {
     "potrf": "wwnnn",
     "potri": "wwnnn",
@@ -108,4 +109,14 @@ def plan_routines(
     dtypes = [each.dtype for each in (*outs, *operands)]
     signature = (*dtypes, *[int] * len(operands), INT64)
     entry = build.entry_point(f"{routines[0]}_{dtype.name}", whole, signature)
-    return Plan(entry, np.array(numbers, np.int64))
+    numel = max(prod(each.sizes[-2:]) for each in operands)
+    run = entry if numel <= NEVER_SPLIT else partial(_on_one_thread, entry)
+    return Plan(run, np.array(numbers, np.int64))
+
+
+def _on_one_thread(entry: Any, *args: Any) -> Any:
+    """Call a kernel; small as its matrices are, OpenBLAS would share them among its threads."""
+    if threads.get_num_threads() == 1:
+        return entry(*args)
+    with openblas.on_one_thread(openblas.numpy_library()):
+        return entry(*args)
