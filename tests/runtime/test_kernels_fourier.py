@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
+from runtime.kernels import threads
 from runtime.kernels.cpu import fourier_plans, lane_transforms
 from runtime.kernels.cpu.planned import Operand
 
@@ -128,3 +129,12 @@ def test_roots_of_unity_are_exact_at_quarters() -> None:
     angle = 8 * np.arctan(np.longdouble(1)) * np.arange(37) / 37
     wanted = np.stack([np.cos(angle), np.sin(angle)], 1).reshape(-1)
     assert np.abs(np.array(fourier_plans.roots_of_unity(37, False)) - wanted).max() < 3e-16
+
+
+def test_planes_on_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "GRAIN", 256)
+    x = np.random.default_rng(3).standard_normal((3, 64, 128)).astype(np.float32)
+    wanted = np.fft.fft2(x.astype(np.float64))
+    for count in (1, 2, 3):
+        monkeypatch.setattr(threads, "_threads", count)
+        np.testing.assert_allclose(torch.fft.fft2(torch.from_numpy(x)).numpy(), wanted, atol=1e-3)

@@ -118,7 +118,8 @@ def _mirror(out: Array, dim: Sequence[int], half: int) -> None:
     size = out.shape[dim[-1]]
     if out.dtype == np.complex64 and dim[-1] == out.ndim - 1 and out.size:
         words = out.reshape((-1, size)).view(np.int64)
-        mirror_words(words, opposite_rows(out.shape[:-1], tuple(dim[:-1])), half)
+        opposite = opposite_rows(out.shape[:-1], tuple(dim[:-1]))
+        threads.run_ranges(mirror_words, len(words), words.size, words, opposite, half)
         return
     for kinds in product((ZERO, OTHERS), repeat=len(dim) - 1):
         to, place = [slice(None)] * out.ndim, [slice(None)] * out.ndim
@@ -137,10 +138,10 @@ def opposite_rows(sizes: tuple[int, ...], dim: tuple[int, ...]) -> Array:
 
 
 @build.kernel
-def mirror_words(words, opposite, half):
-    """The conjugate at opposite places; words: 64 bits, the first of them the imaginary sign."""
+def mirror_words(start, stop, words, opposite, half):
+    """The conjugate at opposite places of rows; words: 64 bits, the first the imaginary sign."""
     count = words.shape[1] - half
-    for r in range(words.shape[0]):
+    for r in range(start, stop):
         behind, first = words[r, half:], words[opposite[r], 1 : count + 1]
         for j in range(count):
             behind[j] = first[count - 1 - j] ^ IMAGINARY_SIGN

@@ -7,6 +7,7 @@ transpose, which saves most copies: the callers say which.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from math import prod
 from typing import Any
@@ -51,6 +52,13 @@ def routine(name: str, dtype: Any) -> Any:
 def blas(name: str, dtype: Any) -> Any:
     """BLAS's `name` for one dtype."""
     return getattr(scipy_linalg().blas, _spelled(name, dtype))
+
+
+def numpy_threads(matrix: Array) -> AbstractContextManager[None]:
+    """In which NumPy's own linear algebra takes one thread, too, for what is not large."""
+    if matrix.size > MOST_ON_ONE_THREAD or threads.get_num_threads() == 1:
+        return nullcontext()
+    return openblas.on_one_thread(openblas.numpy_library())
 
 
 def _spelled(name: str, dtype: Any) -> str:

@@ -11,7 +11,14 @@ import numpy as np
 
 from runtime import errors
 from runtime.kernels.cpu import spectra_plans
-from runtime.kernels.cpu.lapack import broadcast_stack, routine, rows_of, stack, workspace
+from runtime.kernels.cpu.lapack import (
+    broadcast_stack,
+    numpy_threads,
+    routine,
+    rows_of,
+    stack,
+    workspace,
+)
 from runtime.kernels.cpu.planned import planned
 
 Array = Any
@@ -104,11 +111,12 @@ def _linalg_pinv(out: Array, self: Array, atol: Array, rtol: Array, hermitian: b
     if not self.size:
         return
     try:
-        if hermitian:
-            values, U = np.linalg.eigh(self)
-            Vh = np.conj(U.swapaxes(-1, -2))
-        else:
-            U, values, Vh = np.linalg.svd(self, full_matrices=False)
+        with numpy_threads(self):
+            if hermitian:
+                values, U = np.linalg.eigh(self)
+                Vh = np.conj(U.swapaxes(-1, -2))
+            else:
+                U, values, Vh = np.linalg.svd(self, full_matrices=False)
     except np.linalg.LinAlgError as error:
         raise errors.not_converged("linalg.pinv", None, "singular values") from error
     sizes = np.abs(values)

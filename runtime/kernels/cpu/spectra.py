@@ -13,6 +13,7 @@ from runtime import errors
 from runtime.kernels.cpu import spectra_plans
 from runtime.kernels.cpu.lapack import (
     broadcast_stack,
+    numpy_threads,
     put,
     routine,
     rows_of,
@@ -86,7 +87,8 @@ def linalg_eig(eigenvalues: Array, eigenvectors: Array, self: Array) -> None:
     """Write complex eigenvalues and eigenvectors of unit length."""
     _check_finite("linalg.eig", self)
     try:
-        eigenvalues[...], eigenvectors[...] = np.linalg.eig(self)
+        with numpy_threads(self):
+            eigenvalues[...], eigenvectors[...] = np.linalg.eig(self)
     except np.linalg.LinAlgError as error:
         raise errors.not_converged("linalg.eig", None, "eigenvalues") from error
 
@@ -95,7 +97,8 @@ def _linalg_eigvals(out: Array, self: Array) -> None:
     """Write complex eigenvalues."""
     _check_finite("linalg.eigvals", self)
     try:
-        out[...] = np.linalg.eigvals(self)
+        with numpy_threads(self):
+            out[...] = np.linalg.eigvals(self)
     except np.linalg.LinAlgError as error:
         raise errors.not_converged("linalg.eigvals", None, "eigenvalues") from error
 
