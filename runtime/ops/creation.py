@@ -27,6 +27,7 @@ from runtime.core.dtype import dtype
 from runtime.core.layout import layout
 from runtime.core.memory_format import memory_format
 from runtime.core.size import Size, make_size
+from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build, make_tensor
 from runtime.dispatch.backends import backend_of
 from runtime.kernels.cpu import half, shaping
@@ -255,8 +256,12 @@ def empty_strided(
 ) -> Tensor:
     """A tensor of undefined values with the given strides, in as much memory as they need."""
     sizes, strides = sizes_of(size), tuple(stride)
-    extent = _extent(sizes, strides)
-    made = allocate((extent,), dtype_or(dtype, dtypes.default_dtype()), device_or_default(device))
+    extent, on = _extent(sizes, strides), device_or_default(device)
+    own = dtype_or(dtype, dtypes.default_dtype())
+    if on.type_index == devices.CPU and not pin_memory:
+        key = own.index if sizes else own.index | keys.ZERO_DIM
+        return build(key, make_size(sizes), strides, 0, Storage(pool.empty(extent, own.numpy)))
+    made = allocate((extent,), own, on)
     if pin_memory:
         made = pinned(made)
     key = made._key if sizes else made._key | keys.ZERO_DIM

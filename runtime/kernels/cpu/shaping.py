@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
 from typing import Any
 
@@ -248,6 +248,16 @@ def _copy_triangle(out, self, diagonal, upper):
 
 def triangle_places(rows: int, columns: int, offset: int, is_upper: bool) -> Array:
     """The row numbers of one side of a matrix, and below them the column numbers."""
+    if rows * columns <= MOST_PLACES:
+        return _kept_places(rows, columns, offset, is_upper).copy()
+    return _triangle_places(rows, columns, offset, is_upper)
+
+
+MOST_PLACES = 1024
+"""Up to how many elements the places on one side of a matrix are remembered."""
+
+
+def _triangle_places(rows: int, columns: int, offset: int, is_upper: bool) -> Array:
     count = _count_lower(rows, columns, offset - is_upper)
     if is_upper:
         count = rows * columns - count
@@ -255,6 +265,9 @@ def triangle_places(rows: int, columns: int, offset: int, is_upper: bool) -> Arr
     if count:
         _triangle_entry()(out, rows, columns, offset, int(is_upper))
     return out.reshape(2, count)
+
+
+_kept_places = lru_cache(maxsize=256)(_triangle_places)
 
 
 def _count_lower(rows: int, columns: int, offset: int) -> int:

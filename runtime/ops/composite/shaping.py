@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from runtime.core import dtype as dtypes
@@ -29,15 +30,7 @@ def rot90(self: Any, k: int = 1, dims: Sequence[int] = (0, 1)) -> Any:
 
     **Raises** RuntimeError for too few dims or two equal ones, IndexError if out of range.
     """
-    if self.ndim < 2:
-        raise RuntimeError(f"expected total dims >= 2, but got total dims = {self.ndim}")
-    if len(dims) != 2:
-        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
-    first, second = (shapes.normalize_dim(dim, self.ndim) for dim in dims)
-    if first == second:
-        raise RuntimeError(
-            f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
-        )
+    first, second = _turned_dims(len(self._sizes), tuple(dims))
     turns = k % 4
     if turns == 1:
         return self.flip((second,)).transpose(first, second)
@@ -46,6 +39,21 @@ def rot90(self: Any, k: int = 1, dims: Sequence[int] = (0, 1)) -> Any:
     if turns == 3:
         return self.flip((first,)).transpose(first, second)
     return self.clone()
+
+
+@lru_cache(maxsize=256)
+def _turned_dims(ndim: int, dims: tuple[int, ...]) -> tuple[int, int]:
+    """The two dims, counted from 0."""
+    if ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {ndim}")
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    first, second = (shapes.normalize_dim(dim, ndim) for dim in dims)
+    if first == second:
+        raise RuntimeError(
+            f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
+        )
+    return first, second
 
 
 def tile(self: Any, dims: Sequence[int]) -> Any:

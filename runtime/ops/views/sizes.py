@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 from runtime import errors
@@ -76,10 +77,15 @@ def expand(self: Tensor, size: Sequence[int], implicit: bool = False) -> Geometr
 
     **Raises** RuntimeError if there are too few sizes, or if one differs from a size that is not 1.
     """
-    sizes, strides = self._sizes, self._strides
-    missing = len(size) - len(sizes)
-    if missing < 0:
+    if len(size) < len(self._sizes):
         raise _too_few_sizes(self, size)
+    return *_expanded(self._sizes, self._strides, size), self._offset
+
+
+def _expanded(
+    sizes: Size, strides: tuple[int, ...], size: Sequence[int]
+) -> tuple[Size, tuple[int, ...]]:
+    missing = len(size) - len(sizes)
     new_sizes, new_strides = list(size), [0] * missing
     position = missing
     for own, stride in zip(sizes, strides, strict=True):
@@ -96,7 +102,7 @@ def expand(self: Tensor, size: Sequence[int], implicit: bool = False) -> Geometr
         _place_leading_dims(new_sizes, new_strides, missing)
     elif missing and min(new_sizes) < 0:
         raise _no_such_size(new_sizes)
-    return make_size(new_sizes), tuple(new_strides), self._offset
+    return make_size(new_sizes), tuple(new_strides)
 
 
 def _place_leading_dims(sizes: list[int], strides: list[int], missing: int) -> None:
@@ -140,7 +146,12 @@ def _not_expandable(size: Sequence[int], sizes: Sequence[int]) -> RuntimeError:
 
 def expand_as(self: Tensor, other: Tensor) -> Geometry:
     """Expand to the sizes of `other`."""
-    return expand(self, other._sizes)
+    if len(other._sizes) < len(self._sizes):
+        raise _too_few_sizes(self, other._sizes)
+    return *_expanded_as(self._sizes, self._strides, other._sizes), self._offset
+
+
+_expanded_as = lru_cache(maxsize=4096)(_expanded)
 
 
 @layout_only
