@@ -165,7 +165,30 @@ INDEXING: dict[str, Callable[[], list[Tensor]]] = {
     ),
     "masked_fill": lambda: [tensor(9, 99).masked_fill(tensor(99) > 0, 2.0)],
 }
-CASES = {**NORMS, **COPIES, **MOVES, **POOLS, **INDEXING}
+EXPONENTIALS: dict[str, Callable[[], list[Tensor]]] = {
+    "softmax": lambda: trained(lambda x: x.softmax(-1), (41, 13)),
+    "softmax of columns": lambda: trained(lambda x: x.softmax(1), (5, 13, 7)),
+    "log_softmax": lambda: trained(lambda x: x.log_softmax(-1), (41, 13)),
+    "log_softmax of columns": lambda: trained(lambda x: x.log_softmax(1), (5, 13, 7)),
+    "softmax, strided": lambda: [strided(41, 13).softmax(1), strided(5, 13, 7).log_softmax(1)],
+    "logsumexp": lambda: [
+        tensor(5, 13, 7).logsumexp(dim) for dim in (0, 1, 2, (0, 1), (1, 2), (0, 2))
+    ],
+    "cross_entropy": lambda: [
+        each
+        for reduction in ("mean", "sum", "none")
+        for each in trained(
+            lambda x: F.cross_entropy(x, places(41, below=13), reduction=reduction),  # noqa: B023
+            (41, 13),
+        )
+    ],
+    "cross_entropy, weights": lambda: trained(
+        lambda x: F.cross_entropy(x, places(41, below=13), tensor(13).abs(), ignore_index=3),
+        (41, 13),
+    ),
+    "cross_entropy, strided": lambda: [F.cross_entropy(strided(41, 13), places(41, below=13))],
+}
+CASES = {**NORMS, **COPIES, **MOVES, **POOLS, **INDEXING, **EXPONENTIALS}
 
 
 @pytest.fixture(autouse=True)

@@ -45,9 +45,11 @@ def nll_backward(grad_input, grad, labels, weights, ignore_index, scale):
 
 
 @typed
-def softmax_less_target(grad_input, logarithms, labels, weights, grad, ignore_index, scale):
-    """The gradient of each row; `grad` may be one number for all."""
-    for r in range(labels.size):
+def softmax_less_target(
+    start, stop, grad_input, logarithms, labels, weights, grad, ignore_index, scale
+):
+    """The gradient of rows start to stop; `grad` may be one number for all."""
+    for r in range(start, stop):
         row, result = logarithms[r], grad_input[r]
         label = labels[r]
         if label == ignore_index:

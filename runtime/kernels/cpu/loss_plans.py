@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
-from runtime.kernels.cpu.loop_plans import View, operand, out, plan_loop
+from runtime.kernels import threads
+from runtime.kernels.cpu.loop_plans import View, operand, out, plan_loop, plan_ranges
 from runtime.kernels.cpu.loss_loops import (
     MEAN,
     NONE,
@@ -21,7 +22,7 @@ from runtime.kernels.cpu.loss_loops import (
 )
 from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.small import INT64, entry_for
-from runtime.kernels.cpu.softmax import log_softmax_flat
+from runtime.kernels.cpu.softmax import WORK, log_softmax_flat
 from runtime.kernels.typed import typed
 
 Array = Any
@@ -100,11 +101,12 @@ def plan_cross_entropy(
     if likelihood is None:
         return None
     dtype, classes = output.dtype, self.sizes[-1]
-    entry = entry_for(log_softmax_flat, dtype, dtype, dtype, int, int)
+    entry = entry_for(log_softmax_flat, dtype, int, int, dtype, dtype, int, int)
     place = 2 if weight is None else 3
+    rows, work = prod(target.sizes), WORK * prod(self.sizes)
 
     def run(output: Array, logarithms: Array, divisor: Array, scores: Array, *others: Any) -> None:
-        entry(logarithms, scores, others[place - 1], classes)
+        threads.run_ranges(entry, rows, work, logarithms, scores, others[place - 1], classes)
         arrays, offsets = others[: place - 1], others[place:]
         likelihood.run(output, divisor, logarithms, *arrays, 0, *offsets)
 
@@ -127,7 +129,9 @@ def plan_cross_entropy_backward(
         return None
     views = [*_flat(out, grad_input), *_flat(operand, *operands)]
     numbers = grad_input.sizes[-1], reduction, ignore_index
-    return plan_loop(cross_entropy_backward_flat, [grad_input], operands, *views, *numbers)
+    rows, work = prod(target.sizes), WORK * prod(grad_input.sizes)
+    given = [grad_input], operands, *views, *numbers
+    return plan_ranges(cross_entropy_backward_flat, rows, work, *given)
 
 
 def _suit(target: Operand, out: Operand, *others: Operand | None) -> bool:
@@ -184,13 +188,24 @@ def nll_loss_backward_flat(
 
 @typed
 def cross_entropy_backward_flat(
-    out, grad, logarithms, labels, weights, total_weight, classes, reduction, ignore_index
+    start,
+    stop,
+    out,
+    grad,
+    logarithms,
+    labels,
+    weights,
+    total_weight,
+    classes,
+    reduction,
+    ignore_index,
 ):
-    """weight[t] * grad * (probabilities - 1 at the target), row by row."""
+    """weight[t] * grad * (probabilities - 1 at the target), for rows start to stop."""
     scale = 1.0
     if reduction == MEAN:
         divisor = np.float64(total_weight[0])
         scale = 1 / divisor if divisor else 0.0
     shape = (labels.size, classes)
     result, rows = out.reshape(shape), logarithms.reshape(shape)
-    softmax_less_target(result, rows, labels, weights, grad, ignore_index, scale)
+    numbers = ignore_index, scale
+    softmax_less_target(start, stop, result, rows, labels, weights, grad, *numbers)

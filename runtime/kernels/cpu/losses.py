@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
+from runtime.kernels import threads
 from runtime.kernels.cpu import loss_plans
 from runtime.kernels.cpu.loss_loops import (
     MEAN,
@@ -20,7 +21,7 @@ from runtime.kernels.cpu.loss_loops import (
     softmax_less_target,
 )
 from runtime.kernels.cpu.planned import planned
-from runtime.kernels.cpu.softmax import log_softmax_rows
+from runtime.kernels.cpu.softmax import WORK, log_softmax_rows
 
 Array = Any
 
@@ -107,7 +108,7 @@ def cross_entropy_rows(
 
     Raises: IndexError if a target that is not `ignore_index` is no class.
     """
-    log_softmax_rows(log_probabilities, np.ascontiguousarray(self))
+    threads.run_rows(log_softmax_rows, (log_probabilities, np.ascontiguousarray(self)), work=WORK)
     arguments = (log_probabilities, target, weight, reduction, ignore_index)
     nll_loss_forward(output, total_weight, *arguments)
 
@@ -131,4 +132,5 @@ def cross_entropy_rows_backward(
         divisor = float(total_weight)
         scale = 1 / divisor if divisor else 0.0
     rows = scores.reshape(scores.shape[:2])
-    softmax_less_target(out, rows, labels.reshape(-1), weights, upstream, ignore_index, scale)
+    arrays = out, rows, labels.reshape(-1), weights, upstream, int(ignore_index), float(scale)
+    threads.run_ranges(softmax_less_target.of(out.dtype), labels.size, WORK * out.size, *arrays)

@@ -1,7 +1,7 @@
 """softmax, log_softmax and logsumexp: exponentials with the largest element subtracted first.
 
-Rows are contiguous along the dim; where the dim is not innermost, `inner` neighbouring columns of
-an (outer, n, inner) array advance together, so that both forms vectorise.
+The rows here are contiguous along the dim; where it is not innermost, those of
+`softmax_columns.py` advance together.
 """
 
 # ruff: noqa: F821 - T and the primitives are names of the compiled text.
@@ -15,8 +15,21 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels import threads
+from runtime.kernels.cpu.folding import folded_shape
 from runtime.kernels.cpu.planned import Operand, Plan, Planner, planned
 from runtime.kernels.cpu.reduced_dims import fold
+from runtime.kernels.cpu.small import are_dense_alike
+from runtime.kernels.cpu.softmax_columns import (
+    log_softmax_backward_columns,
+    log_softmax_backward_columns_flat,
+    log_softmax_columns,
+    log_softmax_columns_flat,
+    logsumexp_columns,
+    softmax_backward_columns,
+    softmax_backward_columns_flat,
+    softmax_columns,
+    softmax_columns_flat,
+)
 from runtime.kernels.typed import TypedKernel, typed, typed_sum
 
 Array = Any
@@ -24,50 +37,52 @@ WORK = 4
 """How much more an element costs than in element-wise work."""
 
 
-def plan_small(
+def plan_parts(
     rows: Callable[[], TypedKernel], columns: Callable[[], TypedKernel], operands: int
 ) -> Planner:
-    """The planner of small softmaxes.
+    """The planner of softmaxes of dense arrays, parts of them on several threads.
 
-    rows: what gives the loop for the last dim, kernel(out, *arrays, *offsets, n); columns: that
-    for another, kernel(out, *arrays, *offsets, n, inner).
+    rows: what gives the loop for the last dim, kernel(start, stop, out, *arrays, *offsets, n);
+    columns: that for another, kernel(start, stop, out, *arrays, *offsets, n, inner).
     """
 
     def plan(out: Operand, *args: Any) -> Plan | None:
         inputs, dim = args[:operands], args[operands]
-        if not out.sizes or out.dtype.kind != "f":
+        if not out.sizes or not are_dense_alike(out.dtype, out, *inputs):
             return None
-        if not 0 < prod(out.sizes) * WORK < threads.GRAIN:
-            return None
-        if any(each.dtype != out.dtype or not each.is_contiguous for each in inputs):
-            return None
-        arguments = (*[out.dtype] * (1 + operands), *[int] * (1 + operands))
-        dim %= len(out.sizes)
-        if dim == len(out.sizes) - 1:
-            return Plan(rows().entry_point(out.dtype, arguments), out.sizes[-1])
-        entry = columns().entry_point(out.dtype, (*arguments, int))
+        arguments = (int, int, *[out.dtype] * (1 + operands), *[int] * (1 + operands))
+        outer, size, inner = folded_shape(out.sizes, dim)
+        is_last = dim % len(out.sizes) == len(out.sizes) - 1
+        if is_last:
+            entry = rows().entry_point(out.dtype, arguments)
+        else:
+            entry = columns().entry_point(out.dtype, (*arguments, int))
+        work, numbers = prod(out.sizes) * WORK, (size,) if is_last else (size, inner)
 
         def run(*args: Any) -> None:
-            entry(*args[:-1], *args[-1])
+            entry(0, outer, *args[:-1], *numbers)
 
-        return Plan(run, (out.sizes[dim], prod(out.sizes[dim + 1 :])))
+        def run_parts(*args: Any) -> None:
+            threads.run_ranges(entry, outer, work, *args[:-1], *numbers)
+
+        return Plan(run if work < 2 * threads.GRAIN else run_parts, 0)
 
     return plan
 
 
-@planned(plan_small(lambda: softmax_flat, lambda: softmax_columns_flat, 1))
+@planned(plan_parts(lambda: softmax_flat, lambda: softmax_columns_flat, 1))
 def softmax(out: Array, self: Array, dim: int, dtype: Any) -> None:
     """Write exp(x - max) / sum of exp(x - max) over `dim`."""
     _run(softmax_rows, softmax_columns, dim, out, self.astype(out.dtype, copy=False))
 
 
-@planned(plan_small(lambda: log_softmax_flat, lambda: log_softmax_columns_flat, 1))
+@planned(plan_parts(lambda: log_softmax_flat, lambda: log_softmax_columns_flat, 1))
 def log_softmax(out: Array, self: Array, dim: int, dtype: Any) -> None:
     """Write x - max - log(sum of exp(x - max)) over `dim`."""
     _run(log_softmax_rows, log_softmax_columns, dim, out, self.astype(out.dtype, copy=False))
 
 
-@planned(plan_small(lambda: softmax_backward_flat, lambda: softmax_backward_columns_flat, 2))
+@planned(plan_parts(lambda: softmax_backward_flat, lambda: softmax_backward_columns_flat, 2))
 def softmax_backward_data(
     out: Array, grad_output: Array, output: Array, dim: int, input_dtype: Any
 ) -> None:
@@ -76,7 +91,7 @@ def softmax_backward_data(
 
 
 @planned(
-    plan_small(lambda: log_softmax_backward_flat, lambda: log_softmax_backward_columns_flat, 2)
+    plan_parts(lambda: log_softmax_backward_flat, lambda: log_softmax_backward_columns_flat, 2)
 )
 def log_softmax_backward_data(
     out: Array, grad_output: Array, output: Array, dim: int, input_dtype: Any
@@ -87,11 +102,16 @@ def log_softmax_backward_data(
 
 def logsumexp(out: Array, self: Array, dim: Any, keepdim: bool) -> None:
     """Write log(sum of exp(x)) over the dims of `dim`."""
-    rows, _ = fold(self, dim, with_columns=False)
     if self.dtype.kind == "c":
+        rows, _ = fold(self, dim, with_columns=False)
         _logsumexp_complex(out.reshape(-1), rows)
+        return
+    block, plan = fold(self, dim)
+    if plan.inner == 1:
+        threads.run_rows(logsumexp_rows, (out.reshape(-1), block), work=WORK * plan.count)
     else:
-        logsumexp_rows(out.reshape(-1), rows)
+        kernel = logsumexp_columns.of(self.dtype)
+        threads.run_ranges(kernel, out.size, WORK * self.size, out.reshape(-1), block)
 
 
 def _logsumexp_complex(out: Array, rows: Array) -> None:
@@ -217,154 +237,33 @@ def log_softmax_backward_rows(grad_input, grad, y):
 # Rows of flat arrays, for the plans.
 
 
-@typed_sum
-def softmax_flat(out, x, at, n):
-    """softmax_rows over rows of n elements, the first of which is x[at]."""
-    rows = out.size // n
-    softmax_rows(out.reshape(rows, n), x[at : at + out.size].reshape(rows, n))
+@typed
+def lines_of(flat, at, start, stop, n):
+    """Rows start to stop of n elements, the first of which is flat[at]."""
+    return flat[at + start * n : at + stop * n].reshape(stop - start, n)
 
 
 @typed_sum
-def log_softmax_flat(out, x, at, n):
+def softmax_flat(start, stop, out, x, at, n):
+    """softmax_rows over rows start to stop."""
+    softmax_rows(lines_of(out, 0, start, stop, n), lines_of(x, at, start, stop, n))
+
+
+@typed_sum
+def log_softmax_flat(start, stop, out, x, at, n):
     """As softmax_flat."""
-    rows = out.size // n
-    log_softmax_rows(out.reshape(rows, n), x[at : at + out.size].reshape(rows, n))
+    log_softmax_rows(lines_of(out, 0, start, stop, n), lines_of(x, at, start, stop, n))
 
 
 @typed_sum
-def softmax_backward_flat(out, grad, y, at_grad, at_y, n):
+def softmax_backward_flat(start, stop, out, grad, y, at_grad, at_y, n):
     """As softmax_flat."""
-    rows, size = out.size // n, out.size
-    g, p = grad[at_grad : at_grad + size], y[at_y : at_y + size]
-    softmax_backward_rows(out.reshape(rows, n), g.reshape(rows, n), p.reshape(rows, n))
+    g, p = lines_of(grad, at_grad, start, stop, n), lines_of(y, at_y, start, stop, n)
+    softmax_backward_rows(lines_of(out, 0, start, stop, n), g, p)
 
 
 @typed_sum
-def log_softmax_backward_flat(out, grad, y, at_grad, at_y, n):
+def log_softmax_backward_flat(start, stop, out, grad, y, at_grad, at_y, n):
     """As softmax_flat."""
-    rows, size = out.size // n, out.size
-    g, p = grad[at_grad : at_grad + size], y[at_y : at_y + size]
-    log_softmax_backward_rows(out.reshape(rows, n), g.reshape(rows, n), p.reshape(rows, n))
-
-
-# Columns.
-
-
-@typed
-def column_max(top, block):
-    """top[j] = the largest of block[:, j]."""
-    for j in range(top.size):
-        top[j] = T(-np.inf)
-    for i in range(block.shape[0]):
-        row = block[i]
-        for j in range(top.size):
-            top[j] = row[j] if row[j] > top[j] else top[j]
-
-
-@typed
-def softmax_columns(out, x):
-    """As softmax_rows, on `inner` columns at a time."""
-    n, inner = x.shape[1], x.shape[2]
-    top, total = np.empty(inner, x.dtype), np.empty(inner, x.dtype)
-    for o in range(x.shape[0]):
-        column_max(top, x[o])
-        total[:] = T(0)
-        for i in range(n):
-            row, result = x[o, i], out[o, i]
-            for j in range(inner):
-                value = exp(row[j] - top[j])
-                result[j] = value
-                total[j] += value
-        for j in range(inner):
-            total[j] = T(1) / total[j]
-        for i in range(n):
-            result = out[o, i]
-            for j in range(inner):
-                result[j] *= total[j]
-
-
-@typed
-def log_softmax_columns(out, x):
-    """As log_softmax_rows, on `inner` columns at a time."""
-    n, inner = x.shape[1], x.shape[2]
-    top, total = np.empty(inner, x.dtype), np.empty(inner, x.dtype)
-    for o in range(x.shape[0]):
-        column_max(top, x[o])
-        total[:] = T(0)
-        for i in range(n):
-            row = x[o, i]
-            for j in range(inner):
-                total[j] += exp(row[j] - top[j])
-        for j in range(inner):
-            total[j] = log(total[j])
-        for i in range(n):
-            row, result = x[o, i], out[o, i]
-            for j in range(inner):
-                result[j] = (row[j] - top[j]) - total[j]
-
-
-@typed
-def softmax_backward_columns(grad_input, grad, y):
-    """As softmax_backward_rows, on `inner` columns at a time."""
-    n, inner = y.shape[1], y.shape[2]
-    total = np.empty(inner, y.dtype)
-    for o in range(y.shape[0]):
-        total[:] = T(0)
-        for i in range(n):
-            g, p = grad[o, i], y[o, i]
-            for j in range(inner):
-                total[j] += g[j] * p[j]
-        for i in range(n):
-            g, p, result = grad[o, i], y[o, i], grad_input[o, i]
-            for j in range(inner):
-                result[j] = p[j] * (g[j] - total[j])
-
-
-@typed
-def log_softmax_backward_columns(grad_input, grad, y):
-    """As log_softmax_backward_rows, on `inner` columns at a time."""
-    n, inner = y.shape[1], y.shape[2]
-    total = np.empty(inner, y.dtype)
-    for o in range(y.shape[0]):
-        total[:] = T(0)
-        for i in range(n):
-            g = grad[o, i]
-            for j in range(inner):
-                total[j] += g[j]
-        for i in range(n):
-            g, p, result = grad[o, i], y[o, i], grad_input[o, i]
-            for j in range(inner):
-                result[j] = g[j] - exp(p[j]) * total[j]
-
-
-# Columns of flat arrays, for the plans.
-
-
-@typed
-def softmax_columns_flat(out, x, at, n, inner):
-    """softmax_columns over the middle dim of (outer, n, inner), the first element being x[at]."""
-    shape = (out.size // (n * inner), n, inner)
-    softmax_columns(out.reshape(shape), x[at : at + out.size].reshape(shape))
-
-
-@typed
-def log_softmax_columns_flat(out, x, at, n, inner):
-    """As softmax_columns_flat."""
-    shape = (out.size // (n * inner), n, inner)
-    log_softmax_columns(out.reshape(shape), x[at : at + out.size].reshape(shape))
-
-
-@typed
-def softmax_backward_columns_flat(out, grad, y, at_grad, at_y, n, inner):
-    """As softmax_columns_flat."""
-    shape, size = (out.size // (n * inner), n, inner), out.size
-    g, p = grad[at_grad : at_grad + size], y[at_y : at_y + size]
-    softmax_backward_columns(out.reshape(shape), g.reshape(shape), p.reshape(shape))
-
-
-@typed
-def log_softmax_backward_columns_flat(out, grad, y, at_grad, at_y, n, inner):
-    """As softmax_columns_flat."""
-    shape, size = (out.size // (n * inner), n, inner), out.size
-    g, p = grad[at_grad : at_grad + size], y[at_y : at_y + size]
-    log_softmax_backward_columns(out.reshape(shape), g.reshape(shape), p.reshape(shape))
+    g, p = lines_of(grad, at_grad, start, stop, n), lines_of(y, at_y, start, stop, n)
+    log_softmax_backward_rows(lines_of(out, 0, start, stop, n), g, p)
