@@ -17,6 +17,7 @@ from runtime.kernels.build import kernel
 from runtime.kernels.cpu.folding import as_bits
 from runtime.kernels.cpu.planned import Cast, Elementwise, Operand, Plan, planned
 from runtime.kernels.cpu.small import INT64
+from runtime.kernels.cpu.strided_copy import copy_flat
 
 Array = np.ndarray
 
@@ -37,16 +38,10 @@ def assign(out: Array, source: Array) -> None:
 
 
 def _assign_dense(out: Array, source: Array) -> None:
-    if out.dtype != source.dtype or threads.get_num_threads() == 1:
-        out[...] = source
+    if out.dtype == source.dtype and threads.get_num_threads() > 1:
+        copy_flat(out.reshape(-1), source.reshape(-1))
     else:
-        threads.run_flat(_move, (as_bits(out).reshape(-1), as_bits(source).reshape(-1)))
-
-
-@kernel
-def _move(out, source):
-    for i in range(out.size):
-        out[i] = source[i]
+        out[...] = source
 
 
 def _assign_transposed(out: Array, source: Array) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels import threads
-from runtime.kernels.cpu.strided_copy import copy_elements
+from runtime.kernels.cpu.strided_copy import copy_elements, copy_flat
 
 Array = Any
 
@@ -119,5 +119,7 @@ def copy_parts(*pairs: tuple[Array, Array]) -> None:
     for out, source in pairs:
         if threads.part_count(out.size, out.size) == 1:
             np.copyto(out, source)
+        elif out.shape == source.shape and out.flags.c_contiguous and source.flags.c_contiguous:
+            copy_flat(out.reshape(-1), source.reshape(-1))
         else:
             copy_elements(as_bits(out), as_bits(np.broadcast_to(source, out.shape)))

@@ -131,7 +131,8 @@ def take_slices(out: Array, self: Array, dim: int, index: Array) -> None:
         threads.run_rows(_gather_row, (target.reshape(-1), slots), row)
     elif is_last(self, dim):
         source = rows_of(as_bits(self))
-        threads.run_rows(_take_columns, (target.reshape(len(source), slots.size), source), slots)
+        rows = target.reshape(len(source), slots.size), source
+        threads.run_rows(_take_columns, rows, slots, work=3)
     else:
         source = fold(as_bits(self), dim)
         target = target.reshape(len(source), slots.size, source.shape[2])

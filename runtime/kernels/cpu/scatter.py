@@ -181,7 +181,7 @@ def index_add(
     if alpha != 1:
         source = source * np.full((), alpha).astype(source.dtype)
     if is_last(out, dim):
-        threads.run_rows(_add_columns, (rows_of(buffer), rows_of(source)), slots)
+        threads.run_rows(_add_columns, (rows_of(buffer), rows_of(source)), slots, work=3)
     else:
         folded = buffer.reshape(folded_shape(out.shape, dim))
         lanes.run(lanes.add_slices, folded, fold(source, dim), slots)

@@ -6,6 +6,7 @@ that both arrays walk as one are one. NumPy's own copies are as fast, but know n
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,22 @@ from runtime.kernels import threads
 from runtime.kernels.build import kernel
 
 Array = Any
+
+
+def copy_flat(out: Array, source: Array) -> None:
+    """out[:] = source, contiguous vectors of the same length and dtype."""
+    threads.run_flat(_flat_entry(out.dtype), (out, source))
+
+
+@cache
+def _flat_entry(dtype: Any) -> Any:
+    return _copy_flat.entry_point((dtype, dtype))
+
+
+@kernel
+def _copy_flat(out, source):
+    for i in range(out.size):
+        out[i] = source[i]
 
 
 def copy_elements(out: Array, source: Array) -> None:
