@@ -132,7 +132,7 @@ def take_slices(out: Array, self: Array, dim: int, index: Array) -> None:
     elif is_last(self, dim):
         source = rows_of(as_bits(self))
         rows = target.reshape(len(source), slots.size), source
-        threads.run_rows(_take_columns, rows, slots, work=3)
+        threads.run_rows(_take_columns, rows, slots, work=reading_plans.SCATTERED)
     else:
         source = fold(as_bits(self), dim)
         target = target.reshape(len(source), slots.size, source.shape[2])

@@ -16,12 +16,12 @@ from runtime.kernels.build import Kernel, kernel
 Array = Any
 
 
-def run(loop: Kernel, out: Array, first: Array, second: Array) -> bool:
+def run(loop: Kernel, work: int, out: Array, first: Array, second: Array) -> bool:
     """loop(start, stop, out, first, second) over all lanes; whether no place was outside.
 
-    first, second: as the loop takes them, the first of the shape of what is written.
+    first, second: as the loop takes them, the first with as many lanes as are written.
     """
-    return threads.run_ranges(loop, len(first) * first.shape[2], first.size, out, first, second)
+    return threads.run_ranges(loop, len(first) * first.shape[2], work, out, first, second)
 
 
 @kernel
@@ -66,13 +66,13 @@ def add(start, stop, out, index, src):
 
 @kernel
 def add_slices(start, stop, out, source, index):
-    """out[o, index[j], :] += source[o, j, :]."""
-    inner, lane = source.shape[2], start
+    """out[o, index[j], :] += source[o, j, :]; source may hold one slice for all j."""
+    inner, lane, step = source.shape[2], start, 0 if source.shape[1] == 1 else 1
     while lane < stop:
         o, first = divmod(lane, inner)
         last = min(first + stop - lane, inner)
         for j in range(index.size):
-            target, row = out[o, index[j], first:last], source[o, j, first:last]
+            target, row = out[o, index[j], first:last], source[o, j * step, first:last]
             for i in range(row.size):
                 target[i] += row[i]
         lane += last - first
@@ -81,13 +81,13 @@ def add_slices(start, stop, out, source, index):
 
 @kernel
 def copy_slices(start, stop, out, source, index):
-    """out[o, index[j], :] = source[o, j, :], in order: a later slice wins."""
-    inner, lane = source.shape[2], start
+    """out[o, index[j], :] = source[o, j, :], in order; source may hold one slice for all j."""
+    inner, lane, step = source.shape[2], start, 0 if source.shape[1] == 1 else 1
     while lane < stop:
         o, first = divmod(lane, inner)
         last = min(first + stop - lane, inner)
         for j in range(index.size):
-            target, row = out[o, index[j], first:last], source[o, j, first:last]
+            target, row = out[o, index[j], first:last], source[o, j * step, first:last]
             for i in range(row.size):
                 target[i] = row[i]
         lane += last - first

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
+from runtime.kernels import threads
 from runtime.kernels.cpu import places
 from runtime.kernels.cpu.folding import folded_shape, folded_strides
 from runtime.kernels.cpu.planned import Operand, Plan
@@ -15,11 +16,14 @@ from runtime.kernels.cpu.small import (
     INT64,
     agree_but_for,
     entry_for,
+    is_dense,
     is_small,
 )
 from runtime.kernels.typed import typed
 
 Array = Any
+SCATTERED = 3
+"""How much more an element costs that is read by itself than one that is copied with others."""
 
 
 def plan_gather(
@@ -80,16 +84,9 @@ def gather_flat(
 
 def plan_index_select(out: Operand, self: Operand, dim: int, index: Operand) -> Plan | None:
     """Plan `index_select`."""
-    if not is_small(out, self, index) or index.dtype != INT64:
+    if not is_dense(out, self, index) or index.dtype != INT64:
         return None
-    outer, size, inner = folded_shape(self.sizes, dim)
-    entry = entry_for(select_flat, out.dtype, out.dtype, self.dtype, INT64, *(int,) * 6)
-
-    def run(target: Array, a: Array, b: Array, at_a: int, at_b: int, numbers: Any) -> None:
-        if not entry(target, a, b, at_a, at_b, *numbers):
-            raise errors.index_out_of_range_in_self()
-
-    return Plan(run, (outer, prod(index.sizes), size, inner))
+    return _plan_select(out, self, folded_shape(self.sizes, dim), prod(index.sizes))
 
 
 def plan_embedding(
@@ -100,39 +97,50 @@ def plan_embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Plan | None:
-    """Plan `embedding`: a few rows of a matrix of any size."""
-    if not is_small(out, indices) or indices.dtype != INT64 or not weight.is_contiguous:
+    """Plan `embedding`: rows of a matrix."""
+    if not is_dense(out, indices) or indices.dtype != INT64 or not weight.is_contiguous:
         return None
-    rows, width = weight.sizes
-    entry = entry_for(select_flat, out.dtype, out.dtype, weight.dtype, INT64, *(int,) * 6)
+    return _plan_select(out, weight, (1, *weight.sizes), prod(indices.sizes))
 
-    def run(target: Array, a: Array, b: Array, at_a: int, at_b: int, numbers: Any) -> None:
-        if not entry(target, a, b, at_a, at_b, *numbers):
+
+def _plan_select(out: Operand, self: Operand, shape: tuple[int, int, int], count: int) -> Plan:
+    """Plan `select_flat`, on several threads if it is much."""
+    outer, size, inner = shape
+    kinds = int, int, out.dtype, self.dtype, INT64, *(int,) * 5
+    entry = entry_for(select_flat, out.dtype, *kinds)
+    lines = outer if inner == 1 else outer * count
+    work = prod(out.sizes) * (SCATTERED if inner == 1 else 1)
+
+    def run(*args: Any) -> None:
+        if not entry(0, lines, *args[:-1], count, size, inner):
             raise errors.index_out_of_range_in_self()
 
-    return Plan(run, (1, prod(indices.sizes), rows, width))
+    def run_parts(*args: Any) -> None:
+        if not threads.run_ranges(entry, lines, work, *args[:-1], count, size, inner):
+            raise errors.index_out_of_range_in_self()
+
+    return Plan(run if work < 2 * threads.GRAIN else run_parts, 0)
 
 
 @typed
-def select_flat(out, self, index, at, at_index, outer, count, size, inner):
-    """out[o, j] = self[o, index[j]]; False for a place outside."""
+def select_flat(start, stop, out, self, index, at, at_index, count, size, inner):
+    """out[o, j] = self[o, index[j]], rows or lines start to stop; False for a place outside."""
     for j in range(count):
         if index[at_index + j] < 0 or index[at_index + j] >= size:
             return False
-    place = 0
     if inner == 1:
         slots = index[at_index : at_index + count]
-        for o in range(outer):
+        for o in range(start, stop):
             row, target = self[at + o * size : at + (o + 1) * size], out[o * count :]
             for j in range(count):
                 target[j] = row[np.uint64(slots[j])]
         return True
-    for o in range(outer):
-        for j in range(count):
-            start = at + (o * size + index[at_index + j]) * inner
-            for i in range(inner):
-                out[place + i] = self[start + i]
-            place += inner
+    for line in range(start, stop):
+        o, j = divmod(line, count)
+        first = at + (o * size + index[at_index + j]) * inner
+        target, source = out[line * inner : (line + 1) * inner], self[first : first + inner]
+        for i in range(inner):
+            target[i] = source[i]
     return True
 
 

@@ -29,6 +29,7 @@ from runtime.kernels.cpu.folding import (
 )
 from runtime.kernels.cpu.indexing import within
 from runtime.kernels.cpu.planned import planned
+from runtime.kernels.cpu.reading_plans import SCATTERED
 
 Array = Any
 
@@ -74,7 +75,7 @@ def _scatter_into(
         fine = threads.run_rows(write_rows, (rows_of(buffer), rows_of(index), rows_of(src)))
     else:
         folded = buffer.reshape(folded_shape(buffer.shape, dim))
-        fine = lanes.run(write, folded, fold(index, dim), fold(src, dim))
+        fine = lanes.run(write, index.size, folded, fold(index, dim), fold(src, dim))
     if not fine:
         raise places.bad_scatter_index(index, dim, out.shape[dim] if out.ndim else 1)
     settle(target, buffer)
@@ -181,10 +182,10 @@ def index_add(
     if alpha != 1:
         source = source * np.full((), alpha).astype(source.dtype)
     if is_last(out, dim):
-        threads.run_rows(_add_columns, (rows_of(buffer), rows_of(source)), slots, work=3)
+        threads.run_rows(_add_columns, (rows_of(buffer), rows_of(source)), slots, work=SCATTERED)
     else:
         folded = buffer.reshape(folded_shape(out.shape, dim))
-        lanes.run(lanes.add_slices, folded, fold(source, dim), slots)
+        lanes.run(lanes.add_slices, source.size, folded, fold(source, dim), slots)
     settle(out, buffer)
 
 
@@ -297,15 +298,16 @@ def index_put(
     folded = places.merged(buffer, first, stop)
     slots = place.reshape(-1)
     outer, size, inner = folded.shape
-    given = _dense(spread)
     if inner == 1:
-        given = given.reshape(outer, slots.size)
+        given = _dense(spread).reshape(outer, slots.size)
         put_columns = _add_columns if accumulate else _copy_columns
         threads.run_rows(put_columns, (folded.reshape(outer, size), given), slots)
     else:
-        given = given.reshape(outer, slots.size, inner)
+        if place.ndim == 1 and spread.strides[first] == 0:
+            spread = spread[(slice(None),) * first + (slice(1),)]  # one slice for all places
+        given = _dense(spread).reshape(outer, -1, inner)
         put_slices = lanes.add_slices if accumulate else lanes.copy_slices
-        lanes.run(put_slices, folded, given, slots)
+        lanes.run(put_slices, outer * slots.size * inner, folded, given, slots)
     settle(out, buffer)
 
 
