@@ -11,6 +11,7 @@ import pytest
 
 import torchgen_out as torch
 from runtime.backends.cpu import pool
+from runtime.kernels.cpu.aligned import CACHE_LINE
 
 FLOAT = np.dtype(np.float32)
 LARGE = 1 << 20
@@ -33,7 +34,7 @@ def address(array: np.ndarray) -> int:
 def test_a_freed_buffer_is_lent_again_aligned() -> None:
     first = pool.empty(LARGE, FLOAT)
     place = address(first)
-    assert place % pool.ALIGNMENT == 0
+    assert place % CACHE_LINE == 0
     second = pool.empty(LARGE, FLOAT)
     assert address(second) != place
     del first
@@ -42,8 +43,22 @@ def test_a_freed_buffer_is_lent_again_aligned() -> None:
 
 def test_small_buffers_are_left_to_numpy() -> None:
     before = pool.memory_allocated()
-    array = pool.empty(pool.LEAST_BYTES // 4 - 1, FLOAT)
+    array = pool.empty(pool.ALIGNED_BYTES // 4 - 1, FLOAT)
     assert array.base is None
+    assert pool.memory_allocated() == before
+
+
+@pytest.mark.parametrize("name", ["bool", "uint8", "uint16", "float16", "int64", "complex128"])
+def test_middling_buffers_begin_at_a_cache_line(name: str) -> None:
+    dtype = np.dtype(name)
+    before = pool.memory_allocated()
+    arrays = [pool.empty(pool.ALIGNED_BYTES // dtype.itemsize + i, dtype) for i in range(5)]
+    for i, array in enumerate(arrays):
+        assert address(array) % CACHE_LINE == 0
+        assert array.shape == (pool.ALIGNED_BYTES // dtype.itemsize + i,)
+        assert array.dtype == dtype
+        array[:] = i  # is there to be written to, all of it
+    assert all((array == i).all() for i, array in enumerate(arrays) if name != "bool")
     assert pool.memory_allocated() == before
 
 
@@ -61,16 +76,16 @@ def views(x: torch.Tensor) -> list[object]:
 
 @pytest.mark.parametrize("which", range(9))
 def test_whatever_looks_at_a_buffer_keeps_it(which: int) -> None:
-    x = torch.ones(LARGE) + 1
+    x = torch.ones(LARGE)
     view = views(x)[which]
     place = x.data_ptr()
     del x
     gc.collect()
-    others = [torch.ones(LARGE) + 1 for _ in range(3)]
+    others = [torch.ones(LARGE) for _ in range(3)]
     assert place not in [other.data_ptr() for other in others]
     del view
     gc.collect()
-    assert (torch.ones(LARGE) + 1).data_ptr() == place
+    assert torch.ones(LARGE).data_ptr() == place
 
 
 def test_saved_tensors_keep_their_buffers() -> None:

@@ -41,18 +41,23 @@ def test_workers_that_sleep_and_workers_that_wait() -> None:
     assert len(workers._workers) == 2
 
 
-def test_what_no_worker_begins_is_done_by_the_caller() -> None:
+def test_what_no_worker_begins_is_done_by_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
     check(0)
-    time.sleep(0.1)  # they sleep, and nothing wakes them
-    sleeping = [(worker, worker.wake) for worker in workers._workers]
-    for worker, _ in sleeping:
-        worker.wake = threading.Lock()
-        worker.wake.acquire()
-    for seed in range(3):
-        check(seed)
-    for worker, wake in sleeping:
-        worker.wake = wake
-        wake.release()
+    roused = []
+
+    def rouse_in_name_only(worker: workers.Worker) -> None:
+        if worker.loops.rouse(worker.block):
+            roused.append(worker)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(workers.Worker, "rouse", rouse_in_name_only)
+        while len(roused) < 2:  # they fall asleep when they have spun for a while
+            time.sleep(0.01)
+            check(1)
+        for seed in range(3):
+            check(seed)
+    for worker in roused:
+        worker.wake.release()
     check(4)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from runtime.kernels import build
 
 CACHE_LINE = 64
@@ -59,6 +61,10 @@ def kernel(count):
 def empty_of(dtype: Any) -> Any:
     """empty(count): what makes vectors of a dtype."""
     from numba import from_dtype
+
+    if dtype == np.float16:  # which Numba has for devices only
+        empty = empty_of(np.dtype(np.uint16))
+        return lambda count: empty(count).view(dtype)
 
     element = str(from_dtype(dtype)).replace("bool", "boolean")
     head = build.HEADER.format(title=f"Memory for {dtype.name}.")
