@@ -164,6 +164,8 @@ def _dispatch_fields(operator: Operator) -> Iterator[Field]:
         yield Field("aliasing", "True")
     if operator.has_tag("across_devices"):
         yield Field("across_devices", "True")
+    if operator.has_tag("host_lists"):
+        yield Field("host_lists", "True")
     if operator.is_inplace:
         yield Field("mutates", "True")
     if len(operator.schema.returns) != 1:

@@ -52,6 +52,7 @@ TAGS: dict[str, str] = {
     "reinterpret": "the result has another dtype over the same memory",
     "same_elements": "the view has all elements, in their order",
     "across_devices": "the tensors may lie on different devices",
+    "host_lists": "the tensors of a list may lie on the host, wherever the others do",
     "internal": "called by generated or runtime code; not shown to users",
 }
 

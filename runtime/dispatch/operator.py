@@ -78,6 +78,7 @@ class Operator:
 
     kind = "operator"
     across_devices = False
+    host_lists = False
     arguments: dict[str, str]
 
     def __init__(
@@ -147,7 +148,7 @@ class Operator:
         return below
 
     def _below(self, bare: tuple[Any, ...], variant: str) -> Call:
-        index = signatures.device_index(bare, self.across_devices)
+        index = signatures.device_index(bare, self.across_devices, self.host_lists)
         backend = backend_of(devices.CPU if index is None else index)
         return self.make_call(backend, bare, variant)
 
@@ -318,7 +319,8 @@ class Dispatch(Operator):
 
     kernel_names: backend name to 'module.function'. meta: the shape function, or None when shapes
     depend on data. half_is_raw, aliasing: as in native_functions.yaml. across_devices: whether the
-    tensors may lie on different ones. mutates: whether the schema itself writes to self.
+    tensors may lie on different ones. host_lists: whether those of a list may lie on the host,
+    wherever the others do. mutates: whether the schema itself writes to self.
     """
 
     kind = "dispatch"
@@ -338,6 +340,7 @@ class Dispatch(Operator):
         half_is_raw: bool = False,
         aliasing: bool = False,
         across_devices: bool = False,
+        host_lists: bool = False,
         mutates: bool = False,
         outputs: int = 1,
         wrap: Call | None = None,
@@ -353,6 +356,7 @@ class Dispatch(Operator):
         self.half_is_raw = half_is_raw
         self.aliasing = aliasing
         self.across_devices = across_devices
+        self.host_lists = host_lists
         self.mutates = mutates
         self.outputs = outputs
         self.wrap = wrap

@@ -143,19 +143,31 @@ def promotion_entries(signature: Iterable[Entry]) -> list[tuple[dtypes.dtype, in
     return entries
 
 
-def device_index(signature: Iterable[Entry], across_devices: builtins.bool = False) -> int | None:
+def device_index(
+    signature: Iterable[Entry],
+    across_devices: builtins.bool = False,
+    host_lists: builtins.bool = False,
+) -> int | None:
     """The device type shared by the tensors; None without tensors.
 
     A zero-dimensional CPU tensor goes along with any device; all do if the operator works across
-    devices.
+    devices, and those of a list, beside others that lie on it, if they may lie on the host.
     Raises: RuntimeError if devices differ.
     """
-    found: dict[int, bool] = {}
-    for key in tensor_keys(signature):
-        index = key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK
-        found[index] = found.get(index, True) and bool(key & keys.ZERO_DIM)
-    if len(found) > 1 and (found.get(0) or (across_devices and 0 in found)):
-        del found[0]
+    found = _device_types(signature)
+    if len(found) > 1 and 0 in found:
+        single = _device_types(entry for entry in signature if entry.__class__ is not tuple)
+        if found[0] or across_devices or (host_lists and single.get(0, True)):
+            del found[0]
     if len(found) > 1:
         raise errors.same_device_expected(*(devices.type_name(index) for index in list(found)[:2]))
     return next(iter(found), None)
+
+
+def _device_types(signature: Iterable[Entry]) -> dict[int, builtins.bool]:
+    """The device types of tensors, and whether all that lie on each are zero-dimensional."""
+    found: dict[int, builtins.bool] = {}
+    for key in tensor_keys(signature):
+        index = key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK
+        found[index] = found.get(index, True) and bool(key & keys.ZERO_DIM)
+    return found

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 from contextlib import nullcontext
 
 import numpy as np
@@ -234,3 +236,42 @@ def test_what_is_missing_is_said(monkeypatch):
     monkeypatch.delitem(operators["mm"].kernel_names, "CUDA")
     with pytest.raises(NotImplementedError, match="no CUDA kernel for 'mm'"):
         x.mm(x)
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies_of_objects_have_memory_of_their_own(duplicate):
+    """On the same device; tensors that share memory do so afterwards."""
+    x = torch.arange(6.0).cuda()
+    first, second = duplicate([x, x.view(2, 3).t()])
+    assert first.is_cuda and first.tolist() == x.tolist()
+    first[1] = 9
+    assert second[1, 0].item() == 9 and x[1].item() == 1
+    model = duplicate(torch.nn.Linear(3, 2).cuda())
+    assert all(each.is_cuda and each.requires_grad for each in model.parameters())
+    assert duplicate(torch.empty(0, 2).cuda()).shape == (0, 2)
+
+
+FROM_HOST = {
+    "one": lambda x, at: x[at],
+    "beside a number": lambda x, at: x[at, 1],
+    "beside one of the device": lambda x, at: x[at, at.to(x.device)],
+    "a later dim": lambda x, at: x[:, at],
+    "a mask": lambda x, at: x[at[:, None].eq(torch.arange(3)).any(0)],
+    "written": lambda x, at: x.index_put((at,), torch.tensor(7.0, device=x.device)),
+    "a number to fill with": lambda x, at: x.masked_fill(x > 5, torch.tensor(-1.0)),
+}
+
+
+@pytest.mark.parametrize("name", FROM_HOST)
+def test_indices_and_numbers_of_the_host_go_along(name):
+    """As in PyTorch: with a tensor on a device, and never the other way round."""
+    x, at = torch.arange(12.0).view(3, 4), torch.tensor([0, 2])
+    got = FROM_HOST[name](x.cuda(), at)
+    assert got.is_cuda and torch.equal(got.cpu(), FROM_HOST[name](x, at))
+
+
+def test_indices_of_a_device_need_a_tensor_there():
+    with pytest.raises(RuntimeError, match="same device"):
+        torch.arange(3.0)[torch.tensor([0, 2], device="cuda")]
+    with pytest.raises(RuntimeError, match="same device"):
+        torch.zeros(3, device="cuda")[torch.tensor([0, 2])] = torch.ones(2)

@@ -53,6 +53,7 @@ def _differentiable() -> list[Operator]:
         each
         for each in _tested()
         if "float32" in each.dtype_names
+        and not each.is_inplace
         and (isinstance(each.kind, Composite) or harness.program().derivative(each) is not None)
     ]
 
@@ -64,6 +65,14 @@ def _loss(results: Any) -> Any:
     return sum([(each.abs() if each.is_complex() else each).sum() for each in parts])
 
 
+def _gradients(loss: Any, leaves: list[Any]) -> Any:
+    """The gradients on the CPU; None where it has none."""
+    try:
+        return torch.autograd.grad(loss, leaves, allow_unused=True)
+    except NotImplementedError:
+        return None
+
+
 @pytest.mark.parametrize("operator", _differentiable(), ids=lambda each: each.name)
 def test_gradients(operator):
     case = next(each for each in harness.cases(operator) if not each.raises)
@@ -72,9 +81,9 @@ def test_gradients(operator):
     leaves = [v for v in call.values.values() if getattr(v, "requires_grad", False)]
     twins = [v for v in theirs.values.values() if getattr(v, "requires_grad", False)]
     loss = _loss(call())
-    if not leaves or not isinstance(loss, torch.Tensor):
+    expected = _gradients(loss, leaves) if leaves and isinstance(loss, torch.Tensor) else None
+    if expected is None:
         pytest.skip("no gradient")
-    expected = torch.autograd.grad(loss, leaves, allow_unused=True)
     got = torch.autograd.grad(_loss(theirs()), twins, allow_unused=True)
     for ours, other in zip(got, expected, strict=True):
         assert (ours is None) == (other is None)

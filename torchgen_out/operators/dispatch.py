@@ -562,6 +562,7 @@ index_Tensor = Dispatch(
     kernel_names={"CPU": "indexing.index", "CUDA": "indexing.index"},
     meta=None,
     half_is_raw=True,
+    host_lists=True,
     differentiable=("self",),
     record=nodes.recording_index_Tensor,
 )
@@ -678,6 +679,7 @@ index_put = Dispatch(
     kernel_names={"CPU": "scatter.index_put", "CUDA": "scatter.index_put"},
     meta=scatter_shapes.index_put,
     aliasing=True,
+    host_lists=True,
     differentiable=("self", "values"),
     record=nodes.recording_index_put,
     record_inplace=nodes.recording_index_put_,

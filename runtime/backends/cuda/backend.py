@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,12 +15,14 @@ from runtime.backends.cuda import (
     driver,
     exchange,
     memory,
+    pickled,
     pinned,
     pointwise,
     reduction,
     resizing,
     transfer,
 )
+from runtime.backends.cuda.buffer import DeviceBuffer
 from runtime.backends.cuda.streams import Stream
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
@@ -99,4 +102,5 @@ def open_backend() -> CUDABackend:
     Raises: RuntimeError saying what is missing where CUDA cannot be used.
     """
     driver.current()
+    copyreg.pickle(DeviceBuffer, pickled.reduce)
     return CUDABackend()

@@ -22,6 +22,7 @@ from runtime.backends.cuda import (
     memory,
     resizing,
     streams,
+    transfer,
 )
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
@@ -267,6 +268,6 @@ class Preparation:
 
     def _arrived(self, queue: DeviceQueue, tensor: Tensor) -> Tensor:
         """A tensor of the host on the device: 0-d operands, and indices, may lie there."""
-        made = ops._to_copy(tensor, device=devices.device("cuda", queue.index))
+        made = transfer.to_device(tensor, devices.device("cuda", queue.index), False)
         queue.kept.append(made)
-        return made  # type: ignore[no-any-return]
+        return made

@@ -1,0 +1,31 @@
+"""What pickle and `copy.deepcopy` make of a device's memory: its bytes, by way of the host."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from runtime.backends.cuda import driver, faults, memory, streams
+from runtime.backends.cuda.buffer import DeviceBuffer
+
+
+def reduce(buffer: DeviceBuffer) -> tuple[Any, ...]:
+    """How to make the memory again on the device of the same number. Waits for what it holds."""
+    index = buffer.device_index
+    host = np.empty(buffer.size, buffer.dtype)
+    if host.size:
+        stream = streams.current_handle(index)
+        driver.current().copy(index, host.ctypes.data, buffer.address, host.nbytes, stream)
+        faults.wait_for_stream(index, stream)
+    return restore, (host, index)
+
+
+def restore(host: np.ndarray, index: int) -> DeviceBuffer:
+    """Make new memory of a device that holds these elements."""
+    stream = streams.current_handle(index)
+    made: DeviceBuffer = memory.allocator(index).buffer(host.size, host.dtype, stream)
+    if host.size:
+        driver.current().copy(index, made.address, host.ctypes.data, host.nbytes, stream)
+        faults.wait_for_stream(index, stream)
+    return made
