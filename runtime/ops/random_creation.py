@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from runtime import errors
+from runtime.backends.cuda import random as of_devices
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
 from runtime.core import number
@@ -79,12 +80,14 @@ def randperm(
     device: device | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
-    """A random order of 0, 1 ... n - 1."""
+    """A random order of 0, 1 ... n - 1: shuffled on the host, by the numbers of the device."""
     chosen = creation.dtype_or(dtype, dtypes.int64)
     if n > 0:
         number.check_fits(n - 1, chosen)
-    drawn: Tensor = ops._randperm(n, generator=generator)
     on = creation.device_or_default(device)
+    if generator is None and on.type == "cuda":
+        generator = of_devices.default_generator_of(on)
+    drawn: Tensor = ops._randperm(n, generator=generator)
     made: Tensor = drawn.to(on, chosen)  # type: ignore[attr-defined]
     return creation.pinned(made) if pin_memory else made
 
