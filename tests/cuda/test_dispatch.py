@@ -282,6 +282,27 @@ def test_random_tensors_are_those_of_the_cpu(emulated, name):
     compare(got, expected, name)
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "launches"),
+    [("SGD", {}, 1), ("SGD", {"momentum": 0.9}, 2), ("Adam", {}, 3), ("RMSprop", {}, 2)],
+)
+def test_steps_of_optimizers_are_fused(emulated, name, options, launches):
+    """The CPU's formulas, each one kernel; nothing waits."""
+
+    def step(device: str) -> Any:
+        parameter = torch.ones(5, device=device).requires_grad_()
+        optimizer = getattr(torch.optim, name)([parameter], lr=0.1, **options)
+        for _ in range(2):
+            parameter.grad = torch.arange(5.0, device=device)
+            counted, waits = (len(emulated.named(n)) for n in ("launch", "synchronize_stream"))
+            optimizer.step()
+        assert len(emulated.named("synchronize_stream")) == waits
+        assert len(emulated.named("launch")) - counted == (launches if device == "cuda" else 0)
+        return parameter.detach()
+
+    compare(step("cuda"), step("cpu"), name)
+
+
 def test_sums_at_places_are_those_of_a_loop(emulated):
     """In the order of the values, bit for bit: float additions in another order would differ."""
     places = torch.randint(0, 3, (300,))
