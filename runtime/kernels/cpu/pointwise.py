@@ -15,7 +15,7 @@ import numpy as np
 
 from runtime.core import dtype as dtypes
 from runtime.kernels import build
-from runtime.kernels.cpu import runs
+from runtime.kernels.cpu import runs, steps
 from runtime.kernels.vecmath import complex_source, compose, near
 
 INPUT_NAMES = "abcdefgh"
@@ -27,12 +27,6 @@ TILE_ROWS, TILE_COLUMNS = 64, 128
 
 LIGHT = 30
 """Lines of vector mathematics up to which not a formula's arithmetic takes the time, but memory."""
-
-STEP = re.compile(r"sqrt\(|(?<!/)/(?!/)|[-+*<>=]=?|\w\(|\bif\b")
-COSTS = {"sqrt(": 16, "/": 8}
-STEPS_PER_MOVE = 20
-"""Steps of arithmetic in the time that it takes to read an element and to write one, measured with
-64k elements of float32: `exp` has 73 and takes 2.3 times as long as `abs`, `tanh` 101 and 4."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +52,10 @@ class PointwiseSpec:
 
     @property
     def work(self) -> int:
-        """How much more an element costs than moving it, at least: by the steps of the formula."""
-        source = _source(self)
-        steps = STEP.findall(compose.compose(source, self.compute.name) + source)
-        return max(sum(COSTS.get(step, 1) for step in steps) // STEPS_PER_MOVE, 1)
+        """How much more an element costs than moving it, at least: by the steps of the formula, of
+        its version near 0 where it has one."""
+        source = _near_source(self) or _source(self)
+        return steps.moves(compose.compose(source, self.compute.name) + source)
 
     @property
     def scalar_type(self) -> type:
@@ -346,12 +340,13 @@ def _source(spec: PointwiseSpec) -> str:
 
 @cache
 def _near_versions(spec: PointwiseSpec) -> str:
-    """The formula for arguments near 0 and the test for others, if it gains by that.
+    """The formula for arguments near 0 and the test for others, if it gains by that."""
+    found = _near_source(spec)
+    fuses = spec.compute.name == "float32"  # those are right with fused multiply-adds only
+    return "" if found and fuses and not build.fuses_multiply_add() else found
 
-    Those of float32 are right with fused multiply-adds only.
-    """
-    if spec.compute.name == "float32" and not build.fuses_multiply_add():
-        return ""
+
+def _near_source(spec: PointwiseSpec) -> str:
     return near.versions(_source(spec), compose.definitions_for(spec.compute.name))
 
 
