@@ -43,6 +43,9 @@ def plan_baddbmm(
     result: Operand, self: Operand, batch1: Operand, batch2: Operand, beta: Any, alpha: Any
 ) -> Plan | None:
     """Plan beta * self + alpha * (batch1[b] @ batch2[b]) for each b."""
+    own = matrix_plans.plan_baddbmm(result, self, batch1, batch2, beta, alpha)
+    if own is not None:
+        return own
     numbers = _batch_numbers(batch1, batch2)
     return _plan(result, self, numbers, beta, alpha, prod(result.sizes[1:]))
 

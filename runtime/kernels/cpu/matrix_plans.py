@@ -78,10 +78,29 @@ def plan_addmm(
     if beta != 1 or alpha != 1 or self.sizes not in (out.sizes, out.sizes[1:]):
         return None
     before = Layout(0, *self.strides) if len(self.sizes) == 1 else Layout(*self.strides)
-    if before.step != 1:
-        return None
     a, b = (mat1.sizes, mat1.strides), (mat2.sizes, mat2.strides)
-    plan = _own_plan(out.dtype, 1, a, 0, b, 0, before)
+    return None if before.step != 1 else _self_first(_own_plan(out.dtype, 1, a, 0, b, 0, before))
+
+
+def plan_baddbmm(
+    out: Operand, self: Operand, batch1: Operand, batch2: Operand, beta: Any, alpha: Any
+) -> Plan | None:
+    """The same for each of a batch.
+
+    As what they are added to is not copied first, smaller products are worth it, too.
+    """
+    if beta != 1 or alpha != 1 or self.sizes != out.sizes or self.strides[2] != 1:
+        return None
+    before = Layout(*self.strides[1:], self.strides[0])
+    geometries = [(each.sizes[1:], each.strides[1:]) for each in (batch1, batch2)]
+    steps = batch1.strides[0], batch2.strides[0]
+    (a, b), count = geometries, out.sizes[0]
+    plan = _own_plan(out.dtype, count, a, steps[0], b, steps[1], before, is_dear=True)
+    return _self_first(plan)
+
+
+def _self_first(plan: Plan | None) -> Plan | None:
+    """A plan for flat arrays and offsets in the order of the operators that add."""
     if plan is None:
         return None
 
@@ -101,10 +120,14 @@ def _own_plan(
     b: Geometry,
     step_b: int,
     before: Layout | None = None,
+    is_dear: bool = False,
 ) -> Plan | None:
-    """The plan of a product of our own, for sizes at which it takes less time."""
+    """The plan of a product of our own, for sizes at which it takes less time.
+
+    is_dear: OpenBLAS takes longer, whatever the strides.
+    """
     (m, k), n = a[0], b[0][1]
-    if not tiled_products.suits(dtype, m, n, k, b[1][1] != 1):
+    if not tiled_products.suits(dtype, m, n, k, is_dear or b[1][1] != 1):
         return None
     layouts = Layout(*a[1], step_a), Layout(*b[1], step_b)
     return tiled_products.plan_tiles(dtype, batch, (m, n, k), *layouts, before)

@@ -77,7 +77,7 @@ class Task(NamedTuple):
 
     def numbers(self) -> Array:
         """What the kernel reads."""
-        layouts = *self.a, *self.b, self.out.row, self.out.hop, self.before.row, self.before.step
+        layouts = *self.a, *self.b, self.out.row, self.out.hop, *self.before
         return np.array([int(self.is_wide), *self.sizes, *layouts], NUMBERS)
 
     @property
@@ -222,7 +222,9 @@ def multiply_matrices(first, last, out, a, b, before, at_a, at_b, at_before, pla
 
     Tiles of rows are numbered through all matrices; plan: Task.numbers.
     """
-    is_wide, m, n, k, row_a, step_a, hop_a, row_b, step_b, hop_b, gap, hop, row, step = plan
+    is_wide, m, n, k, row_a, step_a, hop_a, row_b, step_b, hop_b, gap, hop, row, step, old_hop = (
+        plan
+    )
     is_packed = row_a == 1 and step_a > 1 and n >= WIDE
     room = np.empty((DEPTH + ROWS + 2) * WIDTH + is_packed * BLOCK_ROWS * DEPTH, T)
     panel = np.int64(room.ctypes.data)
@@ -247,7 +249,7 @@ def multiply_matrices(first, last, out, a, b, before, at_a, at_b, at_before, pla
         item, tile = divmod(unit, tiles)
         count = min(tiles - tile, last - unit, BLOCK_ROWS // ROWS)
         i = tile * ROWS
-        start = old + i * row * SIZE if at_before >= 0 else np.int64(0)
+        start = old + (item * old_hop + i * row) * SIZE if at_before >= 0 else np.int64(0)
         multiply_block(
             *(to + (item * hop + i * gap) * SIZE, gap),
             *(start, row, step),
