@@ -36,6 +36,11 @@ def places(*sizes: int, below: int = 99) -> Tensor:
     return torch.from_numpy(np.random.default_rng(5).integers(0, below, sizes))
 
 
+def seeded() -> Any:
+    """A generator that always begins alike."""
+    return torch.Generator().manual_seed(3)
+
+
 def strided(*sizes: int) -> Tensor:
     """Every second element of a tensor."""
     return tensor(*sizes[:-1], 2 * sizes[-1])[..., ::2]
@@ -188,7 +193,26 @@ EXPONENTIALS: dict[str, Callable[[], list[Tensor]]] = {
     ),
     "cross_entropy, strided": lambda: [F.cross_entropy(strided(41, 13), places(41, below=13))],
 }
-CASES = {**NORMS, **COPIES, **MOVES, **POOLS, **INDEXING, **EXPONENTIALS}
+DRAWS: dict[str, Callable[[], list[Tensor]]] = {
+    "draws": lambda: [
+        drawn
+        for dtype in (torch.float32, torch.float64)
+        for drawn in (
+            torch.empty(1001, dtype=dtype).uniform_(-1, 1, generator=seeded()),
+            torch.empty(1001, dtype=dtype).normal_(1, 2, generator=seeded()),
+            torch.empty(1001, dtype=dtype).exponential_(2, generator=seeded()),
+            torch.empty(1001, dtype=dtype).bernoulli_(0.3, generator=seeded()),
+            torch.empty(1001, dtype=dtype).random_(generator=seeded()),
+        )
+    ],
+    "draws of whole numbers": lambda: [
+        torch.empty(1001, dtype=torch.int64).random_(*bounds, generator=seeded())
+        for bounds in ((), (7,), (-(2**40), 2**40))
+    ],
+    "draws, strided": lambda: [strided(9, 99).normal_(generator=seeded())],
+    "dropout": lambda: torch.manual_seed(1) and [torch.dropout(tensor(41, 99), 0.3, True)],
+}
+CASES = {**DRAWS, **NORMS, **COPIES, **MOVES, **POOLS, **INDEXING, **EXPONENTIALS}
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ TWO_PI = 6.283185307179586
 
 
 @typed
-def uniform_single(out, first_block, last_block, start, seed, low, width):
+def uniform_single(first_block, last_block, out, start, seed, low, width):
     """24 random bits, as many as a float32 in [1/2, 1) holds."""
     n = out.size
     blocks = (n + 3) // 4
@@ -38,7 +38,7 @@ def uniform_single(out, first_block, last_block, start, seed, low, width):
 
 
 @typed
-def uniform_double(out, first_block, last_block, start, seed, low, width):
+def uniform_double(first_block, last_block, out, start, seed, low, width):
     """53 random bits from two words."""
     n = out.size
     blocks = (n + 1) // 2
@@ -57,7 +57,7 @@ def uniform_double(out, first_block, last_block, start, seed, low, width):
 
 
 @typed
-def normal_single(out, first_block, last_block, start, seed, mean, std):
+def normal_single(first_block, last_block, out, start, seed, mean, std):
     """Box and Muller: a pair of words gives a radius and an angle, and so two numbers."""
     n = out.size
     blocks = (n + 3) // 4
@@ -81,7 +81,7 @@ def normal_single(out, first_block, last_block, start, seed, mean, std):
 
 
 @typed
-def normal_double(out, first_block, last_block, start, seed, mean, std):
+def normal_double(first_block, last_block, out, start, seed, mean, std):
     """The same with two words for the radius and two for the angle."""
     n = out.size
     blocks = (n + 1) // 2
@@ -106,7 +106,7 @@ def normal_double(out, first_block, last_block, start, seed, mean, std):
 
 
 @typed
-def exponential_single(out, first_block, last_block, start, seed, scale):
+def exponential_single(first_block, last_block, out, start, seed, scale):
     """-log(u) * scale; where u rounds to 1, half of the machine epsilon stands for -log(u)."""
     n = out.size
     blocks = (n + 3) // 4
@@ -124,7 +124,7 @@ def exponential_single(out, first_block, last_block, start, seed, scale):
 
 
 @typed
-def exponential_double(out, first_block, last_block, start, seed, scale):
+def exponential_double(first_block, last_block, out, start, seed, scale):
     """The same with 53 random bits."""
     n = out.size
     blocks = (n + 1) // 2
@@ -143,7 +143,7 @@ def exponential_double(out, first_block, last_block, start, seed, scale):
 
 
 @kernel
-def whole_narrow(out, first_block, last_block, start, seed, offset, span):
+def whole_narrow(first_block, last_block, out, start, seed, offset, span):
     """offset + floor(word / 2**32 * span), for a span up to 2**32."""
     n = out.size
     blocks = (n + 3) // 4
@@ -159,7 +159,7 @@ def whole_narrow(out, first_block, last_block, start, seed, offset, span):
 
 
 @kernel
-def whole_wide(out, first_block, last_block, start, seed, offset, span):
+def whole_wide(first_block, last_block, out, start, seed, offset, span):
     """offset + two words modulo span; a span of 0 stands for 2**64."""
     n = out.size
     blocks = (n + 1) // 2
@@ -176,7 +176,7 @@ def whole_wide(out, first_block, last_block, start, seed, offset, span):
 
 
 @kernel
-def below(out, first_block, last_block, start, seed, threshold):
+def below(first_block, last_block, out, start, seed, threshold):
     """Whether a word is below the threshold, as 0 or 1."""
     n = out.size
     blocks = (n + 3) // 4
@@ -191,7 +191,7 @@ def below(out, first_block, last_block, start, seed, threshold):
 
 
 @kernel
-def drop(out, mask, x, first_block, last_block, start, seed, threshold, scale):
+def drop(first_block, last_block, out, mask, x, start, seed, threshold, scale):
     """Keep an element and scale it where its word is not below the threshold, else zero."""
     n = out.size
     blocks = (n + 3) // 4

@@ -14,6 +14,7 @@ from runtime.kernels.cpu import distributions, random_plans
 from runtime.kernels.cpu.folding import buffer_of, settle
 from runtime.kernels.cpu.philox import blocks_of, draw_words, reserve
 from runtime.kernels.cpu.planned import planned
+from runtime.kernels.typed import TypedKernel
 
 Array = Any
 
@@ -60,15 +61,11 @@ def _run(
     """Reserve the blocks of a draw and serve them, in parts if they are many."""
     count = arrays[0].size
     start, seed = reserve(count, words_each, generator)
-    blocks = blocks_of(count, words_each)
-    if count <= threads.GRAIN:
-        fill(*arrays, 0, blocks, start, seed, *parameters)
-        return
-
-    def part(first: int, last: int) -> None:
-        fill(*arrays, first, last, start, seed, *parameters)
-
-    threads.run_ranges(part, blocks, count)
+    kernel = fill.of(arrays[0].dtype) if isinstance(fill, TypedKernel) else fill
+    work = random_plans.WORK * count
+    threads.run_ranges(
+        kernel, blocks_of(count, words_each), work, *arrays, start, seed, *parameters
+    )
 
 
 @planned(random_plans.plan_fill(distributions.EXPONENTIAL, lambda rate: (1 / rate,)))

@@ -20,14 +20,17 @@ from runtime.kernels.cpu.small import BOOL
 
 Array = Any
 FLOAT64 = np.dtype(np.float64)
-BLOCKS = (int, int, np.uint64, np.uint64)
-"""What every loop of a draw takes behind its arrays: blocks from, to; start; seed."""
+BLOCKS, STREAM = (int, int), (np.uint64, np.uint64)
+"""What every loop of a draw takes before and behind its arrays: blocks from, to; start, seed."""
+
+WORK = 4
+"""How much more a number costs than an element of element-wise work."""
 
 
 def _count(self: Operand) -> int:
     """How many numbers to draw, 0 if they are too many for a plan."""
     count = prod(self.sizes)
-    return count if self.is_contiguous and count <= threads.GRAIN else 0
+    return count if self.is_contiguous and WORK * count <= threads.GRAIN else 0
 
 
 def plan_fill(kernels: Any, parameters: Callable[..., tuple[float, ...]]) -> Planner:
@@ -48,11 +51,11 @@ def plan_fill(kernels: Any, parameters: Callable[..., tuple[float, ...]]) -> Pla
 def _plan_fill(kernels: Any, dtype: Any, count: int, numbers: tuple[float, ...]) -> Plan:
     words_each, fill = kernels[dtype.name]
     blocks = blocks_of(count, words_each)
-    entry = fill.entry_point(dtype, (dtype, *BLOCKS, *(float,) * len(numbers)))
+    entry = fill.entry_point(dtype, (*BLOCKS, dtype, *STREAM, *(float,) * len(numbers)))
 
     def run(target: Array, numbers: tuple[float, ...], generator: Any) -> None:
         seed, start = generator.advance(blocks)
-        entry(target, 0, blocks, start, seed, *numbers)
+        entry(0, blocks, target, start, seed, *numbers)
 
     return Plan(run, numbers)
 
@@ -141,11 +144,11 @@ def plan_whole(self: Operand, *given: Any) -> Plan | None:
 def _plan_draw(self: Operand, fill: Any, words_each: int, *parameters: Any) -> Plan:
     """Plan a loop whose parameters are numbers of 64 bits."""
     blocks = blocks_of(prod(self.sizes), words_each)
-    entry = fill.entry_point((self.dtype, *BLOCKS, *(np.uint64,) * len(parameters)))
+    entry = fill.entry_point((*BLOCKS, self.dtype, *STREAM, *(np.uint64,) * len(parameters)))
 
     def run(target: Array, parameters: tuple[Any, ...], generator: Any) -> None:
         seed, start = generator.advance(blocks)
-        entry(target, 0, blocks, start, seed, *parameters)
+        entry(0, blocks, target, start, seed, *parameters)
 
     return Plan(run, tuple(map(int, parameters)))
 
@@ -205,13 +208,13 @@ def plan_dropout(
     if train is False or not count or not are_small_alike(out, input):
         return None
     arrays = out.dtype, BOOL, input.dtype
-    entry = distributions.drop.entry_point((*arrays, *BLOCKS, np.uint64, float))
+    entry = distributions.drop.entry_point((*BLOCKS, *arrays, *STREAM, np.uint64, float))
     blocks, limit = blocks_of(count, 1), int(threshold(p))
 
     def run(target: Array, mask: Array, x: Array, at: int, scale: float) -> None:
         seed, start = default_generator.advance(blocks)
         if at or x.size != count:
             x = x[at : at + count]
-        entry(target, mask, x, 0, blocks, start, seed, limit, scale)
+        entry(0, blocks, target, mask, x, start, seed, limit, scale)
 
     return Plan(run, 1 / (1 - p) if p < 1 else 0.0)
