@@ -93,19 +93,18 @@ class Answers(dict[Any, Any]):
 
     def find(self, self_: Tensor, given: tuple[Any, ...]) -> Any:
         """The answer for arguments that were not found as they are: new ones, or with lists."""
-        own = [tuple(arg) if arg.__class__ is list else arg for arg in given[: self.arity]]
-        args = (*own, *given[self.arity :])
-        self._check_whole(own)
-        if not all(map(_is_plain, own)):
-            return self.work_out(self_, own)
-        kinds = tuple(map(_kind, args))
+        args = tuple([tuple(arg) if arg.__class__ is list else arg for arg in given])
+        kinds = tuple([sum(a).__class__ if a.__class__ is tuple else a.__class__ for a in args])
         question = (self_._sizes, self_._strides, *args, *(kinds if self.arity < 3 else (kinds,)))
         answer = self.get(question)
         if answer is None:
+            own = args[: self.arity]
+            self._check_whole(own)
             answer = self.work_out(self_, own)
-            if len(self) >= ANSWERS_KEPT:
-                self.clear()
-            self[question] = answer
+            if all(map(_is_plain, own)):
+                if len(self) >= ANSWERS_KEPT:
+                    self.clear()
+                self[question] = answer
         return answer
 
     def _check_whole(self, args: Sequence[Any]) -> None:
@@ -138,11 +137,6 @@ def _is_plain(arg: Any) -> bool:
     return arg is None or arg.__class__ is int or arg.__class__ is bool
 
 
-def _kind(arg: Any) -> Any:
-    """The class of a number; of several, that of their sum: one float makes it a float."""
-    return sum(arg).__class__ if arg.__class__ is tuple else arg.__class__
-
-
 def _make_remembering(answers: Answers, tracked: bool, same_elements: bool) -> Any:
     """The call of up to two arguments, which stand beside each other in the question."""
     if answers.arity > 2:
@@ -152,12 +146,12 @@ def _make_remembering(answers: Answers, tracked: bool, same_elements: bool) -> A
     def call(self: Tensor, a: Any = None, b: Any = None) -> Tensor:
         kind_a, kind_b = a.__class__, b.__class__
         try:
-            if kind_a is tuple:
-                kind_a = sum(a).__class__
-            if kind_b is tuple:
-                kind_b = sum(b).__class__
+            if kind_a is tuple or kind_a is list:
+                a, kind_a = tuple(a), sum(a).__class__
+            if kind_b is tuple or kind_b is list:
+                b, kind_b = tuple(b), sum(b).__class__
             answer = get((self._sizes, self._strides, a, b, kind_a, kind_b))
-        except TypeError:  # a list among the arguments
+        except TypeError:  # nothing that could be looked up
             answer = None
         result = _new(Tensor)
         result._key, result._sizes, result._strides, shift = answer or find(self, (a, b))
@@ -201,10 +195,12 @@ def _make_remembering_several(answers: Answers, tracked: bool) -> Any:
     get, find = answers.get, answers.find
 
     def call(self: Tensor, a: Any = None, b: Any = None) -> tuple[Tensor, ...]:
+        kind_a, kind_b = a.__class__, b.__class__
         try:
-            kinds = _kind(a), _kind(b)
-            answer = get((self._sizes, self._strides, a, b, *kinds))
-        except TypeError:  # a list among the arguments
+            if kind_a is tuple or kind_a is list:
+                a, kind_a = tuple(a), sum(a).__class__
+            answer = get((self._sizes, self._strides, a, b, kind_a, kind_b))
+        except TypeError:
             answer = None
         offset, shared = self._offset, self._shared or self._storage
         base = (self if self._base is None else self._base) if tracked else None
