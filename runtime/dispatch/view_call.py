@@ -138,12 +138,40 @@ def _is_plain(arg: Any) -> bool:
 
 
 def _make_remembering(answers: Answers, tracked: bool, same_elements: bool) -> Any:
-    """The call of up to two arguments, which stand beside each other in the question."""
-    if answers.arity > 2:
-        return _make_remembering_more(answers, tracked, same_elements)
+    """The call of one argument or none, which stands beside its class in the question."""
+    if answers.arity > 1:
+        more = _make_remembering_two if answers.arity == 2 else _make_remembering_more
+        return more(answers, tracked, same_elements)
     get, find = answers.get, answers.find
 
-    def call(self: Tensor, a: Any = None, b: Any = None) -> Tensor:
+    def call(self: Tensor, a: Any = None) -> Tensor:
+        kind = a.__class__
+        try:
+            if kind is tuple:
+                kind = sum(a).__class__
+            elif kind is list:
+                a, kind = tuple(a), sum(a).__class__
+            answer = get((self._sizes, self._strides, a, kind))
+        except TypeError:  # nothing that could be looked up
+            answer = None
+        result = _new(Tensor)
+        result._key, result._sizes, result._strides, shift = answer or find(self, (a,))
+        result._offset = self._offset + shift
+        result._shared = self._shared or self._storage
+        result._flat = self._flat if same_elements else None
+        result._base = (self if self._base is None else self._base) if tracked else None
+        result._edge = None
+        result._meta = None
+        return result
+
+    return call
+
+
+def _make_remembering_two(answers: Answers, tracked: bool, same_elements: bool) -> Any:
+    """The call of two arguments."""
+    get, find = answers.get, answers.find
+
+    def call(self: Tensor, a: Any, b: Any) -> Tensor:
         kind_a, kind_b = a.__class__, b.__class__
         try:
             if kind_a is tuple or kind_a is list:
@@ -151,7 +179,7 @@ def _make_remembering(answers: Answers, tracked: bool, same_elements: bool) -> A
             if kind_b is tuple or kind_b is list:
                 b, kind_b = tuple(b), sum(b).__class__
             answer = get((self._sizes, self._strides, a, b, kind_a, kind_b))
-        except TypeError:  # nothing that could be looked up
+        except TypeError:
             answer = None
         result = _new(Tensor)
         result._key, result._sizes, result._strides, shift = answer or find(self, (a, b))
