@@ -11,7 +11,7 @@ from runtime.backends.cuda import reduction as calls_of
 from runtime.backends.cuda.reduction import Fold, Geometry, plan_walk, slices
 from runtime.core import dtype as dtypes
 from runtime.dispatch.operator import Reduction, operators
-from runtime.kernels.cuda import reduction
+from runtime.kernels.cuda import compiler, reduction
 from runtime.kernels.cuda.reduction import Walk
 from tests import calls, harness, tolerances
 from tests.cuda.compiling import check, needs_extra
@@ -205,3 +205,16 @@ def test_large_operands_are_counted_in_64_bits():
 def test_equal_calls_are_equal(emulated):
     x = torch.rand(3, 200).cuda()
     assert x.sum().item() == x.sum().item()
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_extremes_of_bool(emulated, dim):
+    """The text's own comparisons of indices are those of numbers."""
+    x = torch.ones(2, 5, 3, dtype=torch.bool)
+    x[0, 1, 2] = False
+    for name in ("amin", "amax"):
+        expected = getattr(x.int(), name)(dim).bool()
+        assert torch.equal(getattr(x.cuda(), name)(dim).cpu(), expected)
+    if compiler.is_installed():
+        for source in emulated.sources.values():
+            check(source, False)

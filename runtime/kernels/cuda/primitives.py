@@ -85,6 +85,18 @@ def fmod(x, y):
 """
 """A device raises nothing: by zero it gives -1 and the dividend."""
 
+_BOOLEAN = """\
+
+
+def min(x, y):
+    return x if x < y else y
+
+
+def max(x, y):
+    return x if x > y else y
+"""
+"""Of indices, too, which kernels of any dtype compare: `x and y` is the second of two numbers."""
+
 _BITS = """\
 
 
@@ -157,7 +169,7 @@ def _definitions(type_name: str) -> dict[str, Definition]:
         "float64": lambda: _real(""),
         "complex64": _complex,
         "complex128": _complex,
-        "bool": lambda: "",
+        "bool": lambda: _BOOLEAN,
     }.get(type_name, lambda: _INTEGER)()
     found = {**compose.definitions_for(type_name), **compose.definitions_in(own + _BITS)}
     return {name: _without_ufuncs(each) for name, each in found.items()}
