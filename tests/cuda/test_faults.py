@@ -67,6 +67,14 @@ def test_nothing_is_written_outside(name):
     assert given.tolist() == expected
 
 
+def test_pivots():
+    factors, pivots = torch.eye(2).cuda(), torch.tensor([1, 9], dtype=torch.int32).cuda()
+    permutation = torch.lu_unpack(factors, pivots)[0]
+    with told("lu_permutation", "index 8 is out of bounds for a dimension with size 2"):
+        torch.cuda.synchronize()
+    assert permutation.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
 def test_a_gradient_of_an_embedding():
     weight = x().requires_grad_()
     F.embedding(at(1, 3), weight).sum().backward()

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.kernels.cuda.columns import flat
+from runtime.kernels.cuda.faults import INDEX, note
 from runtime.kernels.cuda.queue import Array, Queue
 from runtime.kernels.cuda.typed import device_kernel, run_elements
 
@@ -43,13 +44,14 @@ def write_permutations(queue: Queue, out: Array, pivots: Array) -> None:
     rows = out.sizes[-1]
     count = out.numel // max(rows, 1)
     if count:
-        run_elements(queue, permutation, count, out, pivots, count, rows, pivots.sizes[-1])
+        numbers = (count, rows, pivots.sizes[-1])
+        run_elements(queue, permutation, count, out, pivots, queue.faults, *numbers)
 
 
-@device_kernel("X* int32*", "I I I")
-def permutation(out, pivots, count, rows, swaps):
+@device_kernel("X* int32* int64*", "I I I")
+def permutation(out, pivots, faults, count, rows, swaps):
     """A thread owns every column of a result at the distance of the grid: it goes back through the
-    swaps to find where the column's row came from."""
+    swaps to find where the column's row came from. A swap with a row outside is left out."""
     i = I(cuda.grid(1))
     while i < count:
         batch = divided(i, rows)
@@ -58,6 +60,9 @@ def permutation(out, pivots, count, rows, swaps):
         s = I(swaps - 1)
         while s >= 0:
             other = I(pivots[I(batch * swaps + s)] - 1)
+            if (other < 0) | (other >= rows):
+                note(faults, INDEX, other, rows)
+                other = s
             if place == s:
                 place = other
             elif place == other:
