@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import pytest
 
 from runtime.backends.cuda import (
+    allocator,
     availability,
     driver,
     faults,
@@ -37,10 +38,15 @@ def recording() -> Iterator[RecordingDriver]:
 
 @pytest.fixture
 def emulated() -> Iterator[EmulatedDriver]:
-    """An emulated driver with two devices, and libraries that compute in its memory."""
+    """An emulated driver with two devices, and libraries that compute in its memory.
+
+    Blocks are as large as what is asked for, so that no access behind it goes unseen.
+    """
     driver = EmulatedDriver()
     before = loading.use(stand_ins(driver))
-    yield from _in_place_of_nvidias(driver)
+    with pytest.MonkeyPatch.context() as patch:  # of its own: undone at the end of this fixture
+        patch.setattr(allocator, "size_class", lambda count: max(count, 1))
+        yield from _in_place_of_nvidias(driver)
     loading.use(before)
 
 
