@@ -138,9 +138,14 @@ def part_count(count: int, work: int) -> int:
     return max(1, min(_threads, count, work // GRAIN))
 
 
-def run_ranges(kernel: Any, count: int, work: int, *args: Any, numbered: bool = False) -> bool:
-    """kernel(start, stop, *args) over parts of range(count); numbered: kernel(part, start, ...)."""
-    parts = part_count(count, work)
+def run_ranges(kernel: Any, count: int, work: int, *args: Any, parts: int = 0) -> bool:
+    """kernel(start, stop, *args) over parts of range(count).
+
+    parts: into how many, as the caller found by `part_count` and has memory for; then the kernel
+    is told the number of its part first. Asked again, the count may have changed.
+    """
+    numbered = parts > 0
+    parts = parts or part_count(count, work)
     head = (0, 0, count) if numbered else (0, count)
     if parts == 1:
         return kernel(*head, *args) is not False

@@ -179,3 +179,27 @@ def test_workers_leave_the_processor_of_their_caller() -> None:
     for worker in workers._workers:
         worker.move_away()
         assert len(os.sched_getaffinity(worker.thread.native_id)) == max(len(allowed) - 1, 1)
+
+
+def test_the_count_may_change_between_two_looks_at_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory for each part is made for as many parts as there will be."""
+    found = threads.part_count
+
+    def count_and_change(count: int, work: int) -> int:
+        parts = found(count, work)
+        monkeypatch.setattr(threads, "_threads", 5 - threads.get_num_threads())  # 3, 2, 3...
+        return parts
+
+    monkeypatch.setattr(threads, "part_count", count_and_change)
+    x = torch.ones(1000, 20)
+    weight = torch.ones(4, 3, 3, 3)
+    images = torch.ones(6, 3, 20, 20)
+    for _ in range(4):
+        assert x.sum() == 20000
+        assert (x.sum(0) == 1000).all()
+        layer = torch.nn.LayerNorm(20)
+        layer(x).sum().backward()
+        assert (layer.bias.grad == 1000).all()
+        weight.grad = None
+        torch.nn.functional.conv2d(images, weight.requires_grad_()).sum().backward()
+        assert (weight.grad == 6 * 18 * 18).all()

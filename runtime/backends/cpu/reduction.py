@@ -252,7 +252,7 @@ class Fold:
         loops = columns_module(self.spec)
         shares = np.empty(width * parts, column_type(self.spec).numpy)
         partial = loops.partial if scalars else columns_partial(self.spec)
-        threads.run_ranges(partial, plan.count, work, shares, flat, width, *scalars, numbered=True)
+        threads.run_ranges(partial, plan.count, work, shares, flat, width, *scalars, parts=parts)
         loops.finish(buffer, shares, plan.count, parts)
 
     def _fold_permuted(self, buffer: Any, x: Tensor, plan: DimPlan, scalars: Sequence[Any]) -> bool:
@@ -278,12 +278,12 @@ class Fold:
 
     def _fold_parallel(self, buffer: Any, flat: Any, scalars: Sequence[Any]) -> None:
         """Each thread folds its part; the parts are combined at the end."""
-        parts = np.empty(threads.get_num_threads(), self.spec.acc.numpy)
         kernel = self.rows.partial if scalars else partial_kernel(self.spec)
         work = flat.size // READING
-        count = threads.part_count(flat.size, work)
-        threads.run_ranges(kernel, flat.size, work, parts, flat, *scalars, numbered=True)
-        self.rows.finish(buffer, parts[:count], flat.size)
+        parts = threads.part_count(flat.size, work)
+        shares = np.empty(parts, self.spec.acc.numpy)
+        threads.run_ranges(kernel, flat.size, work, shares, flat, *scalars, parts=parts)
+        self.rows.finish(buffer, shares, flat.size)
 
 
 def memory_of(x: Tensor, plan: DimPlan, dim: Any) -> tuple[Any, DimPlan]:

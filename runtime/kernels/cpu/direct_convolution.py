@@ -46,7 +46,7 @@ def correlate(w: Array, y: Array, x: Array, planes: Planes, groups: int) -> None
     parts = threads.part_count(x.shape[0], y.size * w[0].size)
     sums = np.zeros((parts, groups, outputs, w.shape[1], taps), w.dtype)
     arguments = (sums, y, x, *_geometry(planes, x.shape[0]), 4096)
-    threads.run_ranges(kernel, x.shape[0], y.size * w[0].size, *arguments, numbered=True)
+    threads.run_ranges(kernel, x.shape[0], y.size * w[0].size, *arguments, parts=parts)
     w[...] = sums.sum(axis=0).reshape(w.shape)
 
 

@@ -56,13 +56,14 @@ def convolve(y: Array, x: Array, w: Array, bias: Array | None, sliding: Any, gro
     lines, length = window.places.size // y.shape[4], y.shape[4]
     starts = np.ascontiguousarray(window.places[::length])
     room = 0 if frame.is_bare else channels * frame.numel
-    planes = scratch.take("planes", (threads.get_num_threads() * room,), x.dtype)
+    work, units = y.size * steps.size // PRODUCTS_PER_ELEMENT, x.shape[0] * groups
+    parts = threads.part_count(units, work)
+    planes = scratch.take("planes", (parts * room,), x.dtype)
     numbers = groups, outputs, high, channels, frame.numel, room, int(window.places[-1]) + 1
     framing = *x.shape[2:], *frame.sizes, *frame.before
     plan = np.array([*numbers, length, lines, *framing], NUMBERS)
     arrays = result.reshape(-1), x.reshape(-1), planes, weights.reshape(-1), added, steps, starts
-    work, units = y.size * steps.size // PRODUCTS_PER_ELEMENT, x.shape[0] * groups
-    threads.run_ranges(_entry(y.dtype), units, work, *arrays, plan, numbered=True)
+    threads.run_ranges(_entry(y.dtype), units, work, *arrays, plan, parts=parts)
     if result is not y:
         y[...] = result
 

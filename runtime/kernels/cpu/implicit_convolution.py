@@ -98,10 +98,10 @@ def _multiply(
         entry("multiply", y.dtype, tile),
         _initial(tile, bias, y.dtype, groups, outputs),
     )
-    few = 0
+    few, most = 0, threads.get_num_threads()
     if len(threes) == 1:
         few = _few_images(x, frame, y.size * threes[0][1].size // PRODUCTS_PER_ELEMENT)
-    for start, images, seen, planes in _pieces(x, frame, few):
+    for start, images, seen, planes in _pieces(x, frame, few, most):
         flat = result[start : start + images].reshape(-1)
         for window, steps, panels in threes:
             rows = images * window.places.size
@@ -112,7 +112,8 @@ def _multiply(
                 *(frame, x.shape[2:], False),
             )
             arrays = flat, seen, planes, panels, added, window.places, steps, window.targets
-            threads.run_ranges(kernel, blocks, work, *arrays, plan, numbered=True)
+            parts = min(most, threads.part_count(blocks, work))
+            threads.run_ranges(kernel, blocks, work, *arrays, plan, parts=parts)
     if result is not y:
         y[...] = result
 
@@ -163,7 +164,7 @@ def correlate(w: Array, y: Array, x: Array, sliding: Any, groups: int) -> None:
     parts = 1 if by_panel else threads.part_count(least, work)
     sums = scratch.take("sums", (parts * size,), w.dtype)
     kernel = entry("correlate", w.dtype, tile)
-    for start, images, seen, planes in _pieces(x, frame, few):
+    for start, images, seen, planes in _pieces(x, frame, few, parts):
         plan = numbers(
             *(0, images, few, x.shape[1], groups, outputs, 0),
             *(frame, x.shape[2:], by_panel),
@@ -171,7 +172,8 @@ def correlate(w: Array, y: Array, x: Array, sliding: Any, groups: int) -> None:
         flat = y[start : start + images].reshape(-1)
         arrays = sums, flat, seen, planes, window.places, rows, plan
         units = panels if by_panel else images * window.places.size
-        threads.run_ranges(kernel, units, work, *arrays, int(not start), numbered=True)
+        shares = threads.part_count(units, work) if by_panel else parts
+        threads.run_ranges(kernel, units, work, *arrays, int(not start), parts=shares)
     result = w if w.flags.c_contiguous else np.empty(w.shape, w.dtype)
     sizes = outputs, depth, rows.size, parts
     _over_panels("collect", tile, groups, outputs, sums.size, result.reshape(-1), sums, *sizes)
@@ -206,10 +208,12 @@ def _few_images(x: Array, frame: Frame, work: int) -> int:
     return int(max(1, min(count, CACHED // numel)))
 
 
-def _pieces(x: Array, frame: Frame, few: int) -> Iterator[tuple[int, int, Array, Array]]:
+def _pieces(
+    x: Array, frame: Frame, few: int, parts: int
+) -> Iterator[tuple[int, int, Array, Array]]:
     """(first image, number of images, these as one flat array, room for those framed later)."""
     if few:
-        room = threads.get_num_threads() * few * x.shape[1] * frame.numel
+        room = parts * few * x.shape[1] * frame.numel
         yield 0, x.shape[0], x.reshape(-1), scratch.take("planes", (room,), x.dtype)
         return
     for start, images, planes in framed(x, frame):

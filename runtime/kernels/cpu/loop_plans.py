@@ -83,20 +83,20 @@ def plan_ranges(
     outs: Sequence[Operand],
     operands: Sequence[Operand | None],
     *arguments: Argument,
-    numbered: bool = False,
+    parts: Callable[..., int] | None = None,
 ) -> Plan:
     """The plan that calls `loop(start, stop, *arguments)` for parts of range(count).
 
-    work: what all of them take; much of it is shared by the threads. numbered: each call is given
-    the number of its part first.
+    work: what all of them take; much of it is shared by the threads. parts: into how many
+    parts, by the arrays of the call; each is given its number first.
     """
-    bounds = ("part", "start", "stop") if numbered else ("start", "stop")
+    bounds = ("part", "start", "stop") if parts else ("start", "stop")
     if work < 2 * threads.GRAIN:
         return plan_loop(loop, outs, operands, *(0, 0, count)[-len(bounds) :], *arguments)
     entry, numbers = _compiled(bounds, loop, outs, operands, arguments)
 
     def run(*args: Any) -> None:
-        threads.run_ranges(entry, count, work, *args, numbered=numbered)
+        threads.run_ranges(entry, count, work, *args, parts=parts(*args) if parts else 0)
 
     return Plan(run, numbers)
 

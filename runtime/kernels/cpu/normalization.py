@@ -99,7 +99,7 @@ def plan_layer_norm_backward(
         *(blocks, work, [grad_input, sums], [*operands, bias]),
         *(out(0, rows, n), operand(0, rows, n), operand(1, rows, n), operand(2, rows)),
         *(operand(3, rows), operand(4, n), out(1, -1, 2, n)),
-        numbered=True,
+        parts=lambda grad_input, sums, *others: sums.size // (2 * n),
     )
 
     def run(grad_input: Array, grad_weight: Array, grad_bias: Array, *others: Any) -> None:
@@ -139,7 +139,7 @@ def native_layer_norm_backward(
     blocks, work = -(-len(x) // ROWS_SUMMED), WORK * x.size
     sums = np.zeros((threads.part_count(blocks, work), 2, n))
     kernel = layer_norm_backward_blocks.of(x.dtype)
-    threads.run_ranges(kernel, blocks, work, *arrays, sums, numbered=True)
+    threads.run_ranges(kernel, blocks, work, *arrays, sums, parts=len(sums))
     weights, biases = sums[0] if len(sums) == 1 else sums.sum(axis=0)
     grad_weight[...] = weights.reshape(grad_weight.shape)
     grad_bias[...] = biases.reshape(grad_bias.shape)
