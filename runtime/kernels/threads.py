@@ -156,7 +156,8 @@ def run_ranges(kernel: Any, count: int, work: int, *args: Any, parts: int = 0) -
         if fine is not None:
             return fine
     edges = pairwise(count * part // parts for part in range(parts + 1))
-    return _run_in_pool(kernel, [(*head[:-2], *edge, *args) for edge in edges])
+    calls = [((part,) if numbered else ()) + edge for part, edge in enumerate(edges)]
+    return _run_in_pool(kernel, [(*call, *args) for call in calls])
 
 
 def run_calls(kernel: Any, calls: Sequence[tuple[Any, ...]]) -> bool:

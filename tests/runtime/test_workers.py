@@ -203,3 +203,12 @@ def test_the_count_may_change_between_two_looks_at_it(monkeypatch: pytest.Monkey
         weight.grad = None
         torch.nn.functional.conv2d(images, weight.requires_grad_()).sum().backward()
         assert (weight.grad == 6 * 18 * 18).all()
+
+
+def test_without_workers_every_part_has_its_number() -> None:
+    """Another thread has the workers: the parts go to Python's threads."""
+    with workers._lock:
+        x = torch.ones(1000, 20)
+        assert x.sum() == 20000
+        assert (x.sum(0) == 1000).all()
+        assert torch.full((1000,), 1.0).prod() == 1
