@@ -240,7 +240,8 @@ def words_of(context, builder, kind, value, count=None, start=None, stop=None):
         first = builder.select(is_for_all, zero, builder.mul(start, each))
         rows = builder.select(is_for_all, one, builder.mul(builder.sub(stop, start), each))
         data = builder.add(data, builder.mul(first, strides[0]))
-        items = builder.mul(builder.sdiv(items, shape[0]), rows)
+        there = builder.select(builder.icmp_signed("==", shape[0], zero), one, shape[0])
+        items = builder.mul(builder.sdiv(items, there), rows)
         shape[0] = rows
     return [zero, zero, items, array.itemsize, data, *shape, *strides]
 

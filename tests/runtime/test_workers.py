@@ -165,6 +165,28 @@ def test_rows_of_a_column_major_array() -> None:
     np.testing.assert_array_equal(out, x)
 
 
+def test_parts_are_numbered_in_pythons_threads_too() -> None:
+    """Where no worker can make the calls: this kernel is not compiled."""
+    parts: set[tuple[int, int, int]] = set()
+    threads.run_ranges(lambda *part: parts.add(part), 10, 1000, numbered=True)
+    assert parts == {(0, 0, 3), (1, 3, 6), (2, 6, 10)}
+    plain: set[tuple[int, int]] = set()
+    threads.run_ranges(lambda *part: plain.add(part), 10, 1000)
+    assert plain == {(0, 3), (3, 6), (6, 10)}
+
+
+def test_an_array_without_rows() -> None:
+    x, out = np.arange(6000.0).reshape(60, 100), np.zeros((60, 100))
+    threads.run_rows(copy_rows_unless_given, (out, x, np.zeros((0, 100))))
+    np.testing.assert_array_equal(out, x)
+
+
+@kernel
+def copy_rows_unless_given(out, x, other):
+    if other.size == 0:
+        copy_rows(out, x)
+
+
 @kernel
 def copy_rows(out, x):
     for i in range(x.shape[0]):

@@ -53,7 +53,7 @@ def correlate(w: Array, y: Array, x: Array, planes: Planes, groups: int) -> None
 def _geometry(planes: Planes, images: int) -> tuple[Any, ...]:
     """What both kernels take; short runs of several images are joined, and what lies between."""
     joined = max(1, min(images, LONG_RUN // planes.numel)) if planes.length < SHORT_RUN else 1
-    return planes.base, planes.numbers, planes.numel, planes.length, joined
+    return planes.base, np.array(planes.numbers), planes.numel, planes.length, joined
 
 
 # Texts.
