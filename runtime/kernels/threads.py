@@ -156,13 +156,8 @@ def run_ranges(kernel: Any, count: int, work: int, *args: Any, parts: int = 0) -
         if fine is not None:
             return fine
     edges = pairwise(count * part // parts for part in range(parts + 1))
-<<<<<<< HEAD
-    calls = [((part,) if numbered else ()) + edge for part, edge in enumerate(edges)]
-    return _run_in_pool(kernel, [(*call, *args) for call in calls])
-=======
     calls = [(part, *edge, *args) for part, edge in enumerate(edges)]
     return _run_in_pool(kernel, calls if numbered else [call[1:] for call in calls])
->>>>>>> de5131b (Parts that go to Python's threads have their own numbers: all were the first, so that gradients of a convolution's weights were added up by two threads at once; they go to the workers now)
 
 
 def run_calls(kernel: Any, calls: Sequence[tuple[Any, ...]]) -> bool:

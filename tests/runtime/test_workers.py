@@ -168,7 +168,7 @@ def test_rows_of_a_column_major_array() -> None:
 def test_parts_are_numbered_in_pythons_threads_too() -> None:
     """Where no worker can make the calls: this kernel is not compiled."""
     parts: set[tuple[int, int, int]] = set()
-    threads.run_ranges(lambda *part: parts.add(part), 10, 1000, numbered=True)
+    threads.run_ranges(lambda *part: parts.add(part), 10, 1000, parts=3)
     assert parts == {(0, 0, 3), (1, 3, 6), (2, 6, 10)}
     plain: set[tuple[int, int]] = set()
     threads.run_ranges(lambda *part: plain.add(part), 10, 1000)
