@@ -168,6 +168,9 @@ INDEXING: dict[str, Callable[[], list[Tensor]]] = {
     "embedding by frequency": lambda: trained(
         lambda w: F.embedding(places(9, 31, below=30), w, scale_grad_by_freq=True), (30, 41)
     ),
+    "topk": lambda: [
+        each for largest in (True, False) for each in tensor(50, 300).topk(2, largest=largest)
+    ],
     "masked_fill": lambda: [tensor(9, 99).masked_fill(tensor(99) > 0, 2.0)],
 }
 EXPONENTIALS: dict[str, Callable[[], list[Tensor]]] = {

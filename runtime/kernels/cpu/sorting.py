@@ -185,7 +185,8 @@ def topk(
     shape = (rows.shape[0], k)
     row_values, row_indices = np.empty(shape, self.dtype), np.empty(shape, np.int64)
     if k * HEAP_SHARE <= rows.shape[1]:
-        threads.run_rows(_top_of_rows, (row_values, row_indices, rows), largest)
+        arrays = row_values, row_indices, rows
+        threads.run_rows(_top_of_rows, arrays, largest, work=rows.shape[1] // k)
     else:
         order = np.empty(rows.shape, np.int64)
         sort_rows(order, rows, largest)
