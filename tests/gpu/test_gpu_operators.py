@@ -13,7 +13,10 @@ from tests.cuda.test_operators import OURS, compare, on_device
 
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool",
           "complex64", "complex128")  # fmt: skip
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+    pytest.mark.filterwarnings("ignore:Casting complex values to real"),
+]
 
 FACTOR = 50.0
 """By how much more than on one processor results may differ: sums are added in other orders."""
@@ -39,11 +42,12 @@ def test_values(operator):
     for dtype in [each for each in DTYPES if each in operator.dtype_names] or ["float32"]:
         for case in (each for each in harness.cases(operator) if not each.raises):
             call = OURS.arguments(case, dtype)
+            theirs = on_device(call)  # before the call, which may be one in place
             try:
                 expected = call()
-            except NotImplementedError:  # this case has other dtypes than its operator
+            except (NotImplementedError, RuntimeError):  # the CPU refuses this case in this dtype
                 continue
-            got = on_device(call)()
+            got = theirs()
             if _comparable(got):
                 compare(got, expected, f"{case} in {dtype}", factor=FACTOR)
 
