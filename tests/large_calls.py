@@ -158,7 +158,7 @@ CALLS: Mapping[str, Sequence[Mapping[str, str]]] = {
         {"input": "randn(3001, 5)", "weight": "randn(3, 5)", "bias": "randn(3)"},
     ],
     "linalg_cholesky": _each("self", *_DEFINITE),
-    "linalg_eigh": _each("self", *_DEFINITE),
+    "linalg_eigvalsh": _each("self", *_DEFINITE),
     "linalg_inv": _each("A", "randn(130, 130) + eye(130) * 20", "randn(999, 5, 5) + eye(5) * 4"),
     "linalg_solve": _SYSTEMS,
     "linalg_lu": _each("A", *_SQUARE, *_TALL),
