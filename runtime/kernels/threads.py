@@ -15,7 +15,7 @@ from typing import Any
 from runtime import config
 from runtime.kernels import native, openblas, workers
 
-GRAIN = 1 << 16
+GRAIN = 1 << 15
 """Elements of element-wise work below which one thread is as fast."""
 
 CACHE_LINE = 64

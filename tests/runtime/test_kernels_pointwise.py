@@ -148,3 +148,23 @@ def test_casts_round_once_and_keep_special_values(own: str, wanted: str) -> None
         np.testing.assert_array_equal(given, expected.transpose(order).astype(np.float64))
         copied = torch.zeros(cast.shape, dtype=cast.dtype).copy_(tensor.permute(order))
         np.testing.assert_array_equal(copied.double().numpy(), given)
+
+
+@pytest.mark.parametrize("name", ["minimum", "maximum"])
+def test_places_are_not_compared_by_the_formulas_own_functions(name: str) -> None:
+    """`min` of two bools is `and`; of two places it must be the smaller one, also in tiles."""
+    rng = np.random.default_rng(0)
+    a, b = rng.random((300, 257)) > 0.5, rng.random((257, 300)) > 0.5
+    x, y = torch.from_numpy(a), torch.from_numpy(b).t()
+    ours, numpys = getattr(torch, name), getattr(np, name)
+    for first, second in ((x, y), (x[:, ::2], y[:, ::2]), (x, x[0]), (x, x[:, :1])):
+        expected = numpys(first.numpy(), second.numpy())
+        np.testing.assert_array_equal(ours(first, second).numpy(), expected)
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2, (0, 2)])
+def test_extrema_of_bools(dim: int | tuple[int, ...]) -> None:
+    values = np.random.default_rng(0).random((2, 5, 3)) > 0.2
+    x = torch.from_numpy(values)
+    np.testing.assert_array_equal(x.amax(dim).numpy(), values.max(dim))
+    np.testing.assert_array_equal(x.amin(dim).numpy(), values.min(dim))

@@ -36,7 +36,7 @@ NO_SIZES = Size(())
 USUAL_ARGUMENTS = ("self", "dim", "keepdim", "dtype")
 _new = object.__new__
 _empty = np.empty
-READING = 2
+READING = 4
 """Elements that are read in the time that it takes to read one and write another."""
 FEW = 16
 """How much less there must be of partial results than of elements."""

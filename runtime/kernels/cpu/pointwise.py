@@ -209,9 +209,9 @@ def tiled_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
         *(f"    tile_{name} = np.empty(ROWS * COLUMNS, {name}.dtype)" for name in crosswise),
         "    for _ in range(runs):",
         "        for first in range(0, m, ROWS):",
-        "            rows = min(ROWS, m - first)",
+        "            rows = lesser(ROWS, m - first)",
         "            for start in range(0, n, COLUMNS):",
-        "                columns = min(COLUMNS, n - start)",
+        "                columns = lesser(COLUMNS, n - start)",
     ]
     for name in crosswise:
         lines += [
@@ -281,7 +281,7 @@ def _inner_run(spec: PointwiseSpec, form: dict[str, int]) -> list[str]:
     if not strided:
         slices = [f"run_{name} = {name}[p_{name} : p_{name} + n]" for name in dense]
         return runs.indent([*slices, *_run(spec, "n", dense, single)], 2)
-    before, after = [f"count = min({runs.BLOCK}, n - first)"], []
+    before, after = [f"count = lesser({runs.BLOCK}, n - first)"], []
     for name, run in dense.items():
         before.append(f"at_{name} = p_{name} + first * s_{name}")
         copied, place = f"copy_{name}", f"{name}[np.uint64(at_{name} + i * s_{name})]"
@@ -330,7 +330,7 @@ def preamble(spec: PointwiseSpec, loop: str) -> str:
     library = compose.compose(needed, spec.compute.name)
     text = re.sub(r"^def ", "@inner\ndef ", library + "\n\n" + source, flags=re.MULTILINE)
     title = f"{spec.name}: {types}, {loop}."
-    scalar = f"T = np.{_numpy_name(spec.compute)}\n"
+    scalar = f"{runs.PLACES}T = np.{_numpy_name(spec.compute)}\n"
     return build.HEADER.format(title=title) + scalar + text + "\n\n"
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from runtime.core import dtype as dtypes
 from runtime.kernels import build
+from runtime.kernels.cpu import runs
 from runtime.kernels.cpu.runs import load, store
 from runtime.kernels.vecmath import complex_source, compose
 
@@ -33,9 +34,9 @@ def fold(x, start, stop{scalars}):
     total = {wide}(identity())
     for outer in range(start, stop, BLOCK * BLOCK):
         middle = {wide}(identity())
-        for first in range(outer, min(outer + BLOCK * BLOCK, stop), BLOCK):
+        for first in range(outer, lesser(outer + BLOCK * BLOCK, stop), BLOCK):
             acc = identity()
-            run = x[first : min(first + BLOCK, stop)]
+            run = x[first : lesser(first + BLOCK, stop)]
             for i in range(run.size):
                 acc = reduce(acc, {element}{scalars})
             middle = combine(middle, {wide}(acc))
@@ -121,7 +122,7 @@ def fold_rows(total, block, x, base, n, width, count{scalars}):
         row = x[base + first * width : base + first * width + count]
         for i in range(count):
             block[i] = {first}
-        last = min(first + BLOCK, n)
+        last = lesser(first + BLOCK, n)
         k = first + {skip}
         while k + 4 <= last:  # what is kept of a block is loaded and stored once for four rows
             a = x[base + k * width : base + k * width + count]
@@ -154,8 +155,8 @@ def kernel(start, stop, out, x, n, width{scalars}):
     total = np.empty(width, {total_type})
     block = np.empty(width, {acc_type})
     for o in range(start // width, (stop + width - 1) // width):
-        begin = max(start - o * width, 0)
-        count = min(stop - o * width, width) - begin
+        begin = greater(start - o * width, 0)
+        count = lesser(stop - o * width, width) - begin
         fold_rows(total, block, x, o * n * width + begin, n, width, count{scalars})
         for i in range(count):
             acc = total[i]
@@ -327,7 +328,7 @@ def _preamble(spec: ReductionSpec, loop: str) -> str:
     compute = "bool_" if spec.compute.name == "bool" else spec.compute.name
     return "\n\n".join(
         [
-            build.HEADER.format(title=title) + f"T = np.{compute}",
+            build.HEADER.format(title=title) + f"{runs.PLACES}T = np.{compute}",
             _inlined(library),
             REASSOCIATED,
             _inlined(parts) + "\n\n",
