@@ -168,10 +168,11 @@ def _make_remembering(answers: Answers, tracked: bool, same_elements: bool) -> A
 
 
 def _make_remembering_two(answers: Answers, tracked: bool, same_elements: bool) -> Any:
-    """The call of two arguments."""
+    """The call of two arguments, of which an operator may leave out one that has a default."""
     get, find = answers.get, answers.find
+    default = (answers.function.__defaults__ or (None,))[-1]
 
-    def call(self: Tensor, a: Any, b: Any) -> Tensor:
+    def call(self: Tensor, a: Any, b: Any = default) -> Tensor:
         kind_a, kind_b = a.__class__, b.__class__
         try:
             if kind_a is tuple or kind_a is list:
