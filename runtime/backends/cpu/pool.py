@@ -21,8 +21,8 @@ from runtime import config
 from runtime.kernels.cpu.aligned import CACHE_LINE, empty_of
 
 ALIGNED_BYTES = 1 << 19
-"""Vectors from this size on begin at a cache line. That costs 0.6 us, which arithmetic on fewer
-elements does not gain by it."""
+"""Vectors from this size on begin at a cache line. That costs 0.6 us, more than arithmetic on fewer
+elements gains by it."""
 LEAST_BYTES = 1 << 20
 STEPS = 16  # size classes between two powers of two: at most a sixteenth is wasted
 MOST_KEPT = 1 << 30
