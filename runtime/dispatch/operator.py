@@ -55,7 +55,8 @@ class CallTable(dict[Any, Call]):
             if not isinstance(each, Tensor):
                 return errors.out_expected(self.operator.base_name, each)
         if all(map(_fits, operands, self.operator.operands.values())):
-            return errors.out_expected(self.operator.base_name, out)
+            expected = "tuple of Tensors" if isinstance(out, Tensor) else "Tensor"
+            return errors.out_expected(self.operator.base_name, out, expected)
         return self.operator.wrong_arguments(tuple(operands))
 
 

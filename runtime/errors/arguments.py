@@ -43,9 +43,9 @@ def number_expected(argument: str, got: object) -> TypeError:
     return TypeError(f"{argument} must be Number, not {type(got).__name__}")
 
 
-def out_expected(operator: str, got: object) -> TypeError:
-    """What was given as out= is no tensor."""
-    return TypeError(f"{operator}(): argument 'out' must be Tensor, not {type(got).__name__}")
+def out_expected(operator: str, got: object, expected: str = "Tensor") -> TypeError:
+    """What was given as out= is no tensor, or one where there are several results."""
+    return TypeError(f"{operator}(): argument 'out' must be {expected}, not {type(got).__name__}")
 
 
 def unexpected_keyword(function: str, name: str) -> TypeError:

@@ -81,3 +81,10 @@ def test_memory_that_is_not_shared_is_not_said_to_be():
         with pytest.raises(NotImplementedError, match="cannot be shared between processes"):
             share()
     assert not x.is_shared()
+
+
+def test_one_tensor_as_out_of_several_results() -> None:
+    with pytest.raises(TypeError, match="'out' must be tuple of Tensors, not Tensor"):
+        torch.max(torch.ones(2, 2), 1, out=torch.empty(2))
+    with pytest.raises(TypeError, match="'out' must be Tensor, not tuple"):
+        torch.exp(torch.ones(2), out=(torch.empty(2),))
