@@ -36,7 +36,7 @@ HEAVY = ("numba", "scipy")
 OPTIONAL = {
     "numba.cuda": ("runtime.kernels.cuda", "runtime.backends.cuda"),
     "cuda": ("runtime.kernels.cuda", "runtime.backends.cuda"),
-    "numba_cuda_mlir": ("runtime.kernels.cuda.mlir_front_end",),
+    "numba_cuda_mlir": ("runtime.kernels.cuda.compiling.mlir_front_end",),
     "nvmath": ("runtime.backends.cuda.libraries",),
 }
 """Optional packages and the only places that know them."""

@@ -13,6 +13,7 @@ DTYPE_SETS: dict[str, tuple[str, ...]] = {
     "real_numeric": (*_INTEGRAL, *_FLOATING),
     "floating": _FLOATING,
     "floating_and_complex": (*_FLOATING, *_COMPLEX),
+    "lapack_real": ("float32", "float64"),
     "lapack": ("float32", "float64", *_COMPLEX),
     "integral": _INTEGRAL,
     "integral_and_bool": ("bool", *_INTEGRAL),

@@ -90,7 +90,7 @@ def _shape(key: Key) -> Json:
         case Shape.BACKENDS:
             return {
                 "type": "object",
-                "propertyNames": {"enum": list(BACKENDS)},
+                "propertyNames": _listing(BACKENDS),
                 "additionalProperties": dict(_TEXT),
                 "minProperties": 1,
             }
@@ -106,10 +106,14 @@ def _shape(key: Key) -> Json:
 
 def _words(words: tuple[str, ...]) -> Json:
     """Words by commas, or as a list."""
-    word = _choice(words) if words else r"[^,\s]+"
     item: Json = {"enum": list(words)} if words else dict(_TEXT)
-    text: Json = {"type": "string", "pattern": rf"^\s*({word})(\s*,\s*({word}))*\s*$"}
-    return {"anyOf": [text, {"type": "array", "items": item}]}
+    return {"anyOf": [_listing(words), {"type": "array", "items": item}]}
+
+
+def _listing(words: tuple[str, ...]) -> Json:
+    """Words by commas."""
+    word = _choice(words) if words else r"[^,\s]+"
+    return {"type": "string", "pattern": rf"^\s*({word})(\s*,\s*({word}))*\s*$"}
 
 
 def _choice(words: tuple[str, ...]) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from codegen.errors import CodegenError
+from codegen.errors import CodegenError, Related, SourceLocation
 from codegen.formula.parse import parse_formula
 from codegen.model import formula as ir
 from codegen.model.expression import Expression
@@ -148,7 +149,7 @@ def _dispatch(node: AnyNode, entry: Mapping, report: Report) -> Dispatch | None:
         return None
     kernels = [
         (backend, function_reference(value, backend, report))
-        for backend, value in node.values.items()
+        for backend, value in _backends(node, report)
     ]
     meta = entry.get("meta")
     is_dynamic = isinstance(meta, Scalar) and meta.text.strip() == "dynamic"
@@ -159,6 +160,21 @@ def _dispatch(node: AnyNode, entry: Mapping, report: Report) -> Dispatch | None:
         _is_raw(entry.get("half"), report),
         words_of(entry.get("aliasing"), "'aliasing'", report) or (),
     )
+
+
+def _backends(node: Mapping, report: Report) -> Iterator[tuple[str, AnyNode]]:
+    """Each backend and its kernel; `CPU, CUDA: ...` names one for two."""
+    places: dict[str, SourceLocation] = {}
+    for key, value in zip(node.keys.values(), node.values.values(), strict=True):
+        for word in re.finditer(r"[^\s,]+", key.text):
+            backend, where = word[0], key.where.at(word.start())
+            if backend in places:
+                message = f"backend '{backend}' is given twice"
+                related = (Related(places[backend], "first given here"),)
+                report.add("E103", where, message, related=related, width=len(backend))
+            else:
+                places[backend] = where
+                yield backend, value
 
 
 def _is_raw(node: AnyNode | None, report: Report) -> bool:

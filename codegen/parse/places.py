@@ -41,12 +41,21 @@ class NodePlaces:
         node: AnyNode | None = self.node
         for step in path:
             if isinstance(node, Mapping):
-                node = node.get(step)
+                node = node.get(step) or _listed(node, step)
             elif isinstance(node, Sequence) and step.isdigit():
                 node = node.items[int(step)]
             else:
                 return None
         return node
+
+
+def _listed(node: Mapping, word: str) -> AnyNode | None:
+    """Return the value of the key that lists `word` among others: `CPU, CUDA`."""
+    return next((value for key, value in node.values.items() if word in _words(key)), None)
+
+
+def _words(key: str) -> list[str]:
+    return [word.strip() for word in key.split(",")]
 
 
 def _find_word(node: AnyNode, word: str) -> SourceLocation | None:

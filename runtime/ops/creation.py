@@ -30,7 +30,8 @@ from runtime.core.size import Size, make_size
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build, make_tensor
 from runtime.dispatch.backends import backend_of
-from runtime.kernels.cpu import half, shaping
+from runtime.kernels.cpu import half
+from runtime.kernels.cpu.copying import shaping
 
 Number = bool | int | float | complex
 Options = Any

@@ -17,7 +17,7 @@ from runtime.core.device import device
 from runtime.core.dtype import dtype
 from runtime.core.layout import layout
 from runtime.core.tensor import Tensor
-from runtime.kernels.cpu import ranges
+from runtime.kernels.cpu.copying import ranges
 from runtime.ops import creation
 
 _INT64 = np.dtype(np.int64)

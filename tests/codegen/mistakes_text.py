@@ -204,6 +204,8 @@ SPELLING = [
     wrong("promotion of no argument", "same(self, mat2)", "same(self, ‸mat3)", "E305", "mat3"),
     wrong("broken promotion", "same(self, mat2)", "‸same(self, mat2", "E305", "promotion"),
     wrong("unknown tag", "tags: nondeterministic", "tags: ‸random", "E306", "random"),
-    wrong("unknown backend", "CUDA: linalg.mm", "‸GPU: linalg.mm", "E307", "GPU"),
+    wrong("unknown backend", "CPU, CUDA: linalg.mm", "CPU, ‸GPU: linalg.mm", "E307", "GPU"),
+    wrong("backend given twice", "CPU, CUDA: linalg.mm", "CPU, ‸CPU: linalg.mm", "E103", "twice"),
+    wrong("kernel of two backends", "CPU, CUDA: linalg.mm", "CPU, CUDA: ‸7", "E310", "function"),
     wrong("alias of two words", "aliases: multiply", "aliases: ‸multiply times", "E308", "no name"),
 ]

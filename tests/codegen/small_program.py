@@ -59,7 +59,8 @@ FUNCTIONS = """\
   variants: function, method, out
   dtypes: floating_and_complex
   promotion: same(self, mat2)
-  dispatch: {CPU: linalg.mm, CUDA: linalg.mm}
+  dispatch:
+    CPU, CUDA: linalg.mm
   meta: linalg.mm
   half: raw
   samples:

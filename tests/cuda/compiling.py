@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from runtime.kernels.cuda import compiler, primitives
-from runtime.kernels.cuda.compiler import Source
+from runtime.kernels.cuda.compiling import compiler, primitives
+from runtime.kernels.cuda.compiling.compiler import Source
 
 CAPABILITY = (9, 0)
 

@@ -19,7 +19,7 @@ from typing import Any
 from runtime.backends.cuda.libraries import convolutions, cudnn
 from runtime.backends.cuda.libraries.cudnn import Attribute, Kind
 from runtime.core import dtype as dtypes
-from runtime.kernels.cuda.convolution_plans import Convolution
+from runtime.kernels.cuda.convolution.convolution_plans import Convolution
 
 H100 = {
     "deviceName": "NVIDIA H100 80GB HBM3", "deviceVer": 900, "driverVer": 13000, "cudaDeviceId": 0,

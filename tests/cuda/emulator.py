@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from runtime.kernels.cuda import vectors
-from runtime.kernels.cuda.compiler import Source
+from runtime.kernels.cuda.compiling import vectors
+from runtime.kernels.cuda.compiling.compiler import Source
 
 FULL_WARP = 0xFFFFFFFF
 WARP = 32

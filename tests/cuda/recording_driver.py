@@ -8,7 +8,7 @@ from typing import Any
 
 from runtime.backends.cuda.driver import DeviceProperties, Grid, MemoryExhausted, Values
 from runtime.backends.cuda.parameters import Parameters
-from runtime.kernels.cuda.compiler import Source
+from runtime.kernels.cuda.compiling.compiler import Source
 
 PROPERTIES = DeviceProperties(
     name="Recorded",

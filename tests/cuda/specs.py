@@ -10,7 +10,7 @@ from runtime.backends import pointwise_signature
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
 from runtime.dispatch.operator import Pointwise, operators
-from runtime.kernels.cpu.pointwise import PointwiseSpec
+from runtime.kernels.cpu.loops.pointwise import PointwiseSpec
 
 
 def pointwise_operators() -> list[Pointwise]:

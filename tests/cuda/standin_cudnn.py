@@ -13,7 +13,7 @@ import numpy as np
 
 from runtime.backends.cuda.libraries.convolutions import OPERATIONS, Operation
 from runtime.backends.cuda.libraries.cudnn import Attribute, Kind, NotSupportedError, Type
-from runtime.kernels.cuda.convolution_plans import FORWARD, INPUT
+from runtime.kernels.cuda.convolution.convolution_plans import FORWARD, INPUT
 from tests.cuda.standin_memory import StandIn
 
 NUMPY_TYPES = {0: np.float32, 1: np.float64, 2: np.float16, 9: ml_dtypes.bfloat16}

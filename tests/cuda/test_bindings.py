@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from runtime.backends.cuda.driver import MemoryExhausted
-from runtime.kernels.cuda import compiler
+from runtime.kernels.cuda.compiling import compiler
 from tests.cuda.compiling import needs_extra
 
 pytestmark = needs_extra

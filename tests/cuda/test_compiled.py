@@ -11,9 +11,10 @@ import pytest
 
 from runtime.core import dtype as dtypes
 from runtime.dispatch.operator import Pointwise, operators
-from runtime.kernels.cpu.pointwise import PointwiseSpec
-from runtime.kernels.cuda import compiler, pointwise
-from runtime.kernels.cuda.compiler import Source
+from runtime.kernels.cpu.loops.pointwise import PointwiseSpec
+from runtime.kernels.cuda.compiling import compiler
+from runtime.kernels.cuda.compiling.compiler import Source
+from runtime.kernels.cuda.loops import pointwise
 from tests import test_layering as layering
 from tests.cuda import specs
 from tests.cuda.compiling import CAPABILITY, check, needs_extra

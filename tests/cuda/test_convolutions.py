@@ -8,8 +8,9 @@ import pytest
 
 import torchgen_out as torch
 from runtime.core import dtype as dtypes
-from runtime.kernels.cuda import convolution, lattice_product
-from runtime.kernels.cuda.lattice_product import Form
+from runtime.kernels.cuda.convolution import lattice_product
+from runtime.kernels.cuda.convolution import products as convolution
+from runtime.kernels.cuda.convolution.lattice_product import Form
 from tests import harness
 from tests.cuda.compiling import check, needs_extra
 from tests.cuda.test_operators import OURS, compare, on_device

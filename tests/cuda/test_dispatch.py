@@ -17,8 +17,9 @@ import pytest
 import torchgen_out as torch
 from codegen.model.operator import Dispatch, Operator
 from runtime import dispatch
-from runtime.kernels.cuda import compiler, rows, typed
-from runtime.kernels.cuda.compiler import Source
+from runtime.kernels.cuda import rows
+from runtime.kernels.cuda.compiling import compiler, typed
+from runtime.kernels.cuda.compiling.compiler import Source
 from runtime.kernels.cuda.direct import Direct
 from tests import calls, harness
 from tests.cuda.compiling import check, needs_extra

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from runtime.kernels.cuda.compiler import Source
+from runtime.kernels.cuda.compiling.compiler import Source
 from tests.cuda import emulator
 
 THREADS = 64

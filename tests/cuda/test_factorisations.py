@@ -9,7 +9,8 @@ import pytest
 import torchgen_out as torch
 from codegen.model.operator import Dispatch
 from runtime.core import dtype as dtypes
-from runtime.kernels.cuda import matrix_parts, small_matrices, typed
+from runtime.kernels.cuda.compiling import typed
+from runtime.kernels.cuda.linalg import matrix_parts, small_matrices
 from tests import harness
 from tests.cuda.compiling import check, needs_extra
 from tests.cuda.test_operators import OURS, compare, on_device

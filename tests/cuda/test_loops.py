@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from runtime.core import dtype as dtypes
 from runtime.kernels import plan as plans
-from runtime.kernels.cpu.pointwise import PointwiseSpec
-from runtime.kernels.cuda import pointwise, vectors
+from runtime.kernels.cpu.loops.pointwise import PointwiseSpec
+from runtime.kernels.cuda.compiling import vectors
+from runtime.kernels.cuda.loops import pointwise
 from tests.cuda.emulator import OutOfBounds, Pointer, run
 
 

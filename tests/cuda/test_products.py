@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import torchgen_out as torch
-from runtime.kernels.cuda import compiler, rows
+from runtime.kernels.cuda import rows
+from runtime.kernels.cuda.compiling import compiler
 from tests import harness
 from tests.cuda.compiling import check
 from tests.cuda.test_operators import OURS, compare, on_device

@@ -11,8 +11,9 @@ from runtime.backends.cuda import reduction as calls_of
 from runtime.backends.cuda.reduction import Fold, Geometry, plan_walk, slices
 from runtime.core import dtype as dtypes
 from runtime.dispatch.operator import Reduction, operators
-from runtime.kernels.cuda import compiler, reduction
-from runtime.kernels.cuda.reduction import Walk
+from runtime.kernels.cuda.compiling import compiler
+from runtime.kernels.cuda.loops import reduction
+from runtime.kernels.cuda.loops.reduction import Walk
 from tests import calls, harness, tolerances
 from tests.cuda.compiling import check, needs_extra
 from tests.cuda.test_operators import compare, on_device

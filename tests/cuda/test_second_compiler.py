@@ -9,10 +9,14 @@ import pytest
 import torchgen_out  # noqa: F401 - registers the operators
 from runtime.core import dtype as dtypes
 from runtime.dispatch.operator import operators
-from runtime.kernels.cpu.pointwise import PointwiseSpec
-from runtime.kernels.cuda import compiler, copy, lattice_product, matrix_parts, pointwise, transpose
-from runtime.kernels.cuda.compiler import Source
-from runtime.kernels.cuda.lattice_product import Form
+from runtime.kernels.cpu.loops.pointwise import PointwiseSpec
+from runtime.kernels.cuda.compiling import compiler
+from runtime.kernels.cuda.compiling.compiler import Source
+from runtime.kernels.cuda.convolution import lattice_product
+from runtime.kernels.cuda.convolution.lattice_product import Form
+from runtime.kernels.cuda.copying import copy
+from runtime.kernels.cuda.linalg import matrix_parts
+from runtime.kernels.cuda.loops import pointwise, transpose
 from tests.cuda.compiling import CAPABILITY
 
 needs_it = pytest.mark.skipif(

@@ -7,7 +7,8 @@ import pytest
 import torchgen_out as torch
 from runtime.backends.cuda import launching
 from runtime.core import dtype as dtypes
-from runtime.kernels.cuda import copy, transpose
+from runtime.kernels.cuda.copying import copy
+from runtime.kernels.cuda.loops import transpose
 from tests.cuda.compiling import check, needs_extra
 
 CASES = {

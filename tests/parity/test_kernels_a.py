@@ -12,17 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime.kernels.cpu import (
-    distinct,
-    indexing,
-    masking,
-    scan,
-    scatter,
-    searching,
-    selection,
-    shaping,
-    sorting,
-)
+from runtime.kernels.cpu.copying import shaping
+from runtime.kernels.cpu.indexing import masking, scatter
+from runtime.kernels.cpu.indexing import reading as indexing
+from runtime.kernels.cpu.ordering import distinct, searching, sorting
+from runtime.kernels.cpu.reductions import scan, selection
 
 torch = pytest.importorskip("torch")
 

@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime.kernels.cpu import (
-    batch_normalization,
-    convolution,
-    losses,
-    normalization,
-    pooling,
-    softmax,
-    statistics,
-)
+from runtime.kernels.cpu.convolution import products as convolution
+from runtime.kernels.cpu.losses import classes as losses
+from runtime.kernels.cpu.normalization import batch_norm as batch_normalization
+from runtime.kernels.cpu.normalization import layer_norm as normalization
+from runtime.kernels.cpu.normalization import softmax
+from runtime.kernels.cpu.pooling import fixed as pooling
+from runtime.kernels.cpu.reductions import statistics
 
 torch = pytest.importorskip("torch")
 F = torch.nn.functional

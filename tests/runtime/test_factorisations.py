@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.kernels.cpu import fourier, lu
+from runtime.kernels.cpu.fourier import transforms as fourier
+from runtime.kernels.cpu.linalg import lu
 from tests import harness
 from tests.runtime.test_operators import OURS
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from runtime.kernels import build
-from runtime.kernels.cpu import pointwise
+from runtime.kernels.cpu.loops import pointwise
 from torchgen_out.operators import pointwise as operators
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -9,15 +9,12 @@ import numpy as np
 import pytest
 
 from runtime.kernels import threads
-from runtime.kernels.cpu import (
-    column_convolution,
-    convolution,
-    direct_convolution,
-    flat_convolution,
-    implicit_convolution,
-    planes,
-    sliding,
-)
+from runtime.kernels.cpu.convolution import columns as column_convolution
+from runtime.kernels.cpu.convolution import direct as direct_convolution
+from runtime.kernels.cpu.convolution import flat as flat_convolution
+from runtime.kernels.cpu.convolution import implicit as implicit_convolution
+from runtime.kernels.cpu.convolution import planes, sliding
+from runtime.kernels.cpu.convolution import products as convolution
 
 
 def reference(

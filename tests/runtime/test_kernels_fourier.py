@@ -9,7 +9,7 @@ import pytest
 
 import torchgen_out as torch
 from runtime.kernels import threads
-from runtime.kernels.cpu import fourier_plans, lane_transforms
+from runtime.kernels.cpu.fourier import fourier_plans, lane_transforms
 from runtime.kernels.cpu.planned import Operand
 
 TOLERANCE = {"f": 5e-7, "d": 2e-15, "F": 5e-7, "D": 2e-15}

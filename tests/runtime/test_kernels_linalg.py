@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.kernels.cpu import blas, linalg
+from runtime.kernels.cpu.products import blas
+from runtime.kernels.cpu.products import dense as linalg
 
 DTYPES = ["float32", "float64", "complex64", "complex128", "int64"]
 TOLERANCE = {"float32": 1e-5, "complex64": 1e-5}

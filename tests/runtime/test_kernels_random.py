@@ -10,7 +10,8 @@ from scipy import stats
 
 from runtime.core.generator import Generator
 from runtime.kernels import threads
-from runtime.kernels.cpu import philox, random
+from runtime.kernels.cpu.random import filling as random
+from runtime.kernels.cpu.random import philox
 
 COUNT = 200_003  # no multiple of four: the last run is cut off
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime.kernels.cpu import combining, masking, scatter
+from runtime.kernels.cpu.indexing import combining, masking, scatter
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime.kernels.cpu import selection
+from runtime.kernels.cpu.reductions import selection
 
 RNG = np.random.default_rng(6)
 X = np.round(RNG.standard_normal((4, 5, 6)) * 2)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from runtime.kernels.cpu import folding, shaping
+from runtime.kernels.cpu import folding
+from runtime.kernels.cpu.copying import shaping
 
 X = np.arange(24.0).reshape(2, 3, 4)
 

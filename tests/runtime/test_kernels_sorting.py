@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime.kernels.cpu import distinct, searching, sorting
+from runtime.kernels.cpu.ordering import distinct, searching, sorting
 
 
 def draw(dtype: str, shape: tuple[int, ...] = (4, 200)) -> Any:

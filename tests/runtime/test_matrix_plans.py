@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.kernels.cpu import lapack_plans
+from runtime.kernels.cpu.linalg import lapack_plans
 from runtime.kernels.cpu.planned import Operand
 from tests.runtime.planned_ways import without_plans
 

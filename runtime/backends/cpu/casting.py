@@ -27,8 +27,8 @@ from runtime.dispatch.operator import Call
 from runtime.kernels import plan as plans
 from runtime.kernels import threads
 from runtime.kernels.build import kernel
+from runtime.kernels.cpu.loops.pointwise import PointwiseSpec
 from runtime.kernels.cpu.planned import Cast
-from runtime.kernels.cpu.pointwise import PointwiseSpec
 
 FLOATING = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 TRUNCATED = (dtypes.int32, dtypes.int64, dtypes.bool)

@@ -18,7 +18,7 @@ from runtime.core import key as keys
 from runtime.core.tensor import Tensor
 from runtime.kernels import plan as plans
 from runtime.kernels import threads
-from runtime.kernels.cpu.pointwise import (
+from runtime.kernels.cpu.loops.pointwise import (
     PointwiseSpec,
     contiguous_kernel,
     inplace_kernel,

@@ -21,7 +21,7 @@ from runtime.dispatch import ops
 from runtime.dispatch import signature as signatures
 from runtime.dispatch.operator import OUT, Call, Reduction
 from runtime.kernels import threads
-from runtime.kernels.cpu.reduction import (
+from runtime.kernels.cpu.loops.reduction import (
     ReductionSpec,
     column_type,
     columns_kernel,

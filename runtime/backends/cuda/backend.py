@@ -28,7 +28,7 @@ from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core.tensor import Tensor
 from runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
-from runtime.kernels.cuda.copy import Copy, CopyInto, Fill
+from runtime.kernels.cuda.copying.copy import Copy, CopyInto, Fill
 from runtime.kernels.cuda.direct import Direct
 
 

@@ -12,8 +12,8 @@ from cuda.bindings import driver as cu
 from runtime import errors
 from runtime.backends.cuda.driver import DeviceProperties, Grid, MemoryExhausted, Values
 from runtime.backends.cuda.parameters import Parameters
-from runtime.kernels.cuda import compiler
-from runtime.kernels.cuda.compiler import Source
+from runtime.kernels.cuda.compiling import compiler
+from runtime.kernels.cuda.compiling.compiler import Source
 
 SUCCESS = cu.CUresult.CUDA_SUCCESS
 EXHAUSTED = cu.CUresult.CUDA_ERROR_OUT_OF_MEMORY

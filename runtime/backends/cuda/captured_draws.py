@@ -17,8 +17,8 @@ from runtime.core import dtype as dtypes
 from runtime.core import generator as generators
 from runtime.core.generator import Generator
 from runtime.core.tensor import Tensor
-from runtime.kernels.cuda.philox import WARP, Drawn, write_origin
 from runtime.kernels.cuda.queue import Array
+from runtime.kernels.cuda.random.philox import WARP, Drawn, write_origin
 
 
 def default_generator(index: int) -> Generator:

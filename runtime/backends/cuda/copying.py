@@ -1,4 +1,4 @@
-"""Calls of copies, casts and fills on CUDA: what `runtime.kernels.cuda.copy` describes."""
+"""Calls of copies, casts and fills on CUDA: what `runtime.kernels.cuda.copying.copy` describes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from runtime.core import shape as shapes
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch.operator import Call, Dispatch
 from runtime.kernels import plan as plans
-from runtime.kernels.cpu.copy import warn_of_discarding
-from runtime.kernels.cuda import copy
-from runtime.kernels.cuda.copy import Copy, CopyInto, Fill
+from runtime.kernels.cpu.copying.copy import warn_of_discarding
+from runtime.kernels.cuda.copying import copy
+from runtime.kernels.cuda.copying.copy import Copy, CopyInto, Fill
 
 
 def make_call(operator: Dispatch, kernel: Copy | CopyInto | Fill) -> Call:

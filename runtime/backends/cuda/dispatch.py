@@ -33,8 +33,8 @@ from runtime.core.tensor import Tensor, build
 from runtime.dispatch import ops
 from runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
 from runtime.kernels import plan as plans
-from runtime.kernels.cuda.philox import Drawn
 from runtime.kernels.cuda.queue import Array
+from runtime.kernels.cuda.random.philox import Drawn
 
 Kernel = Callable[..., Any]
 

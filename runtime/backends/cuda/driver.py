@@ -14,7 +14,7 @@ from runtime import errors
 from runtime.backends.cuda import availability
 
 if TYPE_CHECKING:
-    from runtime.kernels.cuda.compiler import Source
+    from runtime.kernels.cuda.compiling.compiler import Source
 
 
 @dataclass(frozen=True)

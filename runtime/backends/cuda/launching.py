@@ -13,10 +13,11 @@ from runtime.backends.cuda.driver import Grid
 from runtime.core import dtype as dtypes
 from runtime.core.tensor import Tensor
 from runtime.kernels import plan as plans
-from runtime.kernels.cpu.pointwise import PointwiseSpec
-from runtime.kernels.cuda import pointwise, transpose, vectors
-from runtime.kernels.cuda.compiler import Source
-from runtime.kernels.cuda.pointwise import THREADS
+from runtime.kernels.cpu.loops.pointwise import PointwiseSpec
+from runtime.kernels.cuda.compiling import vectors
+from runtime.kernels.cuda.compiling.compiler import Source
+from runtime.kernels.cuda.loops import pointwise, transpose
+from runtime.kernels.cuda.loops.pointwise import THREADS
 
 BLOCKS_PER_PROCESSOR = 16
 """Blocks of 256 threads: twice what fits at once, so that processors that finish early go on."""

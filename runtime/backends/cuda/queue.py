@@ -18,7 +18,7 @@ from runtime.backends.cuda.libraries.cusolver import Solver
 from runtime.core import dtype as dtypes
 from runtime.core import shape as shapes
 from runtime.kernels import plan as plans
-from runtime.kernels.cpu.pointwise import PointwiseSpec
+from runtime.kernels.cpu.loops.pointwise import PointwiseSpec
 from runtime.kernels.cuda.queue import Array
 
 products = lru_cache(maxsize=None)(Products)

@@ -18,10 +18,10 @@ from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
 from runtime.dispatch import signature as signatures
 from runtime.dispatch.operator import OUT, Call, Reduction
-from runtime.kernels.cpu.reduction import ReductionSpec
-from runtime.kernels.cuda import reduction
-from runtime.kernels.cuda.pointwise import divisor
-from runtime.kernels.cuda.reduction import COLUMN_ROWS, ROW_THREADS, WARP, Walk
+from runtime.kernels.cpu.loops.reduction import ReductionSpec
+from runtime.kernels.cuda.loops import reduction
+from runtime.kernels.cuda.loops.pointwise import divisor
+from runtime.kernels.cuda.loops.reduction import COLUMN_ROWS, ROW_THREADS, WARP, Walk
 
 LEAST_PER_ROW = 64
 """Elements of an output from which a block folds it better than a thread does."""

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels import threads
-from runtime.kernels.cpu.strided_copy import copy_elements, copy_flat
+from runtime.kernels.cpu.copying.strided_copy import copy_elements, copy_flat
 
 Array = Any
 

@@ -112,7 +112,7 @@ class Queue(Protocol):
     """The record of the call's operator, for `runtime.kernels.cuda.faults`."""
 
     def reserve(self, blocks: int, generator: Any) -> Any:
-        """Take blocks of a generator's stream: `runtime.kernels.cuda.philox.Drawn`."""
+        """Take blocks of a generator's stream: `runtime.kernels.cuda.random.philox.Drawn`."""
 
     def launch(self, source: Any, grid: int, block: tuple[int, int], values: Sequence[Any]) -> None:
         """Run a device kernel over a grid of blocks."""

@@ -4,7 +4,7 @@ A primitive `f` may come with `f_near` and `f_is_far`: the first is right wherev
 false. So it is for sine, cosine and tangent, where taking away multiples of pi costs more than
 everything else unless the argument is known to be small. A choice per element would keep the loop
 from vectorising; a choice by the tensor's values would not do for a formula that takes the sine of
-something else. So the loop tests a block of elements (`runtime.kernels.cpu.runs`) by a function
+something else. So the loop tests a block of elements (`kernels.cpu.loops.runs`) by a function
 that is derived from the formula, and takes the version that serves them all.
 
 Both versions keep to the errors that they name, and may differ in the last place: the result for a

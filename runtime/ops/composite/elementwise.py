@@ -15,7 +15,7 @@ from runtime.core.finfo import finfo
 from runtime.core.shape import normalize_dim
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
-from runtime.kernels.cpu import comparing
+from runtime.kernels.cpu.reductions import comparing
 
 
 def div_mode(self: Any, other: Any, rounding_mode: str | None) -> Any:

@@ -25,7 +25,7 @@ from runtime.backends.cuda.libraries.cudnn import (
 from runtime.backends.flags import cudnn as switches
 from runtime.core import dtype as dtypes
 from runtime.core import shape as shapes
-from runtime.kernels.cuda.convolution_plans import FORWARD, INPUT, WEIGHT, Convolution
+from runtime.kernels.cuda.convolution.convolution_plans import FORWARD, INPUT, WEIGHT, Convolution
 from runtime.kernels.cuda.queue import Array, Queue
 
 CROSS_CORRELATION = 1

@@ -12,9 +12,9 @@ import numpy as np
 from runtime.backends.cuda import driver, streams
 from runtime.backends.cuda.libraries import loading
 from runtime.backends.cuda.libraries.numbers import number
-from runtime.kernels.cuda.columns import Columns
+from runtime.kernels.cuda.linalg.columns import Columns
+from runtime.kernels.cuda.linalg.small_matrices import Batch
 from runtime.kernels.cuda.queue import Array
-from runtime.kernels.cuda.small_matrices import Batch
 
 LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 """How functions of one type begin."""

@@ -16,7 +16,7 @@ from runtime.backends.cuda import driver
 from runtime.backends.cuda.libraries import loading, workspace
 from runtime.backends.cuda.libraries.numbers import number
 from runtime.backends.flags import cuda as flags
-from runtime.kernels.cuda.matrix_plans import Matrix, Places, Product
+from runtime.kernels.cuda.products.matrix_plans import Matrix, Places, Product
 
 COMPUTE_32F, COMPUTE_32F_FAST_TF32, COMPUTE_64F = 68, 77, 70
 """cublasComputeType_t."""

@@ -13,7 +13,7 @@ from typing import Any
 from runtime.backends.cuda import driver, streams
 from runtime.backends.cuda.libraries import loading
 from runtime.core import dtype as dtypes
-from runtime.kernels.cuda.fourier import Transform
+from runtime.kernels.cuda.fourier.transforms import Transform
 from runtime.kernels.cuda.queue import Queue
 
 FORWARD, INVERSE = -1, 1

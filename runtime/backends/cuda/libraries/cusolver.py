@@ -24,9 +24,9 @@ from runtime.backends.cuda.libraries.cublas import (
     TRANSPOSED,
 )
 from runtime.core import dtype as dtypes
-from runtime.kernels.cuda.columns import Columns
+from runtime.kernels.cuda.linalg.columns import Columns
+from runtime.kernels.cuda.linalg.small_matrices import Batch
 from runtime.kernels.cuda.queue import Queue
-from runtime.kernels.cuda.small_matrices import Batch
 
 
 class Solver:

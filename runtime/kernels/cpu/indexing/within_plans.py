@@ -1,0 +1,89 @@
+"""Plans of scatters whose index covers a part of the tensor: element by element, by coordinates."""
+
+# ruff: noqa: F821 - T is a name of the compiled text.
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from runtime.kernels.cpu.indexing import places
+from runtime.kernels.cpu.indexing.combining import combined
+from runtime.kernels.cpu.loop_plans import View, operand, out, plan_loop, refusing
+from runtime.kernels.cpu.planned import Operand, Plan
+from runtime.kernels.typed import typed
+
+Array = Any
+MOST = 1 << 10  # elements of an index whose coordinates are divided out
+
+
+def plan_within(
+    result: Operand, self: Operand, dim: int, index: Operand, src: Operand, how: int
+) -> Plan | None:
+    """Plan a scatter of dense arrays."""
+    if prod(index.sizes) > MOST or not index.sizes:
+        return None
+    views = (*_views(result, self, index), operand(2, prod(src.sizes)))
+    numbers = how, dim % len(index.sizes), list(index.sizes)
+    strides = list(self.strides), list(src.strides)
+    plan = plan_loop(
+        scatter_within, [result], [self, index, src], *views, *numbers, *strides, self.sizes[dim]
+    )
+    return _refusing(plan, self, dim, index)
+
+
+def plan_number_within(
+    result: Operand, self: Operand, dim: int, index: Operand, value: float, how: int
+) -> Plan | None:
+    """Plan a scatter of one number."""
+    if prod(index.sizes) > MOST or not index.sizes:
+        return None
+    numbers = how, dim % len(index.sizes), list(index.sizes), list(self.strides), self.sizes[dim]
+    views = _views(result, self, index)
+    plan = plan_loop(number_within, [result], [self, index], *views, value, *numbers)
+    return _refusing(plan, self, dim, index)
+
+
+def _views(result: Operand, self: Operand, index: Operand) -> tuple[View, ...]:
+    count = prod(self.sizes)
+    return out(0, count), operand(0, count), operand(1, prod(index.sizes))
+
+
+def _refusing(plan: Plan, self: Operand, dim: int, index: Operand) -> Plan:
+    def refuse(*args: Any) -> Exception:
+        flat, start = args[2], args[len(args) // 2 + 1]
+        slots = flat[start : start + prod(index.sizes)].reshape(index.sizes)
+        return places.bad_scatter_index(slots, dim, self.sizes[dim])
+
+    return refusing(plan, refuse)
+
+
+@typed
+def scatter_within(out, self, index, src, how, dim, sizes, strides, src_strides, size):
+    """out = self; the element at the index's coordinates, with its number for that of `dim`, joins
+    that of src there. False for a place outside."""
+    for j in range(index.size):
+        if index[j] < 0 or index[j] >= size:
+            return False
+    for i in range(out.size):
+        out[i] = self[i]
+    for j in range(index.size):
+        rest, target, source = j, 0, 0
+        for d in range(sizes.size - 1, -1, -1):
+            place = rest % sizes[d]
+            rest //= sizes[d]
+            source += place * src_strides[d]
+            target += (index[j] if d == dim else place) * strides[d]
+        out[target] = combined(out[target], src[source], how)
+    return True
+
+
+@typed
+def number_within(out, self, index, value, how, dim, sizes, strides, size):
+    """The same for one number."""
+    src = np.empty(1, out.dtype)
+    src[0] = T(value)
+    zeros = np.zeros(sizes.size, np.int64)
+    return scatter_within(out, self, index, src, how, dim, sizes, strides, zeros, size)

@@ -1,0 +1,162 @@
+"""Plans of Cholesky and QR factorisations of small matrices, and of what is done with them."""
+
+from __future__ import annotations
+
+from math import prod
+
+from runtime.kernels.cpu.linalg.lapack_plans import plan_routines, stack_of
+from runtime.kernels.cpu.planned import Operand, Plan
+
+CHOLESKY = '''\
+@entry
+def kernel(factor, info, a, at, plan):
+    """Row by row, so that the other triangle is the one meant; what lies behind it becomes zero."""
+    count, n, upper = plan[0], plan[1], plan[2] != 0
+    for m in range(count):
+        own = factor[m * n * n : (m + 1) * n * n]
+        copy_matrix(own, 0, a, at + m * plan[3], n, n, plan[5], plan[4])
+        info[m] = potrf(COLUMNS, LOWER if upper else UPPER, n, own.ctypes.data, n)
+        for i in range(n):
+            for j in range(i) if upper else range(i + 1, n):
+                own[i * n + j] = T(0)
+'''
+
+CHOLESKY_SOLVE = '''\
+@entry
+def kernel(x, b, factor, at_b, at, plan):
+    """x = A^-1 b for the factor of A, as above."""
+    count, n, columns, upper = plan[0], plan[1], plan[2], plan[3] != 0
+    triangle = np.empty(n * n, T)
+    for m in range(count):
+        own = x[m * n * columns : (m + 1) * n * columns]
+        copy_matrix(own, 0, b, at_b + m * plan[4], n, columns, plan[5], plan[6])
+        copy_matrix(triangle, 0, factor, at + m * plan[7], n, n, plan[8], plan[9])
+        side, at_triangle, at_x = UPPER if upper else LOWER, triangle.ctypes.data, own.ctypes.data
+        potrs(COLUMNS, side, n, columns, at_triangle, n, at_x, n)
+'''
+
+CHOLESKY_INVERSE = '''\
+@entry
+def kernel(inverse, factor, at, plan):
+    """One triangle of the inverse, and its mirror image."""
+    count, n, upper = plan[0], plan[1], plan[2] != 0
+    for m in range(count):
+        own = inverse[m * n * n : (m + 1) * n * n]
+        copy_matrix(own, 0, factor, at + m * plan[3], n, n, plan[5], plan[4])
+        potri(COLUMNS, LOWER if upper else UPPER, n, own.ctypes.data, n)
+        for i in range(n):
+            for j in range(i):
+                if upper:
+                    own[i * n + j] = own[j * n + i]
+                else:
+                    own[j * n + i] = own[i * n + j]
+'''
+
+QR = '''\
+@entry
+def kernel(q, r, a, at, plan):
+    """Reflectors in q's first columns where these are enough; of them r, and all columns of q."""
+    count, rows, columns, inner = plan[0], plan[1], plan[2], plan[3]
+    smaller = min(rows, columns)
+    tau, work = np.empty(smaller, T), np.empty(64 * max(rows, columns), T)
+    apart = np.empty(rows * columns if inner < columns else 0, T)
+    for m in range(count):
+        own = q[m * rows * inner : (m + 1) * rows * inner]
+        reflectors = own if inner >= columns else apart
+        copy_matrix(reflectors, 0, a, at + m * plan[4], rows, columns, plan[5], plan[6])
+        scales, room = tau.ctypes.data, work.ctypes.data
+        geqrf(COLUMNS, rows, columns, reflectors.ctypes.data, rows, scales, room, work.size)
+        start = m * inner * columns
+        for j in range(columns):
+            for i in range(inner):
+                value = reflectors[j * rows + i] if i <= j else T(0)
+                r[start + j * inner + i] = value
+        if inner < columns:
+            for i in range(rows * inner):
+                own[i] = apart[i]
+        orgqr(COLUMNS, rows, inner, smaller, own.ctypes.data, rows, scales, room, work.size)
+'''
+
+REFLECT = '''\
+@entry
+def kernel(reflectors, tau, a, at, plan):
+    """R and the reflectors below it in one matrix, and their scales."""
+    count, rows, columns = plan[0], plan[1], plan[2]
+    smaller, work = min(rows, columns), np.empty(64 * max(rows, columns), T)
+    for m in range(count):
+        own = reflectors[m * rows * columns : (m + 1) * rows * columns]
+        copy_matrix(own, 0, a, at + m * plan[3], rows, columns, plan[4], plan[5])
+        scales = tau.ctypes.data + m * smaller * tau.itemsize
+        address, room = own.ctypes.data, work.ctypes.data
+        geqrf(COLUMNS, rows, columns, address, rows, scales, room, work.size)
+'''
+
+PRODUCT = '''\
+@entry
+def kernel(out, a, tau, at, at_tau, plan):
+    """The first columns of the product of reflections."""
+    count, rows, columns, scales = plan[0], plan[1], plan[2], plan[3]
+    work = np.empty(64 * columns, T)
+    for m in range(count):
+        own = out[m * rows * columns : (m + 1) * rows * columns]
+        copy_matrix(own, 0, a, at + m * plan[4], rows, columns, plan[5], plan[6])
+        first = tau.ctypes.data + (at_tau + m * scales) * tau.itemsize
+        address, room = own.ctypes.data, work.ctypes.data
+        orgqr(COLUMNS, rows, columns, scales, address, rows, first, room, work.size)
+'''
+
+
+def plan_cholesky(
+    factor: Operand, info: Operand, self: Operand, upper: bool, check_errors: bool
+) -> Plan | None:
+    """Plan `linalg_cholesky_ex` without errors."""
+    stack = stack_of(self)
+    if stack is None or check_errors:
+        return None
+    numbers = stack.count, stack.rows, upper, *stack.steps
+    return plan_routines(("potrf",), CHOLESKY, [factor, info], [self], numbers)
+
+
+def plan_cholesky_solve(x: Operand, self: Operand, input2: Operand, upper: bool) -> Plan | None:
+    """Plan `cholesky_solve` of equally many sides and factors."""
+    sides, factors = stack_of(self), stack_of(input2)
+    if sides is None or factors is None or self.sizes[:-2] != input2.sizes[:-2]:
+        return None
+    numbers = sides.count, sides.rows, sides.columns, upper, *sides.steps, *factors.steps
+    return plan_routines(("potrs",), CHOLESKY_SOLVE, [x], [self, input2], numbers)
+
+
+def plan_cholesky_inverse(inverse: Operand, self: Operand, upper: bool) -> Plan | None:
+    """Plan `cholesky_inverse`."""
+    stack = stack_of(self)
+    if stack is None:
+        return None
+    numbers = stack.count, stack.rows, upper, *stack.steps
+    return plan_routines(("potri",), CHOLESKY_INVERSE, [inverse], [self], numbers)
+
+
+def plan_qr(q: Operand, r: Operand, A: Operand, mode: str) -> Plan | None:
+    """Plan `linalg_qr` with both results."""
+    stack = stack_of(A)
+    if stack is None or mode == "r":
+        return None
+    numbers = stack.count, stack.rows, stack.columns, q.sizes[-1], *stack.steps
+    return plan_routines(("geqrf", "orgqr"), QR, [q, r], [A], numbers)
+
+
+def plan_geqrf(a: Operand, tau: Operand, self: Operand) -> Plan | None:
+    """Plan `geqrf`."""
+    stack = stack_of(self)
+    if stack is None:
+        return None
+    numbers = stack.count, stack.rows, stack.columns, *stack.steps
+    return plan_routines(("geqrf",), REFLECT, [a, tau], [self], numbers)
+
+
+def plan_householder_product(out: Operand, input: Operand, tau: Operand) -> Plan | None:
+    """Plan `linalg_householder_product`."""
+    stack = stack_of(input)
+    if stack is None or not tau.is_contiguous or not prod(tau.sizes):
+        return None
+    numbers = stack.count, stack.rows, stack.columns, tau.sizes[-1], *stack.steps
+    return plan_routines(("orgqr",), PRODUCT, [out], [input, tau], numbers)

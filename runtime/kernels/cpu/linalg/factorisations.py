@@ -1,0 +1,232 @@
+"""Cholesky, LU and QR factorisations, matrix by matrix, into the given outputs.
+
+Shapes were checked by `runtime.ops.shapes.factorisations`, which also says in which order the
+results are stored. Failures are numbers in `info`, as LAPACK reports them.
+"""
+
+# ruff: noqa: F821 - T is a name of the compiled text.
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from runtime import errors
+from runtime.kernels.cpu.linalg import factorisation_plans, lu, lu_plans
+from runtime.kernels.cpu.linalg.lapack import (
+    broadcast_stack,
+    put,
+    routine,
+    rows_of,
+    stack,
+    workspace,
+)
+from runtime.kernels.cpu.planned import Operand, Plan, planned
+from runtime.kernels.cpu.small import entry_for, is_small, plan_one
+from runtime.kernels.typed import typed
+
+Array = Any
+INT32 = np.dtype(np.int32)
+
+
+@planned(factorisation_plans.plan_cholesky)
+def linalg_cholesky_ex(
+    factor: Array, info: Array, self: Array, upper: bool, check_errors: bool
+) -> None:
+    """Write the triangular factor. Only the triangle that it replaces is read.
+
+    To LAPACK the row-major input is its conjugate, and the other triangle the one meant; the
+    factor of that, read row by row, is the factor asked for.
+    """
+    np.copyto(factor, self)
+    if not factor.size:
+        info.fill(0)
+        return
+    potrf, numbers = routine("potrf", factor.dtype), info.reshape(-1)
+    for i, matrix in enumerate(stack(factor)):
+        found, numbers[i] = potrf(matrix.T, lower=upper, clean=1, overwrite_a=1)
+        put(matrix.T, found)
+    if check_errors:
+        errors.check_info("linalg.cholesky_ex", info, errors.not_positive_definite)
+
+
+@planned(factorisation_plans.plan_cholesky_inverse)
+def cholesky_inverse(out: Array, self: Array, upper: bool) -> None:
+    """Write the inverse of the matrix whose Cholesky factor is given."""
+    np.copyto(out, self)
+    if not out.size:
+        return
+    potri = routine("potri", out.dtype)
+    for matrix in stack(out):
+        put(matrix.T, potri(matrix.T, lower=upper, overwrite_c=1)[0])
+        half = np.triu(matrix, 1) if upper else np.tril(matrix, -1)
+        diagonal = np.diag(matrix.diagonal().real)
+        np.add(half + half.conj().T, diagonal, out=matrix)
+
+
+@planned(factorisation_plans.plan_cholesky_solve, any_order=True)
+def cholesky_solve(out: Array, self: Array, input2: Array, upper: bool) -> None:
+    """Write A^-1 @ self, where input2 is the Cholesky factor of A."""
+    np.copyto(out, self)
+    if not out.size:
+        return
+    potrs, factors = routine("potrs", out.dtype), broadcast_stack(input2, out.shape[:-2])
+    for matrix, factor in zip(stack(out), factors, strict=True):
+        put(matrix, potrs(factor, matrix, lower=not upper, overwrite_b=1)[0])
+
+
+# -- LU ----------------------------------------------------------------------------------------
+
+
+@planned(lu_plans.plan_factor)
+def linalg_lu_factor_ex(
+    LU: Array, pivots: Array, info: Array, A: Array, pivot: bool, check_errors: bool
+) -> None:
+    """Write both factors into one matrix, and the rows swapped, counted from 1."""
+    np.copyto(LU, A)
+    factor_in_place(LU, pivots, info)
+    if check_errors:
+        errors.check_info("torch.linalg.lu_factor_ex", info, errors.singular_factor)
+
+
+def factor_in_place(LU: Array, pivots: Array, info: Array) -> None:
+    """Replace matrices by their factors, stored as the shape functions say."""
+    info.fill(0)
+    if not LU.size:
+        return
+    swaps, numbers = rows_of(pivots), info.reshape(-1)
+    blocked = lu.compiled(LU.dtype) if LU.flags.c_contiguous else None
+    if blocked is not None and LU.shape[-1] == LU.shape[-2]:
+        blocked.factor_all(stack(LU), swaps, numbers)
+        return
+    getrf = routine("getrf", LU.dtype)
+    for i, matrix in enumerate(stack(LU)):
+        factors, swapped, numbers[i] = getrf(matrix, overwrite_a=1)
+        np.add(swapped, 1, out=swaps[i])
+        put(matrix, factors)
+
+
+def plan_lu_permutation(P: Operand, pivots: Operand, rows: int, dtype: Any) -> Plan | None:
+    """Plan `lu_permutation`."""
+    if not is_small(P) or pivots.dtype != INT32 or not pivots.is_contiguous:
+        return None
+    entry = entry_for(fill_permutations, P.dtype, P.dtype, INT32, *(int,) * 3)
+    return plan_one(entry, (pivots.sizes[-1], rows))
+
+
+@typed
+def fill_permutations(out, pivots, at, swaps, rows):
+    """Column i of a matrix has its one where row i came from."""
+    order = np.empty(rows, np.int64)
+    for matrix in range(out.size // (rows * rows)):
+        start, first = matrix * rows * rows, at + matrix * swaps
+        for i in range(rows):
+            order[i] = i
+            for j in range(rows):
+                out[start + i * rows + j] = T(0)
+        for i in range(swaps):
+            j = pivots[first + i] - 1
+            order[i], order[j] = order[j], order[i]
+        for i in range(rows):
+            out[start + order[i] * rows + i] = T(1)
+
+
+@planned(plan_lu_permutation)
+def lu_permutation(P: Array, pivots: Array, rows: int, dtype: Any) -> None:
+    """Write the permutation matrices of rows swapped one after the other: A = P L U."""
+    P.fill(0)
+    for matrix, swaps in zip(stack(P), rows_of(pivots), strict=True):
+        order = list(range(rows))
+        for i, j in enumerate(swaps):
+            order[i], order[j - 1] = order[j - 1], order[i]
+        matrix[order, range(rows)] = 1
+
+
+# -- QR ----------------------------------------------------------------------------------------
+
+
+@planned(factorisation_plans.plan_qr, any_order=True)
+def linalg_qr(Q: Array, R: Array, A: Array, mode: str) -> None:
+    """Write the factors; mode 'r' leaves Q empty."""
+    rows, columns = A.shape[-2:]
+    in_place = mode != "r" and Q.shape[-1] >= columns
+    work = None if in_place else np.empty((columns, rows), R.dtype).T
+    if not A.size:
+        R.fill(0)
+        Q[...] = np.eye(*Q.shape[-2:]) if Q.ndim > 1 else 0
+        return
+    factors = stack(Q) if mode != "r" else [None] * len(stack(R))
+    for matrix, q, r in zip(broadcast_stack(A, A.shape[:-2]), factors, stack(R), strict=True):
+        _qr(matrix, q, r, work)
+
+
+def _qr(matrix: Array, q: Array | None, r: Array, work: Array | None) -> None:
+    """One factorisation; work: where it is done if not in q's first columns."""
+    reflectors = work if work is not None or q is None else q[:, : matrix.shape[1]]
+    np.copyto(reflectors, matrix)
+    tau = reflect(reflectors)
+    r.fill(0)
+    np.copyto(r, reflectors[: r.shape[0]], where=upper_triangle(*r.shape))
+    if q is not None:
+        if work is not None:
+            np.copyto(q, work[:, : q.shape[1]])
+        multiply_reflectors(q, tau)
+
+
+@lru_cache(maxsize=64)
+def upper_triangle(rows: int, columns: int) -> Array:
+    """Whether elements stand on or above the diagonal."""
+    return np.tri(columns, rows, dtype=bool).T
+
+
+def reflect(matrix: Array) -> Array:
+    """Replace a matrix, stored by columns, by R and the reflectors; return their scales."""
+    geqrf = routine("geqrf", matrix.dtype)
+    (lwork,) = workspace("geqrf", matrix.dtype, *matrix.shape)
+    found, tau, *_ = geqrf(matrix, lwork=lwork, overwrite_a=1)
+    put(matrix, found)
+    return tau
+
+
+def multiply_reflectors(matrix: Array, tau: Array) -> None:
+    """Replace reflectors, stored by columns, by the first columns of their product."""
+    orgqr = routine("orgqr", matrix.dtype)
+    put(matrix, orgqr(matrix, tau, lwork=max(1, 32 * matrix.shape[1]), overwrite_a=1)[0])
+
+
+@planned(factorisation_plans.plan_geqrf, any_order=True)
+def geqrf(a: Array, tau: Array, self: Array) -> None:
+    """Write R and the reflectors below it into one matrix, and the reflectors' scales."""
+    np.copyto(a, self)
+    if a.size:
+        for matrix, scales in zip(stack(a), rows_of(tau), strict=True):
+            scales[...] = reflect(matrix)
+
+
+@planned(factorisation_plans.plan_householder_product, any_order=True)
+def linalg_householder_product(out: Array, input: Array, tau: Array) -> None:
+    """Write the first columns of the product of Householder reflections."""
+    np.copyto(out, input)
+    if not tau.size:
+        out[...] = np.eye(*out.shape[-2:])
+    elif out.size:
+        for matrix, scales in zip(stack(out), rows_of(tau), strict=True):
+            multiply_reflectors(matrix, scales)
+
+
+def ormqr(
+    out: Array, self: Array, input2: Array, input3: Array, left: bool, transpose: bool
+) -> None:
+    """Write the product of a matrix and Householder reflections, never forming these."""
+    np.copyto(out, input3)
+    if not out.size or not input2.size:
+        return
+    function = routine("ormqr", out.dtype)
+    side = "L" if left else "R"
+    trans = "N" if not transpose else ("C" if out.dtype.kind == "c" else "T")
+    lwork = 64 * max(out.shape[-2:])
+    for matrix, reflectors, tau in zip(stack(out), stack(self), rows_of(input2), strict=True):
+        found = function(side, trans, reflectors, tau, matrix, lwork, overwrite_c=1)[0]
+        put(matrix, found)

@@ -1,0 +1,122 @@
+"""Plans of LAPACK's routines for small matrices, called from compiled code by their addresses.
+
+SciPy's way to them costs 3 us a call, and another where results have to be copied. What is said in
+LAPACK's words here is said of columns: a row-major matrix is its own transpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, partial
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from runtime.kernels import build, openblas, threads
+from runtime.kernels.cpu.planned import Operand, Plan
+from runtime.kernels.cpu.products.blas import LETTERS
+from runtime.kernels.cpu.small import INT64, SMALL
+
+NEVER_SPLIT = 1 << 12  # elements of matrices with which OpenBLAS uses one thread anyway
+SIGNATURES = {
+    "potrf": "wwnnn",
+    "potri": "wwnnn",
+    "potrs": "wwnnnnnn",
+    "geqrf": "wnnnnnnn",
+    "orgqr": "wnnnnnnnn",
+    "ormqr": "wwwnnnnnnnnnn",
+    "gesdd": "wwnnnnnnnnnnnn",
+    "syevd": "wwwnnnnnnnn",
+}
+"""What LAPACK's C interface takes: words (layout, letters), and numbers, some being addresses."""
+
+WORDS = """\
+COLUMNS, UPPER, LOWER = np.int32(102), np.int32(ord("U")), np.int32(ord("L"))
+
+
+@inner
+def copy_matrix(to, start, a, at, rows, columns, row_step, column_step):
+    \"\"\"Column by column.\"\"\"
+    for j in range(columns):
+        for i in range(rows):
+            to[start + j * rows + i] = a[at + i * row_step + j * column_step]
+"""
+
+
+@cache
+def text_of(dtype: Any, routines: tuple[str, ...], text: str) -> str | None:
+    """Text that calls routines for one dtype; None where LAPACK is not found or has none."""
+    letter = LETTERS.get(dtype.name)
+    if letter is None:
+        return None
+    lines = ["from numba import types", f"T, W, N = np.{dtype.name}, types.int32, types.int64"]
+    for name in routines:
+        symbol = openblas.find_symbol(f"LAPACKE_{letter}{name}_work")
+        if symbol is None:
+            return None
+        arguments = ", ".join(SIGNATURES[name].upper())
+        lines.append(f'{name} = types.ExternalFunction("{symbol}", N({arguments}))')
+    title = f"{', '.join(routines)}: {dtype.name}."
+    return "\n\n".join([build.HEADER.format(title=title), "\n".join(lines), WORDS, text])
+
+
+class Stack(NamedTuple):
+    """Matrices of one operand: how many, their sizes, and the distances between neighbours."""
+
+    count: int
+    rows: int
+    columns: int
+    step: int
+    row_step: int
+    column_step: int
+
+    @property
+    def steps(self) -> tuple[int, int, int]:
+        """From matrix to matrix, from row to row, and from column to column."""
+        return self.step, self.row_step, self.column_step
+
+
+def stack_of(operand: Operand) -> Stack | None:
+    """The matrices of an operand; None if they are not a few at equal distances."""
+    sizes, strides = operand.sizes, operand.strides
+    if not 0 < prod(sizes) <= SMALL:
+        return None
+    if len(sizes) == 2:
+        return Stack(1, *sizes, 0, *strides)
+    if len(sizes) == 3:
+        return Stack(*sizes, *strides)
+    rows, columns = sizes[-2:]
+    if not operand.is_contiguous:
+        return None
+    return Stack(prod(sizes[:-2]), rows, columns, rows * columns, columns, 1)
+
+
+def plan_routines(
+    routines: tuple[str, ...],
+    text: str,
+    outs: Sequence[Operand],
+    operands: Sequence[Operand],
+    numbers: Sequence[int],
+) -> Plan | None:
+    """The plan that calls `kernel(*outs, *operands, *offsets, numbers)` of a text."""
+    dtype = operands[0].dtype
+    if any(each.dtype != dtype for each in operands):
+        return None
+    whole = text_of(dtype, routines, text)
+    if whole is None:
+        return None
+    dtypes = [each.dtype for each in (*outs, *operands)]
+    signature = (*dtypes, *[int] * len(operands), INT64)
+    entry = build.entry_point(f"{routines[0]}_{dtype.name}", whole, signature)
+    numel = max(prod(each.sizes[-2:]) for each in operands)
+    run = entry if numel <= NEVER_SPLIT else partial(_on_one_thread, entry)
+    return Plan(run, np.array(numbers, np.int64))
+
+
+def _on_one_thread(entry: Any, *args: Any) -> Any:
+    """Call a kernel; small as its matrices are, OpenBLAS would share them among its threads."""
+    if threads.get_num_threads() == 1:
+        return entry(*args)
+    with openblas.on_one_thread(openblas.numpy_library()):
+        return entry(*args)

@@ -1,0 +1,215 @@
+"""Plans of LU factorisations of small matrices, and of what is solved with them: the functions of
+`lu`, without the arrays of several dims around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from runtime.kernels import build
+from runtime.kernels.cpu.linalg import lu
+from runtime.kernels.cpu.linalg.lapack_plans import Stack, stack_of
+from runtime.kernels.cpu.planned import Operand, Plan
+from runtime.kernels.cpu.small import INT64
+
+FLAT = '''\
+@called
+def copy_matrix(to, a, at, row_step, column_step):
+    for i in range(to.shape[0]):
+        for j in range(to.shape[1]):
+            to[i, j] = a[at + i * row_step + j * column_step]
+
+
+@called
+def factor_matrix(factors, swaps, a, at, row_step, column_step):
+    """Copy one matrix and factorise it; the number of the first zero pivot."""
+    n = factors.shape[0]
+    panel, block = np.empty((BLOCK, n + 16), T), np.empty((BLOCK, BLOCK), T)
+    copy_matrix(factors, a, at, row_step, column_step)
+    return factor(factors, swaps, panel, block)
+
+
+@called
+def solve_matrix(factors, swaps, x):
+    block = np.empty((BLOCK, BLOCK), T)
+    permute(x, swaps, False)
+    solve_triangle(factors, x, block, False, True, PLAIN)
+    solve_triangle(factors, x, block, True, False, PLAIN)
+
+
+@entry
+def factor_flat(factors, pivots, info, a, at, plan):
+    count, n = plan[0], plan[1]
+    for m in range(count):
+        own = factors[m * n * n : (m + 1) * n * n].reshape((n, n))
+        swaps = pivots[m * n : (m + 1) * n]
+        info[m] = factor_matrix(own, swaps, a, at + m * plan[2], plan[3], plan[4])
+
+
+@entry
+def determine_flat(out, factors, pivots, a, at, plan):
+    """The products of the diagonals, with the signs of the exchanges."""
+    count, n = plan[0], plan[1]
+    for m in range(count):
+        own = factors[m * n * n : (m + 1) * n * n].reshape((n, n))
+        swaps = pivots[m * n : (m + 1) * n]
+        factor_matrix(own, swaps, a, at + m * plan[2], plan[3], plan[4])
+        product = T(1)
+        for j in range(n):
+            product *= own[j, j] if swaps[j] == j + 1 else -own[j, j]
+        out[m] = product
+
+
+@entry
+def measure_flat(sign, logarithm, factors, pivots, a, at, plan):
+    """The sign, and the sum of the logarithms of the diagonal's magnitudes."""
+    count, n = plan[0], plan[1]
+    for m in range(count):
+        own = factors[m * n * n : (m + 1) * n * n].reshape((n, n))
+        swaps = pivots[m * n : (m + 1) * n]
+        factor_matrix(own, swaps, a, at + m * plan[2], plan[3], plan[4])
+        direction, total = T(1), 0.0
+        for j in range(n):
+            value = own[j, j] if swaps[j] == j + 1 else -own[j, j]
+            direction *= T(np.sign(value))
+            total += math.log(abs(np.float64(value)))
+        sign[m] = direction
+        logarithm[m] = total
+
+
+@entry
+def invert_flat(inverse, info, a, at, plan):
+    count, n = plan[0], plan[1]
+    factors, swaps = np.empty((n, n), T), np.empty(n, np.int32)
+    for m in range(count):
+        own = inverse[m * n * n : (m + 1) * n * n].reshape((n, n))
+        info[m] = factor_matrix(factors, swaps, a, at + m * plan[2], plan[3], plan[4])
+        for i in range(n):
+            for j in range(n):
+                own[i, j] = T(1) if i == j else T(0)
+        solve_matrix(factors, swaps, own)
+
+
+@entry
+def solve_flat(x, factors, pivots, info, a, b, at, at_b, plan):
+    count, n, columns = plan[0], plan[1], plan[5]
+    for m in range(count):
+        own = factors[m * n * n : (m + 1) * n * n].reshape((n, n))
+        swaps = pivots[m * n : (m + 1) * n]
+        info[m] = factor_matrix(own, swaps, a, at + m * plan[2], plan[3], plan[4])
+        right = x[m * n * columns : (m + 1) * n * columns].reshape((n, columns))
+        copy_matrix(right, b, at_b + m * plan[6], plan[7], plan[8])
+        solve_matrix(own, swaps, right)
+
+
+@entry
+def solve_triangle_flat(x, triangle, b, at, at_b, plan):
+    """upper: of the triangle as it is read, by columns if `flag` says so."""
+    count, n, columns, upper, unit, flag = plan[0], plan[1], plan[2], plan[3], plan[4], plan[5]
+    block = np.empty((BLOCK, BLOCK), T)
+    for m in range(count):
+        own = triangle[at + m * n * n : at + (m + 1) * n * n].reshape((n, n))
+        right = x[m * n * columns : (m + 1) * n * columns].reshape((n, columns))
+        copy_matrix(right, b, at_b + m * plan[6], plan[7], plan[8])
+        solve_triangle(own, right, block, upper != 0, unit != 0, flag)
+'''
+
+
+def plan_factor(
+    LU: Operand, pivots: Operand, info: Operand, A: Operand, pivot: bool, check_errors: bool
+) -> Plan | None:
+    """Plan `linalg_lu_factor_ex` without errors."""
+    return None if check_errors else _plan_square("factor_flat", [LU, pivots, info], A)
+
+
+def plan_det(result: Operand, LU: Operand, pivots: Operand, A: Operand) -> Plan | None:
+    """Plan `_linalg_det`."""
+    return _plan_square("determine_flat", [result, LU, pivots], A)
+
+
+def plan_slogdet(
+    sign: Operand, logabsdet: Operand, LU: Operand, pivots: Operand, A: Operand
+) -> Plan | None:
+    """Plan `_linalg_slogdet`."""
+    return _plan_square("measure_flat", [sign, logabsdet, LU, pivots], A)
+
+
+def plan_inverse(inverse: Operand, info: Operand, A: Operand, check_errors: bool) -> Plan | None:
+    """Plan `linalg_inv_ex` without errors."""
+    return None if check_errors else _plan_square("invert_flat", [inverse, info], A)
+
+
+def plan_solve(
+    result: Operand,
+    LU: Operand,
+    pivots: Operand,
+    info: Operand,
+    A: Operand,
+    B: Operand,
+    left: bool,
+    check_errors: bool,
+) -> Plan | None:
+    """Plan `_linalg_solve_ex` of equally many matrices and right-hand sides."""
+    if check_errors or not left:
+        return None
+    sides = _sides(A, B)
+    if sides is None:
+        return None
+    outs = [result, LU, pivots, info]
+    return _plan_square("solve_flat", outs, A, [B], [sides.columns, *sides.steps])
+
+
+def plan_solve_triangular(
+    x: Operand, self: Operand, B: Operand, upper: bool, left: bool, unitriangular: bool
+) -> Plan | None:
+    """Plan `linalg_solve_triangular` with dense triangles, one of which may lie transposed."""
+    sides = _sides(self, B) if left and len(self.sizes) == len(B.sizes) else None
+    text = lu.text_of(x.dtype)
+    is_turned = len(self.sizes) == 2 and self.strides == (1, self.sizes[0])
+    if sides is None or text is None or not (is_turned or self.is_contiguous):
+        return None
+    flag = TRANSPOSED if is_turned else PLAIN
+    numbers = [*sides[:3], upper, unitriangular, flag, *sides.steps]
+    return _plan("solve_triangle_flat", text, [x], [self, B], numbers)
+
+
+PLAIN, TRANSPOSED = 111, 112
+
+
+def _sides(A: Operand, B: Operand) -> Stack | None:
+    """The right-hand sides, where there is one for each matrix; a vector is one column."""
+    if B.dtype != A.dtype:
+        return None
+    if len(B.sizes) == len(A.sizes) - 1 and B.sizes == A.sizes[:-1]:
+        B = Operand(B.dtype, (*B.sizes, 1), (*B.strides, 1))
+    return stack_of(B) if B.sizes[:-1] == A.sizes[:-1] else None
+
+
+def _plan_square(
+    function: str,
+    outs: Sequence[Operand],
+    A: Operand,
+    others: Sequence[Operand] = (),
+    numbers: Sequence[int] = (),
+) -> Plan | None:
+    stack, text = stack_of(A), lu.text_of(A.dtype)
+    if stack is None or text is None or stack.rows != stack.columns:
+        return None
+    numbers = [stack.count, stack.rows, *stack.steps, *numbers]
+    return _plan(function, text, outs, [A, *others], numbers)
+
+
+def _plan(
+    function: str,
+    text: str,
+    outs: Sequence[Operand],
+    operands: Sequence[Operand],
+    numbers: Sequence[Any],
+) -> Plan:
+    dtypes = [each.dtype for each in (*outs, *operands)]
+    signature = (*dtypes, *[int] * len(operands), INT64)
+    name = f"lu_flat_{outs[0].dtype.name}"
+    entry = build.entry_point(name, f"{text}\n\n{FLAT}", signature, function)
+    return Plan(entry, np.array(numbers, np.int64))

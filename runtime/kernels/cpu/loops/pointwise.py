@@ -1,0 +1,400 @@
+"""The texts of the CPU loops around a scalar formula: contiguous, and strided.
+
+A text holds everything that a kernel compiles: the vector mathematics, the formula, the loop. The
+choice among the loops is the plan's (`runtime.kernels.plan`), allocation the backend's.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from runtime.core import dtype as dtypes
+from runtime.kernels import build
+from runtime.kernels.cpu.loops import runs, steps
+from runtime.kernels.vecmath import complex_source, compose, near
+
+INPUT_NAMES = "abcdefgh"
+SCALAR_TYPES = {"b": bool, "i": int, "f": float, "c": complex}
+ANY = 2
+"""An inner stride that is neither 1 nor 0."""
+TILE_ROWS, TILE_COLUMNS = 64, 128
+"""Sizes of a tile: long runs of the operands that lie crosswise, in a buffer that stays cached."""
+
+LIGHT = 30
+"""Lines of vector mathematics up to which not a formula's arithmetic takes the time, but memory."""
+
+
+@dataclass(frozen=True)
+class PointwiseSpec:
+    """One formula for one signature.
+
+    formula: the scalar function. arguments: what each of its arguments is, in order: 'tensor',
+    'scalar' (converted to the compute type), 'raw' (left as it is) or 'absent' (None).
+    inputs, outputs: the dtypes of the tensors read and written. compute: the type the formula
+    computes in; for half types their opmath type.
+    """
+
+    formula: Any
+    arguments: tuple[str, ...]
+    inputs: tuple[dtypes.dtype, ...]
+    outputs: tuple[dtypes.dtype, ...]
+    compute: dtypes.dtype
+
+    @property
+    def name(self) -> str:
+        """The formula's name."""
+        return str(self.formula.__name__)
+
+    @property
+    def work(self) -> int:
+        """How much more an element costs than moving it, at least: by the steps of the formula, of
+        its version near 0 where it has one."""
+        source = _near_source(self) or _source(self)
+        return steps.moves(compose.compose(source, self.compute.name) + source)
+
+    @property
+    def scalar_type(self) -> type:
+        """The Python type that a 'scalar' has in the call of a kernel."""
+        return SCALAR_TYPES[self.compute.kind]
+
+
+def contiguous_kernel(spec: PointwiseSpec, form: tuple[int, ...] = ()) -> Any:
+    """kernel(*outputs, *inputs, *scalars): one loop over flat arrays of equal length.
+
+    form: the stride of each input, 1 or 0; of an input with stride 0 the first element is used.
+    """
+    return _compile(spec, spec.name, contiguous_text(spec, form), ())
+
+
+def inplace_kernel(spec: PointwiseSpec) -> Any:
+    """kernel(*inputs, *scalars): the same loop, its result written over the first input.
+
+    That array as `out` and as an input would look to LLVM like two that overlap, which it does not
+    vectorise.
+    """
+    assert spec.outputs == spec.inputs[:1]
+    return _compile(spec, f"{spec.name}_", inplace_text(spec), (), outputs=())
+
+
+def strided_kernel(spec: PointwiseSpec, form: tuple[int, ...]) -> Any:
+    """kernel(geometry, counter, runs, *offsets, *outputs, *inputs, *scalars) over any geometry.
+
+    form: the inner stride of each operand as far as the loop is compiled for it: 1, 0, or ANY.
+    """
+    integers = np.dtype(np.int64)
+    places = (integers, integers, *[int] * (1 + len(spec.outputs) + len(spec.inputs)))
+    return _compile(spec, f"{spec.name}_strided", strided_text(spec, form), places)
+
+
+def _compile(
+    spec: PointwiseSpec,
+    name: str,
+    text: str,
+    first: tuple[Any, ...],
+    outputs: tuple[dtypes.dtype, ...] | None = None,
+) -> Any:
+    """The kernel for the types that the spec tells; for raw arguments it tells none."""
+    if "raw" in spec.arguments:
+        return build.compile_text(name, text)
+    scalars = [spec.scalar_type] * spec.arguments.count("scalar")
+    written = spec.outputs if outputs is None else outputs
+    arrays = [dtype.numpy for dtype in (*written, *spec.inputs)]
+    return build.entry_point(name, text, (*first, *arrays, *scalars))
+
+
+@cache
+def contiguous_text(spec: PointwiseSpec, form: tuple[int, ...] = ()) -> str:
+    """The text of the contiguous loop."""
+    outputs, inputs, scalars = _operand_names(spec)
+    repeated = [name for name, stride in zip(inputs, form, strict=False) if stride == 0]
+    dense = {name: name for name in outputs + inputs if name not in repeated}
+    loop = [
+        "@entry",
+        f"def kernel({', '.join(outputs + inputs + scalars)}):",
+        *_scalar_conversions(spec),
+        *(f"    {name}_0 = {name}[0]" for name in repeated),
+        *runs.indent(_flat_run(spec, dense, {name: f"{name}_0" for name in repeated})),
+    ]
+    return preamble(spec, "contiguous") + "\n".join(loop) + "\n"
+
+
+@cache
+def inplace_text(spec: PointwiseSpec) -> str:
+    """The text of the contiguous loop over an array that is read and written."""
+    _, inputs, scalars = _operand_names(spec)
+    loop = [
+        "@entry",
+        f"def kernel({', '.join(inputs + scalars)}):",
+        *_scalar_conversions(spec),
+        *runs.indent(_flat_run(spec, {"out": inputs[0]} | {name: name for name in inputs}, {})),
+    ]
+    return preamble(spec, "in place") + "\n".join(loop) + "\n"
+
+
+def _flat_run(spec: PointwiseSpec, dense: dict[str, str], single: dict[str, str]) -> list[str]:
+    """The loop over whole arrays; for a light formula in two parts, so that it stores whole lines.
+    dense: for an operand, its array, that of the first output before others.
+    """
+    written = next(iter(dense.values()))
+    library = compose.compose(_source(spec), spec.compute.name)
+    if library.count("\n") > LIGHT:
+        return _run(spec, f"{written}.size", dense, single)
+    parts = {name: f"part_{array}" for name, array in dense.items()}
+    arrays = list(dict.fromkeys(dense.values()))
+    return runs.aligned(written, arrays, _run(spec, "count", parts, single))
+
+
+def tiled_kernel(spec: PointwiseSpec, form: tuple[int, ...]) -> Any:
+    """As `strided_kernel`, over tiles of the two innermost dims.
+
+    form: the inner stride of each operand, 1 or 0; ANY for one that is dense along the other dim.
+    """
+    integers = np.dtype(np.int64)
+    places = (integers, integers, *[int] * (1 + len(spec.outputs) + len(spec.inputs)))
+    return _compile(spec, f"{spec.name}_tiled", tiled_text(spec, form), places)
+
+
+@cache
+def strided_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
+    """The text of the strided loop: an odometer over the outer dims, one loop for the inner run.
+
+    `geometry` holds the number of dims, the sizes, and a row of strides per operand; `counter` the
+    place in the outer dims from which the loop starts, `p_a` the place of that element in the array
+    of the operand `a`; `runs` says how often the inner loop runs. That loop is compiled for
+    operands that are dense (stride 1) or constant (stride 0) along it, because it then vectorises;
+    what is neither is copied.
+    """
+    outputs, inputs, scalars = _operand_names(spec)
+    operands = outputs + inputs
+    strided = [name for name, stride in zip(operands, form, strict=True) if stride == ANY]
+    lines = [
+        *_strided_head(spec, operands, scalars),
+        *(f"    copy_{name} = np.empty({runs.BLOCK}, {name}.dtype)" for name in strided),
+        "    for _ in range(runs):",
+        *_inner_run(spec, dict(zip(operands, form, strict=True))),
+        "        if last == 1:",
+        *(f"            p_{name} += geometry[r_{name}]" for name in operands),
+        "            continue",
+        *_odometer(operands, "last - 1"),
+    ]
+    return preamble(spec, "strided") + "\n".join(lines) + "\n"
+
+
+@cache
+def tiled_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
+    """The text of the loop over tiles: operands that lie crosswise are turned into a small buffer.
+
+    Reading such an operand along the result's rows would touch a cache line, and often a page, for
+    each element; a tile's lines stay in the cache, and the formula sees dense rows.
+    """
+    outputs, inputs, scalars = _operand_names(spec)
+    operands = outputs + inputs
+    strides = dict(zip(operands, form, strict=True))
+    crosswise = [name for name in operands if strides[name] == ANY]
+    dense = {name: f"run_{name}" for name, stride in strides.items() if stride}
+    single = {
+        name: f"{name}[p_{name} + (first + j) * o_{name}]"
+        for name, stride in strides.items()
+        if not stride
+    }
+    lines = _strided_head(spec, operands, scalars)
+    lines += [
+        "    m = geometry[last]",
+        *(f"    o_{name} = geometry[r_{name} + last - 1]" for name in operands),
+        *(f"    tile_{name} = np.empty(ROWS * COLUMNS, {name}.dtype)" for name in crosswise),
+        "    for _ in range(runs):",
+        "        for first in range(0, m, ROWS):",
+        "            rows = lesser(ROWS, m - first)",
+        "            for start in range(0, n, COLUMNS):",
+        "                columns = lesser(COLUMNS, n - start)",
+    ]
+    for name in crosswise:
+        lines += [
+            "                for i in range(columns):",
+            f"                    begin = p_{name} + first + (start + i) * s_{name}",
+            f"                    line = {name}[begin : begin + rows]",
+            "                    for j in range(rows):",
+            f"                        tile_{name}[j * COLUMNS + i] = line[j]",
+        ]
+    lines.append("                for j in range(rows):")
+    for name, stride in strides.items():
+        begin = "j * COLUMNS" if stride == ANY else f"p_{name} + (first + j) * o_{name} + start"
+        source = f"tile_{name}" if stride == ANY else name
+        if stride:
+            lines.append(f"                    at_{name} = {begin}")
+            run = f"{source}[at_{name} : at_{name} + columns]"
+            lines.append(f"                    run_{name} = {run}")
+    lines += [
+        *runs.indent(_run(spec, "columns", dense, single), 5),
+        *_odometer(operands, "last - 2"),
+    ]
+    constants = f"ROWS, COLUMNS = {TILE_ROWS}, {TILE_COLUMNS}\n\n\n"
+    return preamble(spec, "tiled") + constants + "\n".join(lines) + "\n"
+
+
+def _strided_head(spec: PointwiseSpec, operands: list[str], scalars: list[str]) -> list[str]:
+    """The kernel's signature, the length of the inner run, each operand's row and inner stride."""
+    offsets = [f"p_{name}" for name in operands]
+    parameters = ", ".join(["geometry", "counter", "runs", *offsets, *operands, *scalars])
+    lines = [
+        "@entry",
+        f"def kernel({parameters}):",
+        *_scalar_conversions(spec),
+        "    last = geometry[0] - 1",
+        "    n = geometry[1 + last]",
+    ]
+    for row, name in enumerate(operands):
+        lines += [
+            f"    r_{name} = 1 + {row + 1} * (last + 1)",
+            f"    s_{name} = geometry[r_{name} + last]",
+        ]
+    return lines
+
+
+def _odometer(operands: list[str], innermost: str) -> list[str]:
+    """Go on to the next place in the dims up to `innermost`."""
+    return [
+        f"        for dim in range({innermost}, -1, -1):",
+        "            counter[dim] += 1",
+        *(f"            p_{name} += geometry[r_{name} + dim]" for name in operands),
+        "            if counter[dim] < geometry[1 + dim]:",
+        "                break",
+        "            counter[dim] = 0",
+        *(
+            f"            p_{name} -= geometry[1 + dim] * geometry[r_{name} + dim]"
+            for name in operands
+        ),
+    ]
+
+
+def _inner_run(spec: PointwiseSpec, form: dict[str, int]) -> list[str]:
+    """The inner loop: over dense runs, of which those that are neither dense nor constant in memory
+    are copied block by block. A loop with such strides in it would not vectorise."""
+    dense = {name: f"run_{name}" for name, stride in form.items() if stride}
+    single = {name: f"{name}[p_{name}]" for name, stride in form.items() if not stride}
+    strided = [name for name, stride in form.items() if stride == ANY]
+    if not strided:
+        slices = [f"run_{name} = {name}[p_{name} : p_{name} + n]" for name in dense]
+        return runs.indent([*slices, *_run(spec, "n", dense, single)], 2)
+    before, after = [f"count = lesser({runs.BLOCK}, n - first)"], []
+    for name, run in dense.items():
+        before.append(f"at_{name} = p_{name} + first * s_{name}")
+        copied, place = f"copy_{name}", f"{name}[np.uint64(at_{name} + i * s_{name})]"
+        source = copied if name in strided else f"{name}[at_{name} : at_{name} + count]"
+        before.append(f"{run} = {source}")
+        if name in strided and name.startswith("out"):
+            after += runs.plain("count", [f"{place} = {copied}[i]"])
+        elif name in strided:
+            before += runs.plain("count", [f"{copied}[i] = {place}"])
+    block = [*before, *_run(spec, "count", dense, single), *after]
+    return runs.indent([f"for first in range(0, n, {runs.BLOCK}):", *runs.indent(block)], 2)
+
+
+def _run(
+    spec: PointwiseSpec, size: str, dense: dict[str, str], single: dict[str, str]
+) -> list[str]:
+    """The loop over `size` elements. dense: for an operand, the array that holds these elements.
+    single: for one that is constant, where it is found.
+    """
+    places = single | {name: f"{array}[i]" for name, array in dense.items()}
+    element = _element(spec, spec.name, places)
+    if not _near_versions(spec):
+        return runs.plain(size, element)
+    places = single | {name: f"block_{array}[i]" for name, array in dense.items()}
+    return runs.by_blocks(
+        size,
+        list(dict.fromkeys(dense.values())),
+        _element(spec, spec.name, places),
+        _element(spec, f"{spec.name}_near", places),
+        f"{spec.name}_is_far({_arguments(spec, places)})",
+    )
+
+
+def preamble(spec: PointwiseSpec, loop: str) -> str:
+    """Header, compute type, conversions, vector mathematics and the formula."""
+    types = (
+        ", ".join(t.name for t in spec.inputs) + " -> " + ", ".join(t.name for t in spec.outputs)
+    )
+    source = _source(spec) + _near_versions(spec)
+    used = set(spec.inputs) | set(spec.outputs)
+    needed = source + "\n".join(
+        f"{half}_to_float32 float32_to_{half}"
+        for half in ("float16", "bfloat16")
+        if any(t.name == half for t in used)
+    )
+    library = compose.compose(needed, spec.compute.name)
+    text = re.sub(r"^def ", "@inner\ndef ", library + "\n\n" + source, flags=re.MULTILINE)
+    title = f"{spec.name}: {types}, {loop}."
+    scalar = f"{runs.PLACES}T = np.{_numpy_name(spec.compute)}\n"
+    return build.HEADER.format(title=title) + scalar + text + "\n\n"
+
+
+def _source(spec: PointwiseSpec) -> str:
+    return complex_source.adapt(build.plain_source(spec.formula), spec.compute.name)
+
+
+@cache
+def _near_versions(spec: PointwiseSpec) -> str:
+    """The formula for arguments near 0 and the test for others, if it gains by that."""
+    found = _near_source(spec)
+    fuses = spec.compute.name == "float32"  # those are right with fused multiply-adds only
+    return "" if found and fuses and not build.fuses_multiply_add() else found
+
+
+def _near_source(spec: PointwiseSpec) -> str:
+    return near.versions(_source(spec), compose.definitions_for(spec.compute.name))
+
+
+def _operand_names(spec: PointwiseSpec) -> tuple[list[str], list[str], list[str]]:
+    """Names of outputs, inputs and scalars in the kernel's signature."""
+    outputs = ["out"] if len(spec.outputs) == 1 else [f"out{i}" for i in range(len(spec.outputs))]
+    inputs = list(INPUT_NAMES[: len(spec.inputs)])
+    count = sum(kind in ("scalar", "raw") for kind in spec.arguments)
+    return outputs, inputs, [f"scalar{i}" for i in range(count)]
+
+
+def _scalar_conversions(spec: PointwiseSpec) -> list[str]:
+    """Scalars take the compute type once, before the loop."""
+    kinds = [kind for kind in spec.arguments if kind in ("scalar", "raw")]
+    return [
+        f"    scalar{i}_ = T(scalar{i})" if kind == "scalar" else f"    scalar{i}_ = scalar{i}"
+        for i, kind in enumerate(kinds)
+    ]
+
+
+def _element(spec: PointwiseSpec, function: str, places: dict[str, str]) -> list[str]:
+    """The statements that compute one element: load and convert, formula, convert and store."""
+    call = f"{function}({_arguments(spec, places)})"
+    if len(spec.outputs) == 1:
+        return [f"{places['out']} = {runs.store(call, spec.outputs[0])}"]
+    names = [f"v{i}" for i in range(len(spec.outputs))]
+    return [f"{', '.join(names)} = {call}"] + [
+        f"{places[f'out{i}']} = {runs.store(f'v{i}', dtype)}"
+        for i, dtype in enumerate(spec.outputs)
+    ]
+
+
+def _arguments(spec: PointwiseSpec, places: dict[str, str]) -> str:
+    """The formula's arguments for one element, loaded and converted."""
+    arguments = []
+    tensors = iter(zip(INPUT_NAMES, spec.inputs, strict=False))
+    scalar = 0
+    for kind in spec.arguments:
+        if kind == "tensor":
+            name, dtype = next(tensors)
+            arguments.append(runs.load(places[name], dtype, spec.compute))
+        elif kind == "absent":
+            arguments.append("None")
+        else:
+            arguments.append(f"scalar{scalar}_")
+            scalar += 1
+    return ", ".join(arguments)
+
+
+def _numpy_name(dtype: dtypes.dtype) -> str:
+    return "bool_" if dtype.name == "bool" else dtype.name

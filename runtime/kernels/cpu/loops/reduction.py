@@ -1,0 +1,340 @@
+"""The texts of the CPU loops around a reduction's four parts: over rows, and over columns.
+
+Accuracy: a row is folded in blocks, blocks in blocks of blocks, so that rounding errors grow with
+the depth and not with the length. `reassoc` lets LLVM keep several accumulators in a block. Runs
+are sliced first: of an index into a slice LLVM knows that it is not negative, and vectorises.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from runtime.core import dtype as dtypes
+from runtime.kernels import build
+from runtime.kernels.cpu.loops import runs
+from runtime.kernels.cpu.loops.runs import load, store
+from runtime.kernels.vecmath import complex_source, compose
+
+REASSOCIATED = 'options["fastmath"] = {"reassoc", "nsz", "contract"}\n' + build.DECORATORS
+"""For the parts and loops only: vector mathematics rounds by adding and subtracting."""
+
+WIDER = {dtypes.float32: dtypes.float64, dtypes.complex64: dtypes.complex128}
+"""What blocks are folded in: it costs nothing, there are so few."""
+
+FOLD_WITH_IDENTITY = '''\
+BLOCK = 1024
+
+
+@inner
+def fold(x, start, stop{scalars}):
+    """Folds x[start:stop] in blocks, and the blocks, in a wider type, in blocks of blocks."""
+    total = {wide}(identity())
+    for outer in range(start, stop, BLOCK * BLOCK):
+        middle = {wide}(identity())
+        for first in range(outer, lesser(outer + BLOCK * BLOCK, stop), BLOCK):
+            acc = identity()
+            run = x[first : lesser(first + BLOCK, stop)]
+            for i in range(run.size):
+                acc = reduce(acc, {element}{scalars})
+            middle = combine(middle, {wide}(acc))
+        total = combine(total, middle)
+    return total
+'''
+
+FOLD_FROM_FIRST = '''\
+LANES = 64
+
+
+@inner
+def fold(x, start, stop, lanes{scalars}):
+    """Folds x[start:stop], which holds at least one element, starting from the first.
+
+    Long runs go into lanes, each with every 64th element: what LLVM does by itself for a sum, it
+    may not do where the order could matter, as in a maximum that keeps NaN.
+    """
+    run = x[start:stop]
+    i = 0
+    acc = {element}
+    if run.size < 2 * LANES:
+        for i in range(1, run.size):
+            acc = reduce(acc, {element}{scalars})
+        return acc
+    for i in range(LANES):
+        lanes[i] = {element}
+    rounds = run.size // LANES
+    for k in range(1, rounds):
+        base = np.uint64(k * LANES)
+        for lane in range(LANES):
+            at = base + np.uint64(lane)
+            lanes[lane] = reduce(lanes[lane], {lane_element}{scalars})
+    rest = run[rounds * LANES :]
+    for lane in range(rest.size):
+        lanes[lane] = reduce(lanes[lane], {rest_element}{scalars})
+    for lane in range(32):
+        lanes[lane] = combine(lanes[lane], lanes[lane + 32])
+    for lane in range(16):
+        lanes[lane] = combine(lanes[lane], lanes[lane + 16])
+    for lane in range(8):
+        lanes[lane] = combine(lanes[lane], lanes[lane + 8])
+    for lane in range(4):
+        lanes[lane] = combine(lanes[lane], lanes[lane + 4])
+    return combine(combine(lanes[0], lanes[1]), combine(lanes[2], lanes[3]))
+'''
+
+ROWS = '''\
+@entry
+def kernel(out, x, n{scalars}):
+    """out[row] = the fold of x[row * n : (row + 1) * n]."""
+{setup}    for row in range(out.size):
+        acc = fold(x, row * n, (row + 1) * n{passed}{scalars})
+        out[row] = {project}
+
+
+@entry
+def partial(part, start, stop, parts, x{scalars}):
+    """One thread's share of a full reduction."""
+{setup}    parts[part] = fold(x, start, stop{passed}{scalars})
+
+
+@entry
+def finish(out, parts, n):
+    """The partial results combined and projected."""
+    acc = parts[0]
+    for part in range(1, parts.size):
+        acc = combine(acc, parts[part])
+    out[0] = {project}
+'''
+
+COLUMNS = '''\
+BLOCK = 128
+
+
+@inner
+def fold_rows(total, block, x, base, n, width, count{scalars}):
+    """total[i] = the fold of x[base + k * width + i] for k < n; i < count.
+
+    Rows are folded in blocks, and these in a wider type: there may be thousands.
+    """
+    for first in range(0, n, BLOCK):
+        row = x[base + first * width : base + first * width + count]
+        for i in range(count):
+            block[i] = {first}
+        last = lesser(first + BLOCK, n)
+        k = first + {skip}
+        while k + 4 <= last:  # what is kept of a block is loaded and stored once for four rows
+            a = x[base + k * width : base + k * width + count]
+            b = x[base + (k + 1) * width : base + (k + 1) * width + count]
+            c = x[base + (k + 2) * width : base + (k + 2) * width + count]
+            d = x[base + (k + 3) * width : base + (k + 3) * width + count]
+            for i in range(count):
+                acc = reduce(block[i], {a_element}{scalars})
+                acc = reduce(acc, {b_element}{scalars})
+                acc = reduce(acc, {c_element}{scalars})
+                block[i] = reduce(acc, {d_element}{scalars})
+            k += 4
+        for k in range(k, last):
+            row = x[base + k * width : base + k * width + count]
+            for i in range(count):
+                block[i] = reduce(block[i], {row_element}{scalars})
+        if first == 0:
+            total[:count] = block[:count]
+        else:
+            for i in range(count):
+                total[i] = combine(total[i], {total_type}(block[i]))
+
+
+@entry
+def kernel(start, stop, out, x, n, width{scalars}):
+    """out[o, i] = the fold of x[o, :, i], in blocks of rows, which are `width` elements long.
+
+    start, stop: which results, counted through.
+    """
+    total = np.empty(width, {total_type})
+    block = np.empty(width, {acc_type})
+    for o in range(start // width, (stop + width - 1) // width):
+        begin = greater(start - o * width, 0)
+        count = lesser(stop - o * width, width) - begin
+        fold_rows(total, block, x, o * n * width + begin, n, width, count{scalars})
+        for i in range(count):
+            acc = total[i]
+            out[o * width + begin + i] = {project}
+
+
+@entry
+def partial(part, start, stop, parts, x, width{scalars}):
+    """One thread's share of folding all rows: rows start to stop."""
+    block = np.empty(width, {acc_type})
+    total = parts[part * width : (part + 1) * width]
+    fold_rows(total, block, x, start * width, stop - start, width, width{scalars})
+
+
+@entry
+def finish(out, parts, n, count):
+    """So many shares combined and projected."""
+    width = out.size
+    for i in range(width):
+        acc = parts[i]
+        for part in range(1, count):
+            acc = combine(acc, parts[part * width + i])
+        out[i] = {project}
+'''
+
+
+@dataclass(frozen=True)
+class ReductionSpec:
+    """The four parts for one signature.
+
+    name: the operator's. parts: functions (identity or None, reduce, combine, project or None).
+    input, output: dtypes read and written. compute: the type elements are read as. acc: the type
+    of the accumulator. scalars: how many scalar arguments the parts take.
+    """
+
+    name: str
+    parts: tuple[Any, Any, Any, Any]
+    input: dtypes.dtype
+    output: dtypes.dtype
+    compute: dtypes.dtype
+    acc: dtypes.dtype
+    scalars: int = 0
+
+
+def rows_module(spec: ReductionSpec) -> Any:
+    """The loops over dense rows: kernel(out, x, n), partial(part, start, stop, parts, x) and
+    finish(out, parts, n).
+    """
+    return build.load_text(f"{spec.name}_rows", rows_text(spec))
+
+
+def rows_kernel(spec: ReductionSpec) -> Any:
+    """The same kernel(out, x, n), for a spec without scalars, by its entry point."""
+    arguments = (spec.output.numpy, spec.input.numpy, int)
+    return build.entry_point(f"{spec.name}_rows", rows_text(spec), arguments)
+
+
+@cache
+def partial_kernel(spec: ReductionSpec) -> Any:
+    """partial(part, start, stop, parts, x), for a spec without scalars, by its entry point."""
+    arguments = (int, int, int, spec.acc.numpy, spec.input.numpy)
+    return build.entry_point(f"{spec.name}_rows", rows_text(spec), arguments, "partial")
+
+
+def columns_module(spec: ReductionSpec) -> Any:
+    """The same with partial(part, start, stop, parts, x, width) and finish(out, parts, n, count).
+
+    These fold all rows of a dense (n, width).
+    """
+    return build.load_text(f"{spec.name}_columns", columns_text(spec))
+
+
+def columns_kernel(spec: ReductionSpec) -> Any:
+    """kernel(start, stop, out, x, n, width): folds the middle dim of a dense (outer, n, width).
+
+    start, stop: which results to fold.
+    """
+    name, text = f"{spec.name}_columns", columns_text(spec)
+    if spec.scalars:
+        return build.compile_text(name, text)
+    return build.entry_point(name, text, (int, int, spec.output.numpy, spec.input.numpy, int, int))
+
+
+@cache
+def columns_partial(spec: ReductionSpec) -> Any:
+    """partial of `columns_module`, for a spec without scalars, by its entry point."""
+    arguments = (int, int, int, column_type(spec).numpy, spec.input.numpy, int)
+    name, text = f"{spec.name}_columns", columns_text(spec)
+    return build.entry_point(name, text, arguments, "partial")
+
+
+@cache
+def rows_text(spec: ReductionSpec) -> str:
+    """The text of the loop over rows."""
+    scalars = _scalar_list(spec)
+    in_lanes = spec.parts[0] is None
+    body = (FOLD_FROM_FIRST if in_lanes else FOLD_WITH_IDENTITY).format(
+        scalars=scalars,
+        element=load("run[i]", spec.input, spec.compute),
+        lane_element=load("run[at]", spec.input, spec.compute),
+        rest_element=load("rest[lane]", spec.input, spec.compute),
+        wide=_numpy_name(_wider(spec.acc)),
+    )
+    rows = ROWS.format(
+        scalars=scalars,
+        project=_projected(spec),
+        setup=f"    lanes = np.empty(LANES, {_acc_type(spec)})\n" if in_lanes else "",
+        passed=", lanes" if in_lanes else "",
+    )
+    return _preamble(spec, "rows") + body + "\n\n" + rows
+
+
+@cache
+def columns_text(spec: ReductionSpec) -> str:
+    """The text of the loop over columns."""
+    row_element = load("row[i]", spec.input, spec.compute)
+    return _preamble(spec, "columns") + COLUMNS.format(
+        scalars=_scalar_list(spec),
+        acc_type=_acc_type(spec),
+        total_type=_numpy_name(column_type(spec)),
+        first=f"{_acc_type(spec)}(identity())" if spec.parts[0] else row_element,
+        skip=0 if spec.parts[0] else 1,
+        row_element=row_element,
+        **{f"{row}_element": load(f"{row}[i]", spec.input, spec.compute) for row in "abcd"},
+        project=_projected(spec),
+    )
+
+
+def column_type(spec: ReductionSpec) -> dtypes.dtype:
+    """The type in which blocks of rows are folded together."""
+    return _wider(spec.acc) if spec.parts[0] else spec.acc
+
+
+def _wider(acc: dtypes.dtype) -> dtypes.dtype:
+    return WIDER.get(acc, acc)
+
+
+def _acc_type(spec: ReductionSpec) -> str:
+    return _numpy_name(spec.acc)
+
+
+def _numpy_name(dtype: dtypes.dtype) -> str:
+    return f"np.{'bool_' if dtype.name == 'bool' else dtype.name}"
+
+
+def _scalar_list(spec: ReductionSpec) -> str:
+    return "".join(f", scalar{i}" for i in range(spec.scalars))
+
+
+def _projected(spec: ReductionSpec) -> str:
+    value = "project(acc, n)" if spec.parts[3] else "acc"
+    return store(value, spec.output)
+
+
+def _preamble(spec: ReductionSpec, loop: str) -> str:
+    """Header, compute type, vector mathematics and the parts under their four names."""
+    sources = []
+    for part, function in zip(
+        ("identity", "reduce", "combine", "project"), spec.parts, strict=True
+    ):
+        if function is not None:
+            source = complex_source.adapt(build.plain_source(function), spec.compute.name)
+            sources.append(re.sub(r"^def \w+\(", f"def {part}(", source))
+    parts = "\n\n".join(sources)
+    halves = {t.name for t in (spec.input, spec.output)} & {"float16", "bfloat16"}
+    needed = parts + "".join(f"\n{half}_to_float32, float32_to_{half}" for half in sorted(halves))
+    library = compose.compose(needed, spec.compute.name)
+    title = f"{spec.name}: {spec.input.name} -> {spec.output.name}, {loop}."
+    compute = "bool_" if spec.compute.name == "bool" else spec.compute.name
+    return "\n\n".join(
+        [
+            build.HEADER.format(title=title) + f"{runs.PLACES}T = np.{compute}",
+            _inlined(library),
+            REASSOCIATED,
+            _inlined(parts) + "\n\n",
+        ]
+    )
+
+
+def _inlined(functions: str) -> str:
+    return re.sub(r"^def ", "@inner\ndef ", functions, flags=re.MULTILINE)

@@ -1,0 +1,1 @@
+"""Kernels that compare elements with each other: sorting, searching, telling distinct ones."""

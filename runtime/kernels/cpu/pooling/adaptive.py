@@ -1,0 +1,133 @@
+"""Pooling with as many windows as asked for: window i of n goes from floor(i * size / n) to
+ceil((i + 1) * size / n). Planes are as in `fixed.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime.kernels import threads
+from runtime.kernels.build import kernel
+from runtime.kernels.cpu.copying.copy import fill
+from runtime.kernels.cpu.planned import planned
+from runtime.kernels.cpu.pooling.fixed import planes
+from runtime.kernels.cpu.pooling.pooling_plans import plan_adaptive
+
+Array = Any
+WORK = 4  # how much more an element of a plane costs than in element-wise work
+
+
+@kernel
+def adaptive_max_windows(out, indices, x):
+    """As max_windows; window i of n goes from floor(i * size / n) to ceil((i + 1) * size / n)."""
+    depth, height, width = x.shape[1], x.shape[2], x.shape[3]
+    for p in range(out.shape[0]):
+        for od in range(out.shape[1]):
+            d0, d1 = window_start(od, out.shape[1], depth), window_end(od, out.shape[1], depth)
+            for oh in range(out.shape[2]):
+                h0 = window_start(oh, out.shape[2], height)
+                h1 = window_end(oh, out.shape[2], height)
+                for ow in range(out.shape[3]):
+                    w0 = window_start(ow, out.shape[3], width)
+                    w1 = window_end(ow, out.shape[3], width)
+                    best = x[p, d0, h0, w0]
+                    place = (d0 * height + h0) * width + w0
+                    for d in range(d0, d1):
+                        for h in range(h0, h1):
+                            for w in range(w0, w1):
+                                value = x[p, d, h, w]
+                                if value > best or value != value:
+                                    best = value
+                                    place = (d * height + h) * width + w
+                    out[p, od, oh, ow] = best
+                    indices[p, od, oh, ow] = place
+
+
+@kernel
+def adaptive_mean_windows(out, x):
+    """As mean_windows; window i of n goes from floor(i * size / n) to ceil((i + 1) * size / n)."""
+    depth, height, width = x.shape[1], x.shape[2], x.shape[3]
+    for p in range(out.shape[0]):
+        for od in range(out.shape[1]):
+            d0, d1 = window_start(od, out.shape[1], depth), window_end(od, out.shape[1], depth)
+            for oh in range(out.shape[2]):
+                h0 = window_start(oh, out.shape[2], height)
+                h1 = window_end(oh, out.shape[2], height)
+                for ow in range(out.shape[3]):
+                    w0 = window_start(ow, out.shape[3], width)
+                    w1 = window_end(ow, out.shape[3], width)
+                    total = 0.0
+                    for d in range(d0, d1):
+                        for h in range(h0, h1):
+                            for w in range(w0, w1):
+                                total += x[p, d, h, w]
+                    out[p, od, oh, ow] = total / ((d1 - d0) * (h1 - h0) * (w1 - w0))
+
+
+@kernel
+def adaptive_spread_windows(grad_input, grad):
+    """The transpose of adaptive_mean_windows."""
+    depth, height, width = grad_input.shape[1], grad_input.shape[2], grad_input.shape[3]
+    for p in range(grad.shape[0]):
+        for od in range(grad.shape[1]):
+            d0, d1 = window_start(od, grad.shape[1], depth), window_end(od, grad.shape[1], depth)
+            for oh in range(grad.shape[2]):
+                h0 = window_start(oh, grad.shape[2], height)
+                h1 = window_end(oh, grad.shape[2], height)
+                for ow in range(grad.shape[3]):
+                    w0 = window_start(ow, grad.shape[3], width)
+                    w1 = window_end(ow, grad.shape[3], width)
+                    count = (d1 - d0) * (h1 - h0) * (w1 - w0)
+                    part = grad.dtype.type(grad[p, od, oh, ow] / count)
+                    for d in range(d0, d1):
+                        for h in range(h0, h1):
+                            for w in range(w0, w1):
+                                grad_input[p, d, h, w] += part
+
+
+@kernel
+def window_start(i, count, size):
+    """Where window i of `count` over `size` places starts."""
+    return (i * size) // count
+
+
+@kernel
+def window_end(i, count, size):
+    """Where window i of `count` over `size` places ends."""
+    return ((i + 1) * size + count - 1) // count
+
+
+def _run(kernel: Any, x: Array, *outs: Array) -> None:
+    """kernel(*outs, x), planes shared by the threads."""
+    if x.size and outs[0].size:
+        threads.run_rows(kernel, (*outs, x), work=WORK * x.size // outs[0].size)
+
+
+@planned(plan_adaptive(adaptive_max_windows, 2))
+def adaptive_max_pool2d(out: Array, indices: Array, self: Array, output_size: Any) -> None:
+    """Write the largest element of each of `output_size` windows and where it stands."""
+    _run(adaptive_max_windows, planes(self, 2), planes(out, 2), planes(indices, 2))
+
+
+@planned(plan_adaptive(adaptive_max_windows, 3))
+def adaptive_max_pool3d(out: Array, indices: Array, self: Array, output_size: Any) -> None:
+    """Write the largest element of each of `output_size` windows and where it stands."""
+    _run(adaptive_max_windows, planes(self, 3), planes(out, 3), planes(indices, 3))
+
+
+@planned(plan_adaptive(adaptive_mean_windows, 2))
+def adaptive_avg_pool2d(out: Array, self: Array, output_size: Any) -> None:
+    """Write the mean of each of `output_size` windows."""
+    _run(adaptive_mean_windows, planes(self, 2), planes(out, 2))
+
+
+@planned(plan_adaptive(adaptive_mean_windows, 3))
+def adaptive_avg_pool3d(out: Array, self: Array, output_size: Any) -> None:
+    """Write the mean of each of `output_size` windows."""
+    _run(adaptive_mean_windows, planes(self, 3), planes(out, 3))
+
+
+def adaptive_avg_pool_backward(out: Array, grad_output: Array, sizes: Any, count: int) -> None:
+    """Add to every element of a window its part of the window's gradient."""
+    fill(out, 0)
+    arrays = planes(out, count), planes(grad_output, count)
+    threads.run_rows(adaptive_spread_windows, arrays, work=WORK)

@@ -1,0 +1,1 @@
+"""From a kernel's text or function to machine code."""

@@ -1,0 +1,1 @@
+"""Kernels that read and write at places that index tensors or masks name."""

@@ -1,0 +1,53 @@
+"""Which elements are wanted, in order: flags are summed up, and each wanted one knows its place."""
+
+# ruff: noqa: F821 - T, I and the like are names of the compiled text.
+
+from __future__ import annotations
+
+from runtime.core import dtype as dtypes
+from runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from runtime.kernels.cuda.queue import Array, Folded, Queue
+from runtime.kernels.cuda.reductions.scan import plus, scan, zero
+
+
+def counted(queue: Queue, x: Array) -> Array:
+    """How many elements up to each one are not zero. Shape: contiguous (*) -> int64 (n)."""
+    sums = queue.empty((x.numel,), dtypes.int64)
+    run_elements(queue, flag_elements, x.numel, sums, x, x.numel)
+    scan(queue, sums, sums, Folded(1, x.numel, 1), zero, plus)
+    return sums
+
+
+def total_of(queue: Queue, sums: Array) -> int:
+    """The last of what `counted` returned, waited for."""
+    n = sums.numel
+    return int(queue.read(sums.at(n - 1, (1,), (1,)))[0]) if n else 0
+
+
+def positions(queue: Queue, x: Array) -> Array:
+    """The flat positions of the elements that are not zero. Shape: contiguous (*) -> int64 (k)."""
+    sums = counted(queue, x)
+    found = queue.result((total_of(queue, sums),), dtypes.int64)
+    if found.numel:
+        run_elements(queue, write_positions, x.numel, found, sums, x.numel)
+    return found
+
+
+@device_kernel("int64* X*", "I")
+def flag_elements(flags, x, n):
+    """A thread owns elements at the distance of the grid: 1 for what is not zero."""
+    i = I(cuda.grid(1))
+    while i < n:
+        flags[i] = np.int64(1) if load_X(x[i]) != T(0) else np.int64(0)
+        i = I(i + cuda.gridsize(1))
+
+
+@device_kernel("int64* int64*", "I")
+def write_positions(found, sums, n):
+    """A thread owns elements at the distance of the grid; where the sum steps up, one is found."""
+    i = I(cuda.grid(1))
+    while i < n:
+        before = sums[I(i - 1)] if i > 0 else np.int64(0)
+        if sums[i] != before:
+            found[before] = np.int64(i)
+        i = I(i + cuda.gridsize(1))

@@ -1,0 +1,51 @@
+"""Writing under a mask."""
+
+# ruff: noqa: F821 - T, I and the like are names of the compiled text.
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from runtime.kernels.cuda.indexing.compaction import counted, total_of
+from runtime.kernels.cuda.indexing.scatter import number_array, start_from
+from runtime.kernels.cuda.queue import Array, Queue, contiguous
+
+
+def masked_fill(queue: Queue, out: Array, self: Array, mask: Array, value: Any) -> None:
+    """Write `value` where `mask` is true, self elsewhere."""
+    filler = number_array(queue, value, out.dtype)
+    chosen = contiguous(queue, mask.expanded(out.sizes))
+    source = contiguous(queue, self.expanded(out.sizes))
+    operands = (out.moved(), source.moved(), filler.moved(), chosen)
+    run_elements(queue, fill_masked, out.numel, *operands, out.numel)
+
+
+@device_kernel("X* X* X* uint8*", "I")
+def fill_masked(out, x, value, mask, n):
+    """A thread owns elements at the distance of the grid."""
+    i = I(cuda.grid(1))
+    while i < n:
+        out[i] = value[0] if mask[i] != 0 else x[i]
+        i = I(i + cuda.gridsize(1))
+
+
+def masked_scatter(queue: Queue, out: Array, self: Array, mask: Array, source: Array) -> None:
+    """Write the elements of `source` in order to the places where `mask` is true."""
+    start_from(queue, out, self.expanded(out.sizes))
+    sums = counted(queue, contiguous(queue, mask.expanded(out.sizes)))
+    if total_of(queue, sums) > source.numel:
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+    operands = (out.moved(), source.moved(), sums)
+    run_elements(queue, scatter_masked, out.numel, *operands, out.numel)
+
+
+@device_kernel("X* X* int64*", "I")
+def scatter_masked(out, source, sums, n):
+    """A thread owns elements at the distance of the grid; where the sum steps up, one is wanted."""
+    i = I(cuda.grid(1))
+    while i < n:
+        before = sums[I(i - 1)] if i > 0 else np.int64(0)
+        if sums[i] != before:
+            out[i] = source[before]
+        i = I(i + cuda.gridsize(1))

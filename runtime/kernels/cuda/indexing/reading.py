@@ -1,0 +1,249 @@
+"""Reading at places given by index tensors; writing is in `scatter.py`.
+
+Nothing waits for an index to be looked at: what one outside names is read as zero, and noted
+(`faults`).
+"""
+
+# ruff: noqa: F821 - T, I and the like are names of the compiled text.
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runtime.core import dtype as dtypes
+from runtime.core import shape as shapes
+from runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from runtime.kernels.cuda.faults import INDEX, note
+from runtime.kernels.cuda.indexing.compaction import positions, total_of
+from runtime.kernels.cuda.indexing.places import in_order, indexed, plain_places, write_coordinate
+from runtime.kernels.cuda.indexing.placing import combine_at_places
+from runtime.kernels.cuda.queue import Array, Folded, Queue, contiguous, converted, fold
+from runtime.kernels.cuda.reductions.scan import plus, scan, zero
+from runtime.kernels.cuda.reductions.selection import bounds
+
+
+def gather(
+    queue: Queue, out: Array, self: Array, dim: int, index: Array, sparse_grad: bool = False
+) -> None:
+    """out[o, j, i] = self[o, index[o, j, i], i] around `dim`."""
+    if not index.numel:
+        return
+    self = contiguous(queue, within(self, index.sizes, dim))
+    size = self.sizes[dim] if self.ndim else 1
+    folded = fold(index.sizes, dim)
+    numbers = (out.numel, folded.count, size, folded.inner)
+    operands = (out.moved(), self.moved(), converted(queue, index, dtypes.int64), queue.faults)
+    run_elements(queue, gather_elements, out.numel, *operands, *numbers)
+
+
+def within(array: Array, sizes: tuple[int, ...], dim: int) -> Array:
+    """Cut `array` down to `sizes` in all dims but `dim`."""
+    if array.ndim == len(sizes):
+        for each, size in enumerate(sizes):
+            if each != dim % len(sizes) and array.sizes[each] != size:
+                array = array.narrowed(each, 0, size)
+    return array
+
+
+@device_kernel("X* X* int64* int64*", "I I I I")
+def gather_elements(out, x, index, faults, n, count, size, inner):
+    """A thread owns elements at the distance of the grid."""
+    item = I(cuda.grid(1))
+    while item < n:
+        row = divided(item, inner)
+        o = divided(row, count)
+        k = index[item]
+        is_inside = (k >= 0) & (k < size)
+        if not is_inside:
+            note(faults, INDEX, k, size)
+        at = I((o * size + (I(k) if is_inside else I(0))) * inner + (item - row * inner))
+        out[item] = x[at] if is_inside else X(0)
+        item = I(item + cuda.gridsize(1))
+
+
+def read_slices(queue: Queue, out: Array, x: Array, places: Array, folded: Folded) -> None:
+    """out[o, j, i] = x[o, places[j], i]; x as `folded` says, all contiguous; zero if outside."""
+    numbers = (out.numel, places.numel, folded.count, folded.inner)
+    operands = (out.moved(), x.moved(), places, queue.faults)
+    run_elements(queue, read_elements, out.numel, *operands, *numbers)
+
+
+@device_kernel("X* X* int64* int64*", "I I I I")
+def read_elements(out, x, places, faults, n, count, size, inner):
+    """A thread owns elements at the distance of the grid."""
+    item = I(cuda.grid(1))
+    while item < n:
+        row = divided(item, inner)
+        o = divided(row, count)
+        k = places[row - o * count]
+        is_inside = (k >= 0) & (k < size)
+        if not is_inside:
+            note(faults, INDEX, k, size)
+        at = I((o * size + (I(k) if is_inside else I(0))) * inner + (item - row * inner))
+        out[item] = x[at] if is_inside else X(0)
+        item = I(item + cuda.gridsize(1))
+
+
+def index_select(queue: Queue, out: Array, self: Array, dim: int, index: Array) -> None:
+    """Write the slices that `index` names."""
+    folded = fold(self.sizes, dim)
+    if out.numel:
+        read_slices(queue, out, self, converted(queue, index, dtypes.int64), folded)
+
+
+def index(queue: Queue, self: Array, indices: Sequence[Array | None]) -> Array:
+    """Return self[indices] as a new array."""
+    plan = indexed(queue, self.sizes, indices)
+    out = queue.result(plan.sizes, self.dtype)
+    if out.numel and self.numel:
+        read_slices(queue, out, in_order(queue, self, plan.order), plan.places, plan.folded)
+    return out
+
+
+def take(queue: Queue, out: Array, self: Array, index: Array) -> None:
+    """Write the elements at `index` of the flattened array."""
+    places = plain_places(queue, index, self.numel, wraps=True)
+    if out.numel:
+        read_slices(queue, out, self, places, Folded(1, self.numel, 1))
+
+
+def masked_select(queue: Queue, self: Array, mask: Array) -> Array:
+    """Return the elements where `mask` is true, in row-major order."""
+    if mask.dtype is not dtypes.bool:
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    sizes = shapes.broadcast_shapes(mask.sizes, self.sizes)
+    found = positions(queue, contiguous(queue, mask.expanded(sizes)))
+    out = queue.result(found.sizes, self.dtype)
+    if out.numel:
+        x = contiguous(queue, self.expanded(sizes))
+        read_slices(queue, out, x, found, Folded(1, x.numel, 1))
+    return out
+
+
+def nonzero(queue: Queue, self: Array) -> Array:
+    """Return the places of the elements that are not zero, one row each."""
+    found = positions(queue, self)
+    out = queue.result((found.numel, self.ndim), dtypes.int64)
+    for dim, size in enumerate(self.sizes if out.numel else ()):
+        column = out.at(dim, (found.numel,), (self.ndim,))
+        numbers = (found.numel, self.ndim, self.strides[dim], size)
+        run_elements(queue, write_coordinate, found.numel, column, found, *numbers)
+    return out
+
+
+def embedding(
+    queue: Queue,
+    out: Array,
+    weight: Array,
+    indices: Array,
+    padding_idx: int = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> None:
+    """Write the rows of `weight` that `indices` names."""
+    rows, width = weight.sizes
+    if out.numel and weight.numel:
+        places = converted(queue, indices, dtypes.int64)
+        read_slices(queue, out, weight, places, Folded(1, rows, width))
+
+
+def embedding_dense_backward(
+    queue: Queue,
+    out: Array,
+    grad_output: Array,
+    indices: Array,
+    num_weights: int,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+) -> None:
+    """Add each row of `grad_output` to the row of `out` that its index names, in order."""
+    queue.fill(out, 0)
+    places = queue.empty((indices.numel,), dtypes.int64)
+    given = converted(queue, indices, dtypes.int64)
+    numbers = (places.numel, padding_idx, num_weights)
+    run_elements(queue, leave_out, places.numel, places, given, queue.faults, *numbers)
+    folded = Folded(1, num_weights, out.sizes[1])
+    # A row starts at zero, so that a mean over what is added is its sum over its frequency.
+    combine_at_places(
+        queue, out, places, grad_output, folded, plus, not scale_grad_by_freq, scale_grad_by_freq
+    )
+
+
+@device_kernel("int64* int64* int64*", "I int64 int64")
+def leave_out(places, index, faults, n, left, size):
+    """A thread owns indices at the distance of the grid: -1 for the one left out and those
+    outside."""
+    i = I(cuda.grid(1))
+    while i < n:
+        k = index[i]
+        is_inside = (k >= 0) & (k < size)
+        if not is_inside:
+            note(faults, INDEX, k, size)
+        places[i] = k if (k != left) & is_inside else np.int64(-1)
+        i = I(i + cuda.gridsize(1))
+
+
+def repeat_interleave(queue: Queue, repeats: Array, output_size: int | None = None) -> Array:
+    """Return index i repeats[i] times."""
+    if repeats.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    if repeats.numel and bounds(queue, repeats)[0] < 0:
+        raise RuntimeError("repeats can not be negative")
+    ends = queue.empty(repeats.sizes, dtypes.int64)
+    queue.copy(ends, repeats)
+    scan(queue, ends, ends, Folded(1, ends.numel, 1), zero, plus)
+    total = total_of(queue, ends)
+    if output_size is not None and output_size != total:
+        raise RuntimeError("allocated size does not match required size")
+    out = queue.result((total,), repeats.dtype)
+    run_elements(queue, find_runs, total, out, ends, total, ends.numel)
+    return out
+
+
+@device_kernel("X* int64*", "I I")
+def find_runs(out, ends, n, count):
+    """A thread owns elements at the distance of the grid: the first run that ends behind each."""
+    i = I(cuda.grid(1))
+    while i < n:
+        low, high = I(0), I(count - 1)
+        while low < high:
+            middle = I((low + high) // 2)
+            if ends[middle] > i:
+                high = middle
+            else:
+                low = I(middle + 1)
+        out[i] = store_X(T(low))
+        i = I(i + cuda.gridsize(1))
+
+
+def one_hot(queue: Queue, self: Array, num_classes: int = -1) -> Array:
+    """Return rows of zeros with a one at each class.
+
+    Raises: RuntimeError for another dtype than int64, or classes outside [0, num_classes).
+    """
+    if self.dtype is not dtypes.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if not self.numel:
+        if num_classes <= 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        return queue.result((*self.sizes, num_classes), dtypes.int64)
+    low, high = bounds(queue, self)
+    if low < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    if num_classes == -1:
+        num_classes = high + 1
+    elif high >= num_classes:
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    out = queue.result((*self.sizes, num_classes), dtypes.int64)
+    run_elements(queue, mark_classes, out.numel, out, self, out.numel, num_classes)
+    return out
+
+
+@device_kernel("int64* int64*", "I I")
+def mark_classes(out, labels, n, classes):
+    """A thread owns elements at the distance of the grid."""
+    i = I(cuda.grid(1))
+    while i < n:
+        row = divided(i, classes)
+        out[i] = np.int64(1) if labels[row] == i - row * classes else np.int64(0)
+        i = I(i + cuda.gridsize(1))

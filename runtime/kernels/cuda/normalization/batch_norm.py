@@ -1,0 +1,307 @@
+"""Batch normalisation: moments per channel, then one multiply-add per element.
+
+An input is seen as contiguous (batch, channels, places). Statistics are in the type of computation,
+float32 for 16-bit floats. The groups of a sample are channels too (`group_norm.py`); layer
+normalisation goes by rows (`layer_norm.py`).
+"""
+
+# ruff: noqa: F821 - T, GROUP and the like are names of the compiled text.
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from runtime.kernels.cuda.compiling.typed import device_function, device_kernel, run_elements
+from runtime.kernels.cuda.queue import Array, Folded, Queue, contiguous, walks_strides
+from runtime.kernels.cuda.rows import (
+    WARPS,
+    first_row,
+    group_for,
+    lane_of_row,
+    row_step,
+    run_rows,
+    sum_of_group,
+)
+
+
+@walks_strides
+def native_batch_norm(
+    queue: Queue,
+    out: Array,
+    save_mean: Array,
+    save_invstd: Array,
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> None:
+    """Write the normalised input and, in training, the statistics; update the running ones where
+    they lie."""
+    arrays = (input, weight, bias, running_mean, running_var)
+    input, *parameters = (None if each is None else contiguous(queue, each) for each in arrays)
+    shape = channels_of(input)
+    count = shape.count
+    scale, shift, mean, variance = (queue.empty((count,), input.dtype.opmath) for _ in range(4))
+    if training:
+        channel_moments(queue, mean, variance, input, shape)
+    flags = {
+        "TRAINING": training,
+        "HAS_WEIGHT": weight is not None,
+        "HAS_BIAS": bias is not None,
+        "HAS_RUNNING_MEAN": running_mean is not None,
+        "HAS_RUNNING_VAR": running_var is not None,
+    }
+    places = shape.outer * shape.inner
+    numbers = (count, places, momentum, eps)
+    operands = (input, scale, shift, mean, variance, *parameters, save_mean, save_invstd)
+    run_elements(queue, batch_coefficients, count, *operands, *numbers, **flags)
+    scale_and_shift(queue, out, input, scale, shift, shape)
+    for theirs, own in zip(arrays[3:], parameters[2:], strict=True):
+        if training and own is not theirs:
+            queue.copy(theirs, own)
+
+
+def channels_of(array: Array) -> Folded:
+    """The sizes of an array as (batch, channels, places)."""
+    return Folded(array.sizes[0], array.sizes[1], prod(array.sizes[2:]))
+
+
+@device_kernel("X* T* T* T* T* Y* Y* Y* Y* Y* Y*", "I I T T")
+def batch_coefficients(
+    x, scale, shift, mean, variance, weight, bias, running_mean, running_var, save_mean,
+    save_invstd, channels, count, momentum, eps,
+):  # fmt: skip
+    """A thread owns channels at the distance of the grid: statistics, kept or used, and factors."""
+    c = I(cuda.grid(1))
+    while c < channels:
+        if TRAINING:
+            center, spread = mean[c], variance[c]
+            if HAS_RUNNING_MEAN:
+                before = load_Y(running_mean[c]) * (T(1) - momentum)
+                running_mean[c] = store_Y(T(before + momentum * center))
+            if HAS_RUNNING_VAR:
+                unbiased = spread * (T(count) / T(max(count - 1, 1)))
+                before = load_Y(running_var[c]) * (T(1) - momentum)
+                running_var[c] = store_Y(T(before + momentum * unbiased))
+        else:
+            center, spread = load_Y(running_mean[c]), load_Y(running_var[c])
+        inverse = T(T(1) / sqrt(T(spread + eps)))
+        if TRAINING:
+            save_mean[c] = store_Y(center)
+            save_invstd[c] = store_Y(inverse)
+        factor = T(inverse * load_Y(weight[c])) if HAS_WEIGHT else inverse
+        offset = load_Y(bias[c]) if HAS_BIAS else T(0)
+        scale[c] = factor
+        shift[c] = T(offset - center * factor)
+        c = I(c + cuda.gridsize(1))
+
+
+def native_batch_norm_backward(
+    queue: Queue,
+    grad_input: Array,
+    grad_weight: Array,
+    grad_bias: Array,
+    grad_out: Array,
+    input: Array,
+    weight: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    save_mean: Array | None,
+    save_invstd: Array | None,
+    train: bool,
+    eps: float,
+    output_mask: Any,
+) -> None:
+    """Write the gradients; that of the input only if `output_mask[0]`."""
+    shape = channels_of(input)
+    made = [queue.empty((shape.count,), input.dtype.opmath) for _ in range(7)]
+    center, inverse, total, product, scale, slope, shift = made
+    mean, spread = (save_mean, save_invstd) if train else (running_mean, running_var)
+    numbers = (shape.count, eps)
+    given = (input, center, inverse, mean, spread)
+    run_elements(queue, saved_statistics, shape.count, *given, *numbers, IS_INVERSE=bool(train))
+    channel_sums(queue, total, product, grad_out, input, center, shape)
+    operands = (input, *made, weight, grad_weight, grad_bias)
+    flags = {"TRAINING": bool(train), "HAS_WEIGHT": weight is not None}
+    numbers = (shape.count, shape.outer * shape.inner)
+    run_elements(queue, batch_slopes, shape.count, *operands, *numbers, **flags)
+    if output_mask[0]:
+        combine_channels(queue, grad_input, grad_out, input, scale, slope, shift, shape)
+
+
+@device_kernel("X* T* T* Y* Y*", "I T")
+def saved_statistics(x, center, inverse, mean, spread, channels, eps):
+    """A thread owns channels at the distance of the grid: mean, and inverse standard deviation."""
+    c = I(cuda.grid(1))
+    while c < channels:
+        center[c] = load_Y(mean[c])
+        kept = load_Y(spread[c])
+        inverse[c] = kept if IS_INVERSE else T(T(1) / sqrt(T(kept + eps)))
+        c = I(c + cuda.gridsize(1))
+
+
+@device_kernel("X* T* T* T* T* T* T* T* Y* Y* Y*", "I I")
+def batch_slopes(
+    x, center, inverse, total, product, scale, slope, shift, weight, grad_weight, grad_bias,
+    channels, count,
+):  # fmt: skip
+    """A thread owns channels at the distance of the grid: parameter gradients, and the input's.
+
+    That is scale * (grad - total / count - normalised * product / count), as
+    scale * grad + slope * x + shift.
+    """
+    c = I(cuda.grid(1))
+    while c < channels:
+        spread = inverse[c]
+        along = T(product[c] * spread)
+        grad_weight[c] = store_Y(along)
+        grad_bias[c] = store_Y(total[c])
+        factor = T(spread * load_Y(weight[c])) if HAS_WEIGHT else spread
+        by_x = T(-factor * spread * along / T(count)) if TRAINING else T(0)
+        scale[c] = factor
+        slope[c] = by_x
+        shift[c] = T(-factor * total[c] / T(count) - by_x * center[c]) if TRAINING else T(0)
+        c = I(c + cuda.gridsize(1))
+
+
+# -- what is done per channel and per element ---------------------------------------------------
+
+
+@device_function
+def place_in_channel(k, channel, channels, places):
+    """Where the k-th element of a channel lies in (batch, channels, places)."""
+    b = divided(k, places)
+    return I((b * channels + channel) * places + (k - b * places))
+
+
+def _group(queue: Queue, shape: Folded) -> int:
+    """How many threads own a channel; one if channels lie side by side."""
+    return group_for(queue, Folded(1, shape.outer * shape.inner, shape.count * (shape.inner == 1)))
+
+
+def channel_moments(queue: Queue, mean: Array, variance: Array, x: Array, shape: Folded) -> None:
+    """Write mean and (biased) variance of each channel of (batch, channels, places)."""
+    group = _group(queue, shape)
+    run_rows(queue, moments_of_channels, shape.count, group, mean, variance, x, *shape)
+
+
+@device_kernel("T* T* X*", "I I I")
+def moments_of_channels(mean, variance, x, batch, channels, places):
+    """A group of threads owns a channel; lane t takes elements t, t + GROUP ..."""
+    shared = cuda.shared.array(WARPS, T)
+    lane = lane_of_row()
+    count = I(batch * places)
+    channel = first_row()
+    while channel < channels:
+        # 1. The mean.
+        total = T(0)
+        k = lane
+        while k < count:
+            total = T(total + load_X(x[place_in_channel(k, channel, channels, places)]))
+            k = I(k + GROUP)
+        center = T(sum_of_group(total, shared) / T(count))
+        # 2. The squared distances from it.
+        total = T(0)
+        k = lane
+        while k < count:
+            value = load_X(x[place_in_channel(k, channel, channels, places)])
+            distance = T(value - center)
+            total = T(total + distance * distance)
+            k = I(k + GROUP)
+        spread = T(sum_of_group(total, shared) / T(count))
+        if lane == 0:
+            mean[channel] = center
+            variance[channel] = spread
+        channel = I(channel + row_step())
+
+
+def channel_sums(
+    queue: Queue,
+    total: Array,
+    product: Array,
+    grad: Array,
+    x: Array,
+    center: Array,
+    shape: Folded,
+) -> None:
+    """Write the sums of grad and of grad * (x - center) of each channel."""
+    group = _group(queue, shape)
+    operands = (total, product, grad, x, center)
+    run_rows(queue, sums_of_channels, shape.count, group, *operands, *shape)
+
+
+@device_kernel("T* T* X* X* T*", "I I I")
+def sums_of_channels(total, product, grad, x, center, batch, channels, places):
+    """A group of threads owns a channel; lane t takes elements t, t + GROUP ..."""
+    shared = cuda.shared.array(WARPS, T)
+    lane = lane_of_row()
+    count = I(batch * places)
+    channel = first_row()
+    while channel < channels:
+        middle = center[channel]
+        first, second = T(0), T(0)
+        k = lane
+        while k < count:
+            at = place_in_channel(k, channel, channels, places)
+            upstream = load_X(grad[at])
+            first = T(first + upstream)
+            second = T(second + upstream * T(load_X(x[at]) - middle))
+            k = I(k + GROUP)
+        first = sum_of_group(first, shared)
+        second = sum_of_group(second, shared)
+        if lane == 0:
+            total[channel] = first
+            product[channel] = second
+        channel = I(channel + row_step())
+
+
+def scale_and_shift(
+    queue: Queue, out: Array, x: Array, scale: Array, shift: Array, shape: Folded
+) -> None:
+    """out[b, c, i] = x[b, c, i] * scale[c] + shift[c]."""
+    numbers = (x.numel, shape.count, shape.inner)
+    run_elements(queue, scaled_elements, x.numel, out, x, scale, shift, *numbers)
+
+
+@device_kernel("X* X* T* T*", "I I I")
+def scaled_elements(out, x, scale, shift, n, channels, places):
+    """A thread owns elements at the distance of the grid."""
+    i = I(cuda.grid(1))
+    while i < n:
+        row = divided(i, places)
+        c = I(row - divided(row, channels) * channels)
+        out[i] = store_X(T(load_X(x[i]) * scale[c] + shift[c]))
+        i = I(i + cuda.gridsize(1))
+
+
+def combine_channels(
+    queue: Queue,
+    out: Array,
+    grad: Array,
+    x: Array,
+    scale: Array,
+    slope: Array,
+    shift: Array,
+    shape: Folded,
+) -> None:
+    """out = scale * grad + slope * x + shift, with a number per channel."""
+    numbers = (x.numel, shape.count, shape.inner)
+    operands = (out, grad, x, scale, slope, shift)
+    run_elements(queue, combined_elements, x.numel, *operands, *numbers)
+
+
+@device_kernel("X* X* X* T* T* T*", "I I I")
+def combined_elements(out, grad, x, scale, slope, shift, n, channels, places):
+    """A thread owns elements at the distance of the grid."""
+    i = I(cuda.grid(1))
+    while i < n:
+        row = divided(i, places)
+        c = I(row - divided(row, channels) * channels)
+        offset = T(slope[c] * load_X(x[i]) + shift[c])
+        out[i] = store_X(T(scale[c] * load_X(grad[i]) + offset))
+        i = I(i + cuda.gridsize(1))

@@ -1,0 +1,387 @@
+"""Pooling over (planes, depth, height, width) arrays; missing dims have size 1.
+
+A window is the part of a plane that one result sees. A thread makes a result, forward and backward:
+gradients of means are gathered from the windows that saw an element, those of maxima are combined
+at the places that were chosen, in order, so equal calls give equal bits.
+"""
+
+# ruff: noqa: F821 - T, I and the like are names of the compiled text.
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from runtime.kernels.cpu.pooling.fixed import triple
+from runtime.kernels.cuda.compiling.typed import device_function, device_kernel, run_elements
+from runtime.kernels.cuda.indexing.placing import combine_at_places
+from runtime.kernels.cuda.queue import Array, Folded, Queue
+from runtime.kernels.cuda.reductions.scan import plus
+
+Triple = tuple[int, int, int]
+
+
+def _windows(count: int, kernel_size: Any, stride: Any, padding: Any) -> list[Triple]:
+    """Sizes, steps and paddings of windows over three dims."""
+    size = triple(kernel_size, count, 1)
+    step = size if stride is None or stride == [] or stride == () else triple(stride, count, 1)
+    return [size, step, triple(padding, count, 0)]
+
+
+def _spatial(sizes: Any, count: int) -> Triple:
+    return (*(1,) * (3 - count), *sizes[len(sizes) - count :])  # type: ignore[return-value]
+
+
+# -- windows: device functions ------------------------------------------------------------------
+
+
+@device_function
+def window_start(i, count, length, step, pad):
+    """Where window i of `count` starts; an adaptive one at floor(i * length / count)."""
+    return I(i * length // count) if ADAPTIVE else I(i * step - pad)
+
+
+@device_function
+def window_end(i, count, length, size, step, pad, spread):
+    """Where window i ends; an adaptive one at ceil((i + 1) * length / count)."""
+    if ADAPTIVE:
+        return I(((i + 1) * length + count - 1) // count)
+    return I(i * step - pad + size * spread)
+
+
+@device_function
+def first_window(at, count, length, size, step, pad):
+    """The first window that may see a place."""
+    if ADAPTIVE:
+        return I(at * count // length)
+    return I(max(0, (at + pad - size + step) // step))
+
+
+@device_function
+def last_window(at, count, length, step, pad):
+    """One past the last window that may see a place."""
+    if ADAPTIVE:
+        return I(((at + 1) * count + length - 1) // length)
+    return I(min(count, (at + pad) // step + 1))
+
+
+@device_function
+def window_size(i, count, length, size, step, pad):
+    """How many places of window i are inside the plane; with INCLUDE_PAD, or in its padding."""
+    start = window_start(i, count, length, step, pad)
+    end = window_end(i, count, length, size, step, pad, 1)
+    if ADAPTIVE:
+        return I(end - start)
+    end = I(min(end, length + pad))
+    return I(end - start) if INCLUDE_PAD else I(min(end, length) - max(start, 0))
+
+
+# -- maximum ------------------------------------------------------------------------------------
+
+
+def max_pool2d_with_indices(
+    queue: Queue,
+    out: Array,
+    indices: Array,
+    self: Array,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+) -> None:
+    """Write the largest element of each window and where in its plane it stands."""
+    windows = [*_windows(2, kernel_size, stride, padding), triple(dilation, 2, 1)]
+    _max_pool(queue, out, indices, self, 2, windows, False)
+
+
+def max_pool2d(
+    queue: Queue,
+    out: Array,
+    self: Array,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+) -> None:
+    """Write the largest element of each window."""
+    windows = [*_windows(2, kernel_size, stride, padding), triple(dilation, 2, 1)]
+    _max_pool(queue, out, None, self, 2, windows, False)
+
+
+def max_pool3d_with_indices(
+    queue: Queue,
+    out: Array,
+    indices: Array,
+    self: Array,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+) -> None:
+    """Write the largest element of each window and where in its volume it stands."""
+    windows = [*_windows(3, kernel_size, stride, padding), triple(dilation, 3, 1)]
+    _max_pool(queue, out, indices, self, 3, windows, False)
+
+
+def adaptive_max_pool2d(
+    queue: Queue, out: Array, indices: Array, self: Array, output_size: Any
+) -> None:
+    """Write the largest element of each of `output_size` windows and where it stands."""
+    _max_pool(queue, out, indices, self, 2, [(1, 1, 1)] * 4, True)
+
+
+def adaptive_max_pool3d(
+    queue: Queue, out: Array, indices: Array, self: Array, output_size: Any
+) -> None:
+    """Write the largest element of each of `output_size` windows and where it stands."""
+    _max_pool(queue, out, indices, self, 3, [(1, 1, 1)] * 4, True)
+
+
+def _max_pool(
+    queue: Queue,
+    out: Array,
+    indices: Array | None,
+    self: Array,
+    count: int,
+    windows: list[Triple],
+    adaptive: bool,
+) -> None:
+    lengths, counts = _spatial(self.sizes, count), _spatial(out.sizes, count)
+    numbers = [out.numel, *lengths, *counts, *(number for each in windows for number in each)]
+    flags = {"ADAPTIVE": adaptive, "TELLS_PLACES": indices is not None}
+    run_elements(queue, max_windows, out.numel, out, indices, self, *numbers, **flags)
+
+
+@device_kernel("X* int64* X*", "I" + " I" * 18)
+def max_windows(
+    out, indices, x, n, depth, height, width, out_d, out_h, out_w,
+    size_d, size_h, size_w, step_d, step_h, step_w, pad_d, pad_h, pad_w,
+    spread_d, spread_h, spread_w,
+):  # fmt: skip
+    """A thread owns results at the distance of the grid; NaN wins. Padding is never chosen."""
+    i = I(cuda.grid(1))
+    while i < n:
+        rest = divided(i, out_w)
+        ow = I(i - rest * out_w)
+        plane = divided(rest, out_h)
+        oh = I(rest - plane * out_h)
+        p = divided(plane, out_d)
+        od = I(plane - p * out_d)
+        base = I(p * depth * height * width)
+        place = I(-1)
+        best = load_X(x[base])
+        d = window_start(od, out_d, depth, step_d, pad_d)
+        end_d = window_end(od, out_d, depth, size_d, step_d, pad_d, spread_d)
+        while d < end_d:
+            h = window_start(oh, out_h, height, step_h, pad_h)
+            end_h = window_end(oh, out_h, height, size_h, step_h, pad_h, spread_h)
+            while h < end_h:
+                w = window_start(ow, out_w, width, step_w, pad_w)
+                end_w = window_end(ow, out_w, width, size_w, step_w, pad_w, spread_w)
+                while w < end_w:
+                    inside = (d >= 0) & (d < depth) & (h >= 0) & (h < height) & (w >= 0)
+                    if inside and w < width:
+                        at = I((d * height + h) * width + w)
+                        value = load_X(x[base + at])
+                        if (place < 0) | (value > best) | (value != value):
+                            best, place = value, at
+                    w = I(w + spread_w)
+                h = I(h + spread_h)
+            d = I(d + spread_d)
+        out[i] = store_X(best)
+        if TELLS_PLACES:
+            indices[i] = np.int64(place)
+        i = I(i + cuda.gridsize(1))
+
+
+def max_pool_backward(
+    queue: Queue, out: Array, grad_output: Array, indices: Array, sizes: Any, count: int
+) -> None:
+    """Add each gradient at the place that its window chose; `count` dims are spatial."""
+    queue.fill(out, 0)
+    n, results = grad_output.numel, prod(grad_output.sizes[len(sizes) - count :])
+    places = queue.empty((n,), indices.dtype)
+    plane = prod(sizes[len(sizes) - count :])
+    run_elements(queue, places_in_planes, n, places, indices, n, max(results, 1), plane)
+    combine_at_places(queue, out, places, grad_output, Folded(1, out.numel, 1), plus)
+
+
+@device_kernel("int64* int64*", "I I I")
+def places_in_planes(places, indices, n, results, plane):
+    """A thread owns results at the distance of the grid: where in all planes each was found."""
+    i = I(cuda.grid(1))
+    while i < n:
+        places[i] = np.int64(np.int64(divided(i, results)) * plane + indices[i])
+        i = I(i + cuda.gridsize(1))
+
+
+# -- mean ---------------------------------------------------------------------------------------
+
+
+def avg_pool2d(
+    queue: Queue,
+    out: Array,
+    self: Array,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> None:
+    """Write the mean of each window."""
+    windows = _windows(2, kernel_size, stride, padding)
+    _mean(queue, mean_windows, out, self, 2, windows, count_include_pad, divisor_override)
+
+
+def avg_pool3d(
+    queue: Queue,
+    out: Array,
+    self: Array,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> None:
+    """Write the mean of each window."""
+    windows = _windows(3, kernel_size, stride, padding)
+    _mean(queue, mean_windows, out, self, 3, windows, count_include_pad, divisor_override)
+
+
+def adaptive_avg_pool2d(queue: Queue, out: Array, self: Array, output_size: Any) -> None:
+    """Write the mean of each of `output_size` windows."""
+    _mean(queue, mean_windows, out, self, 2, None)
+
+
+def adaptive_avg_pool3d(queue: Queue, out: Array, self: Array, output_size: Any) -> None:
+    """Write the mean of each of `output_size` windows."""
+    _mean(queue, mean_windows, out, self, 3, None)
+
+
+def avg_pool_backward(
+    queue: Queue,
+    out: Array,
+    grad_output: Array,
+    sizes: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+    count: int,
+) -> None:
+    """Write for every element the sum of its parts of its windows' gradients."""
+    windows = _windows(count, kernel_size, stride, padding)
+    flags = (count_include_pad, divisor_override)
+    _mean(queue, gather_windows, out, grad_output, count, windows, *flags)
+
+
+def adaptive_avg_pool_backward(
+    queue: Queue, out: Array, grad_output: Array, sizes: Any, count: int
+) -> None:
+    """Write for every element the sum of its parts of its windows' gradients."""
+    _mean(queue, gather_windows, out, grad_output, count, None)
+
+
+def _mean(
+    queue: Queue,
+    kernel: Any,
+    out: Array,
+    x: Array,
+    count: int,
+    windows: list[Triple] | None,
+    include_pad: bool = False,
+    divisor: int | None = None,
+) -> None:
+    """Launch a kernel whose threads each make an element of `out`. windows: None if adaptive."""
+    flags = {"ADAPTIVE": windows is None, "INCLUDE_PAD": bool(include_pad)}
+    numbers = [number for each in windows or [(1, 1, 1)] * 3 for number in each]
+    lengths, counts = _spatial(x.sizes, count), _spatial(out.sizes, count)
+    sizes = (out.numel, *lengths, *counts)
+    run_elements(queue, kernel, out.numel, out, x, *sizes, *numbers, divisor or 0, **flags)
+
+
+@device_function
+def mean_of_window(total, size, divisor):
+    """The sum over the number; integers are divided towards zero."""
+    count = np.int64(divisor) if divisor != 0 else np.int64(size)
+    if IS_INTEGER:
+        return T(np.int64(np.float64(total) / np.float64(count)))
+    return T(total / T(count))
+
+
+@device_kernel("X* X*", "I" + " I" * 16)
+def mean_windows(
+    out, x, n, depth, height, width, out_d, out_h, out_w,
+    size_d, size_h, size_w, step_d, step_h, step_w, pad_d, pad_h, pad_w, divisor,
+):  # fmt: skip
+    """A thread owns results at the distance of the grid."""
+    i = I(cuda.grid(1))
+    while i < n:
+        rest = divided(i, out_w)
+        ow = I(i - rest * out_w)
+        plane = divided(rest, out_h)
+        oh = I(rest - plane * out_h)
+        p = divided(plane, out_d)
+        od = I(plane - p * out_d)
+        total = T(0)
+        d = I(max(window_start(od, out_d, depth, step_d, pad_d), 0))
+        end_d = I(min(window_end(od, out_d, depth, size_d, step_d, pad_d, 1), depth))
+        while d < end_d:
+            h = I(max(window_start(oh, out_h, height, step_h, pad_h), 0))
+            end_h = I(min(window_end(oh, out_h, height, size_h, step_h, pad_h, 1), height))
+            while h < end_h:
+                w = I(max(window_start(ow, out_w, width, step_w, pad_w), 0))
+                end_w = I(min(window_end(ow, out_w, width, size_w, step_w, pad_w, 1), width))
+                while w < end_w:
+                    total = T(total + load_X(x[((p * depth + d) * height + h) * width + w]))
+                    w = I(w + 1)
+                h = I(h + 1)
+            d = I(d + 1)
+        size = I(
+            window_size(od, out_d, depth, size_d, step_d, pad_d)
+            * window_size(oh, out_h, height, size_h, step_h, pad_h)
+            * window_size(ow, out_w, width, size_w, step_w, pad_w)
+        )
+        out[i] = store_X(mean_of_window(total, size, divisor))
+        i = I(i + cuda.gridsize(1))
+
+
+@device_kernel("X* X*", "I" + " I" * 16)
+def gather_windows(
+    out, grad, n, out_d, out_h, out_w, depth, height, width,
+    size_d, size_h, size_w, step_d, step_h, step_w, pad_d, pad_h, pad_w, divisor,
+):  # fmt: skip
+    """A thread owns elements at the distance of the grid, and sums over the windows that saw it."""
+    i = I(cuda.grid(1))
+    while i < n:
+        rest = divided(i, width)
+        w = I(i - rest * width)
+        plane = divided(rest, height)
+        h = I(rest - plane * height)
+        p = divided(plane, depth)
+        d = I(plane - p * depth)
+        total = T(0)
+        od = first_window(d, out_d, depth, size_d, step_d, pad_d)
+        while od < last_window(d, out_d, depth, step_d, pad_d):
+            deep = window_size(od, out_d, depth, size_d, step_d, pad_d)
+            oh = first_window(h, out_h, height, size_h, step_h, pad_h)
+            while oh < last_window(h, out_h, height, step_h, pad_h):
+                high = window_size(oh, out_h, height, size_h, step_h, pad_h)
+                ow = first_window(w, out_w, width, size_w, step_w, pad_w)
+                while ow < last_window(w, out_w, width, step_w, pad_w):
+                    wide = window_size(ow, out_w, width, size_w, step_w, pad_w)
+                    upstream = load_X(grad[((p * out_d + od) * out_h + oh) * out_w + ow])
+                    part = mean_of_window(upstream, I(deep * high * wide), divisor)
+                    total = T(total + part)
+                    ow = I(ow + 1)
+                oh = I(oh + 1)
+            od = I(od + 1)
+        out[i] = store_X(total)
+        i = I(i + cuda.gridsize(1))

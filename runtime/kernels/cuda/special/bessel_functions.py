@@ -1,0 +1,56 @@
+"""Device functions: the modified Bessel functions of order 0 and 1, in the type of the elements."""
+
+# ruff: noqa: F821 - T, ORDER and the like are names of the compiled text.
+
+from __future__ import annotations
+
+from runtime.kernels.cuda.compiling.typed import device_function
+
+NEAR = 20.0
+"""Up to here by the power series: the other one, of 1/x, then has float64's precision."""
+
+
+@device_function
+def modified_bessel(x):
+    """I of x for ORDER 0 or 1, times exp(-abs(x)) if SCALED. PRECISION is that of the type."""
+    size = abs(x)
+    if size < T(NEAR):
+        found = bessel_series(size)
+        found = T(found * exp(-size)) if SCALED else found
+    elif SCALED:
+        found = bessel_tail(size)
+    else:
+        half = exp(T(size * T(0.5)))  # the whole would overflow before the product does
+        found = T(T(half * bessel_tail(size)) * half)
+    return T(-found) if ORDER == 1 and x < T(0) else found
+
+
+@device_function
+def bessel_series(x):
+    """The sum of (x / 2)^(2k + ORDER) / (k! (k + ORDER)!): all terms are positive."""
+    half = T(x * T(0.5))
+    square = T(half * half)
+    term = half if ORDER == 1 else T(1)
+    total = term
+    k = T(1)
+    while term > T(total * T(PRECISION)):
+        term = T(term * T(square / T(k * T(k + T(ORDER)))))
+        total = T(total + term)
+        k = T(k + T(1))
+    return total
+
+
+@device_function
+def bessel_tail(x):
+    """exp(-x) I of x by its asymptotic series: the k-th term is the one before times
+    ((2k - 1)^2 - 4 ORDER) / (8 k x), for k far below where terms grow again."""
+    eighth = T(T(0.125) / x)
+    term = T(1)
+    total = T(1)
+    k = T(1)
+    while abs(term) > T(PRECISION):
+        odd = T(T(2) * k - T(1))
+        term = T(term * T(T(T(odd * odd) - T(4 * ORDER)) * T(eighth / k)))
+        total = T(total + term)
+        k = T(k + T(1))
+    return T(total * T(T(0.3989422804014327) * rsqrt(x)))
