@@ -169,7 +169,7 @@ def test_one_module_knows_a_compiler():
         }
         for package in ("numba.cuda", "numba_cuda_mlir")
     }
-    folder = "runtime.kernels.cuda"
+    folder = "runtime.kernels.cuda.compiling"
     assert homes == {
         "numba.cuda": {f"{folder}.numba_front_end", f"{folder}.vectors"},
         "numba_cuda_mlir": {f"{folder}.mlir_front_end"},

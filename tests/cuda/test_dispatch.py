@@ -363,5 +363,5 @@ def test_families_of_kernels_for_tools_that_watch_them(emulated):
     assert {operator.name for operator in OPERATORS} <= {
         operator.name for family in found.values() for operator in family
     }
-    assert kernel_families.run(["masking", "convolution"]) > 5
+    assert kernel_families.run(["losses", "convolution"]) > 5
     assert not any(not operators for operators in found.values())

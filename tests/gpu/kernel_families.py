@@ -23,7 +23,7 @@ CASES = 3
 
 
 def families() -> dict[str, list[Operator]]:
-    """The operators with kernels on CUDA, by the module of their kernels."""
+    """The operators with kernels on CUDA, by the package of their kernels."""
     found: dict[str, list[Operator]] = {"pointwise": [], "reduction": []}
     for operator in harness.program().operators:
         if isinstance(operator.kind, Reduction):
@@ -33,7 +33,7 @@ def families() -> dict[str, list[Operator]]:
         elif isinstance(operator.kind, Dispatch):
             kernel = dict(operator.kind.backends).get("CUDA")
             if kernel is not None:
-                found.setdefault(kernel.module, []).append(operator)
+                found.setdefault(kernel.module.partition(".")[0], []).append(operator)
     return found
 
 

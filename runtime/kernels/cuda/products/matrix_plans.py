@@ -187,7 +187,7 @@ def _column_major(
         a.dtype, out.dtype, in_a, transpose_a, in_b, transpose_b, c or d, d, out.sizes[0],
         bias is not None, alignments,
     )  # fmt: skip
-    queue.integers.run(product, places, alpha, beta)
+    queue.products.run(product, places, alpha, beta)
 
 
 def _alignment(x: Array) -> int:
