@@ -15,8 +15,7 @@ from tests.cuda.test_operators import OURS, compare, on_device
 
 NAMES = ("mm", "mv", "dot", "vdot", "bmm", "addmm", "addmv", "baddbmm", "addbmm", "addr", "linear",
          "matmul")  # fmt: skip
-DTYPES = ("float64", "float16", "complex64", "int32")
-"""Besides those in which `test_dispatch` runs all samples."""
+DTYPES = ("float32", "float64", "float16", "bfloat16", "complex64", "int32")
 
 pytestmark = pytest.mark.usefixtures("emulated")
 
