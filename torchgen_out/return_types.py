@@ -9,6 +9,16 @@ from runtime.core.tensor import Tensor
 from runtime.ops import printing
 
 
+class frexp(NamedTuple):
+    """What `frexp` returns."""
+
+    mantissa: Tensor
+    exponent: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.frexp", self)
+
+
 class sort(NamedTuple):
     """What `sort` returns."""
 
@@ -97,6 +107,26 @@ class aminmax(NamedTuple):
 
     def __repr__(self) -> str:
         return printing.named_results("torch.return_types.aminmax", self)
+
+
+class histogram(NamedTuple):
+    """What `histogram` returns."""
+
+    hist: Tensor
+    bin_edges: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.histogram", self)
+
+
+class histogramdd(NamedTuple):
+    """What `histogramdd` returns."""
+
+    hist: Tensor
+    bin_edges: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.histogramdd", self)
 
 
 class cummax(NamedTuple):

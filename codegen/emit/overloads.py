@@ -361,6 +361,8 @@ def type_test(argument: Argument) -> str:
     if type_.is_list:
         if type_.base == "Tensor":
             return "is_tensors"
+        if type_.base in ("Scalar", "float"):
+            return "is_numbers"
         if type_.list_size:  # a single number stands for all
             return "is_int_or_ints"
         return "is_ints" if len(type_.modifiers) == 1 else "is_given"

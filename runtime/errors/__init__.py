@@ -246,6 +246,7 @@ from runtime.errors.reductions import (
     empty_extremum,
     empty_reduction,
     empty_reduction_dim,
+    histogram_weights,
     nanmean_of_integers,
 )
 from runtime.errors.shapes import (

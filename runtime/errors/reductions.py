@@ -31,3 +31,12 @@ def empty_extremum(operator: str) -> RuntimeError:
 def empty_reduction_dim(operator: str, dim: int) -> IndexError:
     """A reduction without identity over a dim of size 0."""
     return IndexError(f"{operator}(): Expected reduction dim {dim} to have non-zero size.")
+
+
+def histogram_weights(sizes: object, weight_sizes: object) -> RuntimeError:
+    """The weights of a histogram are not one per point."""
+    return RuntimeError(
+        "torch.histogramdd: if weight tensor is provided it should have the same shape as the "
+        f"input tensor excluding its innermost dimension, but got input with shape {sizes} and "
+        f"weight with shape {weight_sizes}"
+    )

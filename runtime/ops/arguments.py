@@ -102,6 +102,13 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float, complex)) or hasattr(value, "__float__")
 
 
+def is_numbers(value: Any) -> bool:
+    """Whether an argument is a list of numbers, as far as its first item tells."""
+    if not isinstance(value, (tuple, list)):
+        return False
+    return not value or (not isinstance(value[0], Tensor) and is_number(value[0]))
+
+
 def is_number_or_tensor(value: Any) -> bool:
     """Whether an argument is a Python number or a tensor."""
     return isinstance(value, Tensor) or is_number(value)

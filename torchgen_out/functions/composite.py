@@ -28,12 +28,14 @@ from runtime.ops.composite import broadcasting as broadcasting_bodies
 from runtime.ops.composite import class_losses as class_losses_bodies
 from runtime.ops.composite import complex_parts as complex_parts_bodies
 from runtime.ops.composite import convolutions as convolutions_bodies
+from runtime.ops.composite import differences as differences_bodies
 from runtime.ops.composite import distances as distances_bodies
 from runtime.ops.composite import einstein as einstein_bodies
 from runtime.ops.composite import elementwise as elementwise_bodies
 from runtime.ops.composite import factorisations as factorisations_bodies
 from runtime.ops.composite import fourier as fourier_bodies
 from runtime.ops.composite import frames as frames_bodies
+from runtime.ops.composite import histograms as histograms_bodies
 from runtime.ops.composite import indexing as indexing_bodies
 from runtime.ops.composite import inplace_views as inplace_views_bodies
 from runtime.ops.composite import linalg as linalg_bodies
@@ -44,6 +46,7 @@ from runtime.ops.composite import nn as nn_bodies
 from runtime.ops.composite import normalization as normalization_bodies
 from runtime.ops.composite import norms as norms_bodies
 from runtime.ops.composite import pooling as pooling_bodies
+from runtime.ops.composite import quantiles as quantiles_bodies
 from runtime.ops.composite import queries as queries_bodies
 from runtime.ops.composite import random as random_bodies
 from runtime.ops.composite import recurrent as recurrent_bodies
@@ -94,6 +97,14 @@ def is_complex(input: Tensor) -> bool:
     Returns whether the dtype is complex.
     """
     return queries_bodies.is_complex(input)
+
+
+def isreal(input: Tensor) -> Tensor:
+    """isreal(Tensor self) -> Tensor
+
+    Tells which elements have no imaginary part; all of a real tensor.
+    """
+    return input.imag == 0 if input.is_complex() else ops.ones_like(input, dtype=bool)
 
 
 def is_signed(input: Tensor) -> bool:
@@ -1046,6 +1057,18 @@ def ldexp_(input: Tensor, other: Tensor) -> Tensor:
     return input.copy_(elementwise_bodies.ldexp(input, other))
 
 
+def frexp(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> return_types.frexp:
+    """frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)
+
+    Splits numbers into mantissas in [0.5, 1) and exponents: `self = mantissa * 2**exponent`.
+
+    Zero, infinity and nan are their own mantissa, with exponent 0. The exponents are int32.
+    """
+    if out is not None:
+        return store_out("frexp", out, return_types.frexp(*elementwise_bodies.frexp(input)))
+    return return_types.frexp(*elementwise_bodies.frexp(input))
+
+
 def positive(input: Tensor) -> Tensor:
     """positive(Tensor self) -> Tensor
 
@@ -1964,6 +1987,14 @@ def argwhere(input: Tensor) -> Tensor:
     return indexing_bodies.nonzero(input)
 
 
+def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """unravel_index(Tensor indices, SymInt[1] shape) -> Tensor[]
+
+    Turns indices into the flattened elements of `shape` into one index per dim.
+    """
+    return tuple(indexing_bodies.unravel_index(indices, shape))
+
+
 def argsort__default(input: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
     """argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor
 
@@ -1988,6 +2019,94 @@ def msort(input: Tensor) -> Tensor:
     Sorts along the first dimension and returns the values.
     """
     return ops.sort(input, 0)[0]
+
+
+def quantile__default(
+    input: Tensor,
+    q: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Tensor | None = None,
+) -> Tensor:
+    """quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str
+    interpolation='linear') -> Tensor
+
+    Returns the values below which the shares `q` of the elements lie, over `dim` or all dims.
+
+    A vector `q` adds a dim in front. Between two elements `interpolation` decides: `linear`,
+        `lower`,
+    `higher`, `midpoint` or `nearest`. A row with nan gives nan.
+    """
+    if out is not None:
+        return store_out(
+            "quantile", out, quantiles_bodies.quantile(input, q, dim, keepdim, interpolation)
+        )
+    return quantiles_bodies.quantile(input, q, dim, keepdim, interpolation)
+
+
+def quantile__scalar(
+    input: Tensor,
+    q: float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Tensor | None = None,
+) -> Tensor:
+    """quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str
+    interpolation='linear') -> Tensor
+
+    Returns the value below which the share `q` of the elements lies.
+    """
+    if out is not None:
+        return store_out(
+            "quantile", out, quantiles_bodies.quantile(input, q, dim, keepdim, interpolation)
+        )
+    return quantiles_bodies.quantile(input, q, dim, keepdim, interpolation)
+
+
+def nanquantile__default(
+    input: Tensor,
+    q: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Tensor | None = None,
+) -> Tensor:
+    """nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str
+    interpolation='linear') -> Tensor
+
+    Returns `quantile` of the elements that are not nan; nan where there is none.
+    """
+    if out is not None:
+        return store_out(
+            "nanquantile", out, quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation)
+        )
+    return quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation)
+
+
+def nanquantile__scalar(
+    input: Tensor,
+    q: float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Tensor | None = None,
+) -> Tensor:
+    """nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str
+    interpolation='linear') -> Tensor
+
+    Returns `quantile` of the elements that are not nan; nan where there is none.
+    """
+    if out is not None:
+        return store_out(
+            "nanquantile", out, quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation)
+        )
+    return quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation)
 
 
 def unique(
@@ -2057,6 +2176,110 @@ def count_nonzero(input: Tensor, dim: int | Sequence[int] | None = None) -> Tens
     Counts the elements that are not zero, of all dimensions or along `dim`.
     """
     return selection_bodies.count_nonzero(input, dim)
+
+
+def histogram__bin_ct(
+    input: Tensor,
+    bins: int = 100,
+    *,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+    out: tuple[Tensor, ...] | None = None,
+) -> return_types.histogram:
+    """histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool
+    density=False) -> (Tensor hist, Tensor bin_edges)
+
+    Counts the elements in `bins` equal intervals of `range`; also returns the intervals' edges.
+
+    Without `range` the bins go from the smallest to the largest element. An interval has its left
+    edge, the last one both; what lies outside is left out. `weight` is summed in place of counts;
+    with `density` the result is divided by the sum and the widths.
+    """
+    if out is not None:
+        return store_out(
+            "histogram",
+            out,
+            return_types.histogram(
+                *histograms_bodies.histogram(input, bins, range, weight, density)
+            ),
+        )
+    return return_types.histogram(*histograms_bodies.histogram(input, bins, range, weight, density))
+
+
+def histogram__bins_tensor(
+    input: Tensor,
+    bins: Tensor,
+    *,
+    weight: Tensor | None = None,
+    density: bool = False,
+    out: tuple[Tensor, ...] | None = None,
+) -> return_types.histogram:
+    """histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False)
+    -> (Tensor hist, Tensor bin_edges)
+
+    Counts the elements between the edges `bins`, in ascending order.
+    """
+    if out is not None:
+        return store_out(
+            "histogram",
+            out,
+            return_types.histogram(*histograms_bodies.of_edges(input, bins, weight, density)),
+        )
+    return return_types.histogram(*histograms_bodies.of_edges(input, bins, weight, density))
+
+
+def histogramdd__default(
+    input: Tensor,
+    bins: Sequence[int],
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> return_types.histogramdd:
+    """histogramdd(Tensor self, int[] bins, float[]? range=None, Tensor? weight=None, bool
+    density=False) -> (Tensor hist, Tensor[] bin_edges)
+
+    Counts points in the cells of a grid; also returns the edges along every coordinate.
+
+    Shape: self (*, D), weight (*); the result has D dims, with `bins` cells each. See `histogram`.
+    """
+    return return_types.histogramdd(
+        *histograms_bodies.histogramdd(input, bins, range, weight, density)
+    )
+
+
+def histogramdd__int_bins(
+    input: Tensor,
+    bins: int,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> return_types.histogramdd:
+    """histogramdd.int_bins(Tensor self, int bins, float[]? range=None, Tensor? weight=None, bool
+    density=False) -> (Tensor hist, Tensor[] bin_edges)
+
+    Counts points in the cells of a grid with `bins` cells along every coordinate.
+    """
+    return return_types.histogramdd(
+        *histograms_bodies.histogramdd(input, bins, range, weight, density)
+    )
+
+
+def histogramdd__TensorList_bins(
+    input: Tensor,
+    bins: Sequence[Tensor],
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> return_types.histogramdd:
+    """histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, Tensor?
+    weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)
+
+    Counts points in the cells of a grid whose edges along every coordinate are given.
+    """
+    return return_types.histogramdd(
+        *histograms_bodies.histogramdd(input, bins, range, weight, density)
+    )
 
 
 def bernoulli__p(input: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
@@ -2276,12 +2499,20 @@ def linalg_lu(
     return return_types.linalg_lu(*factorisations_bodies.linalg_lu(A, pivot))
 
 
-def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
+def lu__default(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
     """lu(Tensor A, bool pivot=True, bool get_infos=False) -> Tensor[]
 
     Returns `L` and `U` in one matrix and the row exchanges. New code uses `linalg.lu_factor`.
     """
     return tuple(factorisations_bodies.lu(A, pivot, get_infos))
+
+
+def lu__method(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
+    """lu.method(Tensor self, bool pivot=True, bool get_infos=False) -> Tensor[]
+
+    Returns `L` and `U` in one matrix and the row exchanges. New code uses `linalg.lu_factor`.
+    """
+    return tuple(factorisations_bodies.lu(self, pivot, get_infos))
 
 
 def lu_unpack(
@@ -2981,6 +3212,54 @@ def cumulative_trapezoid__dx(y: Tensor, *, dx: Number = 1, dim: int = -1) -> Ten
     Returns the integrals up to each point but the first, points being at a distance of `dx`.
     """
     return stacking_bodies.cumulative_trapezoid_dx(y, dx, dim)
+
+
+def gradient__default(
+    input: Tensor,
+    *,
+    spacing: Number = 1,
+    dim: int | Sequence[int] | None = None,
+    edge_order: int = 1,
+) -> tuple[Tensor, ...]:
+    """gradient(Tensor self, *, Scalar spacing=1, int[1]? dim=None, int edge_order=1) -> Tensor[]
+
+    Estimates the derivatives along `dim` (all dims if None) of samples, one result per dim.
+
+    Inside by the parabola through a sample and its two neighbours, at the edges by the line through
+    two samples, or with `edge_order=2` the parabola through three. `spacing` is the distance of
+    samples, a list of one distance per dim, or of one vector of coordinates per dim.
+    """
+    return tuple(differences_bodies.gradient(input, spacing, dim, edge_order))
+
+
+def gradient__scalarray(
+    input: Tensor,
+    *,
+    spacing: Sequence[Number],
+    dim: int | Sequence[int] | None = None,
+    edge_order: int = 1,
+) -> tuple[Tensor, ...]:
+    """gradient.scalarray(Tensor self, *, Scalar[] spacing, int[1]? dim=None, int edge_order=1) ->
+    Tensor[]
+
+    Estimates derivatives of samples with a distance per dim.
+    """
+    return tuple(differences_bodies.gradient(input, spacing, dim, edge_order))
+
+
+def gradient__tensorarray(
+    input: Tensor,
+    *,
+    spacing: Sequence[Tensor],
+    dim: int | Sequence[int] | None = None,
+    edge_order: int = 1,
+) -> tuple[Tensor, ...]:
+    """gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[1]? dim=None, int edge_order=1) ->
+    Tensor[]
+
+    Estimates derivatives of samples at coordinates given per dim.
+    """
+    return tuple(differences_bodies.gradient(input, spacing, dim, edge_order))
 
 
 def diff(
@@ -3853,6 +4132,36 @@ def norm__default(
     Returns the `p`-norm of a tensor seen as a vector, over `dim` or over everything.
     """
     return norms_bodies.norm(input, p, dim, keepdim, dtype)
+
+
+def dist(input: Tensor, other: Tensor, p: Number = 2, *, out: Tensor | None = None) -> Tensor:
+    """dist(Tensor self, Tensor other, Scalar p=2) -> Tensor
+
+    Returns the p-norm of `self - other`, which broadcast.
+    """
+    if out is not None:
+        return store_out("dist", out, ops.norm(input - other, p))
+    return ops.norm(input - other, p)
+
+
+def renorm(
+    input: Tensor, p: Number, dim: int, maxnorm: Number, *, out: Tensor | None = None
+) -> Tensor:
+    """renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor
+
+    Scales each slice along `dim` whose p-norm is above `maxnorm` down to that norm.
+    """
+    if out is not None:
+        return store_out("renorm", out, norms_bodies.renorm(input, p, dim, maxnorm))
+    return norms_bodies.renorm(input, p, dim, maxnorm)
+
+
+def renorm_(input: Tensor, p: Number, dim: int, maxnorm: Number) -> Tensor:
+    """renorm_(Tensor(a!) self, Scalar p, int dim, Scalar maxnorm) -> Tensor(a!)
+
+    In-place variant of `renorm`.
+    """
+    return input.copy_(norms_bodies.renorm(input, p, dim, maxnorm))
 
 
 def nll_loss(

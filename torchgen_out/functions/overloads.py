@@ -18,6 +18,7 @@ from runtime.ops.arguments import (
     is_item,
     is_number,
     is_number_or_tensor,
+    is_numbers,
     is_str,
     is_tensor,
     is_tensors,
@@ -58,12 +59,20 @@ from torchgen_out.functions.composite import (
     float_power___Tensor_Tensor,
     float_power__Scalar,
     float_power__Tensor_Tensor,
+    gradient__default,
+    gradient__scalarray,
+    gradient__tensorarray,
     hamming_window__default,
     hamming_window__periodic,
     hamming_window__periodic_alpha,
     hamming_window__periodic_alpha_beta,
     hann_window__default,
     hann_window__periodic,
+    histogram__bin_ct,
+    histogram__bins_tensor,
+    histogramdd__default,
+    histogramdd__int_bins,
+    histogramdd__TensorList_bins,
     hsplit__array,
     hsplit__int,
     kaiser_window__beta,
@@ -83,8 +92,12 @@ from torchgen_out.functions.composite import (
     linalg_pinv__atol_rtol_tensor,
     linalg_pinv__default,
     linalg_pinv__rcond_tensor,
+    lu__default,
+    lu__method,
     max__other,
     min__other,
+    nanquantile__default,
+    nanquantile__scalar,
     narrow__Tensor,
     norm__default,
     norm__str,
@@ -94,6 +107,8 @@ from torchgen_out.functions.composite import (
     normal__Tensor_Tensor,
     nuclear_norm__default,
     nuclear_norm__dim,
+    quantile__default,
+    quantile__scalar,
     randint__default,
     randint__low,
     randint_like__default,
@@ -1297,6 +1312,175 @@ def nanmedian(input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, out: An
     raise no_overload("nanmedian", schemas, (input, dim, keepdim))
 
 
+def quantile(
+    input: Any,
+    q: Any = MISSING,
+    dim: Any = MISSING,
+    keepdim: Any = MISSING,
+    *,
+    interpolation: Any = MISSING,
+    out: Any = None,
+) -> Any:
+    """quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str
+    interpolation='linear') -> Tensor
+    quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str
+        interpolation='linear') -> Tensor"""
+    if is_tensor(q):
+        return quantile__default(
+            input,
+            q,
+            None if dim is MISSING else dim,
+            False if keepdim is MISSING else keepdim,
+            interpolation="linear" if interpolation is MISSING else interpolation,
+            out=out,
+        )
+    if is_number(q):
+        return quantile__scalar(
+            input,
+            q,
+            None if dim is MISSING else dim,
+            False if keepdim is MISSING else keepdim,
+            interpolation="linear" if interpolation is MISSING else interpolation,
+            out=out,
+        )
+    schemas = (
+        "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str "
+        "interpolation='linear') -> Tensor",
+        "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
+        "interpolation='linear') -> Tensor",
+    )
+    raise no_overload("quantile", schemas, (input, q, dim, keepdim, interpolation))
+
+
+def nanquantile(
+    input: Any,
+    q: Any = MISSING,
+    dim: Any = MISSING,
+    keepdim: Any = MISSING,
+    *,
+    interpolation: Any = MISSING,
+    out: Any = None,
+) -> Any:
+    """nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str
+    interpolation='linear') -> Tensor
+    nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str
+        interpolation='linear') -> Tensor"""
+    if is_tensor(q):
+        return nanquantile__default(
+            input,
+            q,
+            None if dim is MISSING else dim,
+            False if keepdim is MISSING else keepdim,
+            interpolation="linear" if interpolation is MISSING else interpolation,
+            out=out,
+        )
+    if is_number(q):
+        return nanquantile__scalar(
+            input,
+            q,
+            None if dim is MISSING else dim,
+            False if keepdim is MISSING else keepdim,
+            interpolation="linear" if interpolation is MISSING else interpolation,
+            out=out,
+        )
+    schemas = (
+        "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str "
+        "interpolation='linear') -> Tensor",
+        "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
+        "interpolation='linear') -> Tensor",
+    )
+    raise no_overload("nanquantile", schemas, (input, q, dim, keepdim, interpolation))
+
+
+def histogram(
+    input: Any,
+    bins: Any = MISSING,
+    *,
+    range: Any = MISSING,
+    weight: Any = MISSING,
+    density: Any = MISSING,
+    out: Any = None,
+) -> Any:
+    """histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool
+    density=False) -> (Tensor hist, Tensor bin_edges)
+    histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) ->
+        (Tensor hist, Tensor bin_edges)"""
+    if (bins is MISSING or is_int(bins)) and (
+        range is MISSING or (range is None or is_numbers(range))
+    ):
+        return histogram__bin_ct(
+            input,
+            100 if bins is MISSING else bins,
+            range=None if range is MISSING else range,
+            weight=None if weight is MISSING else weight,
+            density=False if density is MISSING else density,
+            out=out,
+        )
+    if is_tensor(bins) and range is MISSING:
+        return histogram__bins_tensor(
+            input,
+            bins,
+            weight=None if weight is MISSING else weight,
+            density=False if density is MISSING else density,
+            out=out,
+        )
+    schemas = (
+        "histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? "
+        "weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
+        "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool "
+        "density=False) -> (Tensor hist, Tensor bin_edges)",
+    )
+    raise no_overload("histogram", schemas, (input, bins, range, weight, density))
+
+
+def histogramdd(
+    input: Any,
+    bins: Any = MISSING,
+    range: Any = MISSING,
+    weight: Any = MISSING,
+    density: Any = MISSING,
+) -> Any:
+    """histogramdd(Tensor self, int[] bins, float[]? range=None, Tensor? weight=None, bool
+    density=False) -> (Tensor hist, Tensor[] bin_edges)
+    histogramdd.int_bins(Tensor self, int bins, float[]? range=None, Tensor? weight=None, bool
+        density=False) -> (Tensor hist, Tensor[] bin_edges)
+    histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, Tensor?
+        weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)"""
+    if is_ints(bins):
+        return histogramdd__default(
+            input,
+            bins,
+            None if range is MISSING else range,
+            None if weight is MISSING else weight,
+            False if density is MISSING else density,
+        )
+    if is_int(bins):
+        return histogramdd__int_bins(
+            input,
+            bins,
+            None if range is MISSING else range,
+            None if weight is MISSING else weight,
+            False if density is MISSING else density,
+        )
+    if is_tensors(bins):
+        return histogramdd__TensorList_bins(
+            input,
+            bins,
+            None if range is MISSING else range,
+            None if weight is MISSING else weight,
+            False if density is MISSING else density,
+        )
+    schemas = (
+        "histogramdd(Tensor self, int[] bins, float[]? range=None, Tensor? weight=None, bool "
+        "density=False) -> (Tensor hist, Tensor[] bin_edges)",
+        "histogramdd.int_bins(Tensor self, int bins, float[]? range=None, Tensor? "
+        "weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
+        "histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, Tensor?"
+        " weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
+    )
+    raise no_overload("histogramdd", schemas, (input, bins, range, weight, density))
+
+
 _random_ = Binder(
     "random_",
     Entry(
@@ -1381,6 +1565,28 @@ def tensordot(input: Any, other: Any = MISSING, dims: Any = MISSING) -> Any:
         "tensordot.pair(Tensor self, Tensor other, int[][] dims) -> Tensor",
     )
     raise no_overload("tensordot", schemas, (input, other, dims))
+
+
+def lu(
+    A: Any = MISSING, pivot: Any = MISSING, get_infos: Any = MISSING, *, input: Any = MISSING
+) -> Any:
+    """lu(Tensor A, bool pivot=True, bool get_infos=False) -> Tensor[]
+    lu.method(Tensor self, bool pivot=True, bool get_infos=False) -> Tensor[]"""
+    if is_tensor(A) and input is MISSING:
+        return lu__default(
+            A, True if pivot is MISSING else pivot, False if get_infos is MISSING else get_infos
+        )
+    if (A is MISSING) != (input is MISSING) and is_tensor(input if A is MISSING else A):
+        return lu__method(
+            input if A is MISSING else A,
+            True if pivot is MISSING else pivot,
+            False if get_infos is MISSING else get_infos,
+        )
+    schemas = (
+        "lu(Tensor A, bool pivot=True, bool get_infos=False) -> Tensor[]",
+        "lu.method(Tensor self, bool pivot=True, bool get_infos=False) -> Tensor[]",
+    )
+    raise no_overload("lu", schemas, (A, pivot, get_infos, input))
 
 
 def linalg_pinv(
@@ -1565,6 +1771,46 @@ def cumulative_trapezoid(y: Any, x: Any = MISSING, *, dim: Any = MISSING, dx: An
         "cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
     )
     raise no_overload("cumulative_trapezoid", schemas, (y, x, dim, dx))
+
+
+def gradient(
+    input: Any, *, spacing: Any = MISSING, dim: Any = MISSING, edge_order: Any = MISSING
+) -> Any:
+    """gradient(Tensor self, *, Scalar spacing=1, int[1]? dim=None, int edge_order=1) -> Tensor[]
+    gradient.scalarray(Tensor self, *, Scalar[] spacing, int[1]? dim=None, int edge_order=1) ->
+        Tensor[]
+    gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[1]? dim=None, int edge_order=1) ->
+        Tensor[]"""
+    if spacing is MISSING or is_number(spacing):
+        return gradient__default(
+            input,
+            spacing=1 if spacing is MISSING else spacing,
+            dim=None if dim is MISSING else dim,
+            edge_order=1 if edge_order is MISSING else edge_order,
+        )
+    if is_numbers(spacing):
+        return gradient__scalarray(
+            input,
+            spacing=spacing,
+            dim=None if dim is MISSING else dim,
+            edge_order=1 if edge_order is MISSING else edge_order,
+        )
+    if is_tensors(spacing):
+        return gradient__tensorarray(
+            input,
+            spacing=spacing,
+            dim=None if dim is MISSING else dim,
+            edge_order=1 if edge_order is MISSING else edge_order,
+        )
+    schemas = (
+        "gradient(Tensor self, *, Scalar spacing=1, int[1]? dim=None, int edge_order=1) -> "
+        "Tensor[]",
+        "gradient.scalarray(Tensor self, *, Scalar[] spacing, int[1]? dim=None, int "
+        "edge_order=1) -> Tensor[]",
+        "gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[1]? dim=None, int "
+        "edge_order=1) -> Tensor[]",
+    )
+    raise no_overload("gradient", schemas, (input, spacing, dim, edge_order))
 
 
 def bartlett_window(

@@ -430,6 +430,89 @@ def nanmedian(
     out: builtins.tuple[Tensor, ...] | None = ...,
 ) -> return_types.nanmedian: ...
 @overload
+def quantile(
+    input: Tensor,
+    q: Tensor,
+    dim: builtins.int | None = ...,
+    keepdim: builtins.bool = ...,
+    *,
+    interpolation: builtins.str = ...,
+    out: Tensor | None = ...,
+) -> Tensor: ...
+@overload
+def quantile(
+    input: Tensor,
+    q: builtins.float,
+    dim: builtins.int | None = ...,
+    keepdim: builtins.bool = ...,
+    *,
+    interpolation: builtins.str = ...,
+    out: Tensor | None = ...,
+) -> Tensor: ...
+@overload
+def nanquantile(
+    input: Tensor,
+    q: Tensor,
+    dim: builtins.int | None = ...,
+    keepdim: builtins.bool = ...,
+    *,
+    interpolation: builtins.str = ...,
+    out: Tensor | None = ...,
+) -> Tensor: ...
+@overload
+def nanquantile(
+    input: Tensor,
+    q: builtins.float,
+    dim: builtins.int | None = ...,
+    keepdim: builtins.bool = ...,
+    *,
+    interpolation: builtins.str = ...,
+    out: Tensor | None = ...,
+) -> Tensor: ...
+@overload
+def histogram(
+    input: Tensor,
+    bins: builtins.int = ...,
+    *,
+    range: Sequence[builtins.float] | None = ...,
+    weight: Tensor | None = ...,
+    density: builtins.bool = ...,
+    out: builtins.tuple[Tensor, ...] | None = ...,
+) -> return_types.histogram: ...
+@overload
+def histogram(
+    input: Tensor,
+    bins: Tensor,
+    *,
+    weight: Tensor | None = ...,
+    density: builtins.bool = ...,
+    out: builtins.tuple[Tensor, ...] | None = ...,
+) -> return_types.histogram: ...
+@overload
+def histogramdd(
+    input: Tensor,
+    bins: Sequence[builtins.int],
+    range: Sequence[builtins.float] | None = ...,
+    weight: Tensor | None = ...,
+    density: builtins.bool = ...,
+) -> return_types.histogramdd: ...
+@overload
+def histogramdd(
+    input: Tensor,
+    bins: builtins.int,
+    range: Sequence[builtins.float] | None = ...,
+    weight: Tensor | None = ...,
+    density: builtins.bool = ...,
+) -> return_types.histogramdd: ...
+@overload
+def histogramdd(
+    input: Tensor,
+    bins: Sequence[Tensor],
+    range: Sequence[builtins.float] | None = ...,
+    weight: Tensor | None = ...,
+    density: builtins.bool = ...,
+) -> return_types.histogramdd: ...
+@overload
 def random_(
     self_: Tensor,
     from_: builtins.int,
@@ -457,6 +540,14 @@ def bernoulli(input: Tensor, p: builtins.float, *, generator: Generator | None =
 def tensordot(input: Tensor, other: Tensor, dims: builtins.int = ...) -> Tensor: ...
 @overload
 def tensordot(input: Tensor, other: Tensor, dims: Sequence[builtins.int]) -> Tensor: ...
+@overload
+def lu(
+    A: Tensor, pivot: builtins.bool = ..., get_infos: builtins.bool = ...
+) -> builtins.tuple[Tensor, ...]: ...
+@overload
+def lu(
+    input: Tensor, pivot: builtins.bool = ..., get_infos: builtins.bool = ...
+) -> builtins.tuple[Tensor, ...]: ...
 @overload
 def linalg_pinv(
     input: Tensor,
@@ -525,6 +616,30 @@ def trapezoid(y: Tensor, *, dx: Number = ..., dim: builtins.int = ...) -> Tensor
 def cumulative_trapezoid(y: Tensor, x: Tensor, *, dim: builtins.int = ...) -> Tensor: ...
 @overload
 def cumulative_trapezoid(y: Tensor, *, dx: Number = ..., dim: builtins.int = ...) -> Tensor: ...
+@overload
+def gradient(
+    input: Tensor,
+    *,
+    spacing: Number = ...,
+    dim: builtins.int | Sequence[builtins.int] | None = ...,
+    edge_order: builtins.int = ...,
+) -> builtins.tuple[Tensor, ...]: ...
+@overload
+def gradient(
+    input: Tensor,
+    *,
+    spacing: Sequence[Number],
+    dim: builtins.int | Sequence[builtins.int] | None = ...,
+    edge_order: builtins.int = ...,
+) -> builtins.tuple[Tensor, ...]: ...
+@overload
+def gradient(
+    input: Tensor,
+    *,
+    spacing: Sequence[Tensor],
+    dim: builtins.int | Sequence[builtins.int] | None = ...,
+    edge_order: builtins.int = ...,
+) -> builtins.tuple[Tensor, ...]: ...
 @overload
 def bartlett_window(
     window_length: builtins.int,

@@ -166,6 +166,7 @@ __all__ = [
     "diff",
     "digamma",
     "digamma_",
+    "dist",
     "div",
     "div_",
     "divide",
@@ -215,6 +216,7 @@ __all__ = [
     "fmod_",
     "frac",
     "frac_",
+    "frexp",
     "full",
     "full_like",
     "gather",
@@ -224,6 +226,7 @@ __all__ = [
     "ge_",
     "geqrf",
     "ger",
+    "gradient",
     "greater",
     "greater_",
     "greater_equal",
@@ -237,6 +240,8 @@ __all__ = [
     "heaviside",
     "heaviside_",
     "histc",
+    "histogram",
+    "histogramdd",
     "hsplit",
     "hstack",
     "hypot",
@@ -273,6 +278,7 @@ __all__ = [
     "isnan",
     "isneginf",
     "isposinf",
+    "isreal",
     "istft",
     "kaiser_window",
     "kron",
@@ -360,6 +366,7 @@ __all__ = [
     "nan_to_num_",
     "nanmean",
     "nanmedian",
+    "nanquantile",
     "nansum",
     "narrow",
     "narrow_copy",
@@ -403,6 +410,7 @@ __all__ = [
     "put",
     "put_",
     "qr",
+    "quantile",
     "rad2deg",
     "rad2deg_",
     "rand",
@@ -421,6 +429,8 @@ __all__ = [
     "relu_",
     "remainder",
     "remainder_",
+    "renorm",
+    "renorm_",
     "repeat_interleave",
     "reshape",
     "resolve_conj",
@@ -514,6 +524,7 @@ __all__ = [
     "unflatten",
     "unique",
     "unique_consecutive",
+    "unravel_index",
     "unsafe_chunk",
     "unsafe_split",
     "unsafe_split_with_sizes",
@@ -541,6 +552,7 @@ complex = dispatch.complex
 polar = composite.polar
 is_floating_point = composite.is_floating_point
 is_complex = composite.is_complex
+isreal = composite.isreal
 is_signed = composite.is_signed
 is_nonzero = composite.is_nonzero
 is_same_size = composite.is_same_size
@@ -592,6 +604,7 @@ lcm = dispatch.lcm
 lcm_ = dispatch.lcm_
 ldexp = composite.ldexp
 ldexp_ = composite.ldexp_
+frexp = composite.frexp
 mul = pointwise.mul
 multiply = pointwise.mul
 mul_ = pointwise.mul_
@@ -903,6 +916,7 @@ take_along_dim = composite.take_along_dim
 masked_select = dispatch.masked_select
 nonzero = composite.nonzero
 argwhere = composite.argwhere
+unravel_index = composite.unravel_index
 embedding = dispatch.embedding
 index_put = dispatch.index_put
 index_put_ = dispatch.index_put_
@@ -933,6 +947,8 @@ topk = dispatch.topk
 kthvalue = dispatch.kthvalue
 median = overloads.median
 nanmedian = overloads.nanmedian
+quantile = overloads.quantile
+nanquantile = overloads.nanquantile
 mode = dispatch.mode
 unique = composite.unique
 unique_consecutive = composite.unique_consecutive
@@ -945,6 +961,8 @@ aminmax = composite.aminmax
 count_nonzero = composite.count_nonzero
 bincount = dispatch.bincount
 histc = dispatch.histc
+histogram = overloads.histogram
+histogramdd = overloads.histogramdd
 cumsum = dispatch.cumsum
 cumsum_ = dispatch.cumsum_
 cumprod = dispatch.cumprod
@@ -984,7 +1002,7 @@ einsum = composite.einsum
 cholesky = composite.cholesky
 cholesky_solve = dispatch.cholesky_solve
 cholesky_inverse = dispatch.cholesky_inverse
-lu = composite.lu
+lu = overloads.lu
 lu_unpack = composite.lu_unpack
 qr = composite.qr
 geqrf = dispatch.geqrf
@@ -1013,6 +1031,7 @@ combinations = composite.combinations
 trapezoid = overloads.trapezoid
 trapz = overloads.trapezoid
 cumulative_trapezoid = overloads.cumulative_trapezoid
+gradient = overloads.gradient
 diff = composite.diff
 bartlett_window = overloads.bartlett_window
 blackman_window = overloads.blackman_window
@@ -1023,6 +1042,9 @@ stft = composite.stft
 istft = composite.istft
 nuclear_norm = overloads.nuclear_norm
 norm = overloads.norm
+dist = composite.dist
+renorm = composite.renorm
+renorm_ = composite.renorm_
 softmax = dispatch.softmax
 log_softmax = dispatch.log_softmax
 logsumexp = dispatch.logsumexp

@@ -109,6 +109,14 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "ints([1])"}, None),
         ],
     ),
+    "isreal": (
+        {},
+        {},
+        [
+            ({"self": "randn(3)"}, None),
+            ({"self": "ints([0, 1])"}, None),
+        ],
+    ),
     "is_signed": (
         {},
         {},
@@ -626,6 +634,15 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "permuted(randn(4, 3), (1, 0))", "other": "randn(3, 4)"}, None),
             ({"self": "randn(0)", "other": "randn(0)"}, None),
             ({"self": "randn(3)", "other": "randn(4)"}, "RuntimeError"),
+        ],
+    ),
+    "frexp": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)"}, None),
+            ({"self": "floats([0, 1, -8, 3e-41, inf, nan])"}, None),
+            ({"self": "arange(3)"}, "RuntimeError"),
         ],
     ),
     "mul.Tensor": (
@@ -3051,6 +3068,17 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randint(0, 2, (3, 4))"}, None),
         ],
     ),
+    "unravel_index": (
+        {},
+        {},
+        [
+            ({"indices": "ints([[3, 5], [0, 2]])", "shape": "[2, 3]"}, None),
+            ({"indices": "ints([9, -1])", "shape": "[2, 3]"}, None),
+            ({"indices": "ints(5)", "shape": "7"}, None),
+            ({"indices": "floats([1])", "shape": "[2]"}, "TypeError"),
+            ({"indices": "ints([1])", "shape": "[2, -3]"}, "ValueError"),
+        ],
+    ),
     "embedding": (
         {},
         {},
@@ -3783,6 +3811,83 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "distinct(4, 3)", "dim": "0", "keepdim": "True"}, None),
         ],
     ),
+    "quantile": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)", "q": "rand(3)"}, None),
+            ({"self": "randn(3, 4)", "q": "rand()", "dim": "1", "keepdim": "True"}, None),
+            (
+                {"self": "randn(3, 4)", "q": "rand(2)", "dim": "0", "interpolation": "'nearest'"},
+                None,
+            ),
+            (
+                {
+                    "self": "randn(3, 4)",
+                    "q": "rand(2)",
+                    "keepdim": "True",
+                    "interpolation": "'midpoint'",
+                },
+                None,
+            ),
+            ({"self": "floats([[1, nan, 3], [4, 6, 5]])", "q": "rand(2)", "dim": "1"}, None),
+            ({"self": "randn()", "q": "rand(2)", "dim": "0"}, None),
+            ({"self": "randn(3)", "q": "floats([])"}, None),
+            ({"self": "randn(3)", "q": "floats([1.5])"}, "RuntimeError"),
+            ({"self": "randn(3)", "q": "rand(2, 2)"}, "RuntimeError"),
+            ({"self": "randn(3)", "q": "ints([1])"}, "RuntimeError"),
+            ({"self": "randn(0)", "q": "rand(2)"}, "RuntimeError"),
+            ({"self": "arange(3)", "q": "rand(2)"}, "RuntimeError"),
+        ],
+    ),
+    "quantile.scalar": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)", "q": "0.3"}, None),
+            (
+                {
+                    "self": "randn(3, 4)",
+                    "q": "1.0",
+                    "dim": "1",
+                    "keepdim": "True",
+                    "interpolation": "'lower'",
+                },
+                None,
+            ),
+            ({"self": "randn(3, 4)", "q": "0.4", "dim": "0", "interpolation": "'higher'"}, None),
+            ({"self": "randn(3)", "q": "1.5"}, "RuntimeError"),
+            ({"self": "randn(3)", "q": "0.5", "dim": "1"}, "IndexError"),
+            ({"self": "randn(3)", "q": "0.5", "interpolation": "'cubic'"}, "RuntimeError"),
+        ],
+    ),
+    "nanquantile": (
+        {},
+        {},
+        [
+            ({"self": "floats([[1, nan, 3], [4, 6, 5]])", "q": "rand(2)", "dim": "1"}, None),
+            ({"self": "floats([[1, nan, 3], [4, 6, 5]])", "q": "rand()"}, None),
+            ({"self": "floats([nan, nan])", "q": "rand(2)"}, None),
+            ({"self": "randn(3)", "q": "floats([-1])"}, "RuntimeError"),
+        ],
+    ),
+    "nanquantile.scalar": (
+        {},
+        {},
+        [
+            (
+                {
+                    "self": "floats([[1, nan, 3], [4, 6, 5]])",
+                    "q": "0.5",
+                    "dim": "0",
+                    "keepdim": "True",
+                },
+                None,
+            ),
+            ({"self": "floats([1, nan, 3])", "q": "0.2", "interpolation": "'nearest'"}, None),
+            ({"self": "randn(3)", "q": "2.0"}, "RuntimeError"),
+        ],
+    ),
     "mode": (
         {},
         {},
@@ -4035,6 +4140,86 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(0)", "bins": "3"}, None),
             ({"self": "randn(4)", "bins": "0"}, "RuntimeError"),
             ({"self": "randn(4)", "min": "2", "max": "1"}, "RuntimeError"),
+        ],
+    ),
+    "histogram.bin_ct": (
+        {},
+        {},
+        [
+            ({"self": "randn(20)", "bins": "5"}, None),
+            (
+                {
+                    "self": "randn(4, 5)",
+                    "bins": "4",
+                    "range": "[-1.0, 1.0]",
+                    "weight": "rand(4, 5)",
+                },
+                None,
+            ),
+            ({"self": "randn(20)", "bins": "5", "density": "True"}, None),
+            ({"self": "floats([1, 1])", "bins": "3"}, None),
+            ({"self": "randn(0)", "bins": "3"}, None),
+            ({"self": "floats([1, nan])", "bins": "3", "range": "[0.0, 2.0]"}, None),
+            ({"self": "floats([1, nan])", "bins": "3"}, "RuntimeError"),
+            ({"self": "randn(3)", "bins": "0"}, "RuntimeError"),
+            ({"self": "randn(3)", "bins": "2", "range": "[1.0]"}, "RuntimeError"),
+            ({"self": "randn(3)", "bins": "2", "range": "[3.0, 1.0]"}, "RuntimeError"),
+            ({"self": "randn(3)", "bins": "2", "weight": "rand(2)"}, "RuntimeError"),
+            ({"self": "arange(3)", "bins": "2"}, "NotImplementedError"),
+        ],
+    ),
+    "histogram.bins_tensor": (
+        {},
+        {},
+        [
+            ({"self": "randn(20)", "bins": "floats([-1, 0, 0.5, 2])"}, None),
+            (
+                {
+                    "self": "randn(20)",
+                    "bins": "floats([-1, 0, 0.5, 2])",
+                    "weight": "rand(20)",
+                    "density": "True",
+                },
+                None,
+            ),
+            ({"self": "randn(20)", "bins": "floats([1])"}, "RuntimeError"),
+        ],
+    ),
+    "histogramdd": (
+        {},
+        {},
+        [
+            ({"self": "randn(20, 2)", "bins": "[2, 3]"}, None),
+            (
+                {
+                    "self": "randn(4, 5, 2)",
+                    "bins": "[2, 3]",
+                    "range": "[-1.0, 1.0, -2.0, 2.0]",
+                    "weight": "rand(4, 5)",
+                    "density": "True",
+                },
+                None,
+            ),
+            ({"self": "randn(20, 2)", "bins": "[2]"}, "RuntimeError"),
+            ({"self": "randn(20)", "bins": "[2]"}, "RuntimeError"),
+            ({"self": "randn(20, 2)", "bins": "[2, 3]", "range": "[0.0, 1.0]"}, "RuntimeError"),
+        ],
+    ),
+    "histogramdd.int_bins": (
+        {},
+        {},
+        [
+            ({"self": "randn(20, 2)", "bins": "3"}, None),
+        ],
+    ),
+    "histogramdd.TensorList_bins": (
+        {},
+        {},
+        [
+            (
+                {"self": "randn(20, 2)", "bins": "[floats([-1, 0, 2]), floats([-1, 1, 1.5, 2])]"},
+                None,
+            ),
         ],
     ),
     "cumsum": (
@@ -4697,6 +4882,14 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
         [
             ({"A": "randn(3, 3)"}, None),
             ({"A": "randn(2, 3, 3)", "get_infos": "True"}, None),
+        ],
+    ),
+    "lu.method": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 3)"}, None),
+            ({"self": "randn(2, 3, 3)", "get_infos": "True"}, None),
         ],
     ),
     "lu_unpack": (
@@ -5471,6 +5664,45 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"y": "randn(3, 4)", "dim": "0"}, None),
         ],
     ),
+    "gradient": (
+        {},
+        {},
+        [
+            ({"self": "randn(4)"}, None),
+            ({"self": "randn(4, 5)", "spacing": "2.0", "edge_order": "2"}, None),
+            ({"self": "randn(4, 2)", "dim": "[1, 0]"}, None),
+            ({"self": "arange(4)", "dim": "0"}, None),
+            ({"self": "randn(3)", "edge_order": "2"}, None),
+            ({"self": "randn(3)", "edge_order": "3"}, "RuntimeError"),
+            ({"self": "randn(2)", "edge_order": "2"}, "RuntimeError"),
+            ({"self": "randn(3, 3)", "dim": "[0, 0]"}, "RuntimeError"),
+        ],
+    ),
+    "gradient.scalarray": (
+        {},
+        {},
+        [
+            ({"self": "randn(4, 5)", "spacing": "[2.0, 0.5]"}, None),
+            ({"self": "randn(4, 5)", "spacing": "[2.0]", "dim": "1"}, None),
+            ({"self": "randn(4, 5)", "spacing": "[2.0]"}, "RuntimeError"),
+        ],
+    ),
+    "gradient.tensorarray": (
+        {},
+        {},
+        [
+            ({"self": "randn(4)", "spacing": "[floats([0, 1, 3, 7])]"}, None),
+            (
+                {
+                    "self": "randn(4, 3)",
+                    "spacing": "[floats([0, 1, 3, 7]), floats([-1, 1, 2])]",
+                    "edge_order": "2",
+                },
+                None,
+            ),
+            ({"self": "randn(4)", "spacing": "[]"}, "RuntimeError"),
+        ],
+    ),
     "diff": (
         {},
         {},
@@ -6171,6 +6403,30 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(3, 4)", "p": "2", "dim": "1"}, None),
             ({"self": "randn(3, 4)", "p": "inf", "dim": "[0]", "keepdim": "True"}, None),
             ({"self": "randn(3, 4)", "p": "3", "dim": "2"}, "IndexError"),
+        ],
+    ),
+    "dist": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)", "other": "randn(4)"}, None),
+            ({"self": "randn(3, 4)", "other": "randn(3, 4)", "p": "1"}, None),
+            ({"self": "randn(3)", "other": "randn(3)", "p": "inf"}, None),
+            ({"self": "randn(3)", "other": "randn(2)"}, "RuntimeError"),
+            ({"self": "arange(3)", "other": "arange(3)"}, "RuntimeError"),
+        ],
+    ),
+    "renorm": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)", "p": "2", "dim": "0", "maxnorm": "1"}, None),
+            ({"self": "randn(3, 4, 2)", "p": "1", "dim": "-1", "maxnorm": "5"}, None),
+            ({"self": "randn(3, 4)", "p": "inf", "dim": "1", "maxnorm": "0.5"}, None),
+            ({"self": "randn(3)", "p": "2", "dim": "0", "maxnorm": "1"}, "RuntimeError"),
+            ({"self": "randn(3, 4)", "p": "-1", "dim": "0", "maxnorm": "1"}, "RuntimeError"),
+            ({"self": "randn(3, 4)", "p": "2", "dim": "2", "maxnorm": "1"}, "IndexError"),
+            ({"self": "randn(3, 4)", "p": "2", "dim": "0", "maxnorm": "-1"}, "RuntimeError"),
         ],
     ),
     "softmax.int": (

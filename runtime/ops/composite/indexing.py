@@ -43,3 +43,19 @@ def nonzero(self: Any, as_tuple: bool = False) -> Any:
         return ops._nonzero(mask)
     places = ops._nonzero(mask if mask.ndim else mask.unsqueeze(0))
     return tuple(places.unbind(1))
+
+
+def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
+    """One index per dim of `shape` for each index into its elements in row-major order."""
+    if indices.dtype.kind != "i":
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    if any(size < 0 for size in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
+    steps = shapes.contiguous_strides(sizes)
+    return tuple(
+        [
+            indices.floor_divide(step) % size if size else indices
+            for step, size in zip(steps, sizes, strict=True)
+        ]
+    )

@@ -106,3 +106,18 @@ def _singular_value_norm(
         for dim in sorted((row, column)):
             result = result.unsqueeze(dim)
     return result
+
+
+def renorm(self: Any, p: Any, dim: int, maxnorm: Any) -> Any:
+    """Slices along `dim` scaled down to p-norm `maxnorm`, as 1e-7 above it allows division."""
+    if self.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
+    if not p > 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+    dim = normalize_dim(dim, self.ndim)
+    others = [each for each in range(self.ndim) if each != dim]
+    norms = ops.linalg_vector_norm(self, p, others, True)
+    scale = ops.where(norms > maxnorm, maxnorm / (norms + 1e-7), 1)
+    return self * scale.to(norms.dtype)

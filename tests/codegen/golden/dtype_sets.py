@@ -79,6 +79,12 @@ FLOATING_AND_COMPLEX = frozenset(
         "complex128",
     ]
 )
+LAPACK_REAL = frozenset(
+    [
+        "float32",
+        "float64",
+    ]
+)
 LAPACK = frozenset(
     [
         "float32",
