@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codegen.emit import expressions, naming, references, translate
+from codegen.emit import expressions, integers, naming, references, translate
 from codegen.emit.environment import render
 from codegen.model.operator import Composite, Operator
 from codegen.model.program import Program
@@ -33,6 +33,7 @@ class Binding:
     body: str
     varargs: str
     """The parameter gathered from *args; empty without."""
+    checks: tuple[integers.Check, ...]
     has_out: bool
     is_factory: bool
     base_name: str
@@ -120,6 +121,7 @@ def _binding(program: Program, operator: Operator) -> Binding:
         call=call,
         body=_body(operator, names),
         varargs=varargs,
+        checks=integers.checks(operator, names),
         has_out=operator.has_out,
         is_factory=operator.has_tag("factory"),
         base_name=operator.base_name,
@@ -146,6 +148,7 @@ def _inplace_binding(program: Program, operator: Operator) -> Binding:
         call=", ".join(names.values()),
         body=_body(operator, names),
         varargs=varargs,
+        checks=integers.checks(operator, names),
         has_out=False,
         is_factory=False,
         base_name=operator.base_name,

@@ -11,6 +11,8 @@ from runtime.errors.arguments import (
     bound_outside_dtype,
     dtype_expected,
     fill_value_not_scalar,
+    int_expected,
+    ints_expected,
     layout_not_strided,
     negative_deviation,
     number_expected,

@@ -26,6 +26,26 @@ def wrong_argument_type(
     )
 
 
+def int_expected(operator: str, argument: str, position: int, got: object) -> TypeError:
+    """An argument is no integer. position: counted from 1; 0 if it is given by name only."""
+    place = f" (position {position})" if position else ""
+    return TypeError(
+        f"{operator}(): argument '{argument}'{place} must be int, not {type(got).__name__}"
+    )
+
+
+def ints_expected(
+    operator: str, argument: str, position: int, got: object, at: int | None = None
+) -> TypeError:
+    """An argument is no list of integers, or holds something else. at: where that stands."""
+    place = f" (position {position})" if position else ""
+    begin = f"{operator}(): argument '{argument}'{place} must be tuple of ints"
+    if at is None or not isinstance(got, Sequence):
+        return TypeError(f"{begin}, not {type(got).__name__}")
+    kind = type(got[at]).__name__
+    return TypeError(f"{begin}, but found element of type {kind} at pos {at}")
+
+
 def tensor_missing_in_list(values: Sequence[object]) -> TypeError:
     """A list of tensors has a None among them."""
     at = next(i for i, value in enumerate(values) if value is None)

@@ -43,6 +43,26 @@ DTYPES = (
     "torch.ones(2).clamp_()",
 )
 
+INTEGERS = (
+    "x.sum(N)",
+    "x.amax(N)",
+    "x.mean((0, N))",
+    "x.softmax(N)",
+    "x.flip(N)",
+    "x.flip([N])",
+    "x.roll(N, 1)",
+    "x.cumsum(N)",
+    "x.argmax(N)",
+    "torch.cat([x, x], N)",
+    "x.index_select(N, torch.tensor([0, 2]))",
+    "F.layer_norm(torch.ones(3, 1), [N])",
+    "F.max_pool2d(x[None], N)",
+    "F.group_norm(torch.ones(2, 4), N)",
+    "torch.rot90(x, N)",
+    "torch.bincount(torch.tensor([1, 3]), minlength=N)",
+)
+"""Calls with an integer N."""
+
 NUMBERS = {
     "float16": ("1e6", "-1e6", "65519", "inf", "nan", "2**70"),
     "bfloat16": ("3.4e38", "2**200"),
@@ -135,10 +155,10 @@ RESIZED = (
 
 def answer(library: Any, call: str) -> Any:
     """The result of a call as NumPy, or the class of its error."""
+    names = {"torch": library, "F": library.nn.functional, "np": np, "inf": np.inf, "nan": np.nan}
+    names["x"] = library.arange(12.0).reshape(3, 4)
     try:
-        result = eval(
-            call, {"torch": library, "F": library.nn.functional, "inf": np.inf, "nan": np.nan}
-        )
+        result = eval(call, names)
     except Exception as error:
         return next(each for each in type(error).__mro__ if each.__module__ == "builtins")
     if isinstance(result, (tuple, list)):
@@ -189,3 +209,9 @@ def test_powers_of_integers(call: str) -> None:
 @pytest.mark.parametrize("call", RESIZED)
 def test_resizing_of_wrong_dims(call: str) -> None:
     check_alike(call)
+
+
+@pytest.mark.parametrize("call", INTEGERS)
+def test_what_equals_an_integer_is_none(call: str) -> None:
+    for given in ("1", "1.0", "True", "np.int64(1)", "torch.tensor(1)"):
+        check_alike(call.replace("N", given))

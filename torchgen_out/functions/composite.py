@@ -60,6 +60,7 @@ from runtime.ops.composite import stacking as stacking_bodies
 from runtime.ops.composite import statistics as statistics_bodies
 from runtime.ops.composite import view_backward as view_backward_bodies
 from runtime.ops.composite import view_scatter as view_scatter_bodies
+from runtime.ops.integers import as_int
 from torchgen_out import return_types
 
 Number = bool | int | float | complex
@@ -582,6 +583,8 @@ def linspace(
 
     Returns `steps` numbers at equal distances from `start` to `end`, both included.
     """
+    if steps.__class__ is not int:
+        steps = as_int(steps, "linspace", "steps", 3)
     if out is not None:
         return store_out(
             "linspace",
@@ -610,6 +613,8 @@ def logspace(
 
     Returns `base` to the power of `steps` exponents at equal distances from `start` to `end`.
     """
+    if steps.__class__ is not int:
+        steps = as_int(steps, "logspace", "steps", 3)
     if out is not None:
         return store_out(
             "logspace",
@@ -639,6 +644,8 @@ def eye__default(
 
     Returns the identity matrix with `n` rows.
     """
+    if n.__class__ is not int:
+        n = as_int(n, "eye", "n", 1)
     if out is not None:
         return store_out("eye", out, creation_bodies.eye(n, dtype, layout, device, pin_memory))
     result = creation_bodies.eye(n, dtype, layout, device, pin_memory)
@@ -661,6 +668,10 @@ def eye__m(
 
     Returns `n` rows and `m` columns, ones on the main diagonal and zeros elsewhere.
     """
+    if n.__class__ is not int:
+        n = as_int(n, "eye", "n", 1)
+    if m.__class__ is not int:
+        m = as_int(m, "eye", "m", 2)
     if out is not None:
         return store_out(
             "eye", out, creation_bodies.eye_rectangular(n, m, dtype, layout, device, pin_memory)
@@ -685,6 +696,12 @@ def tril_indices(
 
     Returns the positions on and below a diagonal of a matrix: row numbers above column numbers.
     """
+    if row.__class__ is not int:
+        row = as_int(row, "tril_indices", "row", 1)
+    if col.__class__ is not int:
+        col = as_int(col, "tril_indices", "col", 2)
+    if offset.__class__ is not int:
+        offset = as_int(offset, "tril_indices", "offset", 3)
     result = creation_bodies.tril_indices(row, col, offset, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -705,6 +722,12 @@ def triu_indices(
 
     Returns the positions on and above a diagonal of a matrix: row numbers above column numbers.
     """
+    if row.__class__ is not int:
+        row = as_int(row, "triu_indices", "row", 1)
+    if col.__class__ is not int:
+        col = as_int(col, "triu_indices", "col", 2)
+    if offset.__class__ is not int:
+        offset = as_int(offset, "triu_indices", "offset", 3)
     result = creation_bodies.triu_indices(row, col, offset, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -782,6 +805,8 @@ def randint__default(
 
     Returns uniform integers in [0, high), of dtype int64 unless given.
     """
+    if high.__class__ is not int:
+        high = as_int(high, "randint", "high", 1)
     if out is not None:
         return store_out(
             "randint",
@@ -814,6 +839,10 @@ def randint__low(
 
     Returns uniform integers in [low, high).
     """
+    if low.__class__ is not int:
+        low = as_int(low, "randint", "low", 1)
+    if high.__class__ is not int:
+        high = as_int(high, "randint", "high", 2)
     if out is not None:
         return store_out(
             "randint",
@@ -844,6 +873,8 @@ def randperm(
 
     Returns 0, 1 ... n - 1 in random order, of dtype int64 unless given.
     """
+    if n.__class__ is not int:
+        n = as_int(n, "randperm", "n", 1)
     if out is not None:
         return store_out(
             "randperm",
@@ -912,6 +943,8 @@ def randint_like__default(
 
     Returns uniform integers in [0, high), of the sizes, dtype and device of a tensor.
     """
+    if high.__class__ is not int:
+        high = as_int(high, "randint_like", "high", 2)
     result = random_creation_bodies.randint_like_to(
         input, high, dtype, layout, device, pin_memory, memory_format
     )
@@ -936,6 +969,10 @@ def randint_like__low_dtype(
 
     Returns uniform integers in [low, high), of the sizes, dtype and device of a tensor.
     """
+    if low.__class__ is not int:
+        low = as_int(low, "randint_like", "low", 2)
+    if high.__class__ is not int:
+        high = as_int(high, "randint_like", "high", 3)
     result = random_creation_bodies.randint_like(
         input, low, high, dtype, layout, device, pin_memory, memory_format
     )
@@ -1128,6 +1165,8 @@ def round__decimals(input: Tensor, *, decimals: int, out: Tensor | None = None) 
 
     A negative `decimals` rounds to tens, hundreds and so on. The gradient is zero.
     """
+    if decimals.__class__ is not int:
+        decimals = as_int(decimals, "round", "decimals", 0)
     if out is not None:
         return store_out("round", out, elementwise_bodies.round_decimals(input, decimals))
     return elementwise_bodies.round_decimals(input, decimals)
@@ -1138,6 +1177,8 @@ def round___decimals(input: Tensor, *, decimals: int) -> Tensor:
 
     In-place variant of `round`.
     """
+    if decimals.__class__ is not int:
+        decimals = as_int(decimals, "round", "decimals", 0)
     return input.copy_(elementwise_bodies.round_decimals(input, decimals))
 
 
@@ -1233,6 +1274,8 @@ def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
 
     Return the logarithm of the multivariate gamma function of dimension `p`.
     """
+    if p.__class__ is not int:
+        p = as_int(p, "mvlgamma", "p", 2)
     if out is not None:
         return store_out("mvlgamma", out, elementwise_bodies.mvlgamma(input, p))
     return elementwise_bodies.mvlgamma(input, p)
@@ -1243,6 +1286,8 @@ def mvlgamma_(input: Tensor, p: int) -> Tensor:
 
     In-place variant of `mvlgamma`.
     """
+    if p.__class__ is not int:
+        p = as_int(p, "mvlgamma", "p", 2)
     return input.copy_(elementwise_bodies.mvlgamma(input, p))
 
 
@@ -1251,6 +1296,8 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
     Return the `n`-th derivative of `digamma`; 0 is `digamma` itself.
     """
+    if n.__class__ is not int:
+        n = as_int(n, "polygamma", "n", 1)
     if out is not None:
         return store_out("polygamma", out, elementwise_bodies.polygamma(n, input))
     return elementwise_bodies.polygamma(n, input)
@@ -1279,6 +1326,8 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
     Apply the gated linear unit: split `self` in halves along `dim`, `a * sigmoid(b)`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "glu", "dim", 2)
     return elementwise_bodies.glu(input, dim)
 
 
@@ -1368,6 +1417,10 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
     Merge the dims from `start_dim` to `end_dim` into one; a scalar becomes a vector.
     """
+    if start_dim.__class__ is not int:
+        start_dim = as_int(start_dim, "flatten", "start_dim", 2)
+    if end_dim.__class__ is not int:
+        end_dim = as_int(end_dim, "flatten", "end_dim", 3)
     return reshaping_bodies.flatten(input, start_dim, end_dim)
 
 
@@ -1392,6 +1445,10 @@ def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
 
     Swap two dims of this tensor itself.
     """
+    if dim0.__class__ is not int:
+        dim0 = as_int(dim0, "transpose_", "dim0", 2)
+    if dim1.__class__ is not int:
+        dim1 = as_int(dim1, "transpose_", "dim1", 3)
     return inplace_views_bodies.transpose_(self, dim0, dim1)
 
 
@@ -1400,6 +1457,10 @@ def swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:
 
     Swap two dims of this tensor itself.
     """
+    if axis0.__class__ is not int:
+        axis0 = as_int(axis0, "swapaxes_", "axis0", 2)
+    if axis1.__class__ is not int:
+        axis1 = as_int(axis1, "swapaxes_", "axis1", 3)
     return inplace_views_bodies.transpose_(self, axis0, axis1)
 
 
@@ -1478,6 +1539,8 @@ def unsqueeze_(self: Tensor, dim: int) -> Tensor:
 
     Insert a dim of size 1 into this tensor itself.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "unsqueeze_", "dim", 2)
     return inplace_views_bodies.unsqueeze_(self, dim)
 
 
@@ -1489,6 +1552,8 @@ def as_strided_(
 
     Give this tensor itself another geometry over its storage.
     """
+    if storage_offset is not None and storage_offset.__class__ is not int:
+        storage_offset = as_int(storage_offset, "as_strided_", "storage_offset", 4)
     return inplace_views_bodies.as_strided_(input, size, stride, storage_offset)
 
 
@@ -1551,6 +1616,10 @@ def narrow__Tensor(input: Tensor, dim: int, start: Tensor, length: int) -> Tenso
 
     Take `length` elements along `dim` from the position in the integer scalar tensor `start`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "narrow", "dim", 2)
+    if length.__class__ is not int:
+        length = as_int(length, "narrow", "length", 4)
     return splitting_bodies.narrow_at(input, dim, start, length)
 
 
@@ -1563,6 +1632,8 @@ def tensor_split__tensor_indices_or_sections(
     Cut along `dim` as an int64 tensor says: its value is a number of sections, or its elements are
         indices.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "tensor_split", "dim", 3)
     return tuple(splitting_bodies.tensor_split_at(input, tensor_indices_or_sections, dim))
 
 
@@ -1571,6 +1642,8 @@ def hsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
 
     Cut along dim 1 (dim 0 of a vector) into equal sections.
     """
+    if sections.__class__ is not int:
+        sections = as_int(sections, "hsplit", "sections", 2)
     return tuple(splitting_bodies.hsplit(input, sections))
 
 
@@ -1589,6 +1662,8 @@ def vsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
 
     Cut along dim 0 into equal sections.
     """
+    if sections.__class__ is not int:
+        sections = as_int(sections, "vsplit", "sections", 2)
     return tuple(splitting_bodies.vsplit(input, sections))
 
 
@@ -1607,6 +1682,8 @@ def dsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
 
     Cut along dim 2 into equal sections.
     """
+    if sections.__class__ is not int:
+        sections = as_int(sections, "dsplit", "sections", 2)
     return tuple(splitting_bodies.dsplit(input, sections))
 
 
@@ -1625,6 +1702,12 @@ def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
 
     Copy `length` elements along `dim` from `start`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "narrow_copy", "dim", 2)
+    if start.__class__ is not int:
+        start = as_int(start, "narrow_copy", "start", 3)
+    if length.__class__ is not int:
+        length = as_int(length, "narrow_copy", "length", 4)
     return input.narrow(dim, start, length).clone()
 
 
@@ -1633,6 +1716,10 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
 
     Return a copy of `self` with `src` at `index` of `dim`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "select_scatter", "dim", 3)
+    if index.__class__ is not int:
+        index = as_int(index, "select_scatter", "index", 4)
     return view_scatter_bodies.select_scatter(input, src, dim, index)
 
 
@@ -1649,6 +1736,14 @@ def slice_scatter(
 
     Return a copy of `self` with `src` at a slice of `dim`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "slice_scatter", "dim", 3)
+    if start is not None and start.__class__ is not int:
+        start = as_int(start, "slice_scatter", "start", 4)
+    if end is not None and end.__class__ is not int:
+        end = as_int(end, "slice_scatter", "end", 5)
+    if step.__class__ is not int:
+        step = as_int(step, "slice_scatter", "step", 6)
     return view_scatter_bodies.slice_scatter(input, src, dim, start, end, step)
 
 
@@ -1659,6 +1754,12 @@ def diagonal_scatter(
 
     Return a copy of `self` with `src` on a diagonal.
     """
+    if offset.__class__ is not int:
+        offset = as_int(offset, "diagonal_scatter", "offset", 3)
+    if dim1.__class__ is not int:
+        dim1 = as_int(dim1, "diagonal_scatter", "dim1", 4)
+    if dim2.__class__ is not int:
+        dim2 = as_int(dim2, "diagonal_scatter", "dim2", 5)
     return view_scatter_bodies.diagonal_scatter(input, src, offset, dim1, dim2)
 
 
@@ -1674,6 +1775,8 @@ def as_strided_scatter(
 
     Return a copy of `self` with `src` at a view of any geometry.
     """
+    if storage_offset is not None and storage_offset.__class__ is not int:
+        storage_offset = as_int(storage_offset, "as_strided_scatter", "storage_offset", 5)
     return view_scatter_bodies.as_strided_scatter(input, src, size, stride, storage_offset)
 
 
@@ -1690,6 +1793,8 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
 
     Return a matrix with all elements of `self` on a diagonal.
     """
+    if offset.__class__ is not int:
+        offset = as_int(offset, "diagflat", "offset", 2)
     return input.reshape((-1,)).diag(offset)
 
 
@@ -1714,6 +1819,10 @@ def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, 
 
     `split` by another name.
     """
+    if split_size.__class__ is not int:
+        split_size = as_int(split_size, "unsafe_split", "split_size", 2)
+    if dim.__class__ is not int:
+        dim = as_int(dim, "unsafe_split", "dim", 3)
     return input.split(split_size, dim)
 
 
@@ -1724,6 +1833,8 @@ def unsafe_split_with_sizes(
 
     `split_with_sizes` by another name.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "unsafe_split_with_sizes", "dim", 3)
     return input.split_with_sizes(split_sizes, dim)
 
 
@@ -1732,6 +1843,10 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
 
     `chunk` by another name.
     """
+    if chunks.__class__ is not int:
+        chunks = as_int(chunks, "unsafe_chunk", "chunks", 2)
+    if dim.__class__ is not int:
+        dim = as_int(dim, "unsafe_chunk", "dim", 3)
     return input.chunk(chunks, dim)
 
 
@@ -1750,6 +1865,10 @@ def select_backward(
 
     The gradient of `select`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "select_backward", "dim", 3)
+    if index.__class__ is not int:
+        index = as_int(index, "select_backward", "index", 4)
     return view_backward_bodies.select_backward(grad_output, input_sizes, dim, index)
 
 
@@ -1766,6 +1885,14 @@ def slice_backward(
 
     The gradient of `slice`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "slice_backward", "dim", 3)
+    if start is not None and start.__class__ is not int:
+        start = as_int(start, "slice_backward", "start", 4)
+    if end is not None and end.__class__ is not int:
+        end = as_int(end, "slice_backward", "end", 5)
+    if step.__class__ is not int:
+        step = as_int(step, "slice_backward", "step", 6)
     return view_backward_bodies.slice_backward(grad_output, input_sizes, dim, start, end, step)
 
 
@@ -1777,6 +1904,12 @@ def narrow_backward(
 
     The gradient of `narrow`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "narrow_backward", "dim", 3)
+    if start.__class__ is not int:
+        start = as_int(start, "narrow_backward", "start", 4)
+    if length.__class__ is not int:
+        length = as_int(length, "narrow_backward", "length", 5)
     return view_backward_bodies.narrow_backward(grad_output, input_sizes, dim, start, length)
 
 
@@ -1788,6 +1921,12 @@ def diagonal_backward(
 
     The gradient of `diagonal`.
     """
+    if offset.__class__ is not int:
+        offset = as_int(offset, "diagonal_backward", "offset", 3)
+    if dim1.__class__ is not int:
+        dim1 = as_int(dim1, "diagonal_backward", "dim1", 4)
+    if dim2.__class__ is not int:
+        dim2 = as_int(dim2, "diagonal_backward", "dim2", 5)
     return view_backward_bodies.diagonal_backward(grad_output, input_sizes, offset, dim1, dim2)
 
 
@@ -1799,6 +1938,12 @@ def unfold_backward(
 
     The gradient of `unfold`: an element gets the sum over the windows it lies in.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "unfold_backward", "dim", 3)
+    if size.__class__ is not int:
+        size = as_int(size, "unfold_backward", "size", 4)
+    if step.__class__ is not int:
+        step = as_int(step, "unfold_backward", "step", 5)
     return view_backward_bodies.unfold_backward(grad_in, input_sizes, dim, size, step)
 
 
@@ -1816,6 +1961,10 @@ def as_strided_backward(
 
     The gradient of `as_strided`. Elements of the input that share memory share it equally.
     """
+    if input_offset.__class__ is not int:
+        input_offset = as_int(input_offset, "as_strided_backward", "input_offset", 4)
+    if storage_offset is not None and storage_offset.__class__ is not int:
+        storage_offset = as_int(storage_offset, "as_strided_backward", "storage_offset", 7)
     return view_backward_bodies.as_strided_backward(
         grad, input_sizes, input_strides, input_offset, size, stride, storage_offset
     )
@@ -1828,6 +1977,10 @@ def split_backward(
 
     The gradient of `split`.
     """
+    if split_size.__class__ is not int:
+        split_size = as_int(split_size, "split_backward", "split_size", 2)
+    if dim.__class__ is not int:
+        dim = as_int(dim, "split_backward", "dim", 3)
     return view_backward_bodies.split_backward(grads, split_size, dim, input_sizes)
 
 
@@ -1839,6 +1992,8 @@ def split_with_sizes_backward(
 
     The gradient of `split_with_sizes`; a piece without gradient counts as zeros.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "split_with_sizes_backward", "dim", 3)
     return view_backward_bodies.split_with_sizes_backward(grads, split_sizes, dim, input_sizes)
 
 
@@ -1849,6 +2004,10 @@ def chunk_backward(
 
     The gradient of `chunk`.
     """
+    if chunks.__class__ is not int:
+        chunks = as_int(chunks, "chunk_backward", "chunks", 2)
+    if dim.__class__ is not int:
+        dim = as_int(dim, "chunk_backward", "dim", 3)
     return view_backward_bodies.chunk_backward(grads, chunks, dim, input_sizes)
 
 
@@ -1860,6 +2019,10 @@ def tensor_split_backward(
 
     The gradient of `tensor_split` into sections.
     """
+    if sections.__class__ is not int:
+        sections = as_int(sections, "tensor_split_backward", "sections", 2)
+    if dim.__class__ is not int:
+        dim = as_int(dim, "tensor_split_backward", "dim", 3)
     return view_backward_bodies.tensor_split_backward(grads, sections, dim, input_sizes)
 
 
@@ -1871,6 +2034,8 @@ def tensor_split_indices_backward(
 
     The gradient of `tensor_split` at indices; pieces may overlap or leave gaps.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "tensor_split_indices_backward", "dim", 3)
     return view_backward_bodies.tensor_split_indices_backward(grads, indices, dim, input_sizes)
 
 
@@ -1879,6 +2044,8 @@ def unbind_backward(grads: Sequence[Tensor | None], dim: int) -> Tensor:
 
     The gradient of `unbind`; a piece without gradient counts as zeros.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "unbind_backward", "dim", 2)
     return view_backward_bodies.unbind_backward(grads, dim)
 
 
@@ -1903,6 +2070,8 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
 
     Rotates by `k` quarter turns in the plane of the two `dims`, from the first towards the second.
     """
+    if k.__class__ is not int:
+        k = as_int(k, "rot90", "k", 2)
     return shaping_bodies.rot90(input, k, dims)
 
 
@@ -1924,6 +2093,10 @@ def repeat_interleave__self_Tensor(
 
     Repeats the slice `i` along `dim` `repeats[i]` times. Without `dim` the tensor is flattened.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_int(dim, "repeat_interleave", "dim", 3)
+    if output_size is not None and output_size.__class__ is not int:
+        output_size = as_int(output_size, "repeat_interleave", "output_size", 0)
     return shaping_bodies.repeat_interleave(input, repeats, dim, output_size)
 
 
@@ -1932,6 +2105,8 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
 
     Builds a square matrix with a vector on its diagonal, or copies the diagonal of a matrix.
     """
+    if diagonal.__class__ is not int:
+        diagonal = as_int(diagonal, "diag", "diagonal", 2)
     if out is not None:
         return store_out("diag", out, shaping_bodies.diag(input, diagonal))
     return shaping_bodies.diag(input, diagonal)
@@ -1954,6 +2129,8 @@ def take_along_dim(
 
     Without `dim` both are taken as flat. The result of `argsort` or `argmax(keepdim=True)` fits.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_int(dim, "take_along_dim", "dim", 3)
     if out is not None:
         return store_out("take_along_dim", out, indexing_bodies.take_along_dim(input, indices, dim))
     return indexing_bodies.take_along_dim(input, indices, dim)
@@ -2000,6 +2177,8 @@ def argsort__default(input: Tensor, dim: int = -1, descending: bool = False) -> 
 
     Returns the indices that sort the tensor along `dim`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "argsort", "dim", 2)
     return ops.sort(input, dim, descending)[1]
 
 
@@ -2010,6 +2189,8 @@ def argsort__stable(
 
     Returns the indices that sort the tensor along `dim`, ties in their original order.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "argsort", "dim", 0)
     return ops.sort(input, stable=stable, dim=dim, descending=descending)[1]
 
 
@@ -2039,6 +2220,8 @@ def quantile__default(
         `lower`,
     `higher`, `midpoint` or `nearest`. A row with nan gives nan.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_int(dim, "quantile", "dim", 3)
     if out is not None:
         return store_out(
             "quantile", out, quantiles_bodies.quantile(input, q, dim, keepdim, interpolation)
@@ -2060,6 +2243,8 @@ def quantile__scalar(
 
     Returns the value below which the share `q` of the elements lies.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_int(dim, "quantile", "dim", 3)
     if out is not None:
         return store_out(
             "quantile", out, quantiles_bodies.quantile(input, q, dim, keepdim, interpolation)
@@ -2081,6 +2266,8 @@ def nanquantile__default(
 
     Returns `quantile` of the elements that are not nan; nan where there is none.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_int(dim, "nanquantile", "dim", 3)
     if out is not None:
         return store_out(
             "nanquantile", out, quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation)
@@ -2102,6 +2289,8 @@ def nanquantile__scalar(
 
     Returns `quantile` of the elements that are not nan; nan where there is none.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_int(dim, "nanquantile", "dim", 3)
     if out is not None:
         return store_out(
             "nanquantile", out, quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation)
@@ -2124,6 +2313,8 @@ def unique(
     `return_inverse` and `return_counts` make the result a tuple: also where each element went, and
     how often each value occurred. Every NaN counts as different.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_int(dim, "unique", "dim", 5)
     return sorting_bodies.unique(input, sorted, return_inverse, return_counts, dim)
 
 
@@ -2137,6 +2328,8 @@ def unique_consecutive(
 
     `return_inverse` and `return_counts` make the result a tuple, as in `unique`.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_int(dim, "unique_consecutive", "dim", 4)
     return sorting_bodies.unique_consecutive(input, return_inverse, return_counts, dim)
 
 
@@ -2167,6 +2360,8 @@ def aminmax(
 
     Returns the smallest and the largest value, along `dim` or of all elements.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_int(dim, "aminmax", "dim", 0)
     return return_types.aminmax(*selection_bodies.aminmax(input, dim, keepdim))
 
 
@@ -2196,6 +2391,8 @@ def histogram__bin_ct(
     edge, the last one both; what lies outside is left out. `weight` is summed in place of counts;
     with `density` the result is divided by the sum and the widths.
     """
+    if bins.__class__ is not int:
+        bins = as_int(bins, "histogram", "bins", 2)
     if out is not None:
         return store_out(
             "histogram",
@@ -2260,6 +2457,8 @@ def histogramdd__int_bins(
 
     Counts points in the cells of a grid with `bins` cells along every coordinate.
     """
+    if bins.__class__ is not int:
+        bins = as_int(bins, "histogramdd", "bins", 2)
     return return_types.histogramdd(
         *histograms_bodies.histogramdd(input, bins, range, weight, density)
     )
@@ -2372,6 +2571,8 @@ def tensordot__default(input: Tensor, other: Tensor, dims: int = 2) -> Tensor:
 
     Contracts the last `dims` dimensions of `self` with the first of `other`.
     """
+    if dims.__class__ is not int:
+        dims = as_int(dims, "tensordot", "dims", 3)
     return linalg_bodies.tensordot_count(input, other, dims)
 
 
@@ -2438,6 +2639,8 @@ def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = N
 
     Returns the dot products of vectors along `dim`, those of `x` conjugated; batches broadcast.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "linalg_vecdot", "dim", 0)
     if out is not None:
         return store_out("linalg_vecdot", out, linalg_bodies.vecdot(x, y, dim))
     return linalg_bodies.vecdot(x, y, dim)
@@ -3001,6 +3204,8 @@ def linalg_matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> 
 
     Returns the `n`-th power of square matrices; for a negative `n` that of the inverse.
     """
+    if n.__class__ is not int:
+        n = as_int(n, "linalg_matrix_power", "n", 2)
     if out is not None:
         return store_out("linalg_matrix_power", out, matrix_functions_bodies.matrix_power(input, n))
     return matrix_functions_bodies.matrix_power(input, n)
@@ -3011,6 +3216,8 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
 
     Returns the `n`-th power. The same as `linalg.matrix_power`.
     """
+    if n.__class__ is not int:
+        n = as_int(n, "matrix_power", "n", 2)
     if out is not None:
         return store_out("matrix_power", out, matrix_functions_bodies.matrix_power(input, n))
     return matrix_functions_bodies.matrix_power(input, n)
@@ -3047,6 +3254,8 @@ def linalg_cross(
 
     Returns the vectors orthogonal to two in three dimensions, along `dim`. Batches broadcast.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "linalg_cross", "dim", 0)
     if out is not None:
         return store_out(
             "linalg_cross", out, matrix_functions_bodies.linalg_cross(input, other, dim)
@@ -3061,6 +3270,8 @@ def cross(
 
     Returns the vectors orthogonal to two, along `dim` or the first dimension of size 3.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_int(dim, "cross", "dim", 3)
     if out is not None:
         return store_out("cross", out, matrix_functions_bodies.cross(input, other, dim))
     return matrix_functions_bodies.cross(input, other, dim)
@@ -3071,6 +3282,12 @@ def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -
 
     Returns a view of a diagonal, by default of the last two dimensions.
     """
+    if offset.__class__ is not int:
+        offset = as_int(offset, "linalg_diagonal", "offset", 0)
+    if dim1.__class__ is not int:
+        dim1 = as_int(dim1, "linalg_diagonal", "dim1", 0)
+    if dim2.__class__ is not int:
+        dim2 = as_int(dim2, "linalg_diagonal", "dim2", 0)
     return A.diagonal(offset, dim1, dim2)
 
 
@@ -3079,6 +3296,8 @@ def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
 
     Returns the powers 0 to `N - 1` of every element, in a new last dimension.
     """
+    if N is not None and N.__class__ is not int:
+        N = as_int(N, "linalg_vander", "N", 0)
     return matrix_functions_bodies.linalg_vander(x, N)
 
 
@@ -3087,6 +3306,8 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
 
     Returns the powers of a vector's elements as rows, the highest first unless `increasing`.
     """
+    if N is not None and N.__class__ is not int:
+        N = as_int(N, "vander", "N", 2)
     return matrix_functions_bodies.vander(x, N, increasing)
 
 
@@ -3095,6 +3316,8 @@ def linalg_tensorinv(input: Tensor, ind: int = 2, *, out: Tensor | None = None) 
 
     Returns the inverse of a tensor seen as a map from its last dimensions to its first `ind`.
     """
+    if ind.__class__ is not int:
+        ind = as_int(ind, "linalg_tensorinv", "ind", 2)
     if out is not None:
         return store_out("linalg_tensorinv", out, matrix_functions_bodies.tensorinv(input, ind))
     return matrix_functions_bodies.tensorinv(input, ind)
@@ -3179,6 +3402,8 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 
     Returns all sets of `r` elements of a vector, as rows; with replacement also repeated ones.
     """
+    if r.__class__ is not int:
+        r = as_int(r, "combinations", "r", 2)
     return stacking_bodies.combinations(input, r, with_replacement)
 
 
@@ -3187,6 +3412,8 @@ def trapezoid__x(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor:
 
     Returns the integral along `dim` by the trapezoidal rule, over sample points `x`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "trapezoid", "dim", 0)
     return stacking_bodies.trapezoid_x(y, x, dim)
 
 
@@ -3195,6 +3422,8 @@ def trapezoid__dx(y: Tensor, *, dx: Number = 1, dim: int = -1) -> Tensor:
 
     Returns the integral along `dim` by the trapezoidal rule, over points at a distance of `dx`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "trapezoid", "dim", 0)
     return stacking_bodies.trapezoid_dx(y, dx, dim)
 
 
@@ -3203,6 +3432,8 @@ def cumulative_trapezoid__x(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor:
 
     Returns the integrals up to each sample point but the first.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "cumulative_trapezoid", "dim", 0)
     return stacking_bodies.cumulative_trapezoid_x(y, x, dim)
 
 
@@ -3211,6 +3442,8 @@ def cumulative_trapezoid__dx(y: Tensor, *, dx: Number = 1, dim: int = -1) -> Ten
 
     Returns the integrals up to each point but the first, points being at a distance of `dx`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "cumulative_trapezoid", "dim", 0)
     return stacking_bodies.cumulative_trapezoid_dx(y, dx, dim)
 
 
@@ -3229,6 +3462,8 @@ def gradient__default(
     two samples, or with `edge_order=2` the parabola through three. `spacing` is the distance of
     samples, a list of one distance per dim, or of one vector of coordinates per dim.
     """
+    if edge_order.__class__ is not int:
+        edge_order = as_int(edge_order, "gradient", "edge_order", 0)
     return tuple(differences_bodies.gradient(input, spacing, dim, edge_order))
 
 
@@ -3244,6 +3479,8 @@ def gradient__scalarray(
 
     Estimates derivatives of samples with a distance per dim.
     """
+    if edge_order.__class__ is not int:
+        edge_order = as_int(edge_order, "gradient", "edge_order", 0)
     return tuple(differences_bodies.gradient(input, spacing, dim, edge_order))
 
 
@@ -3259,6 +3496,8 @@ def gradient__tensorarray(
 
     Estimates derivatives of samples at coordinates given per dim.
     """
+    if edge_order.__class__ is not int:
+        edge_order = as_int(edge_order, "gradient", "edge_order", 0)
     return tuple(differences_bodies.gradient(input, spacing, dim, edge_order))
 
 
@@ -3275,6 +3514,10 @@ def diff(
 
     Returns the `n`-th differences of neighbours along `dim`.
     """
+    if n.__class__ is not int:
+        n = as_int(n, "diff", "n", 2)
+    if dim.__class__ is not int:
+        dim = as_int(dim, "diff", "dim", 3)
     if out is not None:
         return store_out("diff", out, stacking_bodies.diff(input, n, dim, prepend, append))
     return stacking_bodies.diff(input, n, dim, prepend, append)
@@ -3296,6 +3539,10 @@ def fft_fft(
         (`'forward'`), by
     its root (`'ortho'`), or not (`'backward'`, the default); the inverse does the opposite.
     """
+    if n is not None and n.__class__ is not int:
+        n = as_int(n, "fft_fft", "n", 2)
+    if dim.__class__ is not int:
+        dim = as_int(dim, "fft_fft", "dim", 3)
     if out is not None:
         return store_out("fft_fft", out, fourier_bodies.fft(input, n, dim, norm))
     return fourier_bodies.fft(input, n, dim, norm)
@@ -3313,6 +3560,10 @@ def fft_ifft(
 
     Returns the inverse Fourier transform over one dimension.
     """
+    if n is not None and n.__class__ is not int:
+        n = as_int(n, "fft_ifft", "n", 2)
+    if dim.__class__ is not int:
+        dim = as_int(dim, "fft_ifft", "dim", 3)
     if out is not None:
         return store_out("fft_ifft", out, fourier_bodies.ifft(input, n, dim, norm))
     return fourier_bodies.ifft(input, n, dim, norm)
@@ -3330,6 +3581,10 @@ def fft_rfft(
 
     Returns the Fourier transform of real numbers: its first `n // 2 + 1` elements, which say all.
     """
+    if n is not None and n.__class__ is not int:
+        n = as_int(n, "fft_rfft", "n", 2)
+    if dim.__class__ is not int:
+        dim = as_int(dim, "fft_rfft", "dim", 3)
     if out is not None:
         return store_out("fft_rfft", out, fourier_bodies.rfft(input, n, dim, norm))
     return fourier_bodies.rfft(input, n, dim, norm)
@@ -3349,6 +3604,10 @@ def fft_irfft(
 
     `n` is their number, `2 * (size - 1)` by default: an odd one has to be said.
     """
+    if n is not None and n.__class__ is not int:
+        n = as_int(n, "fft_irfft", "n", 2)
+    if dim.__class__ is not int:
+        dim = as_int(dim, "fft_irfft", "dim", 3)
     if out is not None:
         return store_out("fft_irfft", out, fourier_bodies.irfft(input, n, dim, norm))
     return fourier_bodies.irfft(input, n, dim, norm)
@@ -3366,6 +3625,10 @@ def fft_hfft(
 
     Returns the real Fourier transform of a signal of which the first half is given.
     """
+    if n is not None and n.__class__ is not int:
+        n = as_int(n, "fft_hfft", "n", 2)
+    if dim.__class__ is not int:
+        dim = as_int(dim, "fft_hfft", "dim", 3)
     if out is not None:
         return store_out("fft_hfft", out, fourier_bodies.hfft(input, n, dim, norm))
     return fourier_bodies.hfft(input, n, dim, norm)
@@ -3383,6 +3646,10 @@ def fft_ihfft(
 
     Returns the first half of the signal whose Fourier transform is the real input.
     """
+    if n is not None and n.__class__ is not int:
+        n = as_int(n, "fft_ihfft", "n", 2)
+    if dim.__class__ is not int:
+        dim = as_int(dim, "fft_ihfft", "dim", 3)
     if out is not None:
         return store_out("fft_ihfft", out, fourier_bodies.ihfft(input, n, dim, norm))
     return fourier_bodies.ihfft(input, n, dim, norm)
@@ -3615,6 +3882,8 @@ def fft_fftfreq(
     Returns the frequencies of a Fourier transform of `n` points at distances `d`: 0, up, then
         negative.
     """
+    if n.__class__ is not int:
+        n = as_int(n, "fft_fftfreq", "n", 1)
     if out is not None:
         return store_out(
             "fft_fftfreq",
@@ -3641,6 +3910,8 @@ def fft_rfftfreq(
 
     Returns the frequencies that are not negative, as `rfft` has them.
     """
+    if n.__class__ is not int:
+        n = as_int(n, "fft_rfftfreq", "n", 1)
     if out is not None:
         return store_out(
             "fft_rfftfreq",
@@ -3681,6 +3952,8 @@ def bartlett_window__default(
 
     Returns a window: a triangle, periodic.
     """
+    if window_length.__class__ is not int:
+        window_length = as_int(window_length, "bartlett_window", "window_length", 1)
     result = window_creation_bodies.bartlett_window(
         window_length, dtype, layout, device, pin_memory
     )
@@ -3702,6 +3975,8 @@ def bartlett_window__periodic(
 
     Returns a window: a triangle; symmetric unless `periodic`.
     """
+    if window_length.__class__ is not int:
+        window_length = as_int(window_length, "bartlett_window", "window_length", 1)
     result = window_creation_bodies.bartlett_window_periodic(
         window_length, periodic, dtype, layout, device, pin_memory
     )
@@ -3722,6 +3997,8 @@ def blackman_window__default(
 
     Returns a window: a sum of three cosines, periodic.
     """
+    if window_length.__class__ is not int:
+        window_length = as_int(window_length, "blackman_window", "window_length", 1)
     result = window_creation_bodies.blackman_window(
         window_length, dtype, layout, device, pin_memory
     )
@@ -3743,6 +4020,8 @@ def blackman_window__periodic(
 
     Returns a window: a sum of three cosines; symmetric unless `periodic`.
     """
+    if window_length.__class__ is not int:
+        window_length = as_int(window_length, "blackman_window", "window_length", 1)
     result = window_creation_bodies.blackman_window_periodic(
         window_length, periodic, dtype, layout, device, pin_memory
     )
@@ -3763,6 +4042,8 @@ def hann_window__default(
 
     Returns a window: half a turned cosine, periodic.
     """
+    if window_length.__class__ is not int:
+        window_length = as_int(window_length, "hann_window", "window_length", 1)
     result = window_creation_bodies.hann_window(window_length, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -3782,6 +4063,8 @@ def hann_window__periodic(
 
     Returns a window: half a turned cosine; symmetric unless `periodic`.
     """
+    if window_length.__class__ is not int:
+        window_length = as_int(window_length, "hann_window", "window_length", 1)
     result = window_creation_bodies.hann_window_periodic(
         window_length, periodic, dtype, layout, device, pin_memory
     )
@@ -3802,6 +4085,8 @@ def hamming_window__default(
 
     Returns a window: a raised cosine, periodic.
     """
+    if window_length.__class__ is not int:
+        window_length = as_int(window_length, "hamming_window", "window_length", 1)
     result = window_creation_bodies.hamming_window(window_length, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -3821,6 +4106,8 @@ def hamming_window__periodic(
 
     Returns a window: a raised cosine; symmetric unless `periodic`.
     """
+    if window_length.__class__ is not int:
+        window_length = as_int(window_length, "hamming_window", "window_length", 1)
     result = window_creation_bodies.hamming_window_periodic(
         window_length, periodic, dtype, layout, device, pin_memory
     )
@@ -3843,6 +4130,8 @@ def hamming_window__periodic_alpha(
 
     Returns a raised cosine of mean `alpha`.
     """
+    if window_length.__class__ is not int:
+        window_length = as_int(window_length, "hamming_window", "window_length", 1)
     result = window_creation_bodies.hamming_window_alpha(
         window_length, periodic, alpha, dtype, layout, device, pin_memory
     )
@@ -3867,6 +4156,8 @@ def hamming_window__periodic_alpha_beta(
 
     Returns a raised cosine of mean `alpha` and amplitude `beta`.
     """
+    if window_length.__class__ is not int:
+        window_length = as_int(window_length, "hamming_window", "window_length", 1)
     result = window_creation_bodies.hamming_window_alpha_beta(
         window_length, periodic, alpha, beta, dtype, layout, device, pin_memory
     )
@@ -3887,6 +4178,8 @@ def kaiser_window__default(
 
     Returns a window: Kaiser's, of `beta` 12, periodic.
     """
+    if window_length.__class__ is not int:
+        window_length = as_int(window_length, "kaiser_window", "window_length", 1)
     result = window_creation_bodies.kaiser_window(window_length, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -3906,6 +4199,8 @@ def kaiser_window__periodic(
 
     Returns a window: Kaiser's, of `beta` 12; symmetric unless `periodic`.
     """
+    if window_length.__class__ is not int:
+        window_length = as_int(window_length, "kaiser_window", "window_length", 1)
     result = window_creation_bodies.kaiser_window_periodic(
         window_length, periodic, dtype, layout, device, pin_memory
     )
@@ -3928,6 +4223,8 @@ def kaiser_window__beta(
 
     Returns Kaiser's window: the larger `beta`, the narrower.
     """
+    if window_length.__class__ is not int:
+        window_length = as_int(window_length, "kaiser_window", "window_length", 1)
     result = window_creation_bodies.kaiser_window_beta(
         window_length, periodic, beta, dtype, layout, device, pin_memory
     )
@@ -3959,6 +4256,12 @@ def stft(
         frame
     `t` has point `t * hop_length` in its middle.
     """
+    if n_fft.__class__ is not int:
+        n_fft = as_int(n_fft, "stft", "n_fft", 2)
+    if hop_length is not None and hop_length.__class__ is not int:
+        hop_length = as_int(hop_length, "stft", "hop_length", 3)
+    if win_length is not None and win_length.__class__ is not int:
+        win_length = as_int(win_length, "stft", "win_length", 4)
     return frames_bodies.stft(
         input,
         n_fft,
@@ -3994,6 +4297,14 @@ def istft(
 
     `length` cuts it. A window whose squares leave gaps is refused.
     """
+    if n_fft.__class__ is not int:
+        n_fft = as_int(n_fft, "istft", "n_fft", 2)
+    if hop_length is not None and hop_length.__class__ is not int:
+        hop_length = as_int(hop_length, "istft", "hop_length", 3)
+    if win_length is not None and win_length.__class__ is not int:
+        win_length = as_int(win_length, "istft", "win_length", 4)
+    if length is not None and length.__class__ is not int:
+        length = as_int(length, "istft", "length", 9)
     return frames_bodies.istft(
         input,
         n_fft,
@@ -4151,6 +4462,8 @@ def renorm(
 
     Scales each slice along `dim` whose p-norm is above `maxnorm` down to that norm.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "renorm", "dim", 3)
     if out is not None:
         return store_out("renorm", out, norms_bodies.renorm(input, p, dim, maxnorm))
     return norms_bodies.renorm(input, p, dim, maxnorm)
@@ -4161,6 +4474,8 @@ def renorm_(input: Tensor, p: Number, dim: int, maxnorm: Number) -> Tensor:
 
     In-place variant of `renorm`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "renorm", "dim", 3)
     return input.copy_(norms_bodies.renorm(input, p, dim, maxnorm))
 
 
@@ -4181,6 +4496,8 @@ def nll_loss(
     `input` holds log-probabilities with the classes in dimension 1. Targets equal to
     `ignore_index` count for nothing; the mean divides by the sum of the weights that count.
     """
+    if ignore_index.__class__ is not int:
+        ignore_index = as_int(ignore_index, "nll_loss", "ignore_index", 5)
     return class_losses_bodies.nll_loss(
         input, target, weight, size_average, ignore_index, reduce, reduction
     )
@@ -4204,6 +4521,8 @@ def cross_entropy(
     `input` holds scores with the classes in dimension 1. A floating target of the same shape holds
     the probability of each class. `label_smoothing` mixes the target with the uniform distribution.
     """
+    if ignore_index.__class__ is not int:
+        ignore_index = as_int(ignore_index, "cross_entropy", "ignore_index", 5)
     return class_losses_bodies.cross_entropy(
         input, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing
     )
@@ -4481,6 +4800,8 @@ def multi_margin_loss(
 
     The mean over the other classes of `max(0, margin - input[target] + input[i]) ** p`.
     """
+    if p.__class__ is not int:
+        p = as_int(p, "multi_margin_loss", "p", 3)
     return margin_losses_bodies.multi_margin_loss(
         input, target, p, margin, weight, size_average, reduce, reduction
     )
@@ -4521,6 +4842,8 @@ def conv1d__default(
     `input` is `(N, C, W)` or without the batch; `weight` is
     `(O, C / groups, KW)`.
     """
+    if groups.__class__ is not int:
+        groups = as_int(groups, "conv1d", "groups", 7)
     return convolutions_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -4538,6 +4861,8 @@ def conv1d__padding(
 
     As `conv1d` with padding by name: `'valid'` is none, `'same'` keeps the spatial sizes.
     """
+    if groups.__class__ is not int:
+        groups = as_int(groups, "conv1d", "groups", 7)
     return convolutions_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -4558,6 +4883,8 @@ def conv2d__default(
     `input` is `(N, C, H, W)` or without the batch; `weight` is
     `(O, C / groups, KH, KW)`.
     """
+    if groups.__class__ is not int:
+        groups = as_int(groups, "conv2d", "groups", 7)
     return convolutions_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -4575,6 +4902,8 @@ def conv2d__padding(
 
     As `conv2d` with padding by name: `'valid'` is none, `'same'` keeps the spatial sizes.
     """
+    if groups.__class__ is not int:
+        groups = as_int(groups, "conv2d", "groups", 7)
     return convolutions_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -4595,6 +4924,8 @@ def conv3d__default(
     `input` is `(N, C, D, H, W)` or without the batch; `weight` is
     `(O, C / groups, KD, KH, KW)`.
     """
+    if groups.__class__ is not int:
+        groups = as_int(groups, "conv3d", "groups", 7)
     return convolutions_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -4612,6 +4943,8 @@ def conv3d__padding(
 
     As `conv3d` with padding by name: `'valid'` is none, `'same'` keeps the spatial sizes.
     """
+    if groups.__class__ is not int:
+        groups = as_int(groups, "conv3d", "groups", 7)
     return convolutions_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -4633,6 +4966,8 @@ def conv_transpose1d(
     `weight` is `(C, O / groups, KW)`; `output_padding` chooses among the
     output sizes that a strided convolution maps to the same input size.
     """
+    if groups.__class__ is not int:
+        groups = as_int(groups, "conv_transpose1d", "groups", 7)
     return convolutions_bodies.conv_transpose1d(
         input, weight, bias, stride, padding, output_padding, groups, dilation
     )
@@ -4656,6 +4991,8 @@ def conv_transpose2d(
     `weight` is `(C, O / groups, KH, KW)`; `output_padding` chooses among the
     output sizes that a strided convolution maps to the same input size.
     """
+    if groups.__class__ is not int:
+        groups = as_int(groups, "conv_transpose2d", "groups", 7)
     return convolutions_bodies.conv_transpose2d(
         input, weight, bias, stride, padding, output_padding, groups, dilation
     )
@@ -4679,6 +5016,8 @@ def conv_transpose3d(
     `weight` is `(C, O / groups, KD, KH, KW)`; `output_padding` chooses among the
     output sizes that a strided convolution maps to the same input size.
     """
+    if groups.__class__ is not int:
+        groups = as_int(groups, "conv_transpose3d", "groups", 7)
     return convolutions_bodies.conv_transpose3d(
         input, weight, bias, stride, padding, output_padding, groups, dilation
     )
@@ -4970,6 +5309,8 @@ def cov(
 
     `fweights` counts each observation so many times; `aweights` weighs them.
     """
+    if correction.__class__ is not int:
+        correction = as_int(correction, "cov", "correction", 0)
     return statistics_bodies.cov(input, correction, fweights, aweights)
 
 
@@ -5033,6 +5374,8 @@ def group_norm(
 
     Normalises over the channels of each of `num_groups` groups together with their places.
     """
+    if num_groups.__class__ is not int:
+        num_groups = as_int(num_groups, "group_norm", "num_groups", 2)
     return normalization_bodies.group_norm(input, num_groups, weight, bias, eps)
 
 
@@ -5079,6 +5422,8 @@ def local_response_norm(
 
     Divides by a power of the mean square over `size` neighbouring channels.
     """
+    if size.__class__ is not int:
+        size = as_int(size, "local_response_norm", "size", 2)
     return normalization_bodies.local_response_norm(input, size, alpha, beta, k)
 
 
@@ -5089,6 +5434,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
 
     Norms below `eps` count as `eps`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "cosine_similarity", "dim", 3)
     return nn_bodies.cosine_similarity(x1, x2, dim, eps)
 
 
@@ -5108,6 +5455,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2, compute_mode: int | None = None)
 
     Returns the `p`-norm distances between all rows of `x1` and all rows of `x2`.
     """
+    if compute_mode is not None and compute_mode.__class__ is not int:
+        compute_mode = as_int(compute_mode, "cdist", "compute_mode", 4)
     return distances_bodies.cdist(x1, x2, p, compute_mode)
 
 
@@ -5136,6 +5485,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
 
     Moves channels into space: `(*, C * r**2, H, W)` becomes `(*, C, H * r, W * r)`.
     """
+    if upscale_factor.__class__ is not int:
+        upscale_factor = as_int(upscale_factor, "pixel_shuffle", "upscale_factor", 2)
     return nn_bodies.pixel_shuffle(input, upscale_factor)
 
 
@@ -5144,6 +5495,8 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
 
     Moves space into channels: `(*, C, H * r, W * r)` becomes `(*, C * r**2, H, W)`.
     """
+    if downscale_factor.__class__ is not int:
+        downscale_factor = as_int(downscale_factor, "pixel_unshuffle", "downscale_factor", 2)
     return nn_bodies.pixel_unshuffle(input, downscale_factor)
 
 
@@ -5152,6 +5505,8 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
 
     Interleaves the channels of `groups` groups.
     """
+    if groups.__class__ is not int:
+        groups = as_int(groups, "channel_shuffle", "groups", 2)
     return nn_bodies.channel_shuffle(input, groups)
 
 

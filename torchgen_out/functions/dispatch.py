@@ -16,6 +16,7 @@ from runtime.core.memory_format import memory_format
 from runtime.core.tensor import Tensor
 from runtime.dispatch.signature import kind_of, list_of, tensors_of
 from runtime.ops.arguments import as_list
+from runtime.ops.integers import as_int, as_ints
 from torchgen_out import return_types
 from torchgen_out.operators import dispatch as operators
 
@@ -323,6 +324,8 @@ def _polygamma(n: int, input: Tensor) -> Tensor:
 
     Return the `n`-th derivative of `digamma` by a series.
     """
+    if n.__class__ is not int:
+        n = as_int(n, "_polygamma", "n", 1)
     try:
         call = __polygamma[input._key]
     except AttributeError:
@@ -586,6 +589,8 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None) -
     All tensors have the same sizes in the other dimensions; an empty tensor of shape `(0,)` is
     ignored. Different dtypes are promoted to a common one.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "cat", "dim", 2)
     if out is not None:
         try:
             call = _cat_out[out._key, tensors_of(tensors)]
@@ -608,6 +613,8 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None)
 
     Joins tensors of one shape along a new dimension at position `dim`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "stack", "dim", 2)
     if out is not None:
         try:
             call = _stack_out[out._key, tensors_of(tensors)]
@@ -633,6 +640,7 @@ def flip(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     """
     if dims is None:
         dims = args if len(args) > 1 else as_list(*args)
+    dims = as_ints(dims, "flip", "dims", 2)
     try:
         call = _flip[input._key]
     except AttributeError:
@@ -650,6 +658,10 @@ def roll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] =
 
     Without `dims` the tensor is rolled as if it were flat.
     """
+    if shifts.__class__ is not int:
+        shifts = as_ints(shifts, "roll", "shifts", 2)
+    if dims.__class__ is not int:
+        dims = as_ints(dims, "roll", "dims", 3)
     try:
         call = _roll[input._key]
     except AttributeError:
@@ -669,6 +681,7 @@ def repeat(self: Tensor, *args: Any, repeats: Any = None) -> Tensor:
     """
     if repeats is None:
         repeats = args if len(args) > 1 else as_list(*args)
+    repeats = as_ints(repeats, "repeat", "repeats", 2)
     try:
         call = _repeat[self._key]
     except AttributeError:
@@ -687,6 +700,12 @@ def repeat_interleave__self_int(
 
     Repeats every slice along `dim` `repeats` times. Without `dim` the tensor is flattened.
     """
+    if repeats.__class__ is not int:
+        repeats = as_int(repeats, "repeat_interleave", "repeats", 2)
+    if dim is not None and dim.__class__ is not int:
+        dim = as_int(dim, "repeat_interleave", "dim", 3)
+    if output_size is not None and output_size.__class__ is not int:
+        output_size = as_int(output_size, "repeat_interleave", "output_size", 0)
     try:
         call = _repeat_interleave_self_int[input._key]
     except AttributeError:
@@ -702,6 +721,8 @@ def repeat_interleave__Tensor(repeats: Tensor, *, output_size: int | None = None
 
     Returns index `i` repeated `repeats[i]` times, for every `i`.
     """
+    if output_size is not None and output_size.__class__ is not int:
+        output_size = as_int(output_size, "repeat_interleave", "output_size", 0)
     try:
         call = _repeat_interleave_Tensor[repeats._key]
     except AttributeError:
@@ -719,6 +740,8 @@ def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
 
     Keeps the elements on and below a diagonal of the last two dimensions; the others become zero.
     """
+    if diagonal.__class__ is not int:
+        diagonal = as_int(diagonal, "tril", "diagonal", 2)
     if out is not None:
         try:
             call = _tril_out[out._key, input._key]
@@ -737,6 +760,8 @@ def tril_(input: Tensor, diagonal: int = 0) -> Tensor:
 
     In-place variant of `tril`.
     """
+    if diagonal.__class__ is not int:
+        diagonal = as_int(diagonal, "tril", "diagonal", 2)
     try:
         call = _tril_inplace[input._key]
     except AttributeError:
@@ -754,6 +779,8 @@ def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
 
     Keeps the elements on and above a diagonal of the last two dimensions; the others become zero.
     """
+    if diagonal.__class__ is not int:
+        diagonal = as_int(diagonal, "triu", "diagonal", 2)
     if out is not None:
         try:
             call = _triu_out[out._key, input._key]
@@ -772,6 +799,8 @@ def triu_(input: Tensor, diagonal: int = 0) -> Tensor:
 
     In-place variant of `triu`.
     """
+    if diagonal.__class__ is not int:
+        diagonal = as_int(diagonal, "triu", "diagonal", 2)
     try:
         call = _triu_inplace[input._key]
     except AttributeError:
@@ -787,6 +816,12 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 
     Spreads the last dimension over the diagonal of two new dimensions `dim1` and `dim2`.
     """
+    if offset.__class__ is not int:
+        offset = as_int(offset, "diag_embed", "offset", 2)
+    if dim1.__class__ is not int:
+        dim1 = as_int(dim1, "diag_embed", "dim1", 3)
+    if dim2.__class__ is not int:
+        dim2 = as_int(dim2, "diag_embed", "dim2", 4)
     try:
         call = _diag_embed[input._key]
     except AttributeError:
@@ -808,6 +843,8 @@ def gather(
     `out[i][j] = self[index[i][j]][j]` for `dim=0`, and alike for the others. `index` has as many
     dimensions as `self` and is nowhere larger, except along `dim`. The result has its shape.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "gather", "dim", 2)
     if out is not None:
         try:
             call = _gather_out[out._key, input._key, index._key]
@@ -830,6 +867,8 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
 
     Takes the slices of `dim` that the vector `index` names, in its order. The result is a copy.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "index_select", "dim", 2)
     if out is not None:
         try:
             call = _index_select_out[out._key, input._key, index._key]
@@ -940,6 +979,8 @@ def embedding(
     The row `padding_idx` gets no gradient; `scale_grad_by_freq` divides a row's gradient by the
     number of its occurrences.
     """
+    if padding_idx.__class__ is not int:
+        padding_idx = as_int(padding_idx, "embedding", "padding_idx", 3)
     try:
         call = _embedding[weight._key, indices._key]
     except AttributeError:
@@ -962,6 +1003,10 @@ def embedding_dense_backward(
 
     Adds the rows of `grad_output` into a zero tensor of `num_weights` rows: embedding's gradient.
     """
+    if num_weights.__class__ is not int:
+        num_weights = as_int(num_weights, "embedding_dense_backward", "num_weights", 3)
+    if padding_idx.__class__ is not int:
+        padding_idx = as_int(padding_idx, "embedding_dense_backward", "padding_idx", 4)
     try:
         call = _embedding_dense_backward[grad_output._key, indices._key]
     except AttributeError:
@@ -979,6 +1024,8 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
 
     `num_classes=-1` takes one more than the largest class found.
     """
+    if num_classes.__class__ is not int:
+        num_classes = as_int(num_classes, "one_hot", "num_classes", 2)
     try:
         call = _one_hot[input._key]
     except AttributeError:
@@ -1042,6 +1089,8 @@ def index_add(
 
     An index that occurs twice gets both slices.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "index_add", "dim", 2)
     if out is not None:
         try:
             call = _index_add_out[out._key, input._key, index._key, source._key]
@@ -1063,6 +1112,8 @@ def index_add_(
 
     In-place variant of `index_add`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "index_add", "dim", 2)
     try:
         call = _index_add_inplace[input._key, index._key, source._key]
     except AttributeError:
@@ -1082,6 +1133,8 @@ def index_copy(
 
     Copies the slices of `source` over the slices of `self` that `index` names.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "index_copy", "dim", 2)
     if out is not None:
         try:
             call = _index_copy_out[out._key, input._key, index._key, source._key]
@@ -1100,6 +1153,8 @@ def index_copy_(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tenso
 
     In-place variant of `index_copy`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "index_copy", "dim", 2)
     try:
         call = _index_copy_inplace[input._key, index._key, source._key]
     except AttributeError:
@@ -1116,6 +1171,8 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | Number) -
 
     Fills the slices along `dim` that `index` names with one value, a number or a 0-d tensor.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "index_fill", "dim", 2)
     try:
         call = _index_fill_int_Scalar[
             input._key, index._key, value._key if value.__class__ is Tensor else kind_of(value)
@@ -1131,6 +1188,8 @@ def index_fill_(input: Tensor, dim: int, index: Tensor, value: Tensor | Number) 
 
     In-place variant of `index_fill`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "index_fill", "dim", 2)
     try:
         call = _index_fill_int_Scalar_inplace[
             input._key, index._key, value._key if value.__class__ is Tensor else kind_of(value)
@@ -1162,6 +1221,8 @@ def index_reduce(
 
     `reduce` is `prod`, `mean`, `amax` or `amin`; `include_self=False` leaves out the old values.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "index_reduce", "dim", 2)
     if out is not None:
         try:
             call = _index_reduce_out[out._key, input._key, index._key, source._key]
@@ -1189,6 +1250,8 @@ def index_reduce_(
 
     In-place variant of `index_reduce`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "index_reduce", "dim", 2)
     try:
         call = _index_reduce_inplace[input._key, index._key, source._key]
     except AttributeError:
@@ -1238,6 +1301,8 @@ def scatter__src(
 
     `self[index[i][j]][j] = src[i][j]` for `dim=0`. Of several writes to one place any may stay.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "scatter", "dim", 2)
     if out is not None:
         try:
             call = _scatter_src_out[out._key, input._key, index._key, src._key]
@@ -1256,6 +1321,8 @@ def scatter___src(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor
 
     In-place variant of `scatter`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "scatter", "dim", 2)
     try:
         call = _scatter_src_inplace[input._key, index._key, src._key]
     except AttributeError:
@@ -1275,6 +1342,8 @@ def scatter__value(
 
     Writes one number into `self` at the places along `dim` given by `index`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "scatter", "dim", 2)
     if out is not None:
         try:
             call = _scatter_value_out[out._key, input._key, index._key]
@@ -1293,6 +1362,8 @@ def scatter___value(input: Tensor, dim: int, index: Tensor, value: Number) -> Te
 
     In-place variant of `scatter`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "scatter", "dim", 2)
     try:
         call = _scatter_value_inplace[input._key, index._key]
     except AttributeError:
@@ -1312,6 +1383,8 @@ def scatter__reduce(
 
     Combines `src` into `self` at the places along `dim` given by `index`, by `add` or `multiply`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "scatter", "dim", 2)
     if out is not None:
         try:
             call = _scatter_reduce_out[out._key, input._key, index._key, src._key]
@@ -1331,6 +1404,8 @@ def scatter___reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, *, red
 
     In-place variant of `scatter`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "scatter", "dim", 2)
     try:
         call = _scatter_reduce_inplace[input._key, index._key, src._key]
     except AttributeError:
@@ -1351,6 +1426,8 @@ def scatter__value_reduce(
 
     Combines a number into `self` at the places along `dim` given by `index`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "scatter", "dim", 2)
     if out is not None:
         try:
             call = _scatter_value_reduce_out[out._key, input._key, index._key]
@@ -1372,6 +1449,8 @@ def scatter___value_reduce(
 
     In-place variant of `scatter`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "scatter", "dim", 2)
     try:
         call = _scatter_value_reduce_inplace[input._key, index._key]
     except AttributeError:
@@ -1391,6 +1470,8 @@ def scatter_add(
 
     Adds `src` into `self` at the places along `dim` given by `index`. Repeated places add up.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "scatter_add", "dim", 2)
     if out is not None:
         try:
             call = _scatter_add_out[out._key, input._key, index._key, src._key]
@@ -1409,6 +1490,8 @@ def scatter_add_(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 
     In-place variant of `scatter_add`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "scatter_add", "dim", 2)
     try:
         call = _scatter_add_inplace[input._key, index._key, src._key]
     except AttributeError:
@@ -1439,6 +1522,8 @@ def scatter_reduce(
     `reduce` is `sum`, `prod`, `mean`, `amax` or `amin`; `include_self=False` leaves out the old
         values.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "scatter_reduce", "dim", 2)
     if out is not None:
         try:
             call = _scatter_reduce_two_out[out._key, input._key, index._key, src._key]
@@ -1460,6 +1545,8 @@ def scatter_reduce_(
 
     In-place variant of `scatter_reduce`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "scatter_reduce", "dim", 2)
     try:
         call = _scatter_reduce_two_inplace[input._key, index._key, src._key]
     except AttributeError:
@@ -1540,6 +1627,8 @@ def sort__default(
 
     NaN is greater than any number. Ties keep no promised order; ask `stable=True` for that.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "sort", "dim", 2)
     if out is not None:
         try:
             call = _sort_out[tensors_of(out), input._key]
@@ -1570,6 +1659,8 @@ def sort__stable(
 
     Sorts along `dim`, ties in their original order.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "sort", "dim", 0)
     if out is not None:
         try:
             call = _sort_stable_out[tensors_of(out), input._key]
@@ -1603,6 +1694,10 @@ def topk(
 
     NaN counts as the greatest value. With `sorted=False` their order is not promised.
     """
+    if k.__class__ is not int:
+        k = as_int(k, "topk", "k", 2)
+    if dim.__class__ is not int:
+        dim = as_int(dim, "topk", "dim", 3)
     if out is not None:
         try:
             call = _topk_out[tensors_of(out), input._key]
@@ -1633,6 +1728,10 @@ def kthvalue(
 
     Returns the `k`-th smallest value along `dim` (counting from 1), and where it stands.
     """
+    if k.__class__ is not int:
+        k = as_int(k, "kthvalue", "k", 2)
+    if dim.__class__ is not int:
+        dim = as_int(dim, "kthvalue", "dim", 3)
     if out is not None:
         try:
             call = _kthvalue_out[tensors_of(out), input._key]
@@ -1674,6 +1773,8 @@ def median__dim(
 
     Returns the median along `dim` (the lower middle one), and where it stands. A NaN wins.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "median", "dim", 2)
     if out is not None:
         try:
             call = _median_dim_out[tensors_of(out), input._key]
@@ -1713,6 +1814,8 @@ def nanmedian__dim(
 
     Returns the median along `dim` of the elements that are not NaN, and where it stands.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "nanmedian", "dim", 2)
     if out is not None:
         try:
             call = _nanmedian_dim_out[tensors_of(out), input._key]
@@ -1737,6 +1840,8 @@ def mode(
 
     Returns the most frequent value along `dim` (the smallest of several), and its last place.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "mode", "dim", 2)
     if out is not None:
         try:
             call = _mode_out[tensors_of(out), input._key]
@@ -1783,6 +1888,8 @@ def unique_dim(
 
     Returns the distinct slices along `dim` in ascending order, the inverse map, and the counts.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "unique_dim", "dim", 2)
     try:
         call = _unique_dim[input._key]
     except AttributeError:
@@ -1801,6 +1908,8 @@ def _unique_consecutive(
 
     Drops repetitions that stand next to each other; also returns the inverse map and the counts.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_int(dim, "_unique_consecutive", "dim", 4)
     try:
         call = __unique_consecutive[input._key]
     except AttributeError:
@@ -1937,6 +2046,8 @@ def argmax(
 
     Returns the place of the largest element, along `dim` or in the flattened tensor. NaN wins.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_int(dim, "argmax", "dim", 2)
     if out is not None:
         try:
             call = _argmax_out[out._key, input._key]
@@ -1961,6 +2072,8 @@ def argmin(
 
     Returns the place of the smallest element, along `dim` or in the flattened tensor. NaN wins.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_int(dim, "argmin", "dim", 2)
     if out is not None:
         try:
             call = _argmin_out[out._key, input._key]
@@ -1985,6 +2098,8 @@ def max__dim(
 
     Returns the largest value along `dim`, and where it first stands. NaN wins.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "max", "dim", 2)
     if out is not None:
         try:
             call = _max_dim_out[tensors_of(out), input._key]
@@ -2009,6 +2124,8 @@ def min__dim(
 
     Returns the smallest value along `dim`, and where it first stands. NaN wins.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "min", "dim", 2)
     if out is not None:
         try:
             call = _min_dim_out[tensors_of(out), input._key]
@@ -2030,6 +2147,8 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
     Counts how often each non-negative integer occurs, or sums the `weights` of its occurrences.
     """
+    if minlength.__class__ is not int:
+        minlength = as_int(minlength, "bincount", "minlength", 3)
     try:
         call = _bincount[input._key, None if weights is None else weights._key]
     except AttributeError:
@@ -2050,6 +2169,8 @@ def histc(
 
     If both bounds are zero, the smallest and largest element serve.
     """
+    if bins.__class__ is not int:
+        bins = as_int(bins, "histc", "bins", 2)
     if out is not None:
         try:
             call = _histc_out[out._key, input._key]
@@ -2077,6 +2198,8 @@ def cumsum(
 
     Integers and booleans are summed as int64 unless `dtype` says otherwise.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "cumsum", "dim", 2)
     if out is not None:
         try:
             call = _cumsum_out[out._key, input._key]
@@ -2095,6 +2218,8 @@ def cumsum_(input: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
 
     In-place variant of `cumsum`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "cumsum", "dim", 2)
     try:
         call = _cumsum_inplace[input._key]
     except AttributeError:
@@ -2116,6 +2241,8 @@ def cumprod(
 
     Integers and booleans are multiplied as int64 unless `dtype` says otherwise.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "cumprod", "dim", 2)
     if out is not None:
         try:
             call = _cumprod_out[out._key, input._key]
@@ -2134,6 +2261,8 @@ def cumprod_(input: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
 
     In-place variant of `cumprod`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "cumprod", "dim", 2)
     try:
         call = _cumprod_inplace[input._key]
     except AttributeError:
@@ -2150,6 +2279,8 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
 
     Returns the logarithm of the cumulative sum of exponentials along `dim`, without overflow.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "logcumsumexp", "dim", 2)
     if out is not None:
         try:
             call = _logcumsumexp_out[out._key, input._key]
@@ -2175,6 +2306,8 @@ def cummax(
     Returns the largest value so far along `dim`, and its place: the latest of equal ones. NaN
         stays.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "cummax", "dim", 2)
     if out is not None:
         try:
             call = _cummax_out[tensors_of(out), input._key]
@@ -2200,6 +2333,8 @@ def cummin(
     Returns the smallest value so far along `dim`, and its place: the latest of equal ones. NaN
         stays.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "cummin", "dim", 2)
     if out is not None:
         try:
             call = _cummin_out[tensors_of(out), input._key]
@@ -2259,6 +2394,10 @@ def random___from(
 
     Fills the tensor with whole numbers from `from_` to `to - 1`.
     """
+    if from_.__class__ is not int:
+        from_ = as_int(from_, "random_", "from_", 2)
+    if to is not None and to.__class__ is not int:
+        to = as_int(to, "random_", "to", 3)
     try:
         call = _random__from[self._key]
     except AttributeError:
@@ -2274,6 +2413,8 @@ def random___to(self: Tensor, to: int, *, generator: Generator | None = None) ->
 
     Fills the tensor with whole numbers from 0 to `to - 1`.
     """
+    if to.__class__ is not int:
+        to = as_int(to, "random_", "to", 2)
     try:
         call = _random__to[self._key]
     except AttributeError:
@@ -2435,6 +2576,8 @@ def multinomial(
 
     Draws `num_samples` indices from each row, with probabilities proportional to its elements.
     """
+    if num_samples.__class__ is not int:
+        num_samples = as_int(num_samples, "multinomial", "num_samples", 2)
     if out is not None:
         try:
             call = _multinomial_out[out._key, input._key]
@@ -2471,6 +2614,8 @@ def _randperm(n: int, *, generator: Generator | None = None) -> Tensor:
 
     Returns a random order of the integers 0 to `n - 1`, as int64.
     """
+    if n.__class__ is not int:
+        n = as_int(n, "_randperm", "n", 1)
     try:
         call = __randperm[()]
     except AttributeError:
@@ -2963,6 +3108,8 @@ def _lu_permutation(pivots: Tensor, rows: int, dtype: dtype) -> Tensor:
 
     Returns the permutation matrix of row exchanges done one after the other.
     """
+    if rows.__class__ is not int:
+        rows = as_int(rows, "_lu_permutation", "rows", 2)
     try:
         call = __lu_permutation[pivots._key]
     except AttributeError:
@@ -3339,6 +3486,9 @@ def _fft_r2c(input: Tensor, dim: Sequence[int], normalization: int, onesided: bo
     Returns the Fourier transform of real numbers over dims counted from 0, the last one halved if
     `onesided`.
     """
+    dim = as_ints(dim, "_fft_r2c", "dim", 2)
+    if normalization.__class__ is not int:
+        normalization = as_int(normalization, "_fft_r2c", "normalization", 3)
     try:
         call = __fft_r2c[input._key]
     except AttributeError:
@@ -3354,6 +3504,11 @@ def _fft_c2r(input: Tensor, dim: Sequence[int], normalization: int, last_dim_siz
 
     Returns the real numbers of which half a Fourier transform is given.
     """
+    dim = as_ints(dim, "_fft_c2r", "dim", 2)
+    if normalization.__class__ is not int:
+        normalization = as_int(normalization, "_fft_c2r", "normalization", 3)
+    if last_dim_size.__class__ is not int:
+        last_dim_size = as_int(last_dim_size, "_fft_c2r", "last_dim_size", 4)
     try:
         call = __fft_c2r[input._key]
     except AttributeError:
@@ -3369,6 +3524,9 @@ def _fft_c2c(input: Tensor, dim: Sequence[int], normalization: int, forward: boo
 
     Returns the Fourier transform of complex numbers.
     """
+    dim = as_ints(dim, "_fft_c2c", "dim", 2)
+    if normalization.__class__ is not int:
+        normalization = as_int(normalization, "_fft_c2c", "normalization", 3)
     try:
         call = __fft_c2c[input._key]
     except AttributeError:
@@ -3397,6 +3555,8 @@ def linalg_vector_norm(
     `ord=0` counts non-zero elements, `inf` and `-inf` take the largest and smallest magnitude.
     Complex input gives a real result.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_ints(dim, "linalg_vector_norm", "dim", 3)
     if out is not None:
         try:
             call = _linalg_vector_norm_out[out._key, input._key]
@@ -3421,6 +3581,8 @@ def softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
     `exp(x) / sum(exp(x))`, computed with the largest element subtracted first. `dtype` converts
     the input before, which integers need.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "softmax", "dim", 2)
     try:
         call = _softmax_int[input._key]
     except AttributeError:
@@ -3436,6 +3598,8 @@ def log_softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
 
     The logarithm of `softmax` along `dim`, accurate where the logarithm of its result is not.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "log_softmax", "dim", 2)
     try:
         call = _log_softmax_int[input._key]
     except AttributeError:
@@ -3454,6 +3618,8 @@ def _softmax_backward_data(
 
     The gradient of `softmax`: `output * (grad_output - sum(grad_output * output))` along `dim`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "_softmax_backward_data", "dim", 3)
     try:
         call = __softmax_backward_data[grad_output._key, output._key]
     except AttributeError:
@@ -3472,6 +3638,8 @@ def _log_softmax_backward_data(
 
     The gradient of `log_softmax`: `grad_output - exp(output) * sum(grad_output)` along `dim`.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "_log_softmax_backward_data", "dim", 3)
     try:
         call = __log_softmax_backward_data[grad_output._key, output._key]
     except AttributeError:
@@ -3492,6 +3660,8 @@ def logsumexp(
 
     Over no elements it is `-inf`.
     """
+    if dim.__class__ is not int:
+        dim = as_ints(dim, "logsumexp", "dim", 2)
     if out is not None:
         try:
             call = _logsumexp_out[out._key, input._key]
@@ -3516,6 +3686,10 @@ def nll_loss_forward(
 
     The losses of `nll_loss`, or their mean (`reduction` 1) or sum (2), and the sum of the weights.
     """
+    if reduction.__class__ is not int:
+        reduction = as_int(reduction, "nll_loss_forward", "reduction", 4)
+    if ignore_index.__class__ is not int:
+        ignore_index = as_int(ignore_index, "nll_loss_forward", "ignore_index", 5)
     try:
         call = _nll_loss_forward[input._key, target._key, None if weight is None else weight._key]
     except AttributeError:
@@ -3534,6 +3708,10 @@ def _cross_entropy_rows(
 
     `cross_entropy` of rows of scores, the logarithms of their softmax, and the sum of the weights.
     """
+    if reduction.__class__ is not int:
+        reduction = as_int(reduction, "_cross_entropy_rows", "reduction", 4)
+    if ignore_index.__class__ is not int:
+        ignore_index = as_int(ignore_index, "_cross_entropy_rows", "ignore_index", 5)
     try:
         call = __cross_entropy_rows[
             input._key, target._key, None if weight is None else weight._key
@@ -3560,6 +3738,10 @@ def _cross_entropy_rows_backward(
 
     The gradient of `_cross_entropy_rows` with respect to the scores.
     """
+    if reduction.__class__ is not int:
+        reduction = as_int(reduction, "_cross_entropy_rows_backward", "reduction", 6)
+    if ignore_index.__class__ is not int:
+        ignore_index = as_int(ignore_index, "_cross_entropy_rows_backward", "ignore_index", 7)
     try:
         call = __cross_entropy_rows_backward[
             grad_output._key,
@@ -3594,6 +3776,11 @@ def _nll_loss_backward(
 
     The gradient of `nll_loss` with respect to its input of shape `sizes`.
     """
+    sizes = as_ints(sizes, "_nll_loss_backward", "sizes", 5)
+    if reduction.__class__ is not int:
+        reduction = as_int(reduction, "_nll_loss_backward", "reduction", 6)
+    if ignore_index.__class__ is not int:
+        ignore_index = as_int(ignore_index, "_nll_loss_backward", "ignore_index", 7)
     try:
         call = __nll_loss_backward[
             grad_output._key,
@@ -3627,6 +3814,12 @@ def convolution(
 
     The convolution behind `conv1d` to `conv3d` and their transposes, for a batched input.
     """
+    stride = as_ints(stride, "convolution", "stride", 4)
+    padding = as_ints(padding, "convolution", "padding", 5)
+    dilation = as_ints(dilation, "convolution", "dilation", 6)
+    output_padding = as_ints(output_padding, "convolution", "output_padding", 8)
+    if groups.__class__ is not int:
+        groups = as_int(groups, "convolution", "groups", 9)
     try:
         call = _convolution[input._key, weight._key, None if bias is None else bias._key]
     except AttributeError:
@@ -3652,6 +3845,12 @@ def _convolution_grad_input(
 
     The gradient of `convolution` with respect to its input of shape `sizes`.
     """
+    sizes = as_ints(sizes, "_convolution_grad_input", "sizes", 3)
+    stride = as_ints(stride, "_convolution_grad_input", "stride", 4)
+    padding = as_ints(padding, "_convolution_grad_input", "padding", 5)
+    dilation = as_ints(dilation, "_convolution_grad_input", "dilation", 6)
+    if groups.__class__ is not int:
+        groups = as_int(groups, "_convolution_grad_input", "groups", 8)
     try:
         call = __convolution_grad_input[grad_output._key, weight._key]
     except AttributeError:
@@ -3677,6 +3876,12 @@ def _convolution_grad_weight(
 
     The gradient of `convolution` with respect to its weight of shape `sizes`.
     """
+    sizes = as_ints(sizes, "_convolution_grad_weight", "sizes", 3)
+    stride = as_ints(stride, "_convolution_grad_weight", "stride", 4)
+    padding = as_ints(padding, "_convolution_grad_weight", "padding", 5)
+    dilation = as_ints(dilation, "_convolution_grad_weight", "dilation", 6)
+    if groups.__class__ is not int:
+        groups = as_int(groups, "_convolution_grad_weight", "groups", 8)
     try:
         call = __convolution_grad_weight[grad_output._key, input._key]
     except AttributeError:
@@ -3699,6 +3904,14 @@ def im2col(
 
     Lays out the patches under a sliding window as columns; `nn.functional.unfold` calls it.
     """
+    if kernel_size.__class__ is not int:
+        kernel_size = as_ints(kernel_size, "im2col", "kernel_size", 2)
+    if dilation.__class__ is not int:
+        dilation = as_ints(dilation, "im2col", "dilation", 3)
+    if padding.__class__ is not int:
+        padding = as_ints(padding, "im2col", "padding", 4)
+    if stride.__class__ is not int:
+        stride = as_ints(stride, "im2col", "stride", 5)
     try:
         call = _im2col[input._key]
     except AttributeError:
@@ -3722,6 +3935,16 @@ def col2im(
 
     Sums columns of patches back into an image; `nn.functional.fold` calls it.
     """
+    if output_size.__class__ is not int:
+        output_size = as_ints(output_size, "col2im", "output_size", 2)
+    if kernel_size.__class__ is not int:
+        kernel_size = as_ints(kernel_size, "col2im", "kernel_size", 3)
+    if dilation.__class__ is not int:
+        dilation = as_ints(dilation, "col2im", "dilation", 4)
+    if padding.__class__ is not int:
+        padding = as_ints(padding, "col2im", "padding", 5)
+    if stride.__class__ is not int:
+        stride = as_ints(stride, "col2im", "stride", 6)
     try:
         call = _col2im[input._key]
     except AttributeError:
@@ -3745,6 +3968,14 @@ def max_pool2d_with_indices(
 
     Returns the largest element of each window, and its place in the flattened spatial dimensions.
     """
+    if kernel_size.__class__ is not int:
+        kernel_size = as_ints(kernel_size, "max_pool2d_with_indices", "kernel_size", 2)
+    if stride.__class__ is not int:
+        stride = as_ints(stride, "max_pool2d_with_indices", "stride", 3)
+    if padding.__class__ is not int:
+        padding = as_ints(padding, "max_pool2d_with_indices", "padding", 4)
+    if dilation.__class__ is not int:
+        dilation = as_ints(dilation, "max_pool2d_with_indices", "dilation", 5)
     try:
         call = _max_pool2d_with_indices[input._key]
     except AttributeError:
@@ -3768,6 +3999,14 @@ def _max_pool2d(
 
     Returns the largest element of each window and not its place, for what needs no gradient.
     """
+    if kernel_size.__class__ is not int:
+        kernel_size = as_ints(kernel_size, "_max_pool2d", "kernel_size", 2)
+    if stride.__class__ is not int:
+        stride = as_ints(stride, "_max_pool2d", "stride", 3)
+    if padding.__class__ is not int:
+        padding = as_ints(padding, "_max_pool2d", "padding", 4)
+    if dilation.__class__ is not int:
+        dilation = as_ints(dilation, "_max_pool2d", "dilation", 5)
     try:
         call = __max_pool2d[input._key]
     except AttributeError:
@@ -3791,6 +4030,14 @@ def max_pool3d_with_indices(
 
     Returns the largest element of each window, and its place in the flattened spatial dimensions.
     """
+    if kernel_size.__class__ is not int:
+        kernel_size = as_ints(kernel_size, "max_pool3d_with_indices", "kernel_size", 2)
+    if stride.__class__ is not int:
+        stride = as_ints(stride, "max_pool3d_with_indices", "stride", 3)
+    if padding.__class__ is not int:
+        padding = as_ints(padding, "max_pool3d_with_indices", "padding", 4)
+    if dilation.__class__ is not int:
+        dilation = as_ints(dilation, "max_pool3d_with_indices", "dilation", 5)
     try:
         call = _max_pool3d_with_indices[input._key]
     except AttributeError:
@@ -3808,6 +4055,9 @@ def _max_pool_backward(
 
     Adds every gradient at the place that its window chose, in zeros of shape `sizes`.
     """
+    sizes = as_ints(sizes, "_max_pool_backward", "sizes", 3)
+    if count.__class__ is not int:
+        count = as_int(count, "_max_pool_backward", "count", 4)
     try:
         call = __max_pool_backward[grad_output._key, indices._key]
     except AttributeError:
@@ -3834,6 +4084,14 @@ def avg_pool2d(
 
     `count_include_pad` says whether padding counts as zeros; `divisor_override` replaces the count.
     """
+    if kernel_size.__class__ is not int:
+        kernel_size = as_ints(kernel_size, "avg_pool2d", "kernel_size", 2)
+    if stride is not None and stride.__class__ is not int:
+        stride = as_ints(stride, "avg_pool2d", "stride", 3)
+    if padding.__class__ is not int:
+        padding = as_ints(padding, "avg_pool2d", "padding", 4)
+    if divisor_override is not None and divisor_override.__class__ is not int:
+        divisor_override = as_int(divisor_override, "avg_pool2d", "divisor_override", 7)
     try:
         call = _avg_pool2d[input._key]
     except AttributeError:
@@ -3860,6 +4118,14 @@ def avg_pool3d(
 
     `count_include_pad` says whether padding counts as zeros; `divisor_override` replaces the count.
     """
+    if kernel_size.__class__ is not int:
+        kernel_size = as_ints(kernel_size, "avg_pool3d", "kernel_size", 2)
+    if stride is not None and stride.__class__ is not int:
+        stride = as_ints(stride, "avg_pool3d", "stride", 3)
+    if padding.__class__ is not int:
+        padding = as_ints(padding, "avg_pool3d", "padding", 4)
+    if divisor_override is not None and divisor_override.__class__ is not int:
+        divisor_override = as_int(divisor_override, "avg_pool3d", "divisor_override", 7)
     try:
         call = _avg_pool3d[input._key]
     except AttributeError:
@@ -3886,6 +4152,15 @@ def _avg_pool_backward(
 
     Spreads every gradient over its window, in zeros of shape `sizes`.
     """
+    sizes = as_ints(sizes, "_avg_pool_backward", "sizes", 2)
+    kernel_size = as_ints(kernel_size, "_avg_pool_backward", "kernel_size", 3)
+    if stride is not None:
+        stride = as_ints(stride, "_avg_pool_backward", "stride", 4)
+    padding = as_ints(padding, "_avg_pool_backward", "padding", 5)
+    if divisor_override is not None and divisor_override.__class__ is not int:
+        divisor_override = as_int(divisor_override, "_avg_pool_backward", "divisor_override", 8)
+    if count.__class__ is not int:
+        count = as_int(count, "_avg_pool_backward", "count", 9)
     try:
         call = __avg_pool_backward[grad_output._key]
     except AttributeError:
@@ -3911,6 +4186,8 @@ def _adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int]) -> Ten
 
     The mean of each of `output_size` windows, which cover the input evenly.
     """
+    if output_size.__class__ is not int:
+        output_size = as_ints(output_size, "_adaptive_avg_pool2d", "output_size", 2)
     try:
         call = __adaptive_avg_pool2d[input._key]
     except AttributeError:
@@ -3926,6 +4203,8 @@ def _adaptive_max_pool2d(input: Tensor, output_size: int | Sequence[int]) -> tup
 
     The largest element of each of `output_size` windows, and its place.
     """
+    if output_size.__class__ is not int:
+        output_size = as_ints(output_size, "_adaptive_max_pool2d", "output_size", 2)
     try:
         call = __adaptive_max_pool2d[input._key]
     except AttributeError:
@@ -3941,6 +4220,8 @@ def _adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int]) -> Ten
 
     The mean of each of `output_size` windows, which cover the input evenly.
     """
+    if output_size.__class__ is not int:
+        output_size = as_ints(output_size, "_adaptive_avg_pool3d", "output_size", 2)
     try:
         call = __adaptive_avg_pool3d[input._key]
     except AttributeError:
@@ -3956,6 +4237,8 @@ def _adaptive_max_pool3d(input: Tensor, output_size: int | Sequence[int]) -> tup
 
     The largest element of each of `output_size` windows, and its place.
     """
+    if output_size.__class__ is not int:
+        output_size = as_ints(output_size, "_adaptive_max_pool3d", "output_size", 2)
     try:
         call = __adaptive_max_pool3d[input._key]
     except AttributeError:
@@ -3971,6 +4254,9 @@ def _adaptive_avg_pool_backward(grad_output: Tensor, sizes: Sequence[int], count
 
     Spreads every gradient over its window, in zeros of shape `sizes`.
     """
+    sizes = as_ints(sizes, "_adaptive_avg_pool_backward", "sizes", 2)
+    if count.__class__ is not int:
+        count = as_int(count, "_adaptive_avg_pool_backward", "count", 3)
     try:
         call = __adaptive_avg_pool_backward[grad_output._key]
     except AttributeError:
@@ -3998,6 +4284,8 @@ def var__correction(
     The sum of squared distances from the mean is divided by the count less `correction`, which is
     1 by default (Bessel's).
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_ints(dim, "var", "dim", 2)
     if out is not None:
         try:
             call = _var_correction_out[out._key, input._key]
@@ -4028,6 +4316,8 @@ def std__correction(
 
     Returns the standard deviation over `dim`, or of all elements: the root of `var`.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_ints(dim, "std", "dim", 2)
     if out is not None:
         try:
             call = _std_correction_out[out._key, input._key]
@@ -4056,6 +4346,8 @@ def var_mean__correction(
 
     Returns the variance and the mean over `dim`, or of all elements.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_ints(dim, "var_mean", "dim", 2)
     try:
         call = _var_mean_correction[input._key]
     except AttributeError:
@@ -4078,6 +4370,8 @@ def std_mean__correction(
 
     Returns the standard deviation and the mean over `dim`, or of all elements.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_ints(dim, "std_mean", "dim", 2)
     try:
         call = _std_mean_correction[input._key]
     except AttributeError:
@@ -4184,6 +4478,7 @@ def native_layer_norm(
 
     Layer normalisation, and each row's mean and inverse standard deviation.
     """
+    normalized_shape = as_ints(normalized_shape, "native_layer_norm", "normalized_shape", 2)
     try:
         call = _native_layer_norm[
             input._key, None if weight is None else weight._key, None if bias is None else bias._key
@@ -4212,6 +4507,9 @@ def native_layer_norm_backward(
 
     The gradients of `native_layer_norm` with respect to input, weight and bias.
     """
+    normalized_shape = as_ints(
+        normalized_shape, "native_layer_norm_backward", "normalized_shape", 3
+    )
     try:
         call = _native_layer_norm_backward[
             grad_out._key,
@@ -4246,6 +4544,14 @@ def native_group_norm(
 
     Group normalisation, and the mean and inverse standard deviation of each sample's groups.
     """
+    if N.__class__ is not int:
+        N = as_int(N, "native_group_norm", "N", 4)
+    if C.__class__ is not int:
+        C = as_int(C, "native_group_norm", "C", 5)
+    if HxW.__class__ is not int:
+        HxW = as_int(HxW, "native_group_norm", "HxW", 6)
+    if group.__class__ is not int:
+        group = as_int(group, "native_group_norm", "group", 7)
     try:
         call = _native_group_norm[
             input._key, None if weight is None else weight._key, None if bias is None else bias._key
@@ -4275,6 +4581,14 @@ def native_group_norm_backward(
 
     The gradients of `native_group_norm` with respect to input, weight and bias.
     """
+    if N.__class__ is not int:
+        N = as_int(N, "native_group_norm_backward", "N", 6)
+    if C.__class__ is not int:
+        C = as_int(C, "native_group_norm_backward", "C", 7)
+    if HxW.__class__ is not int:
+        HxW = as_int(HxW, "native_group_norm_backward", "HxW", 8)
+    if group.__class__ is not int:
+        group = as_int(group, "native_group_norm_backward", "group", 9)
     try:
         call = _native_group_norm_backward[
             grad_out._key, input._key, mean._key, rstd._key, None if weight is None else weight._key
@@ -4296,6 +4610,7 @@ def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Ten
 
     Negative widths cut off.
     """
+    pad = as_ints(pad, "constant_pad_nd", "pad", 2)
     try:
         call = _constant_pad_nd[input._key]
     except AttributeError:

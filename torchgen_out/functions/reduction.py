@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from runtime.core.dtype import dtype
 from runtime.core.tensor import Tensor
+from runtime.ops.integers import as_int, as_ints
 from torchgen_out.operators import reduction as operators
 
 Number = bool | int | float | complex
@@ -31,6 +32,8 @@ def all(
 
     Without `dim` the whole tensor is tested. nan counts as true.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_ints(dim, "all", "dim", 2)
     if out is not None:
         try:
             call = _all_dims_out[out._key, input._key]
@@ -61,6 +64,8 @@ def amax(
 
     nan wins. Equal largest elements share the gradient evenly. An empty reduction is an error.
     """
+    if dim.__class__ is not int:
+        dim = as_ints(dim, "amax", "dim", 2)
     if out is not None:
         try:
             call = _amax_out[out._key, input._key]
@@ -91,6 +96,8 @@ def amin(
 
     nan wins. Equal smallest elements share the gradient evenly. An empty reduction is an error.
     """
+    if dim.__class__ is not int:
+        dim = as_ints(dim, "amin", "dim", 2)
     if out is not None:
         try:
             call = _amin_out[out._key, input._key]
@@ -121,6 +128,8 @@ def any(
 
     Without `dim` the whole tensor is tested. nan counts as true.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_ints(dim, "any", "dim", 2)
     if out is not None:
         try:
             call = _any_dims_out[out._key, input._key]
@@ -170,6 +179,8 @@ def mean(
 
     Integers are refused unless `dtype` names a floating-point type to convert to first.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_ints(dim, "mean", "dim", 2)
     if out is not None:
         try:
             call = _mean_dim_out[out._key, input._key]
@@ -219,6 +230,8 @@ def nansum(
 
     Otherwise as `sum`: integers and `bool` are summed in int64.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_ints(dim, "nansum", "dim", 2)
     if out is not None:
         try:
             call = _nansum_out[out._key, input._key]
@@ -251,6 +264,8 @@ def prod(
 
     Integers and `bool` are multiplied in int64. `dtype` converts before multiplying.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_int(dim, "prod", "dim", 2)
     if out is not None:
         try:
             call = _prod_dim_int_out[out._key, input._key]
@@ -284,6 +299,8 @@ def sum(
     Integers and `bool` are summed in int64. `dtype` converts before summing, which keeps a sum of
     small types from overflowing. `keepdim` leaves the summed dimensions with size 1.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_ints(dim, "sum", "dim", 2)
     if out is not None:
         try:
             call = _sum_dim_IntList_out[out._key, input._key]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from runtime.core.tensor import Tensor
 from runtime.dispatch.signature import tensors_of
+from runtime.ops.integers import as_int
 from torchgen_out import return_types
 from torchgen_out.operators import dispatch as operators
 
@@ -56,6 +57,8 @@ def max__dim(
 
     Return the largest elements along `dim`, and where they stand.
     """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "max", "dim", 2)
     if out is not None:
         try:
             call = _max_dim_out[tensors_of(out), input._key]

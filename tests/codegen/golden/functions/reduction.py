@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from runtime.core.dtype import dtype
 from runtime.core.tensor import Tensor
+from runtime.ops.integers import as_ints
 from torchgen_out.operators import reduction as operators
 
 Number = bool | int | float | complex
@@ -31,6 +32,8 @@ def mean(
 
     Average along `dim`.
     """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_ints(dim, "mean", "dim", 2)
     if out is not None:
         try:
             call = _mean_dim_out[out._key, input._key]

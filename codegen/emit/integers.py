@@ -1,0 +1,66 @@
+"""What bindings ask of arguments that the schema says are integers, or lists of them.
+
+Plans are remembered by equality, and `1 == 1.0 == True`: what is no integer must not get that far.
+The usual case, an `int`, costs one comparison of classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from codegen.model.operator import Composite, Operator, View
+from codegen.model.schema import Argument
+
+_INTEGERS = (("int",), ("SymInt",))
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Lines of a binding: unless `usual` holds, `parameter` becomes what `function` makes of it."""
+
+    parameter: str
+    unusual: str
+    """When the argument must be looked at, as a condition."""
+    function: str
+    """Of `runtime.ops.integers`."""
+    operator: str
+    argument: str
+    position: int
+
+
+def checks(operator: Operator, names: dict[str, str]) -> tuple[Check, ...]:
+    """The checks of one operator's bindings.
+
+    Views compare the classes of arguments where they look answers up, factories those of sizes;
+    bodies of composites pass their lists on to operators that check.
+    """
+    return tuple(_checks(operator, names))
+
+
+def _checks(operator: Operator, names: dict[str, str]) -> Iterator[Check]:
+    if isinstance(operator.kind, View):
+        return
+    lists_are_passed_on = isinstance(operator.kind, Composite) or operator.has_tag("factory")
+    for position, argument in enumerate(operator.arguments):
+        if argument.type.element.names not in _INTEGERS or len(argument.type.modifiers) > 2:
+            continue
+        if argument.type.is_list and lists_are_passed_on:
+            continue
+        name = names[argument.name]
+        yield Check(
+            name,
+            _unusual(argument, name),
+            "as_ints" if argument.type.is_list else "as_int",
+            operator.base_name,
+            argument.name,
+            0 if argument.is_keyword_only else position + 1,
+        )
+
+
+def _unusual(argument: Argument, name: str) -> str:
+    """A list of a fixed size may be given as the one integer that stands for all."""
+    tests = [f"{name} is not None"] if argument.type.is_optional else []
+    if not argument.type.is_list or argument.type.list_size is not None:
+        tests.append(f"{name}.__class__ is not int")
+    return " and ".join(tests)
