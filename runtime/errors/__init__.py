@@ -75,6 +75,7 @@ from runtime.errors.cuda import (
     export_from_other_device,
     invalid_device_ordinal,
     library_call_failed,
+    no_host_memory,
     no_product_algorithm,
     not_a_cuda_device,
     not_captured,

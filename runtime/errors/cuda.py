@@ -69,6 +69,11 @@ def cuda_out_of_memory(
     )
 
 
+def no_host_memory(wanted: int) -> RuntimeError:
+    """The host has no memory left that could be page-locked."""
+    return RuntimeError(f"CUDA error: out of memory: the host cannot page-lock {_size(wanted)}")
+
+
 def wait_during_capture() -> RuntimeError:
     """A call waits for work that a graph only writes down."""
     return RuntimeError(

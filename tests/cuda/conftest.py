@@ -17,6 +17,7 @@ from runtime.backends.cuda import (
     graphs,
     launching,
     memory,
+    pinned,
     queue,
     streams,
 )
@@ -78,6 +79,7 @@ def _forget() -> None:
     """Forget what was asked of another driver: streams, memory, kernels, the backend itself."""
     streams.forget()
     memory.forget()
+    pinned.forget()
     launching.forget()
     queue.forget()
     faults.forget()

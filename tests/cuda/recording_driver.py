@@ -1,10 +1,13 @@
-"""A driver that does nothing but remember what it was asked."""
+"""A driver that does nothing but remember what it was asked, and refuses what NVIDIA's would."""
 
 from __future__ import annotations
 
 import ctypes
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
+
+import numpy as np
 
 from runtime.backends.cuda.driver import DeviceProperties, Grid, MemoryExhausted, Values
 from runtime.backends.cuda.parameters import Parameters
@@ -30,6 +33,23 @@ PROPERTIES = DeviceProperties(
 
 FIRST_STREAM = 1 << 12
 """Handles of streams are addresses; small numbers have meanings of their own."""
+DEFAULT_STREAMS = (0, 1, 2)
+"""What a device has without having made it."""
+MOST_BLOCKS = (1 << 31) - 1, (1 << 16) - 1
+MOST_THREADS = 1024
+
+
+class Refused(AssertionError):
+    """NVIDIA's driver would answer this call with an error."""
+
+
+@dataclass
+class RecordedEvent:
+    """What there is to an event."""
+
+    device: int
+    timing: bool
+    recorded: bool = False
 
 
 class RecordingDriver:
@@ -47,11 +67,26 @@ class RecordingDriver:
         """Events and streams that are said not to be done."""
         self.entered = -1
         """The device whose context is current."""
+        self.streams: dict[int, int] = {}
+        """The device of each stream that was made here; those of other libraries are not known."""
+        self.events: dict[int, RecordedEvent] = {}
         self._handles = count(1)
 
     def named(self, name: str) -> list[tuple[Any, ...]]:
         """The arguments of all calls of one name."""
         return [call[1:] for call in self.calls if call[0] == name]
+
+    def _check_stream(self, device: int, stream: int) -> None:
+        if not 0 <= device < self.devices:
+            raise Refused(f"CUDA_ERROR_INVALID_DEVICE: {device}")
+        if stream not in DEFAULT_STREAMS and self.streams.get(stream, device) != device:
+            raise Refused(f"CUDA_ERROR_INVALID_HANDLE: stream {stream:#x} is not of cuda:{device}")
+
+    def _check_event(self, event: int, device: int | None = None) -> RecordedEvent:
+        found = self.events.get(event)
+        if found is None or device not in (None, found.device):
+            raise Refused(f"CUDA_ERROR_INVALID_HANDLE: event {event} on cuda:{device}")
+        return found
 
     def enter(self, device: int) -> None:
         assert 0 <= device < self.devices
@@ -74,37 +109,58 @@ class RecordingDriver:
 
     def create_stream(self, device: int, priority: int) -> int:
         self.calls.append(("create_stream", device, priority))
-        return FIRST_STREAM + next(self._handles)
+        stream = FIRST_STREAM + next(self._handles)
+        self.streams[stream] = device
+        return stream
 
     def is_stream_done(self, device: int, stream: int) -> bool:
+        self._check_stream(device, stream)
         return stream not in self.pending
 
     def synchronize_stream(self, device: int, stream: int) -> None:
+        self._check_stream(device, stream)
         self.calls.append(("synchronize_stream", device, stream))
 
     def create_event(self, device: int, timing: bool, blocking: bool) -> int:
         self.calls.append(("create_event", device, timing, blocking))
-        return next(self._handles)
+        event = next(self._handles)
+        self.events[event] = RecordedEvent(device, timing)
+        return event
 
     def destroy_event(self, device: int, event: int) -> None:
+        self._check_event(event)
+        del self.events[event]
         self.calls.append(("destroy_event", device, event))
 
     def record_event(self, device: int, event: int, stream: int) -> None:
+        self._check_stream(device, stream)
+        self._check_event(event, device).recorded = True
         self.calls.append(("record_event", device, event, stream))
 
     def wait_event(self, device: int, stream: int, event: int) -> None:
+        self._check_stream(device, stream)
+        self._check_event(event)
         self.calls.append(("wait_event", device, stream, event))
 
     def is_event_done(self, device: int, event: int) -> bool:
+        self._check_event(event)
         return event not in self.pending
 
     def synchronize_event(self, device: int, event: int) -> None:
+        self._check_event(event)
         self.calls.append(("synchronize_event", device, event))
 
     def elapsed_time(self, device: int, start: int, end: int) -> float:
+        for each in (start, end):
+            found = self._check_event(each, self.events[start].device)
+            if not (found.timing and found.recorded):
+                raise Refused(f"CUDA_ERROR_INVALID_HANDLE: event {each} takes no time")
         return float(end - start)
 
     def allocate(self, device: int, size: int, stream: int) -> int:
+        self._check_stream(device, stream)
+        if not size:
+            raise Refused("CUDA_ERROR_INVALID_VALUE: memory of no bytes")
         if self.in_use + size > self.capacity:
             self.calls.append(("refuse", device, size))
             raise MemoryExhausted
@@ -116,6 +172,7 @@ class RecordingDriver:
         return address
 
     def free(self, device: int, address: int, stream: int) -> None:
+        self._check_stream(device, stream)
         self.in_use -= self.sizes.pop(address)
         self.calls.append(("free", device, address, stream))
 
@@ -131,23 +188,35 @@ class RecordingDriver:
         del self.host[address]
 
     def copy(self, device: int, target: int, source: int, size: int, stream: int) -> None:
+        self._check_stream(device, stream)
         self.calls.append(("copy", device, target, source, size, stream))
 
     def copy_peer(
         self, target_device: int, target: int, device: int, source: int, size: int, stream: int
     ) -> None:
+        self._check_stream(device, stream)
         self.calls.append(("copy_peer", target_device, target, device, source, size, stream))
 
     def fill(self, device: int, address: int, byte: int, size: int, stream: int) -> None:
+        self._check_stream(device, stream)
         self.calls.append(("fill", device, address, byte, size, stream))
 
+    def write(self, device: int, address: int, data: bytes, stream: int) -> None:
+        self._check_stream(device, stream)
+        if address % min(len(data), 4):
+            raise Refused(f"CUDA_ERROR_INVALID_VALUE: {len(data)} bytes at {address:#x}")
+        self.calls.append(("write", device, address, data, stream))
+
     def allocate_fixed(self, device: int, size: int) -> int:
-        return self.allocate(device, size, -1)
+        return self.allocate(device, size, 0)
 
     def free_fixed(self, device: int, address: int) -> None:
-        self.free(device, address, -1)
+        self.free(device, address, 0)
 
     def begin_capture(self, device: int, stream: int, mode: str) -> None:
+        self._check_stream(device, stream)
+        if stream in DEFAULT_STREAMS[:2]:
+            raise Refused("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED: the default stream")
         assert mode in ("global", "thread_local", "relaxed")
         self.calls.append(("begin_capture", device, stream))
 
@@ -176,4 +245,24 @@ class RecordingDriver:
         source = self.sources[kernel]
         assert len(values) == len(source.arguments), source.name
         Parameters(source.arguments).pack(values)
+        self._check_stream(device, stream)
+        check_launch(source, grid, block, values)
         self.calls.append(("launch", device, source.name, grid, block, stream, tuple(values)))
+
+
+def check_launch(source: Source, grid: Grid, block: Grid, values: Values) -> None:
+    """Refuse what no device runs: empty or too large grids and blocks, elements between others.
+
+    Raises: Refused.
+    """
+    blocks = all(1 <= size <= most for size, most in zip(grid, MOST_BLOCKS, strict=True))
+    if not blocks or not 1 <= block[0] * block[1] <= min(source.threads, MOST_THREADS):
+        raise Refused(f"CUDA_ERROR_INVALID_VALUE: {source.name} over {grid} blocks of {block}")
+    for name, value in zip(source.arguments, values, strict=True):
+        if name.endswith("*") and value % _alignment(name.rstrip("*")):
+            raise Refused(f"CUDA_ERROR_MISALIGNED_ADDRESS: {source.name}, {name} {value:#x}")
+
+
+def _alignment(name: str) -> int:
+    """How the elements of an array are aligned; complex numbers as the compiler reads them."""
+    return np.dtype({"bool": "bool_"}.get(name, name)).itemsize

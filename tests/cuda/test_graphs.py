@@ -85,6 +85,19 @@ def test_memory_of_a_graph_is_its_own(emulated):
     assert memory.allocator(0).reserved.current == memory.allocator(0).allocated.current
 
 
+def test_pinned_memory_that_a_graph_reads_stays(emulated):
+    x = torch.zeros(4).cuda()
+    host = torch.ones(4).pin_memory()
+    address = host.data_ptr()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        x.copy_(host, non_blocking=True)
+    del host
+    assert torch.zeros(4, pin_memory=True).data_ptr() != address
+    graph.replay()
+    assert x.tolist() == [1.0] * 4
+
+
 def test_graphs_share_a_pool(emulated):
     x = torch.ones(1000).cuda()
     first, second = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()

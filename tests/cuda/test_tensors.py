@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
+from runtime.backends.cuda.driver import MemoryExhausted
 from runtime.dispatch.operator import operators
 
 pytestmark = pytest.mark.usefixtures("emulated")
@@ -104,13 +105,47 @@ def test_pinned_memory(emulated):
     there = pinned.cuda(non_blocking=True)
     assert emulated.named("synchronize_stream") == []
     pinned.copy_(there * 2, non_blocking=True)
-    assert emulated.named("synchronize_stream") == [] and torch.equal(pinned, x * 2)
-    assert len(emulated.host) == 1
+    assert emulated.named("synchronize_stream") == [] and torch.equal(pinned, x)
+    torch.cuda.synchronize()
+    assert torch.equal(pinned, x * 2) and len(emulated.host) == 1
     with pytest.raises(RuntimeError, match="only dense CPU tensors can be pinned"):
         there.pin_memory()
     del pinned
     gc.collect()
+    torch.cuda.empty_cache()
     assert emulated.host == {}
+
+
+def test_pinned_memory_is_used_again_when_its_copies_are_done(emulated):
+    first = torch.ones(8).pin_memory()
+    address = first.data_ptr()
+    there = first.cuda(non_blocking=True)
+    del first
+    second = torch.zeros(8, pin_memory=True)
+    assert second.data_ptr() != address
+    torch.cuda.synchronize()
+    assert there.tolist() == [1.0] * 8
+    third = torch.zeros(8, pin_memory=True)
+    assert third.data_ptr() == address
+    third.copy_(there, non_blocking=True)
+    del third
+    fourth = torch.empty(8, pin_memory=True)
+    assert fourth.data_ptr() not in (address, second.data_ptr())
+    assert len(emulated.host) == 3
+
+
+def test_pinned_memory_that_cannot_be_had(emulated, monkeypatch):
+    torch.ones(2).pin_memory()
+    refused = []
+
+    def refuse(device, size):
+        refused.append(dict(emulated.host))
+        raise MemoryExhausted
+
+    monkeypatch.setattr(emulated, "allocate_host", refuse)
+    with pytest.raises(RuntimeError, match=r"cannot page-lock 4\.00 KiB"):
+        torch.empty(1024, pin_memory=True)
+    assert len(refused) == 2 and refused[1] == {}
 
 
 def test_factories_in_pinned_memory(emulated):

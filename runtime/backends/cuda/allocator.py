@@ -20,6 +20,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from runtime import errors
+from runtime.backends.cuda.awaited import Awaited
 from runtime.backends.cuda.buffer import ORDINARY, Block, DeviceBuffer, Place
 from runtime.backends.cuda.driver import Driver, MemoryExhausted, check_waiting, is_capturing
 
@@ -84,7 +85,7 @@ class Allocator:
         self.pool = ORDINARY
         self._free: dict[Place, list[int]] = {}
         self._returned: deque[tuple[int, Place, set[int]]] = deque()
-        self._waiting: list[tuple[list[int], int, Place]] = []
+        self._awaited = Awaited(driver)
         self._dead: set[int] = set()
 
     def buffer(self, numel: int, dtype: np.dtype, stream: int) -> DeviceBuffer:
@@ -128,32 +129,19 @@ class Allocator:
             self.allocated.take(place.size)
             self.allocations.take(1)
             if others:
-                self._waiting.append((self._mark(others), address, place))
+                self._awaited.add((address, place), {(self.device, each) for each in others})
                 self.waiting.add(place.size)
             else:
                 self._free.setdefault(place, []).append(address)
         self._returned.extend(shared)
-        if self._waiting and not is_capturing():
-            self._waiting = [each for each in self._waiting if not self._is_over(*each)]
+        if self._awaited and not is_capturing():
+            self._take_back(self._awaited.over())
 
-    def _mark(self, streams: Iterable[int]) -> list[int]:
-        """An event in each stream."""
-        events = []
-        for stream in sorted(streams):
-            event = self.driver.create_event(self.device, timing=False, blocking=False)
-            self.driver.record_event(self.device, event, stream)
-            events.append(event)
-        return events
-
-    def _is_over(self, events: list[int], address: int, place: Place) -> bool:
-        """Free a block if all its events have happened."""
-        if not all(self.driver.is_event_done(self.device, event) for event in events):
-            return False
-        for event in events:
-            self.driver.destroy_event(self.device, event)
-        self.waiting.take(place.size)
-        self._free.setdefault(place, []).append(address)
-        return True
+    def _take_back(self, blocks: Iterable[tuple[int, Place]]) -> None:
+        """Free blocks that no other stream uses any more."""
+        for address, place in blocks:
+            self.waiting.take(place.size)
+            self._free.setdefault(place, []).append(address)
 
     def _ask(self, place: Place) -> int:
         """Memory from the driver; if it has none, once more after giving back what is unused."""
@@ -162,7 +150,7 @@ class Allocator:
         except MemoryExhausted:
             self.retries += 1
             if not is_capturing():  # giving back waits
-                self._wait_for_others()
+                self._take_back(self._awaited.wait())
                 self.release()
             address = self._ask_again(place)
         self.reserved.add(place.size)
@@ -185,13 +173,6 @@ class Allocator:
             raise errors.cuda_out_of_memory(
                 place.size, self.device, total, free, in_use, unused
             ) from None
-
-    def _wait_for_others(self) -> None:
-        """Wait until no other stream uses a block that was given back."""
-        for events, *_ in self._waiting:
-            for event in events:
-                self.driver.synchronize_event(self.device, event)
-        self._settle()
 
     def release(self) -> None:
         """Give all unused memory back to the driver, but for that of graphs.

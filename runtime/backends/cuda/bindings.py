@@ -226,12 +226,13 @@ class BindingsDriver:
         """The address of new page-locked memory of the host, the same for all devices."""
         self.enter(device)
         with _relaxed():
-            return int(call(cu.cuMemHostAlloc, size, cu.CU_MEMHOSTALLOC_PORTABLE))
+            return _allocated(cu.cuMemHostAlloc, size, cu.CU_MEMHOSTALLOC_PORTABLE)
 
     def free_host(self, device: int, address: int) -> None:
         """Give page-locked memory back."""
         self.enter(device)
-        call(cu.cuMemFreeHost, address)
+        with _relaxed():
+            call(cu.cuMemFreeHost, address)
 
     def copy(self, device: int, target: int, source: int, size: int, stream: int) -> None:
         """Copy bytes between addresses of a device or of the host."""
@@ -252,6 +253,15 @@ class BindingsDriver:
         self.enter(device)
         call(cu.cuMemsetD8Async, address, byte, size, stream)
 
+    def write(self, device: int, address: int, data: bytes, stream: int) -> None:
+        """Write up to 16 bytes, in words of at most four."""
+        self.enter(device)
+        word = min(len(data), 4)
+        set_words = {1: cu.cuMemsetD8Async, 2: cu.cuMemsetD16Async, 4: cu.cuMemsetD32Async}[word]
+        for start in range(0, len(data), word):
+            value = int.from_bytes(data[start : start + word], "little")
+            call(set_words, address + start, value, 1, stream)
+
     # -- kernels --------------------------------------------------------------------------------
 
     def load(self, device: int, source: Source) -> int:
@@ -260,7 +270,7 @@ class BindingsDriver:
         code = compiler.machine_code(source, (properties.major, properties.minor))
         with _relaxed():
             module = call(cu.cuModuleLoadData, code)
-        function = call(cu.cuModuleGetFunction, module, compiler.ENTRY.encode())
+            function = call(cu.cuModuleGetFunction, module, compiler.ENTRY.encode())
         self._kernels[int(function)] = function, Parameters(source.arguments)
         return int(function)
 

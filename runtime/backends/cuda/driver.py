@@ -116,10 +116,13 @@ class Driver(Protocol):
         """The device on which an address lies."""
 
     def allocate_host(self, device: int, size: int) -> int:
-        """The address of new page-locked memory of the host, for it and for all devices."""
+        """The address of new page-locked memory of the host, for it and for all devices.
+
+        Also while work is written down. Raises: MemoryExhausted.
+        """
 
     def free_host(self, device: int, address: int) -> None:
-        """Give page-locked memory back."""
+        """Give page-locked memory back, of which no device has any more to read or write."""
 
     def copy(self, device: int, target: int, source: int, size: int, stream: int) -> None:
         """Copy bytes between addresses of a device or of the host."""
@@ -131,6 +134,9 @@ class Driver(Protocol):
 
     def fill(self, device: int, address: int, byte: int, size: int, stream: int) -> None:
         """Set bytes."""
+
+    def write(self, device: int, address: int, data: bytes, stream: int) -> None:
+        """Write up to 16 bytes, a power of two, aligned as numbers are: taken along, not read."""
 
     def load(self, device: int, source: Source) -> int:
         """A kernel, compiled for the device."""

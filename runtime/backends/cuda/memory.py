@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from runtime.backends.cuda import current, driver, streams
+from runtime.backends.cuda import current, driver, pinned, streams
 from runtime.backends.cuda.allocator import Allocator, Counter
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
@@ -145,6 +145,10 @@ def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
 
 
 def empty_cache() -> None:
-    """Give the memory that no tensor uses back to the driver; nothing if none was asked for yet."""
+    """Give the memory that no tensor uses back to the driver; nothing if none was asked for yet.
+
+    Page-locked memory of the host, too.
+    """
     for each in list(_allocators.values()):
         each.release()
+    pinned.release()

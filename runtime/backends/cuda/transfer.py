@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from runtime.backends.cuda import current, driver, faults, memory, streams
+from runtime.backends.cuda import current, driver, faults, memory, pinned, streams
 from runtime.core import device as devices
 from runtime.core import key as keys
 from runtime.core import shape as shapes
@@ -41,13 +41,11 @@ def copy_dense(target: Tensor, source: Tensor, non_blocking: bool) -> None:
     if source.is_cpu:
         index = target.device.index or 0
         _copy(index, target.data_ptr(), source.data_ptr(), size)
-        if not (non_blocking and is_pinned(source)):
-            _wait(index)
+        _settle(source, index, non_blocking)
     elif target.is_cpu:
         index = source.device.index or 0
         _copy(index, target.data_ptr(), source.data_ptr(), size)
-        if not (non_blocking and is_pinned(target)):
-            _wait(index)
+        _settle(target, index, non_blocking)
     else:
         _copy_peer(target, source, size)
 
@@ -56,8 +54,12 @@ def _copy(index: int, target: int, source: int, size: int) -> None:
     driver.current().copy(index, target, source, size, streams.current_handle(index))
 
 
-def _wait(index: int) -> None:
-    faults.wait_for_stream(index, streams.current_handle(index))
+def _settle(host: Tensor, index: int, non_blocking: bool) -> None:
+    """Wait for a copy, or keep the host's memory until it is done."""
+    if non_blocking and pinned.is_pinned(host):
+        pinned.note_use(host, index)
+    else:
+        faults.wait_for_stream(index, streams.current_handle(index))
 
 
 def _copy_peer(target: Tensor, source: Tensor, size: int) -> None:
@@ -69,11 +71,6 @@ def _copy_peer(target: Tensor, source: Tensor, size: int) -> None:
         there, target.data_ptr(), here, source.data_ptr(), size, ours.cuda_stream
     )
     theirs.wait_stream(ours)
-
-
-def is_pinned(tensor: Tensor) -> bool:
-    """Return whether a host tensor's memory is page-locked."""
-    return bool(getattr(tensor._storage, "is_pinned", False))
 
 
 def dense(tensor: Tensor) -> Tensor:
