@@ -63,6 +63,7 @@ from runtime.errors.backward import (
 )
 from runtime.errors.cuda import (
     AcceleratorError,
+    LibraryError,
     OutOfMemoryError,
     capture_on_default_stream,
     captured_already,

@@ -53,9 +53,17 @@ def cuda_call_failed(function: str, name: str, sentence: str) -> RuntimeError:
     return RuntimeError(f"CUDA error: {sentence} ({name}, from {function})")
 
 
-def library_call_failed(library: str, function: str, sentence: str) -> RuntimeError:
+class LibraryError(RuntimeError):
+    """One of NVIDIA's libraries refuses or fails. status: the number that it returned."""
+
+    status = 0
+
+
+def library_call_failed(library: str, function: str, sentence: str, status: int) -> LibraryError:
     """One of NVIDIA's libraries returned an error."""
-    return RuntimeError(f"{library} error: {sentence} (from {function})")
+    made = LibraryError(f"{library} error: {sentence} (from {function})")
+    made.status = status
+    return made
 
 
 def cuda_out_of_memory(

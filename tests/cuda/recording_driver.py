@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -70,6 +72,8 @@ class RecordingDriver:
         self.streams: dict[int, int] = {}
         """The device of each stream that was made here; those of other libraries are not known."""
         self.events: dict[int, RecordedEvent] = {}
+        self.is_relaxed = False
+        """Whether calls are allowed that a capture forbids."""
         self._handles = count(1)
 
     def named(self, name: str) -> list[tuple[Any, ...]]:
@@ -206,6 +210,14 @@ class RecordingDriver:
         if address % min(len(data), 4):
             raise Refused(f"CUDA_ERROR_INVALID_VALUE: {len(data)} bytes at {address:#x}")
         self.calls.append(("write", device, address, data, stream))
+
+    @contextmanager
+    def relaxed(self) -> Iterator[None]:
+        before, self.is_relaxed = self.is_relaxed, True
+        try:
+            yield
+        finally:
+            self.is_relaxed = before
 
     def allocate_fixed(self, device: int, size: int) -> int:
         return self.allocate(device, size, 0)

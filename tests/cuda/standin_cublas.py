@@ -178,7 +178,18 @@ class StandInCublas(StandIn):
         self.of_kind(handle, "library").mode = mode
 
     def set_stream(self, handle: int, stream_id: int) -> None:
-        self.of_kind(handle, "library").stream = stream_id
+        own = self.of_kind(handle, "library")
+        own.stream, own.workspace = stream_id, None
+
+    def set_workspace(self, handle: int, workspace: int, workspace_size_in_bytes: int) -> None:
+        assert workspace % 256 == 0
+        self.of_kind(handle, "library").workspace = workspace, workspace_size_in_bytes
+
+    def used(self, handle: int) -> None:
+        super().used(handle)
+        given = self.of_kind(handle, "library").workspace
+        assert given, "the library's own workspace is shared among streams"
+        self.driver.bytes_of(self.driver.entered, *given)
 
     def dot_ex_64(
         self, handle: int, n: int, x: int, x_type: int, incx: int, y: int, y_type: int,
@@ -188,7 +199,12 @@ class StandInCublas(StandIn):
         assert NUMPY_TYPES[execution_type] == WIDE.get(x_type, NUMPY_TYPES[x_type])
         self.used(handle)
         assert self.objects[handle].mode == 1, "the result lies on the host"
-        self._vector(result, result_type, 1, 1)[0] = (_wide(left) * _wide(right)).sum()
+        total = self._vector(result, result_type, 1, 1)
+
+        def work() -> None:
+            total[0] = (_wide(left) * _wide(right)).sum()
+
+        self.driver.do(work)
         self.calls.append(("dot", self.objects[handle].stream))
 
     def dotc_ex_64(

@@ -87,6 +87,7 @@ class StandInCudnn(StandIn):
         own = self.objects[descriptor]
         assert not own.finished
         if own.kind == "EXECUTION_PLAN":
+            self.makes()
             config = self.of_kind(own.attributes["EXECUTION_PLAN_ENGINE_CONFIG"][0], "ENGINECFG")
             self.used(own.attributes["EXECUTION_PLAN_HANDLE"][0])
             if config.engine == REFUSED:

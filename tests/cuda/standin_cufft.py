@@ -14,6 +14,7 @@ class StandInCufft(StandIn):
     """`nvmath.bindings.cufft`."""
 
     def create(self) -> int:
+        self.makes()
         return self.made("plan", device=self.driver.entered, allocates=True)
 
     def destroy(self, plan: int) -> None:
@@ -35,6 +36,7 @@ class StandInCufft(StandIn):
         inputtype: int, onembed: int, ostride: int, odist: int, outputtype: int, batch: int,
         executiontype: int,
     ) -> int:  # fmt: skip
+        self.makes()
         own = self.of_kind(plan, "plan")
         assert not own.allocates and rank == len(n) <= 3 and batch > 0 and min(n) > 0
         assert (inembed, onembed) == (0, 0)
@@ -56,15 +58,19 @@ class StandInCufft(StandIn):
         axes = tuple(range(1, 1 + len(own.sizes)))
         points = prod(own.sizes)
         assert direction == (1 if is_real[1] else -1) or not any(is_real)
-        if is_real[0]:
-            result[...] = np.fft.rfftn(given, axes=axes)
-        elif is_real[1]:
-            result[...] = np.fft.irfftn(given, own.sizes, axes) * points
-            given[...] = np.nan  # what the library leaves there
-        elif direction < 0:
-            result[...] = np.fft.fftn(given, axes=axes)
-        else:
-            result[...] = np.fft.ifftn(given, axes=axes) * points
+
+        def work() -> None:
+            if is_real[0]:
+                result[...] = np.fft.rfftn(given, axes=axes)
+            elif is_real[1]:
+                result[...] = np.fft.irfftn(given, own.sizes, axes) * points
+                given[...] = np.nan  # what the library leaves there
+            elif direction < 0:
+                result[...] = np.fft.fftn(given, axes=axes)
+            else:
+                result[...] = np.fft.ifftn(given, axes=axes) * points
+
+        self.driver.do(work)
         self.calls.append(("exec", direction, own.stream))
 
     def _batch(

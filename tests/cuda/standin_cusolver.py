@@ -78,9 +78,12 @@ class StandInCusolver(Matrices):
         work = buffer_on_device, workspace_in_bytes_on_device
         self.began("xpotrf", handle, *work, buffer_on_host, workspace_in_bytes_on_host)
         own = self.matrix(a, data_type_a, n, n, lda)
-        found, number = lapack("potrf", own.dtype)(own, lower=not uplo, clean=0)
-        own[...] = found
-        self.report(info, number)
+
+        def work() -> None:
+            own[...], number = lapack("potrf", own.dtype)(own, lower=not uplo, clean=0)
+            self.report(info, number)
+
+        self.driver.do(work)
 
     def xpotrs(
         self, handle: int, params: int, uplo: int, n: int, nrhs: int, data_type_a: int, a: int,

@@ -25,11 +25,21 @@ WIDE = {2: np.dtype(np.float32), 14: np.dtype(np.float32)}
 """What 16-bit elements are computed in."""
 
 
+class LibraryFailure(Exception):
+    """What the bindings raise. status: the library's number for it."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"status {status}")
+        self.status = status
+
+
 class StandIn:
     """A library's bindings over the memory of an emulated driver.
 
     calls: (name, arguments) of what computes, in order.
     """
+
+    Failure = LibraryFailure
 
     def __init__(self, driver: EmulatedDriver) -> None:
         self.driver = driver
@@ -49,7 +59,12 @@ class StandIn:
         assert found.kind == kind, f"{handle} is a {found.kind}, not a {kind}"
         return found
 
+    def makes(self) -> None:
+        """Check that no capture forbids to make what takes memory or loads code."""
+        assert not self.driver.forbids, "operation not permitted when stream is capturing"
+
     def create(self) -> int:
+        self.makes()
         return self.made("library", device=self.driver.entered)
 
     def used(self, handle: int) -> None:

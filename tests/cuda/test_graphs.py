@@ -8,6 +8,8 @@ import pytest
 
 import torchgen_out as torch
 from runtime.backends.cuda import memory, random
+from tests.cuda.standin_cublas import StandInCublas
+from tests.cuda.standin_memory import LibraryFailure
 
 pytestmark = pytest.mark.usefixtures("emulated")
 
@@ -232,3 +234,46 @@ def test_functions_are_replayed():
     assert x.grad.tolist() == [12.0, 14.0, 16.0]
     with pytest.raises(ValueError, match="must contain Tensors"):
         torch.cuda.make_graphed_callables(lambda x: x, (1.0,))
+
+
+L = torch.linalg
+FIRST_CALLS = {
+    "products": lambda x: x @ x,
+    "blas": lambda x: torch.dot(x[0], x[1]),
+    "solver": lambda x: L.cholesky_ex(x)[0],
+    "fourier": lambda x: torch.fft.fft(x),
+    "convolutions": lambda x: torch.nn.functional.conv1d(x[None], torch.ones_like(x)[None, :2, :2]),
+}
+
+
+@pytest.mark.parametrize("library", FIRST_CALLS)
+def test_the_first_call_of_a_library_may_be_captured(library):
+    """Handles and plans take memory, in which a graph has no part."""
+    x, function = torch.eye(2) + 1, FIRST_CALLS[library]
+    there, graph = x.cuda(), torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = function(there)
+    graph.replay()
+    assert torch.allclose(result.cpu(), function(x))
+
+
+def test_workspaces_of_a_graph_are_its_own(libraries):
+    x, graph = torch.ones(3).cuda(), torch.cuda.CUDAGraph()
+    torch.dot(x, x)
+    (handle,) = [each for each in libraries["cublas"].objects.values() if each.kind == "library"]
+    outside = handle.workspace
+    with torch.cuda.graph(graph):
+        torch.dot(x, x)
+    assert handle.workspace != outside
+    torch.dot(x, x)
+    assert handle.workspace == outside
+
+
+def test_errors_of_libraries_are_runtime_errors(libraries, monkeypatch):
+    def refuse(*arguments):
+        raise LibraryFailure(13)
+
+    monkeypatch.setattr(StandInCublas, "dot_ex_64", refuse)
+    x = torch.ones(3).cuda()
+    with pytest.raises(RuntimeError, match=r"cuBLAS error: status 13 \(from dot_ex_64\)"):
+        torch.dot(x, x)

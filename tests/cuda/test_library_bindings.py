@@ -35,11 +35,15 @@ def real(name: str) -> Any:
     return importlib.import_module(f"nvmath.bindings.{name}")
 
 
+HELPERS = {name for name in vars(StandIn) if inspect.isfunction(vars(StandIn)[name])} - {"create"}
+"""What stand-ins share, which is no function of a library."""
+
+
 def functions(kind: type) -> list[str]:
     """The functions that a stand-in has of its library."""
     own = {name for name in vars(kind) if inspect.isfunction(vars(kind)[name])}
     names = own | ({"create"} if "create" not in vars(kind) else set())
-    return sorted(name for name in names if not name.startswith("_"))
+    return sorted(name for name in names - HELPERS if not name.startswith("_"))
 
 
 def parameters(function: Any) -> list[str]:
@@ -82,6 +86,12 @@ def test_types_of_elements_and_of_computations():
         assert getattr(cublaslt, name) == int(compute[name])
     assert int(real("cublas").Operation.T) == cublaslt.TRANSPOSED
     assert int(real("cublas").PointerMode.DEVICE) == 1
+
+
+@pytest.mark.parametrize("library", STAND_INS)
+def test_exceptions(library):
+    home, name = loading.FAILURES[library]
+    assert issubclass(getattr(real(home), name), Exception)
 
 
 def test_what_heuristics_answer():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from cuda.bindings import driver as cu
@@ -310,6 +310,10 @@ class BindingsDriver:
         self.enter(device)
         call(cu.cuGraphExecDestroy, executable)
         call(cu.cuGraphDestroy, graph)
+
+    def relaxed(self) -> AbstractContextManager[None]:
+        """A block whose calls take no part in what is captured, and are allowed meanwhile."""
+        return _relaxed()
 
     def allocate_fixed(self, device: int, size: int) -> int:
         """The address of new memory of no stream, also while work is written down."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -158,6 +159,9 @@ class Driver(Protocol):
 
     def destroy_graph(self, device: int, graph: int, executable: int) -> None:
         """Give a graph back, and what was made ready of it."""
+
+    def relaxed(self) -> AbstractContextManager[None]:
+        """A block whose calls take no part in what is captured, and are allowed meanwhile."""
 
     def allocate_fixed(self, device: int, size: int) -> int:
         """The address of new memory of no stream, also while work is written down.

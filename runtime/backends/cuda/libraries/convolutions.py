@@ -105,7 +105,8 @@ class Convolutions:
         driver.current().enter(self.index)
         with self._lock:  # a handle has one stream
             if not self._handle:
-                self._handle = self._library.create()
+                with loading.making(self.index):
+                    self._handle = self._library.create()
             self._library.set_stream(self._handle, streams.current_handle(self.index))
             execute = partial(self._execute, queue, (x.address, w.address, y.address))
             plan = self._plan(what, execute)
@@ -120,11 +121,9 @@ class Convolutions:
         key = what, forbidden, measured
         if key not in self._plans:
             found = plans(self._library, what, forbidden, target_of_handle(self._handle))
-            if measured:
-                tried = list(islice(found, switches.benchmark_limit or None))
-                self._plans[key] = self._fastest(tried, execute)
-            else:
-                self._plans[key] = next(found, None)
+            with loading.making(self.index):
+                tried = list(islice(found, (switches.benchmark_limit or None) if measured else 1))
+            self._plans[key] = self._fastest(tried, execute) if measured else [*tried, None][0]
         return self._plans[key]
 
     def _fastest(self, tried: list[Plan], execute: Callable[[Plan], None]) -> Plan | None:

@@ -9,8 +9,8 @@ import threading
 
 import numpy as np
 
-from runtime.backends.cuda import driver, streams
-from runtime.backends.cuda.libraries import loading
+from runtime.backends.cuda import driver
+from runtime.backends.cuda.libraries import loading, workspace
 from runtime.backends.cuda.libraries.numbers import number
 from runtime.kernels.cuda.linalg.columns import Columns
 from runtime.kernels.cuda.linalg.small_matrices import Batch
@@ -32,8 +32,9 @@ class Blas:
     def __init__(self, index: int) -> None:
         self.index = index
         self._library = loading.module("cublas")
-        driver.current().enter(index)
-        self._handle = self._library.create()
+        with loading.making(index):
+            self._handle = self._library.create()
+        self._bound = 0, 0
         self._lock = threading.Lock()
 
     def dot(self, out: Array, a: Array, b: Array, conjugated: bool) -> None:
@@ -41,10 +42,8 @@ class Blas:
         kind = loading.data_type(out.dtype, "dot")
         compute = loading.data_type(out.dtype.opmath, "dot")
         function = self._library.dotc_ex_64 if conjugated else self._library.dot_ex_64
-        driver.current().enter(self.index)
         with self._lock:  # a handle has one stream
-            self._library.set_stream(self._handle, streams.current_handle(self.index))
-            self._library.set_pointer_mode(self._handle, POINTERS_TO_DEVICE)
+            self._bind(POINTERS_TO_DEVICE)
             function(
                 self._handle, a.numel, a.address, kind, a.strides[0], b.address, kind,
                 b.strides[0], out.address, kind, compute,
@@ -69,11 +68,22 @@ class Blas:
     def _run(self, matrix: Columns, name: str, *arguments: int) -> None:
         """Call a function of the matrix's type in the current stream; numbers are the host's."""
         function = getattr(self._library, LETTERS[matrix.dtype.name] + name)
-        driver.current().enter(self.index)
         with self._lock:
-            self._library.set_stream(self._handle, streams.current_handle(self.index))
-            self._library.set_pointer_mode(self._handle, POINTERS_TO_HOST)
+            self._bind(POINTERS_TO_HOST)
             function(self._handle, *arguments)
+
+    def _bind(self, mode: int) -> None:
+        """Let the handle work in the current stream, and in that stream's workspace.
+
+        In memory of its own it would share that among streams, and a graph would allocate it anew.
+        """
+        driver.current().enter(self.index)
+        scratch, stream = bound = workspace.current(self.index)
+        if bound != self._bound:
+            self._library.set_stream(self._handle, stream)  # takes the workspace away
+            self._library.set_workspace(self._handle, scratch, workspace.BYTES)
+            self._bound = bound
+        self._library.set_pointer_mode(self._handle, mode)
 
     # -- batches: addresses of matrices lie on the device -----------------------------------------
 

@@ -36,8 +36,8 @@ class Products:
     def __init__(self, index: int) -> None:
         self.index = index
         self._library = loading.module("cublasLt")
-        driver.current().enter(index)
-        self._handle = self._library.create()
+        with loading.making(index):
+            self._handle = self._library.create()
         self._prepared: dict[Any, Prepared] = {}
         self._lock = threading.Lock()
 
@@ -66,8 +66,8 @@ class Products:
         del kept_alpha, kept_beta
 
     def _prepare(self, product: Product, is_exact: bool, bias: int) -> Prepared:
-        driver.current().enter(self.index)
-        made = Prepared(self._library, self._handle, product, is_exact, bias)
+        with loading.making(self.index):
+            made = Prepared(self._library, self._handle, product, is_exact, bias)
         self._prepared[product, is_exact] = made
         return made
 

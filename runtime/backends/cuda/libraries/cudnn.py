@@ -112,7 +112,7 @@ class Attribute(Enum):
     DEVICEPROP_JSON_REPRESENTATION = 2702, Type.CHAR
 
 
-class NotSupportedError(RuntimeError):
+class NotSupportedError(errors.LibraryError):
     """The library has no way to do what a descriptor asks for."""
 
 
@@ -153,7 +153,7 @@ class Cudnn:
         sentence = f"{sentence}: {reason.value.decode()}"
         if status in NOT_SUPPORTED:
             return NotSupportedError(f"cuDNN: {sentence}")
-        return errors.library_call_failed("cuDNN", name, sentence)
+        return errors.library_call_failed("cuDNN", name, sentence, status)
 
     def _call(self, name: str, *arguments: Any) -> None:
         status = getattr(self._library, name)(*arguments)

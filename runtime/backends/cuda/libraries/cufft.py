@@ -52,12 +52,13 @@ class Fourier:
     def _make(self, what: Transform) -> tuple[int, int]:
         """Contiguous memory on both sides: no embedding, and so no strides."""
         library: Any = self._library
-        plan = library.create()
-        library.set_auto_allocation(plan, 0)
         source, result = (loading.data_type(each, "fft") for each in (what.source, what.result))
         computed = loading.data_type(what.source.to_complex(), "fft")
-        size = library.xt_make_plan_many(
-            plan, len(what.sizes), what.sizes, 0, 1, 0, source, 0, 1, 0, result, what.batch,
-            computed,
-        )  # fmt: skip
+        with loading.making(self.index):
+            plan = library.create()
+            library.set_auto_allocation(plan, 0)
+            size = library.xt_make_plan_many(
+                plan, len(what.sizes), what.sizes, 0, 1, 0, source, 0, 1, 0, result, what.batch,
+                computed,
+            )  # fmt: skip
         return int(plan), int(size)

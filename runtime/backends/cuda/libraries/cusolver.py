@@ -35,10 +35,10 @@ class Solver:
     def __init__(self, index: int) -> None:
         self.index = index
         self._library = loading.module("cusolverDn")
-        driver.current().enter(index)
-        self._handle = self._library.create()
-        self._params = self._library.create_params()
-        self._jacobi = self._library.create_gesvdj_info()
+        with loading.making(index):
+            self._handle = self._library.create()
+            self._params = self._library.create_params()
+            self._jacobi = self._library.create_gesvdj_info()
         self._lock = threading.Lock()
 
     @contextmanager
