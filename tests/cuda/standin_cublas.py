@@ -25,6 +25,10 @@ HEURISTIC = [
 ]  # fmt: skip
 
 
+MOST_TOGETHER = 65535
+"""Matrices of a batch that all kernels take."""
+NOT_SUPPORTED = 15
+"""cublasStatus_t."""
 EIGHT_BYTES = ("BIAS_POINTER", "STRIDED_BATCH_OFFSET", "MAX_WORKSPACE_BYTES")
 
 
@@ -61,6 +65,14 @@ class StandInCublasLt(StandIn):
 
     def matmul_preference_create(self) -> int:
         return self.made("preference")
+
+    def matmul_desc_destroy(self, matmul_desc: int) -> None:
+        self.of_kind(matmul_desc, "matmul")
+        del self.objects[matmul_desc]
+
+    def matrix_layout_destroy(self, mat_layout: int) -> None:
+        self.of_kind(mat_layout, "layout")
+        del self.objects[mat_layout]
 
     def matmul_preference_destroy(self, pref: int) -> None:
         self.of_kind(pref, "preference")
@@ -105,8 +117,15 @@ class StandInCublasLt(StandIn):
         names, flags = self.MatmulDescAttribute, self.of_kind(operation_desc, "matmul").attributes
         assert names.EPILOGUE not in flags or flags[names.BIAS_POINTER]
         self.calls.append(("heuristic", asked))
+        batch = self.of_kind(ddesc, "layout").attributes.get(self.MatrixLayoutAttribute.BATCH_COUNT)
+        if (batch or 1) > MOST_TOGETHER:
+            raise self.Failure(NOT_SUPPORTED)
         chosen = np.zeros(requested_algo_count, self.matmul_heuristic_result_dtype)
         chosen["algo"]["data_"] = operation_desc
+        preferred = self.MatmulPreferenceAttribute
+        self.of_kind(operation_desc, "matmul").alignments = [
+            asked[preferred[f"MIN_ALIGNMENT_{operand}_BYTES"]] for operand in "ABCD"
+        ]
         write(heuristic_results_array, chosen)
         write(return_algo_count, np.array([requested_algo_count], np.int32))
 
@@ -135,6 +154,7 @@ class StandInCublasLt(StandIn):
         self.driver.bytes_of(self.driver.entered, workspace, workspace_size_in_bytes)
         assert workspace % 256 == 0
         names, flags = self.MatmulDescAttribute, described.attributes
+        self._check_alignments(a, b, c, d, described.alignments)
         left = self._matrices(a, adesc, flags.get(names.TRANSA, 0))
         right = self._matrices(b, bdesc, flags.get(names.TRANSB, 0))
         result, added = self._matrices(d, ddesc, 0), self._matrices(c, cdesc, 0)
@@ -142,6 +162,7 @@ class StandInCublasLt(StandIn):
         bias = None
         if flags.get(names.EPILOGUE) == self.Epilogue.BIAS:
             rows = (result.shape[1],)
+            assert flags[names.BIAS_POINTER] % 16 == 0, "misaligned address"
             bias = self.elements(flags[names.BIAS_POINTER], result.dtype, rows, (1,))
         (m, k), (n,) = left.shape[1:], right.shape[2:]
         assert right.shape[1] == k and result.shape[1:] == added.shape[1:] == (m, n)
@@ -156,6 +177,12 @@ class StandInCublasLt(StandIn):
 
         self.driver.do(work)
         self.calls.append(("matmul", SimpleNamespace(**described.__dict__, stream=stream)))
+
+    def _check_alignments(self, *given: Any) -> None:
+        """Every operand lies at least as well as the heuristics were told."""
+        *places, alignments = given
+        for place, alignment in zip(places, alignments, strict=True):
+            assert place % alignment == 0, "misaligned address"
 
     def _matrices(self, address: int, layout: int, transposed: int) -> np.ndarray:
         """(batch, rows, cols) of op(matrix)."""

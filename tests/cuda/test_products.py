@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 import torchgen_out as torch
+from runtime.backends.cuda.libraries import cublaslt
 from runtime.kernels.cuda import rows
 from runtime.kernels.cuda.compiling import compiler
 from tests import harness
 from tests.cuda.compiling import check
+from tests.cuda.standin_cublas import NOT_SUPPORTED, StandInCublasLt
 from tests.cuda.test_operators import OURS, compare, on_device
 
 NAMES = ("mm", "mv", "dot", "vdot", "bmm", "addmm", "addmv", "baddbmm", "addbmm", "addr", "linear",
@@ -108,6 +110,61 @@ def test_a_bias_is_added_by_the_library(libraries, emulated):
     (product,) = products(libraries)
     assert product.attributes[7] == 4  # the epilogue BIAS
     assert len(emulated.named("launch")) == before
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_bias_that_lies_anyhow(libraries, dtype):
+    """The library is told of no alignment of it, and reads 16 bytes at once."""
+    x, w, b = (each.to(dtype) for each in (torch.randn(4, 3), torch.randn(5, 3), torch.randn(9)))
+    there = [each.cuda() for each in (x, w, b)]
+    for start in (0, 1, 4):
+        got = torch.nn.functional.linear(*there[:2], there[2][start : start + 5])
+        expected = torch.nn.functional.linear(x, w, b[start : start + 5])
+        compare(got, expected, f"from {start}")
+    assert {product.attributes[7] for product in products(libraries)} == {4}
+
+
+def test_a_bias_without_an_epilogue(libraries, monkeypatch):
+    """Where the library has no algorithm with one, the bias is what the product is added to."""
+    heuristic = StandInCublasLt.matmul_algo_get_heuristic
+
+    def refuse(self, handle, operation, *rest):
+        if 7 in self.objects[operation].attributes:
+            raise self.Failure(NOT_SUPPORTED)
+        heuristic(self, handle, operation, *rest)
+
+    monkeypatch.setattr(StandInCublasLt, "matmul_algo_get_heuristic", refuse)
+    x, w, b = torch.randn(4, 3), torch.randn(5, 3), torch.randn(5)
+    for _ in range(2):
+        got = torch.nn.functional.linear(x.cuda(), w.cuda(), b.cuda())
+        compare(got, torch.nn.functional.linear(x, w, b), "linear")
+    assert len([call for call in libraries["cublasLt"].calls if call[0] == "heuristic"]) == 1
+
+
+def test_products_that_the_library_does_not_know(monkeypatch):
+    def refuse(self, *arguments):
+        raise self.Failure(NOT_SUPPORTED)
+
+    monkeypatch.setattr(StandInCublasLt, "matmul_algo_get_heuristic", refuse)
+    with pytest.raises(RuntimeError, match="cuBLASLt has no algorithm"):
+        randn(4, 3) @ randn(3, 5)
+
+
+def test_more_matrices_than_a_grid_takes(libraries):
+    a, b, c = torch.randn(70000, 1, 2), torch.randn(70000, 2, 1), torch.randn(70000, 1, 1)
+    on_cuda = [each.cuda() for each in (c, a, b)]
+    compare(torch.baddbmm(*on_cuda), torch.baddbmm(c, a, b), "baddbmm")
+    compare(on_cuda[1] @ on_cuda[2], a @ b, "bmm")
+    assert len(products(libraries)) == 4
+
+
+def test_products_that_were_prepared_are_given_back(libraries, monkeypatch):
+    monkeypatch.setattr(cublaslt, "PRODUCTS_KEPT", 2)
+    for size in (3, 4, 5, 3):
+        randn(2, size) @ randn(size, 2)
+    kinds = [each.kind for each in libraries["cublasLt"].objects.values()]
+    assert (kinds.count("matmul"), kinds.count("layout")) == (2, 8)
+    assert len(products(libraries)) == 4
 
 
 def test_results_are_written_where_they_are_wanted(libraries, emulated):

@@ -22,6 +22,10 @@ COMPUTE_32F, COMPUTE_32F_FAST_TF32, COMPUTE_64F = 68, 77, 70
 """cublasComputeType_t."""
 TRANSPOSED = 1
 """cublasOperation_t."""
+SUCCESS, NOT_SUPPORTED = 0, 15
+"""cublasStatus_t."""
+PRODUCTS_KEPT = 4096
+"""The products of so many geometries are kept prepared."""
 _REDUCED = {
     "float16": "allow_fp16_reduced_precision_reduction",
     "bfloat16": "allow_bf16_reduced_precision_reduction",
@@ -41,21 +45,23 @@ class Products:
         self._prepared: dict[Any, Prepared] = {}
         self._lock = threading.Lock()
 
-    def run(self, product: Product, places: Places, alpha: Any, beta: Any) -> None:
-        """Compute a product in the current stream.
+    def run(self, product: Product, places: Places, alpha: Any, beta: Any) -> bool:
+        """Compute a product in the current stream; return False where no algorithm does.
 
         Raises: NotImplementedError for elements that the library does not multiply.
         """
         name = product.dtype.name
         is_exact = not getattr(flags.matmul, _REDUCED.get(name, "allow_tf32"))
-        prepared = self._prepared.get((product, is_exact))
-        if prepared is None:
-            prepared = self._prepare(product, is_exact, places.bias)
         scratch, stream = workspace.current(self.index)
         kept_alpha, alpha = number(alpha, product.dtype)
         kept_beta, beta = number(beta, product.dtype)
         driver.current().enter(self.index)
         with self._lock:  # a descriptor holds the address of the bias
+            prepared = self._prepared.get((product, is_exact))
+            if prepared is None:
+                prepared = self._prepare(product, is_exact, places.bias)
+            if not prepared.algorithm_address:
+                return False
             if product.has_bias:
                 prepared.point_to_bias(places.bias)
             self._library.matmul(
@@ -64,8 +70,12 @@ class Products:
                 prepared.algorithm_address, scratch, workspace.BYTES, stream,
             )  # fmt: skip
         del kept_alpha, kept_beta
+        return True
 
     def _prepare(self, product: Product, is_exact: bool, bias: int) -> Prepared:
+        """A product that was not seen for long; the one that was prepared first makes room."""
+        if len(self._prepared) >= PRODUCTS_KEPT:
+            self._prepared.pop(next(iter(self._prepared))).give_back()
         with loading.making(self.index):
             made = Prepared(self._library, self._handle, product, is_exact, bias)
         self._prepared[product, is_exact] = made
@@ -75,7 +85,8 @@ class Products:
 class Prepared:
     """A product's descriptor, layouts and algorithm.
 
-    bias: an address that the heuristics may see; each call has its own.
+    bias: an address that the heuristics may see; each call has its own. algorithm_address: in the
+    host's memory; 0 where the library knows no algorithm.
     """
 
     def __init__(
@@ -89,7 +100,13 @@ class Prepared:
         if product.has_bias:
             self.point_to_bias(bias)
         self._algorithm = self._choose(handle, product, is_exact)
-        self.algorithm_address = int(self._algorithm.ctypes.data)
+        self.algorithm_address = 0 if self._algorithm is None else int(self._algorithm.ctypes.data)
+
+    def give_back(self) -> None:
+        """Destroy the descriptor and the layouts."""
+        self._library.matmul_desc_destroy(self.descriptor)
+        for layout in (self.a, self.b, self.c, self.d):
+            self._library.matrix_layout_destroy(layout)
 
     def _describe(self, product: Product, is_exact: bool) -> int:
         """The computation: in float32 or float64; which operands are transposed."""
@@ -121,20 +138,24 @@ class Prepared:
             _set(set_attribute, made, names.STRIDED_BATCH_OFFSET, np.int64(matrix.step))
         return int(made)
 
-    def _choose(self, handle: int, product: Product, is_exact: bool) -> Any:
-        """The algorithm that the library thinks best."""
+    def _choose(self, handle: int, product: Product, is_exact: bool) -> np.ndarray | None:
+        """The algorithm that the library thinks best; None if it knows none."""
         library = self._library
         preference = self._prefer(product, is_exact)
         results = np.zeros(1, library.matmul_heuristic_result_dtype)
         found = np.zeros(1, np.int32)
-        library.matmul_algo_get_heuristic(
-            handle, self.descriptor, self.a, self.b, self.c, self.d, preference, 1,
-            results.ctypes.data, found.ctypes.data,
-        )  # fmt: skip
-        library.matmul_preference_destroy(preference)
-        if not found[0]:
-            raise errors.no_product_algorithm(product.dtype)
-        return np.ascontiguousarray(results["algo"])
+        try:
+            library.matmul_algo_get_heuristic(
+                handle, self.descriptor, self.a, self.b, self.c, self.d, preference, 1,
+                results.ctypes.data, found.ctypes.data,
+            )  # fmt: skip
+        except errors.LibraryError as failure:
+            if failure.status != NOT_SUPPORTED:
+                raise
+        finally:
+            library.matmul_preference_destroy(preference)
+        is_found = found[0] and results["state"][0] == SUCCESS
+        return np.ascontiguousarray(results["algo"]) if is_found else None
 
     def _prefer(self, product: Product, is_exact: bool) -> int:
         """How much workspace there is, how operands are aligned, how partial sums are kept."""

@@ -6,13 +6,23 @@ result is computed as out.T = b.T @ a.T, and no operand with a dense dim is copi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from runtime import errors
 from runtime.core import dtype as dtypes
 from runtime.kernels.cuda.direct import LibraryQueue as Queue
 from runtime.kernels.cuda.direct import turned
 from runtime.kernels.cuda.products import integers
 from runtime.kernels.cuda.queue import Array
+
+
+MOST_TOGETHER = 65535
+"""Matrices of a batch in one call: some of the library's kernels have a block for each in a dim of
+the grid that is no larger."""
+BIAS_ALIGNMENT = 16
+"""Bytes. How a bias lies is no preference that the library's heuristics could be told, and kernels
+that they choose read so many at once."""
 
 
 class Matrix(NamedTuple):
@@ -173,6 +183,10 @@ def _column_major(
     bias: Array | None,
 ) -> None:
     """The product into an array with dense columns. What is added lies likewise, or in `out`."""
+    if out.sizes[0] > MOST_TOGETHER:
+        for part in _parts(out, a, b, addend):
+            _column_major(queue, *part[:3], alpha, beta, part[3], bias)
+        return
     d = column_major(out)
     c = None if addend is None else column_major(addend)
     if addend is not None and c is None:
@@ -181,13 +195,36 @@ def _column_major(
     assert d is not None
     a, in_a, transpose_a = operand(queue, a)
     b, in_b, transpose_b = operand(queue, b)
-    places = Places(a.address, b.address, where.address, out.address, bias.address if bias else 0)
+    row = None if bias is None else _aligned(queue, bias)
+    places = Places(a.address, b.address, where.address, out.address, row.address if row else 0)
     alignments = (_alignment(a), _alignment(b), _alignment(where), _alignment(out))
     product = Product(
         a.dtype, out.dtype, in_a, transpose_a, in_b, transpose_b, c or d, d, out.sizes[0],
-        bias is not None, alignments,
+        row is not None, alignments,
     )  # fmt: skip
-    queue.products.run(product, places, alpha, beta)
+    if queue.products.run(product, places, alpha, beta):
+        return
+    if row is None:
+        raise errors.no_product_algorithm(out.dtype)
+    queue.copy(out, row.at(0, out.sizes, (0, 1, 0)))  # what is added, not as an epilogue
+    _column_major(queue, out, a, b, alpha, 1, out, None)
+
+
+def _parts(*arrays: Array | None) -> Iterator[list[Any]]:
+    """Batches cut into such as the library takes."""
+    count = next(each.sizes[0] for each in arrays if each is not None)
+    for start in range(0, count, MOST_TOGETHER):
+        size = min(MOST_TOGETHER, count - start)
+        yield [None if each is None else each.narrowed(0, start, size) for each in arrays]
+
+
+def _aligned(queue: Queue, bias: Array) -> Array:
+    """A vector where the library's epilogues can read it."""
+    if not bias.address % BIAS_ALIGNMENT:
+        return bias
+    made = queue.empty(bias.sizes, bias.dtype)
+    queue.copy(made, bias)
+    return made
 
 
 def _alignment(x: Array) -> int:
