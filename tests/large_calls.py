@@ -252,8 +252,10 @@ MOST_ELEMENTS: Mapping[str, int] = {
     **dict.fromkeys(("*linalg_*", "*qr*", "svd", "lu*", "*det", "*inv*", "*chol*"), 40_000),
     "nuclear_norm*": 40_000,
     "bilinear": 70_000,
+    "tensor_split*": 40_000,
 }
-"""Operator -> to how many elements its samples grow at most: it is of the third order."""
+"""Operator -> to how many elements its samples grow at most: it is of the third order, or PyTorch's
+gradient of each of many pieces is a tensor as large as the whole."""
 
 
 def most_elements(operator: Operator, count: int) -> int:
