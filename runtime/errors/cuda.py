@@ -121,6 +121,20 @@ def random_during_capture() -> RuntimeError:
     )
 
 
+def device_too_old(capability: tuple[int, int], oldest: tuple[int, int]) -> RuntimeError:
+    """Nothing can be compiled for a device."""
+    (major, minor), (first, second) = capability, oldest
+    return RuntimeError(
+        f"CUDA error: this device has compute capability {major}.{minor}, and CUDA 13 compiles for "
+        f"{first}.{second} and above"
+    )
+
+
+def event_of_other_device(own: int, other: int) -> RuntimeError:
+    """An event was to be recorded in, or compared with one of, another device."""
+    return RuntimeError(f"Event device {own} does not match recording stream's device {other}.")
+
+
 def unknown_compiler(name: str, known: Sequence[str]) -> RuntimeError:
     """TORCHGEN_CUDA_COMPILER names a package that no module here knows."""
     return RuntimeError(f"TORCHGEN_CUDA_COMPILER={name}: expected one of {', '.join(known)}")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
 import pytest
 
 import torchgen_out as torch
-from runtime.backends.cuda import availability
+from runtime.backends.cuda import availability, driver
+from tests.cuda.recording_driver import RecordingDriver
 
 pytestmark = pytest.mark.usefixtures("no_gpu")
+DRIVER_ANSWER = availability.driver_answer.__wrapped__
 
 
 def test_scripts_choose_the_cpu():
@@ -92,6 +95,51 @@ def test_every_state_of_the_driver_is_explained(monkeypatch, answer, phrase):
     monkeypatch.setattr(availability, "driver_answer", lambda: answer)
     with pytest.raises(RuntimeError, match=phrase):
         torch.ones(1, device="cuda")
+
+
+class Answering:
+    """A driver's library that says its version and shows two devices."""
+
+    def __init__(self, version: int) -> None:
+        self.version = version
+
+    def cuInit(self, flags):
+        return 0
+
+    def cuDriverGetVersion(self, address):
+        address._obj.value = self.version
+        return 0
+
+    def cuDeviceGetCount(self, address):
+        address._obj.value = 2
+        return 0
+
+
+@pytest.mark.parametrize(("version", "answer"), [(12090, (35, 0)), (13000, (0, 2))])
+def test_the_driver_must_know_cuda_13(monkeypatch, version, answer):
+    monkeypatch.setattr(availability, "_is_begun", False)
+    monkeypatch.setattr(availability.ctypes, "CDLL", lambda name: Answering(version))
+    assert DRIVER_ANSWER() == answer and availability._is_begun
+
+
+def test_forked_children_are_told(monkeypatch):
+    monkeypatch.setattr(availability, "_is_begun", True)
+    monkeypatch.setattr(availability, "_missing_packages", lambda: "")
+    monkeypatch.setattr(availability, "driver_answer", lambda: (0, 1))
+    monkeypatch.setattr(driver, "_driver", RecordingDriver())
+    event = torch.cuda.Event()
+    event.record()
+    child = os.fork()
+    if child == 0:
+        said = ""
+        try:
+            del event
+            torch.ones(1, device="cuda")
+        except RuntimeError as error:
+            said = str(error)
+        os._exit(0 if "in forked subprocess" in said and not torch.cuda.is_available() else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert torch.cuda.is_available()
 
 
 def test_missing_packages_are_named(monkeypatch):

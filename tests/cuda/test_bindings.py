@@ -1,7 +1,8 @@
 """Calls of NVIDIA's driver: every function exists, with as many arguments as it is given.
 
 There is no driver here, so what stands in for `cuda.bindings` checks a call against the signature
-of the real function and answers with numbers of its own.
+of the real function, lets that convert the arguments before it misses the driver, and answers with
+numbers of its own.
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ from typing import Any
 
 import pytest
 
+from runtime.backends.cuda import availability
 from runtime.backends.cuda.driver import MemoryExhausted
 from runtime.kernels.cuda.compiling import compiler
 from tests.cuda.compiling import needs_extra
 
+pathfinder = pytest.importorskip("cuda.pathfinder")
+bindings = pytest.importorskip("runtime.backends.cuda.bindings")
 pytestmark = needs_extra
 
 SEVERAL = {
@@ -35,6 +39,7 @@ class CheckedDriver:
         self.calls: list[tuple[Any, ...]] = []
         self.status: dict[str, Any] = {}
         self._handles = count(1)
+        self.devices = 2
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self.real, name)
@@ -43,6 +48,9 @@ class CheckedDriver:
 
         def function(*args: Any) -> tuple[Any, ...]:
             assert len(args) == _parameter_count(found), f"{name}{args}"
+            if availability.driver_answer()[0] is None:
+                with pytest.raises(pathfinder.DynamicLibNotFoundError):
+                    found(*args)
             self.calls.append((name, *args))
             status = self.status.get(name, self.real.CUresult.CUDA_SUCCESS)
             return (status, *self._answer(name))
@@ -54,7 +62,7 @@ class CheckedDriver:
         if name in SEVERAL:
             return SEVERAL[name]
         if name == "cuDeviceGetCount":
-            return (2,)
+            return (self.devices,)
         return () if any(word in name for word in NOTHING) else (next(self._handles),)
 
     def last(self) -> tuple[Any, ...]:
@@ -72,8 +80,6 @@ def _parameter_count(function: Any) -> int:
 @pytest.fixture
 def made(monkeypatch):
     """(the driver, what stands in for `cuda.bindings.driver`)."""
-    from runtime.backends.cuda import bindings
-
     checked = CheckedDriver(bindings.cu)
     monkeypatch.setattr(bindings, "cu", checked)
     return bindings.BindingsDriver(), checked
@@ -91,13 +97,25 @@ def test_devices(made):
         driver.synchronize(2)
 
 
-def test_a_context_is_made_current_once(made):
-    driver, checked = made
-    for device in (0, 0, 1, 1, 0):
+@pytest.mark.parametrize(("devices", "expected"), [(1, 1), (2, 3)])
+def test_contexts_are_made_current(made, devices, expected):
+    """Once if there is one device; of several always, since others may choose one, too."""
+    _, checked = made
+    checked.devices = devices
+    driver = bindings.BindingsDriver()
+    for device in (0, 0, devices - 1):
         driver.synchronize(device)
-    entered = [call for call in checked.calls if call[0] == "cuCtxSetCurrent"]
-    assert len(entered) == 3
-    assert len([call for call in checked.calls if call[0] == "cuDevicePrimaryCtxRetain"]) == 2
+    names = [call[0] for call in checked.calls]
+    assert names.count("cuCtxSetCurrent") == expected
+    assert names.count("cuDevicePrimaryCtxRetain") == devices
+
+
+def test_finalizers_raise_nothing(made):
+    driver, checked = made
+    for name in ("cuEventDestroy", "cuGraphExecDestroy", "cuGraphDestroy"):
+        checked.status[name] = checked.real.CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
+    driver.destroy_event(0, driver.create_event(0, True, False))
+    driver.destroy_graph(0, 5, 6)
 
 
 def test_streams_and_events(made):
@@ -119,6 +137,13 @@ def test_memory(made):
     driver, checked = made
     address = driver.allocate(0, 512, 0)
     driver.fill(0, address, 0, 512, 0)
+    driver.write(0, address, b"\1", 0)
+    assert checked.last() == ("cuMemsetD8Async", address, 1, 1, 0)
+    driver.write(0, address, bytes(range(8)), 5)
+    assert checked.calls[-2:] == [
+        ("cuMemsetD32Async", address, 0x03020100, 1, 5),
+        ("cuMemsetD32Async", address + 4, 0x07060504, 1, 5),
+    ]
     driver.copy(0, address, address, 8, 0)
     driver.copy_peer(1, address, 0, address, 8, 0)
     name, _, theirs, _, ours, *_ = checked.last()
@@ -147,6 +172,9 @@ def test_kernels(made, monkeypatch):
     assert len(capabilities) == 1
     loaded = [call for call in checked.calls if call[0].startswith("cuModule")]
     assert [call[0] for call in loaded] == ["cuModuleLoadData", "cuModuleGetFunction"]
+    at = [call[0] for call in checked.calls].index("cuModuleLoadData")
+    names = [call[0] for call in checked.calls[at - 1 : at + 3]]
+    assert names[0] == names[3] == "cuThreadExchangeStreamCaptureMode"
     assert loaded[0][1] == b"code" and loaded[1][2] == b"kernel"
     driver.launch(0, kernel, (3, 2), (32, 8), 7, (4096, 5))
     name, function, *sizes, shared, stream, parameters, extra = checked.last()
@@ -170,6 +198,10 @@ def test_graphs(made):
     driver.launch_graph(0, executable, stream)
     assert checked.last() == ("cuGraphLaunch", executable, stream)
     driver.destroy_graph(0, graph, executable)
+    driver.free_host(0, driver.allocate_host(0, 64))
+    names = [call[0] for call in checked.calls if call[0] != "cuCtxSetCurrent"][-6:]
+    assert names[1::3] == ["cuMemHostAlloc", "cuMemFreeHost"]
+    assert {*names[::3], *names[2::3]} == {"cuThreadExchangeStreamCaptureMode"}
     driver.free_fixed(0, address)
     checked.status["cuMemAlloc"] = checked.real.CUresult.CUDA_ERROR_OUT_OF_MEMORY
     with pytest.raises(MemoryExhausted):

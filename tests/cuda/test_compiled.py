@@ -9,6 +9,7 @@ import re
 
 import pytest
 
+from runtime import config
 from runtime.core import dtype as dtypes
 from runtime.dispatch.operator import Pointwise, operators
 from runtime.kernels.cpu.loops.pointwise import PointwiseSpec
@@ -174,3 +175,17 @@ def test_one_module_knows_a_compiler():
         "numba.cuda": {f"{folder}.numba_front_end", f"{folder}.vectors"},
         "numba_cuda_mlir": {f"{folder}.mlir_front_end"},
     }
+
+
+def test_devices_newer_than_the_linker_are_given_text(monkeypatch, tmp_path):
+    monkeypatch.setattr(config, "cache_folder", lambda: tmp_path)
+    source = Source("probe", "def kernel(out):\n    out[0] = 1.0\n", ("float32*",), 32)
+    assert compiler.machine_code(source, CAPABILITY).startswith(b"\x7fELF")
+    code = compiler.machine_code(source, (19, 0))
+    assert b".visible .entry kernel" in code and code.endswith(b"\0")
+
+
+def test_devices_that_are_too_old_are_refused():
+    source = Source("probe", "", (), 32)
+    with pytest.raises(RuntimeError, match=r"capability 7\.0, and CUDA 13 compiles for 7\.5"):
+        compiler.machine_code(source, (7, 0))

@@ -111,6 +111,17 @@ def test_only_events_that_take_the_time_tell_it():
         start.elapsed_time(end)
 
 
+def test_events_are_of_one_device():
+    event, other = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    event.record()
+    with pytest.raises(RuntimeError, match="device 0 does not match recording stream's device 1"):
+        event.record(torch.cuda.default_stream(1))
+    other.record(torch.cuda.default_stream(1))
+    with pytest.raises(RuntimeError, match="device 0 does not match"):
+        event.elapsed_time(other)
+    torch.cuda.default_stream(1).wait_event(event)
+
+
 def test_an_event_never_recorded_is_not_waited_for(recording):
     torch.cuda.current_stream().wait_event(torch.cuda.Event())
     torch.cuda.Event().synchronize()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import os
 import sys
 from functools import cache
 
@@ -22,14 +23,16 @@ PACKAGES = {
 """What is imported, and the name under which pip knows it."""
 
 DRIVER = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+OLDEST_DRIVER = 13000
+"""The driver's version from which it loads what the packages of CUDA 13 compile."""
 NO_DEVICE, STUB_DRIVER, DRIVER_TOO_OLD, MISMATCH = 100, 34, 35, 803
 EXPLAINED = {
     NO_DEVICE: "no CUDA GPUs are available: the driver shows no device (CUDA_VISIBLE_DEVICES hides "
     "devices, and a container needs --gpus)",
     STUB_DRIVER: f"{DRIVER} is the toolkit's stub, not the driver: take its folder out of the "
     "library path",
-    DRIVER_TOO_OLD: "The NVIDIA driver on your system is too old: install a newer one from "
-    "https://www.nvidia.com/drivers",
+    DRIVER_TOO_OLD: "The NVIDIA driver on your system is too old for CUDA 13: install 580 or newer "
+    "from https://www.nvidia.com/drivers",
     MISMATCH: "the NVIDIA driver's library and its kernel module are of different versions: "
     "restart the machine",
 }
@@ -57,6 +60,11 @@ def require() -> None:
 
 def missing() -> tuple[str, ...]:
     """Return a sentence for each thing that is missing; none where CUDA can be used."""
+    if _is_forked:
+        return (
+            "Cannot re-initialize CUDA in forked subprocess: the process was forked after CUDA had "
+            "been asked for. To use CUDA with multiprocessing, use the 'spawn' start method",
+        )
     return tuple([reason for reason in (_missing_device(), _missing_packages()) if reason])
 
 
@@ -79,9 +87,32 @@ def driver_answer() -> tuple[int | None, int]:
         library = ctypes.CDLL(DRIVER)
     except OSError:
         return None, 0
-    count = ctypes.c_int(0)
-    status = library.cuInit(0) or library.cuDeviceGetCount(ctypes.byref(count))
+    global _is_begun
+    version, count = ctypes.c_int(0), ctypes.c_int(0)
+    status = library.cuInit(0)
+    _is_begun = not status
+    status = (
+        status
+        or library.cuDriverGetVersion(ctypes.byref(version))
+        or (DRIVER_TOO_OLD if version.value < OLDEST_DRIVER else 0)
+        or library.cuDeviceGetCount(ctypes.byref(count))
+    )
     return int(status), count.value
+
+
+_is_begun = False
+"""Whether the driver was started in this process or in the one it was forked from."""
+_is_forked = False
+
+
+def _note_fork() -> None:
+    """A forked child has the driver's memory, but no driver."""
+    global _is_forked
+    _is_forked = _is_begun
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
 
 
 @cache

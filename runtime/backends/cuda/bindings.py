@@ -84,15 +84,18 @@ class BindingsDriver:
 
     def __init__(self) -> None:
         call(cu.cuInit, 0)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a collection may destroy events in the middle
         self._devices = [call(cu.cuDeviceGet, i) for i in range(call(cu.cuDeviceGetCount))]
         self._contexts: dict[int, Any] = {}
         self._active = threading.local()
         self._kernels: dict[int, tuple[Any, Parameters]] = {}
 
     def enter(self, device: int) -> None:
-        """Make a device's context current in this thread, if it is not."""
-        if getattr(self._active, "device", None) == device:
+        """Make a device's context current in this thread.
+
+        Of several devices always: other libraries may have chosen another one meanwhile.
+        """
+        if len(self._devices) == 1 and getattr(self._active, "device", None) == device:
             return
         if not 0 <= device < len(self._devices):
             raise errors.invalid_device_ordinal(device, len(self._devices))
@@ -177,7 +180,7 @@ class BindingsDriver:
     def destroy_event(self, device: int, event: int) -> None:
         """Give an event back."""
         self.enter(device)
-        call(cu.cuEventDestroy, event)
+        cu.cuEventDestroy(event)
 
     def record_event(self, device: int, event: int, stream: int) -> None:
         """Let an event happen when the work so far of a stream is done."""
@@ -308,8 +311,8 @@ class BindingsDriver:
     def destroy_graph(self, device: int, graph: int, executable: int) -> None:
         """Give a graph back, and what was made ready of it."""
         self.enter(device)
-        call(cu.cuGraphExecDestroy, executable)
-        call(cu.cuGraphDestroy, graph)
+        cu.cuGraphExecDestroy(executable)
+        cu.cuGraphDestroy(graph)
 
     def relaxed(self) -> AbstractContextManager[None]:
         """A block whose calls take no part in what is captured, and are allowed meanwhile."""

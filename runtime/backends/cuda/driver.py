@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -87,7 +88,7 @@ class Driver(Protocol):
         """A new event. blocking: whether a thread that waits for it sleeps."""
 
     def destroy_event(self, device: int, event: int) -> None:
-        """Give an event back."""
+        """Give an event back. Raises nothing: nobody would hear it."""
 
     def record_event(self, device: int, event: int, stream: int) -> None:
         """Let an event happen when the work so far of a stream is done."""
@@ -158,7 +159,7 @@ class Driver(Protocol):
         """Do the work of a graph."""
 
     def destroy_graph(self, device: int, graph: int, executable: int) -> None:
-        """Give a graph back, and what was made ready of it."""
+        """Give a graph back, and what was made ready of it. Raises nothing."""
 
     def relaxed(self) -> AbstractContextManager[None]:
         """A block whose calls take no part in what is captured, and are allowed meanwhile."""
@@ -235,6 +236,16 @@ def waiting() -> Driver:
 def is_open() -> bool:
     """Return whether somebody has asked for the driver."""
     return _driver is not None
+
+
+def _close() -> None:
+    """A forked child has no driver: none is asked to give back what is its parent's."""
+    global _driver
+    _driver = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close)
 
 
 def use(driver: Driver | None) -> Driver | None:

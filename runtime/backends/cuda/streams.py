@@ -215,13 +215,18 @@ class Event:
         return devices.device("cuda", self._device_index) if self._handle else None
 
     def record(self, stream: Stream | None = None) -> None:
-        """Let the event happen when the work so far of a stream, else the current, is done."""
+        """Let the event happen when the work so far of a stream, else the current, is done.
+
+        **Raises** RuntimeError if the event was recorded on another device before.
+        """
         stream = current_stream() if stream is None else stream
         if not self._handle:
             self._device_index = stream.device_index
             self._handle = driver.current().create_event(
                 self._device_index, self._timing, self._blocking
             )
+        if stream.device_index != self._device_index:
+            raise errors.event_of_other_device(self._device_index, stream.device_index)
         driver.current().record_event(self._device_index, self._handle, stream.cuda_stream)
         self._recorded = True
 
@@ -246,12 +251,14 @@ class Event:
         """Return the milliseconds from this event to a later one.
 
         **Raises** ValueError unless both take the time and are recorded; RuntimeError while one has
-        not happened yet.
+        not happened yet, or if they are of two devices.
         """
         if not (self._timing and end_event._timing):
             raise errors.event_without_timing()
         if not (self._recorded and end_event._recorded):
             raise errors.event_not_recorded()
+        if self._device_index != end_event._device_index:
+            raise errors.event_of_other_device(self._device_index, end_event._device_index)
         return driver.current().elapsed_time(self._device_index, self._handle, end_event._handle)
 
     def __del__(self) -> None:

@@ -5,7 +5,8 @@ A text is Python in the dialect that numba-cuda and its successor share: it may 
 arguments are raw pointers and scalars. PTX is made without a GPU and without a driver, and linked
 to machine code (a cubin) by nvJitLink, which finds what PTX alone does not: too many registers,
 unresolved names. Cubins are kept beside the CPU's kernels, under the hash of text, types,
-architecture and compiler.
+architecture and compiler. A device that is newer than the linker is given PTX, which its driver
+compiles.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ FRONT_ENDS = {
     "numba-cuda-mlir": "runtime.kernels.cuda.compiling.mlir_front_end",
 }
 """The modules that know a compiler, by its package; each has ptx(source, capability)."""
+OLDEST = (7, 5)
+"""The first compute capability that CUDA 13 compiles for."""
 _FORMAT = "1"
 """Changes when the same text must compile to something else, for a change of this module."""
 
@@ -75,10 +78,14 @@ def ptx(source: Source, capability: tuple[int, int]) -> str:
     return _renamed(code)
 
 
+class UnknownArchitecture(Exception):
+    """The linker is older than the device."""
+
+
 def link(code: str, capability: tuple[int, int]) -> bytes:
     """The cubin of a kernel's PTX.
 
-    Raises: RuntimeError with the linker's words if it does not link.
+    Raises: RuntimeError with the linker's words if it does not link; UnknownArchitecture.
     """
     return _link(code, capability)[0]
 
@@ -101,28 +108,41 @@ _IN_LOG = {
 
 
 def _link(code: str, capability: tuple[int, int], **options: Any) -> tuple[bytes, str]:
-    from cuda.bindings.nvjitlink import nvJitLinkError
+    from cuda.bindings.nvjitlink import Result, nvJitLinkError
     from cuda.core import Linker, LinkerOptions, ObjectCode
 
     architecture = f"sm_{capability[0]}{capability[1]}"
-    linker = Linker(
-        ObjectCode.from_ptx(code.encode()), options=LinkerOptions(arch=architecture, **options)
-    )
+    given = ObjectCode.from_ptx(code.encode())
     try:
+        linker = Linker(given, options=LinkerOptions(arch=architecture, **options))
         cubin = linker.link("cubin").code
     except nvJitLinkError as error:
+        if error.status in (Result.ERROR_UNRECOGNIZED_ARCH, Result.ERROR_UNSUPPORTED_ARCH):
+            raise UnknownArchitecture from error
         raise RuntimeError(f"a kernel does not link for {architecture}: {error}") from error
     return bytes(cubin), linker.get_info_log()
 
 
 def machine_code(source: Source, capability: tuple[int, int]) -> bytes:
-    """The cubin of a kernel, compiled or found in the cache."""
+    """What the driver loads of a kernel, compiled or found in the cache: a cubin, or PTX.
+
+    Raises: RuntimeError for a device that is too old.
+    """
+    if capability < OLDEST:
+        raise errors.device_too_old(capability, OLDEST)
     key = repr((source, capability, _FORMAT, _versions()))
     digest = hashlib.sha256(key.encode()).hexdigest()[:24]
     path = config.cache_folder() / "kernels" / "cuda" / f"{source.name}_{digest}.cubin"
     if not path.exists():
-        build.write_once(path, link(ptx(source, capability), capability))
+        build.write_once(path, _compiled(ptx(source, capability), capability))
     return path.read_bytes()
+
+
+def _compiled(code: str, capability: tuple[int, int]) -> bytes:
+    try:
+        return link(code, capability)
+    except UnknownArchitecture:
+        return code.encode() + b"\0"  # the driver looks for the end of a text
 
 
 @cache
