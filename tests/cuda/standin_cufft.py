@@ -9,6 +9,10 @@ import numpy as np
 
 from tests.cuda.standin_memory import NUMPY_TYPES, StandIn
 
+MOST_OF_A_BATCH = 1 << 40
+INVALID_SIZE = 8
+"""cufftResult."""
+
 
 class StandInCufft(StandIn):
     """`nvmath.bindings.cufft`."""
@@ -39,6 +43,8 @@ class StandInCufft(StandIn):
         self.makes()
         own = self.of_kind(plan, "plan")
         assert not own.allocates and rank == len(n) <= 3 and batch > 0 and min(n) > 0
+        if batch > MOST_OF_A_BATCH:
+            raise self.Failure(INVALID_SIZE)
         assert (inembed, onembed) == (0, 0)
         own.sizes, own.batch, own.work = tuple(n), batch, 96
         own.source, own.result = NUMPY_TYPES[inputtype], NUMPY_TYPES[outputtype]
@@ -51,6 +57,9 @@ class StandInCufft(StandIn):
     def xt_exec(self, plan: int, input: int, output: int, direction: int) -> None:
         own = self.of_kind(plan, "plan")
         assert own.device == self.driver.entered and input != output
+        for place, dtype in ((input, own.source), (output, own.result)):
+            size = dtype.itemsize * (1 if dtype.kind == "c" else 2)
+            assert place % size == 0, "memory is not aligned like complex numbers"
         half = (*own.sizes[:-1], own.sizes[-1] // 2 + 1)
         is_real = [each.kind == "f" for each in (own.source, own.result)]
         given = self._batch(own, input, own.source, half if is_real[1] else own.sizes)
@@ -60,6 +69,7 @@ class StandInCufft(StandIn):
         assert direction == (1 if is_real[1] else -1) or not any(is_real)
 
         def work() -> None:
+            assert self.objects.get(plan) is own, "the plan was destroyed"
             if is_real[0]:
                 result[...] = np.fft.rfftn(given, axes=axes)
             elif is_real[1]:

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 import torchgen_out as torch
+from runtime.backends.cuda.libraries import cufft
+from tests.cuda import standin_cufft
 
 pytestmark = pytest.mark.usefixtures("emulated")
 
@@ -65,10 +67,43 @@ def test_a_plan_is_made_once(libraries):
 
 
 def test_plans_that_are_not_used_are_given_back(libraries, monkeypatch):
-    from runtime.backends.cuda.libraries import cufft
-
     monkeypatch.setattr(cufft, "PLANS_KEPT", 2)
     for size in (3, 4, 3, 5, 3):
         torch.fft.fft(torch.ones(size, dtype=torch.complex64, device="cuda"))
     assert len(libraries["cufft"].objects) == 2
     assert [call[1] for call in libraries["cufft"].calls if call[0] == "plan"] == [(3,), (4,), (5,)]
+
+
+def test_real_numbers_that_lie_between_complex_ones():
+    """The library wants them aligned like complex numbers, those that it writes as well."""
+    x = torch.randn(9)
+    there = x.cuda()
+    for start in (0, 1, 2):
+        part = slice(start, start + 6)
+        assert torch.allclose(torch.fft.rfft(there[part]).cpu(), torch.fft.rfft(x[part]), atol=1e-5)
+        out = torch.zeros(9, device="cuda")
+        half = torch.fft.rfft(x[:6])
+        torch.fft.irfft(half.cuda(), out=out[part])
+        assert torch.allclose(out.cpu()[part], x[:6], atol=1e-5)
+
+
+def test_plans_of_a_graph_stay(libraries, monkeypatch):
+    monkeypatch.setattr(cufft, "PLANS_KEPT", 1)
+    x, graph = torch.randn(3), torch.cuda.CUDAGraph()
+    there = x.cuda()
+    with torch.cuda.graph(graph):
+        result = torch.fft.fft(there)
+    for size in (4, 5):
+        torch.fft.fft(torch.ones(size).cuda())
+    graph.replay()
+    assert torch.allclose(result.cpu(), torch.fft.fft(x), atol=1e-5)
+    torch.fft.fft(there)
+    assert [call[1] for call in libraries["cufft"].calls if call[0] == "plan"] == [(3,), (4,), (5,)]
+    assert [each.sizes for each in libraries["cufft"].objects.values()] == [(3,)]
+
+
+def test_plans_that_cannot_be_made_are_given_back(libraries, monkeypatch):
+    monkeypatch.setattr(standin_cufft, "MOST_OF_A_BATCH", 3)
+    with pytest.raises(RuntimeError, match="cuFFT error"):
+        torch.fft.fft(torch.ones(4, 5).cuda())
+    assert not libraries["cufft"].objects

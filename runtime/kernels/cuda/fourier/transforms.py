@@ -109,13 +109,21 @@ def _run(
     order = (*[d for d in range(out.ndim) if d not in dims], *dims)
     seen, target = _permuted(source, order), _permuted(out, order)
     given = contiguous(queue, seen)
-    is_direct = target.is_contiguous and target.address != given.address
+    if not _is_aligned(given):
+        given = queue.empty(seen.sizes, seen.dtype)
+        queue.copy(given, seen)
+    is_direct = target.is_contiguous and target.address != given.address and _is_aligned(target)
     made = target if is_direct else queue.empty(target.sizes, out.dtype)
     batch = prod(sizes[d] for d in order[: out.ndim - len(dims)])
     what = Transform(source.dtype, out.dtype, tuple([sizes[d] for d in dims]), batch)
     queue.fourier.run(queue, what, given.address, made.address, forward)
     if not is_direct:
         queue.copy(target, made)
+
+
+def _is_aligned(x: Array) -> bool:
+    """Whether memory lies as the library wants it: real numbers, too, as complex ones do."""
+    return not x.address % x.dtype.to_complex().itemsize
 
 
 def _permuted(x: Array, order: Sequence[int]) -> Array:

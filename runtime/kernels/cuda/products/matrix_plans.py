@@ -16,7 +16,6 @@ from runtime.kernels.cuda.direct import turned
 from runtime.kernels.cuda.products import integers
 from runtime.kernels.cuda.queue import Array
 
-
 MOST_TOGETHER = 65535
 """Matrices of a batch in one call: some of the library's kernels have a block for each in a dim of
 the grid that is no larger."""

@@ -1,0 +1,42 @@
+"""What a library made for many keys, the most recently used of it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from runtime.backends.cuda import driver
+
+
+class Kept:
+    """Plans by what they are for. What has not been used for long is given back, but for what a
+    graph was captured with: the kernels of its replays, and the tables that these read, are the
+    plan's.
+
+    most: how many are kept. give_back: destroys one.
+    """
+
+    def __init__(self, most: int, give_back: Callable[[Any], None]) -> None:
+        self._most, self._give_back = most, give_back
+        self._recent: OrderedDict[Hashable, Any] = OrderedDict()
+        self._captured: dict[Hashable, Any] = {}
+
+    def find(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What was made for a key, or is made now."""
+        if key in self._recent:
+            self._recent.move_to_end(key)
+            found = self._recent[key]
+        else:
+            found = self._captured[key] if key in self._captured else make()
+            self._add(key, found)
+        if driver.is_capturing():
+            self._captured[key] = found
+        return found
+
+    def _add(self, key: Hashable, made: Any) -> None:
+        self._recent[key] = made
+        while len(self._recent) > self._most:
+            oldest, unused = self._recent.popitem(last=False)
+            if oldest not in self._captured:
+                self._give_back(unused)
