@@ -88,16 +88,27 @@ def test_memory_of_a_graph_is_its_own(emulated):
 
 
 def test_pinned_memory_that_a_graph_reads_stays(emulated):
-    x = torch.zeros(4).cuda()
-    host = torch.ones(4).pin_memory()
+    x = torch.zeros(8).cuda()
+    host = torch.ones(8).pin_memory()
     address = host.data_ptr()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         x.copy_(host, non_blocking=True)
     del host
-    assert torch.zeros(4, pin_memory=True).data_ptr() != address
+    assert torch.zeros(8, pin_memory=True).data_ptr() != address
     graph.replay()
-    assert x.tolist() == [1.0] * 4
+    assert x.tolist() == [1.0] * 8
+
+
+def test_numbers_of_the_host_become_the_graphs(emulated):
+    x, factor = torch.ones(3).cuda(), torch.tensor(3.0)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        y = x * factor
+    factor.fill_(5)
+    x.fill_(2)
+    graph.replay()
+    assert y.tolist() == [6.0] * 3
 
 
 def test_graphs_share_a_pool(emulated):

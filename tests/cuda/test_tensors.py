@@ -91,10 +91,28 @@ def test_copies_between_devices():
 
 
 def test_a_copy_waits_unless_it_need_not(emulated):
-    x = torch.ones(3)
+    x = torch.ones(5)
     x.cuda(non_blocking=True)
     x.cuda().cpu()
     assert len(emulated.named("synchronize_stream")) == 3
+
+
+def test_numbers_of_the_host_are_waited_for_by_nobody(emulated):
+    x = torch.arange(5).cuda()
+    waits = len(emulated.named("synchronize_stream"))
+    two, places = torch.tensor(2), torch.tensor([3, 1])
+    results = x * two, x[places], torch.tensor(7.0, dtype=torch.float64, device="cuda")
+    x[2:4].copy_(places)
+    odd = torch.zeros(9, dtype=torch.uint8, device="cuda")
+    odd[1:4].copy_(torch.tensor([1, 2, 3], dtype=torch.uint8))
+    two.fill_(9)
+    places.fill_(0)
+    assert len(emulated.named("synchronize_stream")) == waits
+    assert [each.tolist() for each in results] == [[0, 2, 4, 6, 8], [3, 1], 7.0]
+    assert (x.tolist(), odd.tolist()) == ([0, 1, 3, 1, 4], [0, 1, 2, 3, 0, 0, 0, 0, 0])
+    waits = len(emulated.named("synchronize_stream"))
+    odd[:5].copy_(torch.ones(5, dtype=torch.uint8))
+    assert len(emulated.named("synchronize_stream")) == waits + 1
 
 
 def test_pinned_memory(emulated):

@@ -19,6 +19,8 @@ class Timeline:
     def __init__(self) -> None:
         self._queued: defaultdict[Hashable, deque[Callable[[], object]]] = defaultdict(deque)
         self._done: defaultdict[Hashable, int] = defaultdict(int)
+        self._depth = 0
+        """How many pieces of work are being done: one may wait for another stream's."""
 
     def put(self, stream: Hashable, work: Callable[[], object]) -> None:
         """Queue a piece of work."""
@@ -42,9 +44,11 @@ class Timeline:
         stream, count = mark
         while self._done[stream] < count:
             self._done[stream] += 1
+            self._depth += 1
             self._queued[stream].popleft()()
+            self._depth -= 1
 
     def finish(self) -> None:
-        """Do all work of all streams."""
-        for stream in list(self._queued):
+        """Do all work of all streams; nothing if that is under way."""
+        for stream in () if self._depth else list(self._queued):
             self.reach(self.mark(stream))

@@ -10,7 +10,13 @@ from typing import Any
 from cuda.bindings import driver as cu
 
 from runtime import errors
-from runtime.backends.cuda.driver import DeviceProperties, Grid, MemoryExhausted, Values
+from runtime.backends.cuda.driver import (
+    DeviceProperties,
+    Grid,
+    MemoryExhausted,
+    Values,
+    word_size,
+)
 from runtime.backends.cuda.parameters import Parameters
 from runtime.kernels.cuda.compiling import compiler
 from runtime.kernels.cuda.compiling.compiler import Source
@@ -257,9 +263,9 @@ class BindingsDriver:
         call(cu.cuMemsetD8Async, address, byte, size, stream)
 
     def write(self, device: int, address: int, data: bytes, stream: int) -> None:
-        """Write up to 16 bytes, in words of at most four."""
+        """Write a few bytes, in words that suit their address."""
         self.enter(device)
-        word = min(len(data), 4)
+        word = word_size(address, len(data))
         set_words = {1: cu.cuMemsetD8Async, 2: cu.cuMemsetD16Async, 4: cu.cuMemsetD32Async}[word]
         for start in range(0, len(data), word):
             value = int.from_bytes(data[start : start + word], "little")

@@ -44,6 +44,12 @@ Grid = tuple[int, int]
 Values = Sequence[Any]
 
 
+def word_size(address: int, size: int) -> int:
+    """Return the bytes of the words in which memory can be written: 1, 2 or 4."""
+    both = address | size
+    return min(both & -both, 4)
+
+
 class MemoryExhausted(Exception):
     """The driver has no memory left."""
 
@@ -138,7 +144,7 @@ class Driver(Protocol):
         """Set bytes."""
 
     def write(self, device: int, address: int, data: bytes, stream: int) -> None:
-        """Write up to 16 bytes, a power of two, aligned as numbers are: taken along, not read."""
+        """Write a few bytes, in words that suit their address: taken along, so nobody waits."""
 
     def load(self, device: int, source: Source) -> int:
         """A kernel, compiled for the device."""

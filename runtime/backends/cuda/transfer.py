@@ -3,9 +3,12 @@
 A copy between memories keeps the tensor's order of dims; what is not dense is made dense first,
 where it lies. A copy into pageable host memory is over when the call returns. From page-locked
 memory with `non_blocking=True` it is only queued, and the host must not write before it is done.
+A number or two of the host are taken along: nobody waits for them.
 """
 
 from __future__ import annotations
+
+import ctypes
 
 import numpy as np
 
@@ -17,6 +20,9 @@ from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch import operator as registered
 from runtime.dispatch import signature as signatures
+
+MOST_WORDS = 4
+"""Words that are taken along: more calls of the driver than that would take longer than to wait."""
 
 
 def to_device(tensor: Tensor, target: devices.device, non_blocking: bool) -> Tensor:
@@ -39,15 +45,23 @@ def copy_dense(target: Tensor, source: Tensor, non_blocking: bool) -> None:
     if not size:
         return
     if source.is_cpu:
-        index = target.device.index or 0
-        _copy(index, target.data_ptr(), source.data_ptr(), size)
-        _settle(source, index, non_blocking)
+        _copy_from_host(target, source, size, non_blocking)
     elif target.is_cpu:
         index = source.device.index or 0
         _copy(index, target.data_ptr(), source.data_ptr(), size)
         _settle(target, index, non_blocking)
     else:
         _copy_peer(target, source, size)
+
+
+def _copy_from_host(target: Tensor, source: Tensor, size: int, non_blocking: bool) -> None:
+    index, address, stored = target.device.index or 0, target.data_ptr(), source.data_ptr()
+    if size <= MOST_WORDS * driver.word_size(address, size):
+        data = ctypes.string_at(stored, size)
+        driver.current().write(index, address, data, streams.current_handle(index))
+        return
+    _copy(index, address, stored, size)
+    _settle(source, index, non_blocking)
 
 
 def _copy(index: int, target: int, source: int, size: int) -> None:
