@@ -12,6 +12,10 @@ from tests.cuda.standin_memory import NUMPY_TYPES, StandIn
 
 WORK = 64
 """Bytes that every function works in."""
+MOST_OF_A_BATCH = 1 << 15
+"""Matrices up to which iterations of many are not refused."""
+INVALID_VALUE = 3
+"""cusolverStatus_t."""
 LETTERS = {"s": np.float32, "d": np.float64, "c": np.complex64, "z": np.complex128}
 
 
@@ -165,6 +169,8 @@ class StandInCusolver(Matrices):
         self, handle: int, params: int, jobz: int, uplo: int, n: int, data_type_a: int, a: int,
         lda: int, data_type_w: int, w: int, compute_type: int, batch_size: int,
     ) -> tuple[int, int]:  # fmt: skip
+        if batch_size > MOST_OF_A_BATCH:
+            raise self.Failure(INVALID_VALUE)
         return self.asked(handle, params)
 
     def xsyev_batched(
@@ -300,6 +306,8 @@ def _gesvdj_batched(letter: str) -> tuple[Callable[..., int], Callable[..., None
         self: Any, handle: int, jobz: int, m: int, n: int, a: int, lda: int, s: int, u: int,
         ldu: int, v: int, ldv: int, params: int, batch_size: int,
     ) -> int:  # fmt: skip
+        if batch_size > MOST_OF_A_BATCH:
+            raise self.Failure(INVALID_VALUE)
         return 8
 
     def gesvdj_batched(

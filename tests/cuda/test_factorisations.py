@@ -8,10 +8,12 @@ import pytest
 
 import torchgen_out as torch
 from codegen.model.operator import Dispatch
+from runtime.backends.cuda.libraries import cusolver
 from runtime.core import dtype as dtypes
 from runtime.kernels.cuda.compiling import typed
 from runtime.kernels.cuda.linalg import matrix_parts, small_matrices
 from tests import harness
+from tests.cuda import standin_cusolver
 from tests.cuda.compiling import check, needs_extra
 from tests.cuda.test_operators import OURS, compare, on_device
 
@@ -229,3 +231,18 @@ def test_kernels_compile(name, dtype):
     given = {"UPPER": 1} if name == "triangle" else {}
     types = {"X": own, "Y": own.to_real()} if name == "log_determinant" else {"X": own}
     check(getattr(matrix_parts, name).source(types, False, given), False, own.is_complex)
+
+
+def test_more_matrices_than_an_iteration_takes(libraries, monkeypatch):
+    assert cusolver.MOST_TOGETHER <= standin_cusolver.MOST_OF_A_BATCH
+    monkeypatch.setattr(standin_cusolver, "MOST_OF_A_BATCH", 2)
+    monkeypatch.setattr(cusolver, "MOST_TOGETHER", 2)
+    a = randn(5, 3, 3)
+    there = a.cuda()
+    values, vectors = L.eigh(there + there.mT)
+    assert torch.allclose(values.cpu(), L.eigvalsh(a + a.mT), atol=1e-8)
+    assert torch.allclose((vectors * values.unsqueeze(-2) @ vectors.mT).cpu(), a + a.mT, atol=1e-8)
+    b = randn(5, 4, 3)
+    assert torch.allclose(_product(*L.svd(b.cuda(), full_matrices=False)).cpu(), b, atol=1e-8)
+    names = [name for name, _ in libraries["cusolverDn"].calls]
+    assert names == ["xsyev_batched"] * 3 + ["dgesvdj_batched"] * 3

@@ -28,6 +28,10 @@ from runtime.kernels.cuda.linalg.columns import Columns
 from runtime.kernels.cuda.linalg.small_matrices import Batch
 from runtime.kernels.cuda.queue import Queue
 
+MOST_TOGETHER = 1 << 14
+"""Matrices of one call that iterates: `xsyev_batched` refuses batches from some size above 32,000
+on, and `gesvdj_batched` counts the elements of its workspace in 32 bits."""
+
 
 class Solver:
     """The factorisations of one device. An info is the address of an int32 of the device."""
@@ -195,11 +199,16 @@ class Solver:
         infos: int,
     ) -> None:
         """`eigh` of matrices, and to vectors of values, one behind the other from the first."""
-        kind, real = (loading.data_type(d, "eigh") for d in (a.dtype, a.dtype.to_real()))
-        arguments = (
-            int(vectors), int(upper), a.rows, kind, a.address, a.leading, real, values, kind,
-        )  # fmt: skip
-        self._run(queue, "xsyev_batched", (*arguments, count), arguments, infos, count)
+        real = a.dtype.to_real()
+        kind, kind_of_values = (loading.data_type(d, "eigh") for d in (a.dtype, real))
+        for first, size in _parts(count):
+            own = _later(a, first)
+            arguments = (
+                int(vectors), int(upper), a.rows, kind, own.address, a.leading, kind_of_values,
+                values + first * a.rows * real.itemsize, kind,
+            )  # fmt: skip
+            numbers = infos + first * dtypes.int32.itemsize
+            self._run(queue, "xsyev_batched", (*arguments, size), arguments, numbers, size)
 
     def svd_batch(
         self,
@@ -216,14 +225,30 @@ class Solver:
 
         All lie one behind the other from the first.
         """
-        name = f"{LETTERS[a.dtype.name]}gesvdj_batched"
-        arguments = (
-            int(vectors), a.rows, a.columns, a.address, a.leading, values, u.address, u.leading,
-            v.address, v.leading,
-        )  # fmt: skip
-        with self._in_stream() as library:
-            asked = (self._handle, *arguments, self._jacobi, count)
-            size = getattr(library, f"{name}_buffer_size")(*asked)
-            work = queue.empty((max(size, 1),), a.dtype)
-            given = (*arguments, work.address, size, infos, self._jacobi, count)
-            getattr(library, name)(self._handle, *given)
+        name, real = f"{LETTERS[a.dtype.name]}gesvdj_batched", a.dtype.to_real()
+        step = min(a.rows, a.columns) * real.itemsize
+        for first, number in _parts(count):
+            own, left, right = (_later(each, first) for each in (a, u, v))
+            arguments = (
+                int(vectors), a.rows, a.columns, own.address, a.leading, values + first * step,
+                left.address, u.leading, right.address, v.leading,
+            )  # fmt: skip
+            places = infos + first * dtypes.int32.itemsize
+            with self._in_stream() as library:
+                asked = (self._handle, *arguments, self._jacobi, number)
+                size = getattr(library, f"{name}_buffer_size")(*asked)
+                work = queue.empty((max(size, 1),), a.dtype)
+                given = (*arguments, work.address, size, places, self._jacobi, number)
+                getattr(library, name)(self._handle, *given)
+
+
+def _parts(count: int) -> Iterator[tuple[int, int]]:
+    """(the first, how many) of matrices that go together."""
+    for first in range(0, count, MOST_TOGETHER):
+        yield first, min(MOST_TOGETHER, count - first)
+
+
+def _later(a: Columns, count: int) -> Columns:
+    """The matrix that lies so many behind another."""
+    size = a.leading * a.columns * a.dtype.itemsize
+    return a._replace(address=a.address + count * size)
