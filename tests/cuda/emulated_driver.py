@@ -12,6 +12,7 @@ import numpy as np
 
 from runtime.backends.cuda.driver import Grid, Values
 from tests.cuda import emulator
+from tests.cuda.emulated_memory import Pointer
 from tests.cuda.recording_driver import RecordingDriver, Refused
 from tests.cuda.timeline import Mark, Timeline
 
@@ -289,8 +290,9 @@ class EmulatedDriver(RecordingDriver):
             return self._memory(device, address)
         return np.frombuffer(self.host[start], np.uint8)[address - start :]
 
-    def _pointer(self, device: int, address: int, name: str) -> emulator.Pointer:
+    def _pointer(self, device: int, address: int, name: str) -> Pointer:
         dtype = np.dtype({"bool*": "bool_"}.get(name, name.rstrip("*")))
+        is_open = self._pinned(address) is not None  # records of faults: whoever sees one may write
         memory = self._seen_by_kernels(device, address) if address else np.empty(0, np.uint8)
         whole = len(memory) // dtype.itemsize * dtype.itemsize
-        return emulator.Pointer(memory[:whole].view(dtype))
+        return Pointer(memory[:whole].view(dtype), is_open)

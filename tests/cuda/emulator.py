@@ -3,15 +3,18 @@
 Slow, and no oracle for the mathematics of libdevice, which NumPy and SciPy stand in for; but it
 runs the very text that is compiled, so it tests loops, index arithmetic, barriers, shuffles and the
 values of launches. The threads of a block run in turn: to their end if the kernel has no barrier,
-otherwise from one wait to the next, as generators. Threads that meet in shared memory without a
-barrier between them are an error, and so is a barrier that only some of them reach.
+otherwise from one wait to the next, as generators. In which order they take their turns, and the
+blocks theirs, can be chosen (`in_turns`). Threads that could meet in memory without a barrier
+between them are an error (`watching`), and so is a barrier that only some of them reach.
 """
 
 from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -21,121 +24,36 @@ import scipy.special
 
 from runtime.kernels.cuda.compiling import vectors
 from runtime.kernels.cuda.compiling.compiler import Source
+from tests.cuda.emulated_memory import Pointer, Shared, atomic_add, load, store, watch_pointers
+from tests.cuda.watching import WARP, Moment
 
 FULL_WARP = 0xFFFFFFFF
-WARP = 32
+
+TURNS: dict[str, Callable[[int], Sequence[int]]] = {
+    "forward": range,
+    "backward": lambda count: range(count)[::-1],
+    "shuffled": lambda count: random.Random(count).sample(range(count), count),
+}
+"""The orders in which so many threads, or blocks, take their turns."""
+_turns = TURNS["forward"]
 
 
-class OutOfBounds(Exception):
-    """A kernel touched memory outside its allocation."""
-
-
-class Race(Exception):
-    """Two threads met at one element of shared memory."""
-
-
-class Pointer:
-    """Memory from an address to the end of its allocation."""
-
-    def __init__(self, elements: np.ndarray) -> None:
-        self.elements = elements
-
-    def _checked(self, i: Any) -> int:
-        at = int(i)
-        if not 0 <= at < len(self.elements):
-            raise OutOfBounds(f"element {at} of {len(self.elements)}")
-        return at
-
-    def __getitem__(self, i: Any) -> Any:
-        return self.elements[self._checked(i)]
-
-    def __setitem__(self, i: Any, value: Any) -> None:
-        at = self._checked(i)
-        if isinstance(value, np.generic):
-            assert value.dtype == self.elements.dtype, (value.dtype, self.elements.dtype)
-        self.elements[at] = value
-
-
-def load(width: int) -> Callable[..., Any]:
-    """`load4` and its kin."""
-
-    def run(pointer: Pointer, i: Any) -> tuple[Any, ...]:
-        _check_aligned(pointer, width)
-        return tuple([pointer[width * int(i) + lane] for lane in range(width)])
-
-    return run
-
-
-def store(width: int) -> Callable[..., Any]:
-    """`store4` and its kin."""
-
-    def run(pointer: Pointer, i: Any, values: Sequence[Any]) -> None:
-        _check_aligned(pointer, width)
-        assert len(values) == width
-        for lane, value in enumerate(values):
-            pointer[width * int(i) + lane] = value
-
-    return run
-
-
-def atomic_add(pointer: Pointer, i: Any, value: Any) -> None:
-    """Of integers only: sums of floats would depend on the order."""
-    assert pointer.elements.dtype.kind == "i"
-    pointer[i] = pointer[i] + value
-
-
-def _check_aligned(pointer: Pointer, width: int) -> None:
-    align = min(vectors.BYTES, width * pointer.elements.itemsize)
-    assert pointer.elements.ctypes.data % align == 0, "a vector that is not aligned"
-
-
-class Shared:
-    """Shared memory of a block, which notices two threads at one element with no barrier between.
-
-    last: for each element the accesses since somebody wrote to it: (thread, barriers of the block,
-    barriers of the warp, whether it wrote).
-    """
-
-    def __init__(self, cuda: Cuda, shape: Any, dtype: Any) -> None:
-        self.cuda = cuda
-        self.elements = np.empty(shape, dtype)
-        self.elements.reshape(-1).view(np.uint8)[...] = 0xA5
-        self.dtype = self.elements.dtype
-        self.last: dict[Any, list[tuple[int, int, int, bool]]] = {}
-
-    def _touch(self, at: Any, writes: bool) -> Any:
-        at = tuple([int(part) for part in at]) if isinstance(at, tuple) else int(at)
-        for part, size in zip(np.atleast_1d(at), self.elements.shape, strict=True):
-            if not 0 <= part < size:
-                raise OutOfBounds(f"element {at} of shared {self.elements.shape}")
-        thread = self.cuda.thread
-        block_time, warp_time = self.cuda.barriers, self.cuda.warp_barriers[thread // WARP]
-        kept = []
-        for other, other_block_time, other_warp_time, wrote in self.last.get(at, ()):
-            same_warp = other // WARP == thread // WARP
-            apart = other_block_time < block_time or (same_warp and other_warp_time < warp_time)
-            if other != thread and (writes or wrote) and not apart:
-                raise Race(f"threads {other} and {thread} at element {at} of shared memory")
-            if not apart and other != thread:
-                kept.append((other, other_block_time, other_warp_time, wrote))
-        self.last[at] = [*kept, (thread, block_time, warp_time, writes)]
-        return at
-
-    def __getitem__(self, at: Any) -> Any:
-        return self.elements[self._touch(at, False)]
-
-    def __setitem__(self, at: Any, value: Any) -> None:
-        at = self._touch(at, True)
-        if isinstance(value, np.generic):
-            assert value.dtype == self.dtype, (value.dtype, self.dtype)
-        self.elements[at] = value
+@contextmanager
+def in_turns(name: str) -> Iterator[None]:
+    """Let threads and blocks take their turns in another order."""
+    global _turns
+    before, _turns = _turns, TURNS[name]
+    try:
+        yield
+    finally:
+        _turns = before
 
 
 class Cuda:
     """The name `cuda` of a text, for one launch.
 
-    thread: the number in its block of the thread that runs now. barriers, warp_barriers: how many
-    the block and each warp have passed.
+    now: which thread runs, and how many barriers it has passed. barriers, warp_barriers: how many
+    the block and each warp have.
     """
 
     def __init__(self, grid: tuple[int, int], block: tuple[int, int]) -> None:
@@ -150,13 +68,14 @@ class Cuda:
         """Forget the shared memory of the block before."""
         count = self.threads[0] * self.threads[1]
         self.blockIdx = SimpleNamespace(x=block[0], y=block[1])
+        self._block = block[0] + self.blocks[0] * block[1]
         self.barriers, self.warp_barriers = 0, [0] * -(-count // WARP)
         self._shared: list[Shared] = []
         self._arrays = [0] * count
 
     def enter(self, thread: int) -> None:
         """Let a thread of the block be the one that runs."""
-        self.thread = thread
+        self.now = Moment(self._block, thread, self.barriers, self.warp_barriers[thread // WARP])
         width = self.threads[0]
         self.threadIdx = SimpleNamespace(x=thread % width, y=thread // width)
 
@@ -173,8 +92,8 @@ class Cuda:
 
     def _shared_array(self, shape: Any, dtype: Any) -> Shared:
         """One array for each call in the order of calls, the same to all threads of a block."""
-        turn = self._arrays[self.thread]
-        self._arrays[self.thread] += 1
+        turn = self._arrays[self.now.thread]
+        self._arrays[self.now.thread] += 1
         if turn == len(self._shared):
             self._shared.append(Shared(self, shape, dtype))
         return self._shared[turn]
@@ -293,11 +212,11 @@ def run(source: Source, grid: tuple[int, int], block: tuple[int, int], values: l
         value if name.endswith("*") else _number(name, value)
         for name, value in zip(source.arguments, values, strict=True)
     ]
+    watch_pointers(source.name, [each for each in given if isinstance(each, Pointer)], fake)
     with np.errstate(all="ignore"):
-        for y in range(grid[1]):
-            for x in range(grid[0]):
-                fake.start_block((x, y))
-                (_run_together if waits else _run_in_turn)(fake, kernel, given)
+        for block in _turns(grid[0] * grid[1]):
+            fake.start_block((block % grid[0], block // grid[0]))
+            (_run_together if waits else _run_in_turn)(fake, kernel, given)
 
 
 def _number(name: str, value: Any) -> Any:
@@ -323,7 +242,7 @@ def _code(text: str, name: str) -> tuple[Any, bool]:
 
 
 def _run_in_turn(fake: Cuda, kernel: Any, given: list[Any]) -> None:
-    for thread in range(fake.threads[0] * fake.threads[1]):
+    for thread in _turns(fake.threads[0] * fake.threads[1]):
         fake.enter(thread)
         kernel(*given)
 
@@ -335,7 +254,7 @@ def _run_together(fake: Cuda, kernel: Any, given: list[Any]) -> None:
     for thread in range(count):
         fake.enter(thread)
         threads.append(kernel(*given))
-    wanted: list[Any] = [_resume(fake, threads, thread, None) for thread in range(count)]
+    wanted = _resume_all(fake, threads)
     while any(wanted):
         for first in range(0, count, WARP):
             _run_warp(fake, threads, wanted, range(first, min(first + WARP, count)))
@@ -343,7 +262,7 @@ def _run_together(fake: Cuda, kernel: Any, given: list[Any]) -> None:
             places = {None if each is None else each[1] for each in wanted}
             assert len(places) == 1, f"threads of a block wait at lines {places}; None has ended"
             fake.barriers += 1
-            wanted = [_resume(fake, threads, thread, None) for thread in range(count)]
+            wanted = _resume_all(fake, threads)
 
 
 def _run_warp(fake: Cuda, threads: list[Any], wanted: list[Any], lanes: range) -> None:
@@ -358,9 +277,17 @@ def _run_warp(fake: Cuda, threads: list[Any], wanted: list[Any], lanes: range) -
             assert {each[0] for each in requests} == {FULL_WARP}
             requests = [each[1:] for each in requests]
         got = EXCHANGES[name](requests)
-        fake.warp_barriers[lanes[0] // WARP] += 1
-        for lane, value in zip(lanes, got, strict=True):
-            wanted[lane] = _resume(fake, threads, lane, value)
+        fake.warp_barriers[lanes[0] // WARP] += name == "syncwarp"
+        for turn in _turns(WARP):
+            wanted[lanes[turn]] = _resume(fake, threads, lanes[turn], got[turn])
+
+
+def _resume_all(fake: Cuda, threads: list[Any]) -> list[Any]:
+    """What each thread of a block waits for next."""
+    wanted: list[Any] = [None] * len(threads)
+    for thread in _turns(len(threads)):
+        wanted[thread] = _resume(fake, threads, thread, None)
+    return wanted
 
 
 def _resume(fake: Cuda, threads: list[Any], thread: int, value: Any) -> Any:

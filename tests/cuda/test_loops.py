@@ -14,7 +14,8 @@ from runtime.kernels import plan as plans
 from runtime.kernels.cpu.loops.pointwise import PointwiseSpec
 from runtime.kernels.cuda.compiling import vectors
 from runtime.kernels.cuda.loops import pointwise
-from tests.cuda.emulator import OutOfBounds, Pointer, run
+from tests.cuda.emulated_memory import OutOfBounds, Pointer
+from tests.cuda.emulator import run
 
 
 def weighted(a, b):
