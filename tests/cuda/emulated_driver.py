@@ -132,7 +132,7 @@ class EmulatedDriver(RecordingDriver):
     @property
     def forbids(self) -> bool:
         """Whether a capture forbids to take memory or to load code now."""
-        return self._written is not None and not self.is_relaxed
+        return bool(self._captured) and not self.is_relaxed
 
     def begin_capture(self, device: int, stream: int, mode: str) -> None:
         super().begin_capture(device, stream, mode)

@@ -5,6 +5,9 @@ The kernels' texts run as they are; the functions of libdevice are NumPy's and S
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -98,6 +101,42 @@ def test_values(operator, dtype):
     for case in _cases(operator)[:2]:
         call = OURS.arguments(case, dtype)
         compare(on_device(call)(), call(), str(case))
+
+
+def _apart(value: Any, devices: Iterator[str]) -> Any:
+    """A value of a call with each tensor on the next device."""
+    if isinstance(value, list):
+        return [_apart(each, devices) for each in value]
+    return value.to(next(devices)) if isinstance(value, torch.Tensor) else value
+
+
+def _several(operator: Operator) -> Call | None:
+    """A call of several tensors with elements, if the operator takes such."""
+    found = next(iter(_cases(operator)), None)
+    dtype = next((each for each in (*DTYPES, "int64") if each in operator.dtype_names), None)
+    if found is None or dtype is None:
+        return None
+    call = OURS.arguments(found, dtype)
+    given = [part for each in call.values.values() for part in calls.results(each)]
+    counted = [each for each in given if isinstance(each, torch.Tensor) and each.numel()]
+    return call if len([each for each in counted if each.dim()]) > 1 else None
+
+
+def test_no_kernel_reads_memory_of_another_device(emulated):
+    """Tensors of two devices are refused, or copied; the emulated memory tells a kernel's."""
+    refused = 0
+    for operator in harness.program().operators:
+        call = _several(operator)
+        if call is None:
+            continue
+        devices = chain(["cuda:0"], repeat("cuda:1"))
+        values = {name: _apart(value, devices) for name, value in call.values.items()}
+        with torch.no_grad(), contextlib.suppress(NotImplementedError):
+            try:
+                Call(call.session, operator, values, [])()
+            except RuntimeError as error:
+                refused += "on the same device" in str(error)
+    assert refused > 200
 
 
 def _has_gradient(operator: Operator) -> bool:

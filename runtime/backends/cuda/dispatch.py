@@ -245,7 +245,10 @@ class Preparation:
         raise AssertionError("a kernel without tensors")
 
     def arrays(self, queue: DeviceQueue, args: Sequence[Any]) -> list[Any]:
-        """The kernel's arguments."""
+        """The kernel's arguments.
+
+        Raises: RuntimeError if one lies on another device, where a kernel must not read.
+        """
         return [
             self._prepared(queue, name, kind, arg)
             for (name, kind), arg in zip(self.kinds, args, strict=True)
@@ -258,7 +261,11 @@ class Preparation:
             return [self._prepared(queue, name, kind, each) for each in arg]
         if not isinstance(arg, Tensor):
             return arg
-        array = array_of(arg if not arg.is_cpu else self._arrived(queue, arg))
+        if arg.is_cpu:
+            arg = self._arrived(queue, arg)
+        elif getattr(arg._storage.buffer, "device_index", None) != queue.index:
+            raise errors.same_device_expected(f"cuda:{queue.index}", arg.device)
+        array = array_of(arg)
         dtype = self.common if self.common and name in self.promoted else array.dtype
         if dtype is array.dtype and (self.strided or array.is_contiguous):
             return array
