@@ -87,6 +87,14 @@ class PointwiseKernels(LoopKernels):
         self.compute = special.compute
         self.converters = pointwise_signature.scalar_converters(special)
         self.convert = _all_converted(self.converters)
+        kinds = list(enumerate(special.arguments))
+        self._tensor_places = [place for place, kind in kinds if kind == "tensor"]
+        converters = iter(self.converters)
+        self._scalar_places = [
+            (place, next(converters) if kind == "scalar" else None)
+            for place, kind in kinds
+            if kind in ("scalar", "raw")
+        ]
         self.storage_dtype = outputs[0].numpy
         self.defaults, at_defaults = self._simpler(special)
         compute = special.compute.opmath
@@ -124,16 +132,13 @@ class PointwiseKernels(LoopKernels):
 
     def split(self, args: tuple[Any, ...]) -> tuple[list[Tensor], list[Any]]:
         """The tensors among a call's arguments, and its scalars, converted."""
-        tensors, scalars = [], []
-        converters = iter(self.converters)
-        for value, kind in zip(args, self.arguments, strict=True):
-            if kind == "tensor":
-                tensors.append(value)
-            elif kind == "scalar":
-                scalars.append(next(converters)(value))
-            elif kind == "raw":
-                scalars.append(value)
-        return tensors, scalars
+        tensors = [args[place] for place in self._tensor_places]
+        if not self._scalar_places:
+            return tensors, []
+        return tensors, [
+            args[place] if convert is None else convert(args[place])
+            for place, convert in self._scalar_places
+        ]
 
 
 def _all_converted(converters: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], Iterable[Any]]:

@@ -83,7 +83,7 @@ class Allocator:
         self.retries = self.exhaustions = 0
         self._lock = threading.RLock()
         self.pool = ORDINARY
-        self._free: dict[Place, list[int]] = {}
+        self._places: dict[tuple[int, int, int], Place] = {}
         self._returned: deque[tuple[int, Place, set[int]]] = deque()
         self._awaited = Awaited(driver)
         self._dead: set[int] = set()
@@ -102,10 +102,13 @@ class Allocator:
         """A block of at least `count` bytes, in a stream."""
         size = size_class(count)
         with self._lock:
-            self._settle()
-            place = Place(self.pool, stream, size)
-            free = self._free.get(place)
-            address = free.pop() if free else self._ask(place)
+            if self._returned or self._awaited.queues:
+                self._settle()
+            key = self.pool, stream, size
+            place = self._places.get(key)
+            if place is None:
+                place = self._places[key] = Place(*key)
+            address = place.unused.pop() if place.unused else self._ask(place)
             self.allocated.add(size)
             self.allocations.add(1)
         return Block(self, address, place)
@@ -132,16 +135,16 @@ class Allocator:
                 self._awaited.add((address, place), {(self.device, each) for each in others})
                 self.waiting.add(place.size)
             else:
-                self._free.setdefault(place, []).append(address)
+                place.unused.append(address)
         self._returned.extend(shared)
-        if self._awaited and not is_capturing():
+        if self._awaited.queues and not is_capturing():
             self._take_back(self._awaited.over())
 
     def _take_back(self, blocks: Iterable[tuple[int, Place]]) -> None:
         """Free blocks that no other stream uses any more."""
         for address, place in blocks:
             self.waiting.take(place.size)
-            self._free.setdefault(place, []).append(address)
+            place.unused.append(address)
 
     def _ask(self, place: Place) -> int:
         """Memory from the driver; if it has none, once more after giving back what is unused."""
@@ -182,9 +185,9 @@ class Allocator:
         check_waiting()
         with self._lock:
             self._settle()
-            for place in [each for each in self._free if self._may_go(each.pool)]:
-                for address in self._free.pop(place):
-                    self._free_block(address, place)
+            for place in self._places.values():
+                while place.unused and self._may_go(place.pool):
+                    self._free_block(place.unused.pop(), place)
             self.driver.synchronize(self.device)
 
     def _may_go(self, pool: int) -> bool:

@@ -16,14 +16,12 @@ class Awaited:
     """Pieces of memory and the events that must have happened before they are used again.
 
     Those that the same streams use are over in their order, so only the oldest is asked for.
+    queues: of such pieces, by the streams; empty if nothing is awaited.
     """
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
-        self._queues: dict[frozenset[StreamOf], deque[tuple[list[StreamOf], Any]]] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._queues)
+        self.queues: dict[frozenset[StreamOf], deque[tuple[list[StreamOf], Any]]] = {}
 
     def add(self, piece: Any, users: Iterable[StreamOf]) -> None:
         """Keep a piece until the work so far of some streams is done."""
@@ -32,24 +30,24 @@ class Awaited:
             event = self._driver.create_event(device, timing=False, blocking=False)
             self._driver.record_event(device, event, stream)
             events.append((device, event))
-        self._queues.setdefault(frozenset(users), deque()).append((events, piece))
+        self.queues.setdefault(frozenset(users), deque()).append((events, piece))
 
     def over(self) -> Iterator[Any]:
         """Take out the pieces that no stream uses any more."""
-        for users, queue in list(self._queues.items()):
+        for users, queue in list(self.queues.items()):
             while queue and all(self._driver.is_event_done(*event) for event in queue[0][0]):
                 yield self._take(queue)
             if not queue:
-                del self._queues[users]
+                del self.queues[users]
 
     def wait(self) -> Iterator[Any]:
         """Take out all pieces, each when it is over."""
-        for queue in self._queues.values():
+        for queue in self.queues.values():
             while queue:
                 for event in queue[0][0]:
                     self._driver.synchronize_event(*event)
                 yield self._take(queue)
-        self._queues.clear()
+        self.queues.clear()
 
     def _take(self, queue: deque[tuple[list[StreamOf], Any]]) -> Any:
         events, piece = queue.popleft()

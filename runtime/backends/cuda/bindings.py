@@ -290,7 +290,9 @@ class BindingsDriver:
         self.enter(device)
         function, parameters = self._kernels[kernel]
         address = parameters.pack(values)
-        call(cu.cuLaunchKernel, function, *grid, 1, *block, 1, 0, stream, address, 0)
+        (status,) = cu.cuLaunchKernel(function, *grid, 1, *block, 1, 0, stream, address, 0)
+        if status:
+            raise _failure(cu.cuLaunchKernel, status)
 
     # -- graphs ---------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -10,12 +10,17 @@ ORDINARY = 0
 """The pool of all memory that belongs to no graph."""
 
 
-class Place(NamedTuple):
-    """Where memory belongs: to a pool, the stream in which it may be used, a size in bytes."""
+class Place:
+    """Where memory belongs: to a pool, the stream in which it may be used, a size in bytes.
 
-    pool: int
-    stream: int
-    size: int
+    unused: the addresses of blocks that are free.
+    """
+
+    __slots__ = ("pool", "size", "stream", "unused")
+
+    def __init__(self, pool: int, stream: int, size: int) -> None:
+        self.pool, self.stream, self.size = pool, stream, size
+        self.unused: list[int] = []
 
 
 class Block:

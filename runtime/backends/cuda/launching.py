@@ -6,7 +6,7 @@ import ctypes
 import math
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from runtime.backends.cuda import driver, streams
 from runtime.backends.cuda.driver import Grid
@@ -105,6 +105,27 @@ def address_of(tensor: Tensor) -> int:
     return int(tensor._storage.buffer.address) + tensor._offset * tensor.dtype.itemsize
 
 
+def device_index(tensor: Tensor) -> int | None:
+    """Return the index of the device on which a tensor lies, None for one of the host."""
+    buffer = tensor._flat
+    if buffer is None:
+        buffer = tensor._storage.buffer
+    return getattr(buffer, "device_index", None)
+
+
+class Launch(NamedTuple):
+    """What is known of a launch from a plan: the kernel, and what follows the addresses."""
+
+    source: Source
+    grid: Grid
+    block: Grid
+    numbers: list[int]
+
+
+LAUNCHES_KEPT = 1024
+"""Plans whose launches a loop remembers."""
+
+
 class Loops:
     """The loops around one formula for known dtypes on one device, and their launches."""
 
@@ -113,6 +134,7 @@ class Loops:
         self.index = index
         self.width = pointwise.vector_width(spec)
         self._sources: dict[Any, Source] = {}
+        self._launches: dict[tuple[plans.PointwisePlan, bool], Launch] = {}
 
     def run(
         self,
@@ -124,26 +146,39 @@ class Loops:
         """Run the loop that suits a plan over operands at some addresses."""
         if plan.numel == 0:
             return
-        numbers = number_values(self.spec, scalars)
-        places = (*outputs, *inputs)
+        places = [*outputs, *inputs]
+        together = 0
+        for place in places:
+            together |= place
+        key = plan, together % vectors.BYTES == 0
+        chosen = self._launches.get(key)
+        if chosen is None:
+            if len(self._launches) == LAUNCHES_KEPT:
+                self._launches.clear()
+            chosen = self._launches[key] = self._choose(*key, len(outputs))
+        values = places + chosen.numbers
+        if scalars:
+            values += number_values(self.spec, scalars)
+        launch(self.index, chosen.source, chosen.grid, chosen.block, values)
+
+    def _choose(self, plan: plans.PointwisePlan, is_aligned: bool, outputs: int) -> Launch:
         wide = is_wide(plan)
         if plan.tiled and self.spec.arguments == ("tensor",):
-            self._run_tiles(plan, places, wide)
-            return
-        if plan.flat and not any(place % vectors.BYTES for place in places):
+            return self._tiles(plan, wide)
+        if plan.flat and is_aligned:
             source = self._contiguous(plan.flat_form, wide)
             work = max(plan.numel // self.width, self.width)
-            values = [*places, plan.numel, *numbers]
+            numbers = [plan.numel]
         else:
             source = self._strided(len(plan.loop_sizes), wide)
             work = plan.numel
-            values = [*places, plan.numel, *strided_values(plan, len(outputs)), *numbers]
+            numbers = [plan.numel, *strided_values(plan, outputs)]
         grid = blocks_for(self.index, work, THREADS), 1
-        launch(self.index, source, grid, (THREADS, 1), values)
+        return Launch(source, grid, (THREADS, 1), numbers)
 
-    def _run_tiles(self, plan: plans.PointwisePlan, places: Sequence[int], wide: bool) -> None:
-        """Run the copy of transposed memory: the last dim is dense in the result, the one before
-        in the operand."""
+    def _tiles(self, plan: plans.PointwisePlan, wide: bool) -> Launch:
+        """The copy of transposed memory: the last dim is dense in the result, the one before in
+        the operand."""
         *outer, m, n = plan.loop_sizes.tolist()
         out_row, x_row = plan.loop_strides.tolist()
         tiles_m, tiles_n = -(-m // transpose.TILE), -(-n // transpose.TILE)
@@ -154,9 +189,9 @@ class Loops:
             self._sources[len(outer), wide, "tiles"] = source
         divisors = [part for size in outer[:0:-1] for part in pointwise.divisor(size)]
         sizes = (pieces, tiles_m, tiles_n, m, n, out_row[-2], x_row[-1])
-        values = [*places, *sizes, *divisors, *out_row[:-2], *x_row[:-2]]
+        numbers = [*sizes, *divisors, *out_row[:-2], *x_row[:-2]]
         grid = min(pieces, processors(self.index) * BLOCKS_PER_PROCESSOR), 1
-        launch(self.index, source, grid, (transpose.TILE, transpose.ROWS), values)
+        return Launch(source, grid, (transpose.TILE, transpose.ROWS), numbers)
 
     def _contiguous(self, form: tuple[int, ...], wide: bool) -> Source:
         found = self._sources.get((form, wide))

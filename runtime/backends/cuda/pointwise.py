@@ -10,7 +10,7 @@ from runtime.backends import pointwise_signature
 from runtime.backends.cpu.pointwise_into import check_overlap
 from runtime.backends.cpu.pointwise_kernels import PointwiseKernels
 from runtime.backends.cuda import memory, resizing, transfer
-from runtime.backends.cuda.launching import Loops, address_of
+from runtime.backends.cuda.launching import Loops, address_of, device_index
 from runtime.backends.pointwise_signature import PointwiseSignature
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
@@ -86,6 +86,9 @@ def on_one_device(tensors: Sequence[Tensor]) -> tuple[int, list[Tensor]]:
 
     Raises: RuntimeError if devices differ.
     """
+    indices = {device_index(each) for each in tensors}
+    if len(indices) == 1 and None not in indices:
+        return indices.pop(), list(tensors)  # type: ignore[return-value]
     found = [each.device for each in tensors if not each.is_cpu]
     first = found[0]
     for other in found[1:]:
