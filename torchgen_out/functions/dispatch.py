@@ -4049,20 +4049,34 @@ __max_pool_backward = operators._max_pool_backward.calls
 
 
 def _max_pool_backward(
-    grad_output: Tensor, indices: Tensor, sizes: Sequence[int], count: int
+    grad_output: Tensor,
+    indices: Tensor,
+    sizes: Sequence[int],
+    count: int,
+    kernel_size: Sequence[int] | None = None,
+    stride: Sequence[int] = (),
+    padding: Sequence[int] = (),
+    dilation: Sequence[int] = (),
 ) -> Tensor:
-    """_max_pool_backward(Tensor grad_output, Tensor indices, int[] sizes, int count) -> Tensor
+    """_max_pool_backward(Tensor grad_output, Tensor indices, int[] sizes, int count, int[]?
+    kernel_size=None, int[] stride=[], int[] padding=[], int[] dilation=[]) -> Tensor
 
-    Adds every gradient at the place that its window chose, in zeros of shape `sizes`.
+    Adds every gradient at the place that its window chose, in zeros of shape `sizes`. Without
+    `kernel_size` windows are adaptive.
     """
     sizes = as_ints(sizes, "_max_pool_backward", "sizes", 3)
     if count.__class__ is not int:
         count = as_int(count, "_max_pool_backward", "count", 4)
+    if kernel_size is not None:
+        kernel_size = as_ints(kernel_size, "_max_pool_backward", "kernel_size", 5)
+    stride = as_ints(stride, "_max_pool_backward", "stride", 6)
+    padding = as_ints(padding, "_max_pool_backward", "padding", 7)
+    dilation = as_ints(dilation, "_max_pool_backward", "dilation", 8)
     try:
         call = __max_pool_backward[grad_output._key, indices._key]
     except AttributeError:
         raise __max_pool_backward.wrong_arguments(grad_output, indices) from None
-    return call(grad_output, indices, sizes, count)
+    return call(grad_output, indices, sizes, count, kernel_size, stride, padding, dilation)
 
 
 _avg_pool2d = operators.avg_pool2d.calls

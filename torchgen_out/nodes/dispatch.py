@@ -6052,16 +6052,29 @@ def recording_col2im(below, needs_self):
 
 class MaxPool2dWithIndicesBackward0(MultiOutputNode):
     """max_pool2d_with_indices
-    self: _max_pool_backward(grad, result1, self.shape, 2)
+    self: _max_pool_backward(grad, result1, self.shape, 2, kernel_size, stride, padding, dilation)
     """
 
-    __slots__ = ("saved_result1", "saved_self_sizes")
+    __slots__ = (
+        "saved_dilation",
+        "saved_kernel_size",
+        "saved_padding",
+        "saved_result1",
+        "saved_self_sizes",
+        "saved_stride",
+    )
 
     def apply(node, *grads):
         grad = grads[0]
         self_sizes = node.saved_self_sizes
+        kernel_size = node.saved_kernel_size
+        stride = node.saved_stride
+        padding = node.saved_padding
+        dilation = node.saved_dilation
         result1 = unpack(node.saved_result1, node)
-        grad_self = ops._max_pool_backward(grad, result1, self_sizes, 2)
+        grad_self = ops._max_pool_backward(
+            grad, result1, self_sizes, 2, kernel_size, stride, padding, dilation
+        )
         return (grad_self,)
 
     def release(node):
@@ -6078,6 +6091,10 @@ def recording_max_pool2d_with_indices(below, needs_self):
         node = MaxPool2dWithIndicesBackward0()
         node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
+        node.saved_kernel_size = kernel_size
+        node.saved_stride = stride
+        node.saved_padding = padding
+        node.saved_dilation = dilation
         node.saved_result1 = save_result(result[1], 1)
         attach_outputs(result, node, (True, False))
         return result
@@ -6114,16 +6131,29 @@ def recording__max_pool2d(below, needs_self):
 
 class MaxPool3dWithIndicesBackward0(MultiOutputNode):
     """max_pool3d_with_indices
-    self: _max_pool_backward(grad, result1, self.shape, 3)
+    self: _max_pool_backward(grad, result1, self.shape, 3, kernel_size, stride, padding, dilation)
     """
 
-    __slots__ = ("saved_result1", "saved_self_sizes")
+    __slots__ = (
+        "saved_dilation",
+        "saved_kernel_size",
+        "saved_padding",
+        "saved_result1",
+        "saved_self_sizes",
+        "saved_stride",
+    )
 
     def apply(node, *grads):
         grad = grads[0]
         self_sizes = node.saved_self_sizes
+        kernel_size = node.saved_kernel_size
+        stride = node.saved_stride
+        padding = node.saved_padding
+        dilation = node.saved_dilation
         result1 = unpack(node.saved_result1, node)
-        grad_self = ops._max_pool_backward(grad, result1, self_sizes, 3)
+        grad_self = ops._max_pool_backward(
+            grad, result1, self_sizes, 3, kernel_size, stride, padding, dilation
+        )
         return (grad_self,)
 
     def release(node):
@@ -6140,6 +6170,10 @@ def recording_max_pool3d_with_indices(below, needs_self):
         node = MaxPool3dWithIndicesBackward0()
         node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
+        node.saved_kernel_size = kernel_size
+        node.saved_stride = stride
+        node.saved_padding = padding
+        node.saved_dilation = dilation
         node.saved_result1 = save_result(result[1], 1)
         attach_outputs(result, node, (True, False))
         return result
@@ -6168,8 +6202,8 @@ class MaxPoolBackwardBackward0(Node):
 def recording__max_pool_backward(below, needs_grad_output):
     """Records MaxPoolBackwardBackward0 around `below`."""
 
-    def call(grad_output, indices, sizes, count):
-        result = below(grad_output, indices, sizes, count)
+    def call(grad_output, indices, sizes, count, kernel_size, stride, padding, dilation):
+        result = below(grad_output, indices, sizes, count, kernel_size, stride, padding, dilation)
         if not grad_mode.state.enabled:
             return result
         node = MaxPoolBackwardBackward0()

@@ -2650,9 +2650,19 @@ max_pool3d_with_indices = Dispatch(
 
 _max_pool_backward = Dispatch(
     "_max_pool_backward",
-    "_max_pool_backward(Tensor grad_output, Tensor indices, int[] sizes, int count) -> Tensor",
+    "_max_pool_backward(Tensor grad_output, Tensor indices, int[] sizes, int count, int[]? "
+    "kernel_size=None, int[] stride=[], int[] padding=[], int[] dilation=[]) -> Tensor",
     {"grad_output": "tensor", "indices": "tensor"},
-    arguments={"grad_output": "operand", "indices": "operand", "sizes": "raw", "count": "raw"},
+    arguments={
+        "grad_output": "operand",
+        "indices": "operand",
+        "sizes": "raw",
+        "count": "raw",
+        "kernel_size": "raw",
+        "stride": "raw",
+        "padding": "raw",
+        "dilation": "raw",
+    },
     promotion="none",
     promoted=("grad_output", "indices"),
     dtypes=dtype_sets.REAL_NUMERIC,

@@ -7590,9 +7590,22 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             (
                 {
                     "grad_output": "randn(1, 2, 2, 2)",
-                    "indices": "randint(0, 20, (1, 2, 2, 2))",
+                    "indices": "ints([[[[5, 2], [12, 19]], [[8, 11], [8, 11]]]])",
                     "sizes": "(1, 2, 5, 4)",
                     "count": "2",
+                },
+                None,
+            ),
+            (
+                {
+                    "grad_output": "randn(1, 2, 2, 2)",
+                    "indices": "ints([[[[5, 2], [12, 19]], [[8, 11], [8, 11]]]])",
+                    "sizes": "(1, 2, 5, 4)",
+                    "count": "2",
+                    "kernel_size": "(3, 2)",
+                    "stride": "(2, 2)",
+                    "padding": "(0, 0)",
+                    "dilation": "(1, 1)",
                 },
                 None,
             ),

@@ -204,7 +204,7 @@ def _avg_pool(
 
 
 def max_pool_backward(
-    grad_output: Any, indices: Any, sizes: Sequence[int], count: int
+    grad_output: Any, indices: Any, sizes: Sequence[int], count: int, *windows: Any
 ) -> tuple[Sizes, Any]:
     """Shape: the input's, `sizes`."""
     return tuple(sizes), grad_output.dtype

@@ -108,7 +108,7 @@ def as_array(numbers: Triple) -> Array:
 
 
 def max_pool_backward(
-    out: Array, grad_output: Array, indices: Array, sizes: Any, count: int
+    out: Array, grad_output: Array, indices: Array, sizes: Any, count: int, *windows: Any
 ) -> None:
     """Add each gradient at the place that its window chose; `count` dims are spatial."""
     fill(out, 0)

@@ -1,80 +1,29 @@
 """Pooling over (planes, depth, height, width) arrays; missing dims have size 1.
 
 A window is the part of a plane that one result sees. A thread makes a result, forward and backward:
-gradients of means are gathered from the windows that saw an element, those of maxima are combined
-at the places that were chosen, in order, so equal calls give equal bits.
+gradients are gathered from the windows that saw an element, in their order, so equal calls give
+equal bits.
 """
 
 # ruff: noqa: F821 - T, I and the like are names of the compiled text.
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 from runtime.kernels.cpu.pooling.fixed import triple
 from runtime.kernels.cuda.compiling.typed import device_function, device_kernel, run_elements
-from runtime.kernels.cuda.indexing.placing import combine_at_places
-from runtime.kernels.cuda.queue import Array, Folded, Queue
-from runtime.kernels.cuda.reductions.scan import plus
-
-Triple = tuple[int, int, int]
-
-
-def _windows(count: int, kernel_size: Any, stride: Any, padding: Any) -> list[Triple]:
-    """Sizes, steps and paddings of windows over three dims."""
-    size = triple(kernel_size, count, 1)
-    step = size if stride is None or stride == [] or stride == () else triple(stride, count, 1)
-    return [size, step, triple(padding, count, 0)]
-
-
-def _spatial(sizes: Any, count: int) -> Triple:
-    return (*(1,) * (3 - count), *sizes[len(sizes) - count :])  # type: ignore[return-value]
-
-
-# -- windows: device functions ------------------------------------------------------------------
-
-
-@device_function
-def window_start(i, count, length, step, pad):
-    """Where window i of `count` starts; an adaptive one at floor(i * length / count)."""
-    return I(i * length // count) if ADAPTIVE else I(i * step - pad)
-
-
-@device_function
-def window_end(i, count, length, size, step, pad, spread):
-    """Where window i ends; an adaptive one at ceil((i + 1) * length / count)."""
-    if ADAPTIVE:
-        return I(((i + 1) * length + count - 1) // count)
-    return I(i * step - pad + size * spread)
-
-
-@device_function
-def first_window(at, count, length, size, step, pad):
-    """The first window that may see a place."""
-    if ADAPTIVE:
-        return I(at * count // length)
-    return I(max(0, (at + pad - size + step) // step))
-
-
-@device_function
-def last_window(at, count, length, step, pad):
-    """One past the last window that may see a place."""
-    if ADAPTIVE:
-        return I(((at + 1) * count + length - 1) // length)
-    return I(min(count, (at + pad) // step + 1))
-
-
-@device_function
-def window_size(i, count, length, size, step, pad):
-    """How many places of window i are inside the plane; with INCLUDE_PAD, or in its padding."""
-    start = window_start(i, count, length, step, pad)
-    end = window_end(i, count, length, size, step, pad, 1)
-    if ADAPTIVE:
-        return I(end - start)
-    end = I(min(end, length + pad))
-    return I(end - start) if INCLUDE_PAD else I(min(end, length) - max(start, 0))
-
+from runtime.kernels.cuda.pooling.windows import (
+    Triple,
+    first_window,
+    last_window,
+    spatial,
+    window_end,
+    window_size,
+    window_start,
+    windows_of,
+)
+from runtime.kernels.cuda.queue import Array, Queue
 
 # -- maximum ------------------------------------------------------------------------------------
 
@@ -91,7 +40,7 @@ def max_pool2d_with_indices(
     ceil_mode: bool,
 ) -> None:
     """Write the largest element of each window and where in its plane it stands."""
-    windows = [*_windows(2, kernel_size, stride, padding), triple(dilation, 2, 1)]
+    windows = [*windows_of(2, kernel_size, stride, padding), triple(dilation, 2, 1)]
     _max_pool(queue, out, indices, self, 2, windows, False)
 
 
@@ -106,7 +55,7 @@ def max_pool2d(
     ceil_mode: bool,
 ) -> None:
     """Write the largest element of each window."""
-    windows = [*_windows(2, kernel_size, stride, padding), triple(dilation, 2, 1)]
+    windows = [*windows_of(2, kernel_size, stride, padding), triple(dilation, 2, 1)]
     _max_pool(queue, out, None, self, 2, windows, False)
 
 
@@ -122,7 +71,7 @@ def max_pool3d_with_indices(
     ceil_mode: bool,
 ) -> None:
     """Write the largest element of each window and where in its volume it stands."""
-    windows = [*_windows(3, kernel_size, stride, padding), triple(dilation, 3, 1)]
+    windows = [*windows_of(3, kernel_size, stride, padding), triple(dilation, 3, 1)]
     _max_pool(queue, out, indices, self, 3, windows, False)
 
 
@@ -149,7 +98,7 @@ def _max_pool(
     windows: list[Triple],
     adaptive: bool,
 ) -> None:
-    lengths, counts = _spatial(self.sizes, count), _spatial(out.sizes, count)
+    lengths, counts = spatial(self.sizes, count), spatial(out.sizes, count)
     numbers = [out.numel, *lengths, *counts, *(number for each in windows for number in each)]
     flags = {"ADAPTIVE": adaptive, "TELLS_PLACES": indices is not None}
     run_elements(queue, max_windows, out.numel, out, indices, self, *numbers, **flags)
@@ -198,23 +147,61 @@ def max_windows(
 
 
 def max_pool_backward(
-    queue: Queue, out: Array, grad_output: Array, indices: Array, sizes: Any, count: int
+    queue: Queue,
+    out: Array,
+    grad_output: Array,
+    indices: Array,
+    sizes: Any,
+    count: int,
+    kernel_size: Any = None,
+    stride: Any = (),
+    padding: Any = 0,
+    dilation: Any = 1,
 ) -> None:
-    """Add each gradient at the place that its window chose; `count` dims are spatial."""
-    queue.fill(out, 0)
-    n, results = grad_output.numel, prod(grad_output.sizes[len(sizes) - count :])
-    places = queue.empty((n,), indices.dtype)
-    plane = prod(sizes[len(sizes) - count :])
-    run_elements(queue, places_in_planes, n, places, indices, n, max(results, 1), plane)
-    combine_at_places(queue, out, places, grad_output, Folded(1, out.numel, 1), plus)
+    """Add each gradient at the place that its window chose; `count` dims are spatial. Windows are
+    adaptive if `kernel_size` is None."""
+    is_adaptive = kernel_size is None
+    reach, step, pad = [(1, 1, 1)] * 3
+    if not is_adaptive:
+        size, step, pad = windows_of(count, kernel_size, stride, padding)
+        spread = triple(dilation, count, 1)
+        reach = tuple([(n - 1) * s + 1 for n, s in zip(size, spread, strict=True)])
+    lengths = (*spatial(grad_output.sizes, count), *spatial(sizes, count))
+    numbers = (out.numel, *lengths, *reach, *step, *pad)
+    operands = (out, grad_output, indices)
+    run_elements(queue, gather_chosen, out.numel, *operands, *numbers, ADAPTIVE=is_adaptive)
 
 
-@device_kernel("int64* int64*", "I I I")
-def places_in_planes(places, indices, n, results, plane):
-    """A thread owns results at the distance of the grid: where in all planes each was found."""
+@device_kernel("X* X* int64*", "I" + " I" * 15)
+def gather_chosen(
+    out, grad, indices, n, out_d, out_h, out_w, depth, height, width,
+    reach_d, reach_h, reach_w, step_d, step_h, step_w, pad_d, pad_h, pad_w,
+):  # fmt: skip
+    """A thread owns elements at the distance of the grid, and sums over the windows that chose it
+    among those that saw it. reach: how far a window goes with the places that it leaves out."""
     i = I(cuda.grid(1))
     while i < n:
-        places[i] = np.int64(np.int64(divided(i, results)) * plane + indices[i])
+        rest = divided(i, width)
+        w = I(i - rest * width)
+        plane = divided(rest, height)
+        h = I(rest - plane * height)
+        p = divided(plane, depth)
+        d = I(plane - p * depth)
+        at = np.int64((d * height + h) * width + w)
+        total = T(0)
+        od = first_window(d, out_d, depth, reach_d, step_d, pad_d)
+        while od < last_window(d, out_d, depth, step_d, pad_d):
+            oh = first_window(h, out_h, height, reach_h, step_h, pad_h)
+            while oh < last_window(h, out_h, height, step_h, pad_h):
+                ow = first_window(w, out_w, width, reach_w, step_w, pad_w)
+                while ow < last_window(w, out_w, width, step_w, pad_w):
+                    window = I(((p * out_d + od) * out_h + oh) * out_w + ow)
+                    if indices[window] == at:
+                        total = T(total + load_X(grad[window]))
+                    ow = I(ow + 1)
+                oh = I(oh + 1)
+            od = I(od + 1)
+        out[i] = store_X(total)
         i = I(i + cuda.gridsize(1))
 
 
@@ -233,7 +220,7 @@ def avg_pool2d(
     divisor_override: int | None,
 ) -> None:
     """Write the mean of each window."""
-    windows = _windows(2, kernel_size, stride, padding)
+    windows = windows_of(2, kernel_size, stride, padding)
     _mean(queue, mean_windows, out, self, 2, windows, count_include_pad, divisor_override)
 
 
@@ -249,7 +236,7 @@ def avg_pool3d(
     divisor_override: int | None,
 ) -> None:
     """Write the mean of each window."""
-    windows = _windows(3, kernel_size, stride, padding)
+    windows = windows_of(3, kernel_size, stride, padding)
     _mean(queue, mean_windows, out, self, 3, windows, count_include_pad, divisor_override)
 
 
@@ -277,7 +264,7 @@ def avg_pool_backward(
     count: int,
 ) -> None:
     """Write for every element the sum of its parts of its windows' gradients."""
-    windows = _windows(count, kernel_size, stride, padding)
+    windows = windows_of(count, kernel_size, stride, padding)
     flags = (count_include_pad, divisor_override)
     _mean(queue, gather_windows, out, grad_output, count, windows, *flags)
 
@@ -302,7 +289,7 @@ def _mean(
     """Launch a kernel whose threads each make an element of `out`. windows: None if adaptive."""
     flags = {"ADAPTIVE": windows is None, "INCLUDE_PAD": bool(include_pad)}
     numbers = [number for each in windows or [(1, 1, 1)] * 3 for number in each]
-    lengths, counts = _spatial(x.sizes, count), _spatial(out.sizes, count)
+    lengths, counts = spatial(x.sizes, count), spatial(out.sizes, count)
     sizes = (out.numel, *lengths, *counts)
     run_elements(queue, kernel, out.numel, out, x, *sizes, *numbers, divisor or 0, **flags)
 

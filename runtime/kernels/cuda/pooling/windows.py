@@ -1,0 +1,71 @@
+"""Windows of pooling: which places one sees, and which of them see a place.
+
+Kernels name these functions; ADAPTIVE and INCLUDE_PAD are constants of theirs.
+"""
+
+# ruff: noqa: F821 - I, ADAPTIVE and the like are names of the compiled text.
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime.kernels.cpu.pooling.pooling_plans import triple
+from runtime.kernels.cuda.compiling.typed import device_function
+
+Triple = tuple[int, int, int]
+
+
+def windows_of(count: int, kernel_size: Any, stride: Any, padding: Any) -> list[Triple]:
+    """Sizes, steps and paddings of windows over three dims."""
+    size = triple(kernel_size, count, 1)
+    step = size if stride is None or stride == [] or stride == () else triple(stride, count, 1)
+    return [size, step, triple(padding, count, 0)]
+
+
+def spatial(sizes: Any, count: int) -> Triple:
+    """The last `count` sizes as those of three dims."""
+    return (*(1,) * (3 - count), *sizes[len(sizes) - count :])  # type: ignore[return-value]
+
+
+# -- device functions ---------------------------------------------------------------------------
+
+
+@device_function
+def window_start(i, count, length, step, pad):
+    """Where window i of `count` starts; an adaptive one at floor(i * length / count)."""
+    return I(i * length // count) if ADAPTIVE else I(i * step - pad)
+
+
+@device_function
+def window_end(i, count, length, size, step, pad, spread):
+    """Where window i ends; an adaptive one at ceil((i + 1) * length / count)."""
+    if ADAPTIVE:
+        return I(((i + 1) * length + count - 1) // count)
+    return I(i * step - pad + size * spread)
+
+
+@device_function
+def first_window(at, count, length, size, step, pad):
+    """The first window that may see a place."""
+    if ADAPTIVE:
+        return I(at * count // length)
+    return I(max(0, (at + pad - size + step) // step))
+
+
+@device_function
+def last_window(at, count, length, step, pad):
+    """One past the last window that may see a place."""
+    if ADAPTIVE:
+        return I(((at + 1) * count + length - 1) // length)
+    return I(min(count, (at + pad) // step + 1))
+
+
+@device_function
+def window_size(i, count, length, size, step, pad):
+    """How many places of window i are inside the plane; with INCLUDE_PAD, or in its padding."""
+    start = window_start(i, count, length, step, pad)
+    end = window_end(i, count, length, size, step, pad, 1)
+    if ADAPTIVE:
+        return I(end - start)
+    end = I(min(end, length + pad))
+    return I(end - start) if INCLUDE_PAD else I(min(end, length) - max(start, 0))
