@@ -10,8 +10,8 @@ from scipy import stats
 
 from runtime.core.generator import Generator
 from runtime.kernels import threads
+from runtime.kernels.cpu.random import counts, philox
 from runtime.kernels.cpu.random import filling as random
-from runtime.kernels.cpu.random import philox
 
 COUNT = 200_003  # no multiple of four: the last run is cut off
 
@@ -86,6 +86,23 @@ def test_discrete(generator: Generator, dtype: str) -> None:
     )
     random.bernoulli_(x, 0.3, generator)
     assert abs(x.mean() - 0.3) < 0.01
+
+
+@pytest.mark.parametrize(
+    "distribution",
+    [
+        *[stats.poisson(rate) for rate in (0.3, 9.9, 10.0, 1e6)],
+        *[stats.binom(*each) for each in ((5, 0.3), (20, 0.9), (30, 0.4), (1e6, 0.2))],
+    ],
+)
+def test_counts_of_events(generator: Generator, distribution: Any) -> None:
+    name, parameters = distribution.dist.name, distribution.args
+    x = np.empty(COUNT)
+    draw = counts.poisson if name == "poisson" else counts.binomial
+    draw(x, *[np.full(COUNT, float(each)) for each in parameters], generator)
+    for count in distribution.ppf([0.1, 0.5, 0.9]):
+        share = distribution.cdf(count)
+        assert abs((x <= count).mean() - share) <= 5 * np.sqrt(share * (1 - share) / COUNT)
 
 
 @pytest.mark.parametrize("p", [0.0, 1.0])

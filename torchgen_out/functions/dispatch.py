@@ -2591,6 +2591,54 @@ def multinomial(
     return call(input, num_samples, replacement, generator)
 
 
+_poisson = operators.poisson.calls
+_poisson_out = operators.poisson.out_calls
+
+
+def poisson(
+    input: Tensor, generator: Generator | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """poisson(Tensor self, Generator? generator=None) -> Tensor
+
+    Draws numbers of events from Poisson distributions whose rates are the elements of the tensor.
+    """
+    if out is not None:
+        try:
+            call = _poisson_out[out._key, input._key]
+        except AttributeError:
+            raise _poisson_out.wrong_arguments(out, input) from None
+        return call(out, input, generator)
+    try:
+        call = _poisson[input._key]
+    except AttributeError:
+        raise _poisson.wrong_arguments(input) from None
+    return call(input, generator)
+
+
+_binomial = operators.binomial.calls
+_binomial_out = operators.binomial.out_calls
+
+
+def binomial(
+    count: Tensor, prob: Tensor, generator: Generator | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor
+
+    Draws numbers of successes in `count` trials of probability `prob`, element by element.
+    """
+    if out is not None:
+        try:
+            call = _binomial_out[out._key, count._key, prob._key]
+        except AttributeError:
+            raise _binomial_out.wrong_arguments(out, count, prob) from None
+        return call(out, count, prob, generator)
+    try:
+        call = _binomial[count._key, prob._key]
+    except AttributeError:
+        raise _binomial.wrong_arguments(count, prob) from None
+    return call(count, prob, generator)
+
+
 _native_dropout = operators.native_dropout.calls
 
 

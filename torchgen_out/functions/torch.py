@@ -79,6 +79,7 @@ __all__ = [
     "bernoulli",
     "bilinear",
     "bincount",
+    "binomial",
     "bitwise_and",
     "bitwise_and_",
     "bitwise_left_shift",
@@ -400,6 +401,7 @@ __all__ = [
     "pinverse",
     "pixel_shuffle",
     "pixel_unshuffle",
+    "poisson",
     "polar",
     "polygamma",
     "positive",
@@ -972,6 +974,8 @@ cummax = dispatch.cummax
 cummin = dispatch.cummin
 bernoulli = overloads.bernoulli
 multinomial = dispatch.multinomial
+poisson = dispatch.poisson
+binomial = dispatch.binomial
 native_dropout = dispatch.native_dropout
 dropout = composite.dropout
 dropout_ = composite.dropout_

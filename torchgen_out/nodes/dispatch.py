@@ -3485,6 +3485,66 @@ def recording_log_normal__(below, needs_self):
     return call
 
 
+class PoissonBackward0(Node):
+    """poisson
+    self: zeros_like(grad)
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_self = ops.zeros_like(grad)
+        return (grad_self,)
+
+
+def recording_poisson(below, needs_self):
+    """Records PoissonBackward0 around `below`."""
+
+    def call(self, generator):
+        result = below(self, generator)
+        if not grad_mode.state.enabled:
+            return result
+        node = PoissonBackward0()
+        node.edges = (gradient_edge(self),)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class BinomialBackward0(Node):
+    """binomial
+    count: non_differentiable
+    prob: zeros_like(prob)
+    """
+
+    __slots__ = ("saved_prob",)
+
+    def apply(node, grad):
+        prob = unpack(node.saved_prob, node)
+        grad_prob = ops.zeros_like(prob)
+        return (grad_prob,)
+
+    def release(node):
+        node.saved_prob = None
+
+
+def recording_binomial(below, needs_prob):
+    """Records BinomialBackward0 around `below`."""
+
+    def call(count, prob, generator):
+        result = below(count, prob, generator)
+        if not grad_mode.state.enabled:
+            return result
+        node = BinomialBackward0()
+        node.edges = (gradient_edge(prob),)
+        node.saved_prob = save(prob)
+        attach(result, node)
+        return result
+
+    return call
+
+
 class NativeDropoutBackward0(MultiOutputNode):
     """native_dropout
     input: native_dropout_backward(grad, result1, (1 / (1 - p) if p < 1 else 0.0)) if train else

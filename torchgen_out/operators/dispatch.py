@@ -1576,6 +1576,34 @@ multinomial = Dispatch(
     meta=random_shapes.multinomial,
 )
 
+poisson = Dispatch(
+    "poisson",
+    "poisson(Tensor self, Generator? generator=None) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "generator": "generator"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "random.counts.poisson", "CUDA": "random.counts.poisson"},
+    meta=random_shapes.poisson,
+    differentiable=("self",),
+    record=nodes.recording_poisson,
+)
+
+binomial = Dispatch(
+    "binomial",
+    "binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor",
+    {"count": "tensor", "prob": "tensor"},
+    arguments={"count": "operand", "prob": "operand", "generator": "generator"},
+    promotion="none",
+    promoted=("count", "prob"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "random.counts.binomial", "CUDA": "random.counts.binomial"},
+    meta=random_shapes.binomial,
+    differentiable=("prob",),
+    record=nodes.recording_binomial,
+)
+
 native_dropout = Dispatch(
     "native_dropout",
     "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",

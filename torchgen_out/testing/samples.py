@@ -4404,6 +4404,26 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "rand(2, 2, 2)", "num_samples": "1"}, "RuntimeError"),
         ],
     ),
+    "poisson": (
+        {},
+        {},
+        [
+            ({"self": "rand(3, 4)"}, None),
+            ({"self": "permuted(uniform(0, 50, (3, 4)), (1, 0))"}, None),
+            ({"self": "floats([0, nan])"}, None),
+            ({"self": "floats([1, -1])"}, "RuntimeError"),
+            ({"self": "ints([1])"}, "NotImplementedError"),
+        ],
+    ),
+    "binomial": (
+        {},
+        {},
+        [
+            ({"count": "floats([[10], [1000]])", "prob": "rand(2, 3)"}, None),
+            ({"count": "floats([3, 0, 20])", "prob": "floats([0, 0.5, 1])"}, None),
+            ({"count": "rand(3)", "prob": "rand(2)"}, "RuntimeError"),
+        ],
+    ),
     "native_dropout": (
         {},
         {},

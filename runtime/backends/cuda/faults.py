@@ -13,7 +13,7 @@ import numpy as np
 
 from runtime import errors
 from runtime.backends.cuda import driver
-from runtime.kernels.cuda.faults import INDEX, PROBABILITY, RECORDS, TARGET, WEIGHTS, WORDS
+from runtime.kernels.cuda.faults import INDEX, PROBABILITY, RATE, RECORDS, TARGET, WEIGHTS, WORDS
 
 WORD = np.dtype(np.int64)
 _NOTHING = bytes(RECORDS * WORD.itemsize)
@@ -21,6 +21,7 @@ _SENTENCES = {
     INDEX: "index {seen} is out of bounds for a dimension with size {size}",
     TARGET: "target {seen} is out of bounds: there are {size} classes",
     PROBABILITY: "a probability is not between 0 and 1",
+    RATE: "a rate of events is negative",
     WEIGHTS: "the weights of a draw are negative, infinite, NaN, or too few of them above zero",
 }
 

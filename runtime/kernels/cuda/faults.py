@@ -14,7 +14,7 @@ RECORDS = 256
 """How many operators of a device have a record. A word of all comes before the next word of all."""
 WORDS = 3
 """Of a record: what kind of fault, what was seen, how many there are."""
-INDEX, TARGET, PROBABILITY, WEIGHTS = 1, 2, 3, 4
+INDEX, TARGET, PROBABILITY, WEIGHTS, RATE = 1, 2, 3, 4, 5
 """Kinds of faults; 0 is none."""
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from runtime import errors
 from runtime.core import dtype as dtypes
 from runtime.core.finfo import finfo, iinfo
+from runtime.core.shape import broadcast_shapes
 
 Answer = tuple[tuple[int, ...], dtypes.dtype]
 
@@ -146,3 +147,16 @@ def randperm(n: int, generator: Any = None) -> Answer:
     if n < 0:
         raise errors.negative_size(n, (n,))
     return (n,), dtypes.int64
+
+
+def poisson(self: Any, generator: Any = None) -> Answer:
+    """The shape and dtype of self."""
+    return self.shape, self.dtype
+
+
+def binomial(count: Any, prob: Any, generator: Any = None) -> Answer:
+    """Shape: both broadcast. Raises: RuntimeError for two dtypes."""
+    if count.dtype is not prob.dtype:
+        names = [errors.scalar_type_name(each.dtype) for each in (prob, count)]
+        raise RuntimeError(f"Found dtype {names[0]} but expected {names[1]}")
+    return broadcast_shapes(count.shape, prob.shape), count.dtype
