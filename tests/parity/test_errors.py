@@ -150,6 +150,9 @@ RESIZED = (
     "F.interpolate(torch.ones(1, 3, 3), scale_factor=(2, 2))",
     "F.interpolate(torch.ones(1, 3, 3), 5, mode='bilinear')",
     "F.interpolate(torch.ones(1, 3, 3), 5)",
+    "F.interpolate(torch.ones(1, 3, 3), 5, mode='linear', antialias=True)",
+    "F.interpolate(torch.ones(1, 1, 3, 3), 5, antialias=True)",
+    "F.interpolate(torch.ones(1, 3, 3), 5, mode='bicubic')",
 )
 
 

@@ -4326,6 +4326,29 @@ def _adaptive_avg_pool_backward(grad_output: Tensor, sizes: Sequence[int], count
     return call(grad_output, sizes, count)
 
 
+__resample = operators._resample.calls
+
+
+def _resample(
+    input: Tensor, tables: Sequence[Tensor | None], adjoint: Sequence[Tensor | None]
+) -> Tensor:
+    """_resample(Tensor self, Tensor?[] tables, Tensor?[] adjoint) -> Tensor
+
+    Makes every row and column of the last two dims a weighted sum of rows and columns.
+
+    `tables` are the places of rows, over (taps, results) and ascending, and their weights, then
+        those
+    of columns; None for a dim that stays. A weight of 0 takes no part. `adjoint` are the tables of
+        the
+    transposed map, which is that of the gradient.
+    """
+    try:
+        call = __resample[input._key, list_of(tables), list_of(adjoint)]
+    except AttributeError:
+        raise __resample.wrong_arguments(input, tables, adjoint) from None
+    return call(input, tables, adjoint)
+
+
 _var_correction = operators.var_correction.calls
 _var_correction_out = operators.var_correction.out_calls
 

@@ -6638,6 +6638,43 @@ def recording__adaptive_avg_pool_backward(below, needs_grad_output):
     return call
 
 
+class ResampleBackward0(Node):
+    """_resample
+    self: _resample(grad, adjoint, tables)
+    tables: non_differentiable
+    adjoint: non_differentiable
+    """
+
+    __slots__ = ("saved_adjoint", "saved_tables")
+
+    def apply(node, grad):
+        tables = unpack_all(node.saved_tables, node)
+        adjoint = unpack_all(node.saved_adjoint, node)
+        grad_self = ops._resample(grad, adjoint, tables)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_tables = None
+        node.saved_adjoint = None
+
+
+def recording__resample(below, needs_self):
+    """Records ResampleBackward0 around `below`."""
+
+    def call(self, tables, adjoint):
+        result = below(self, tables, adjoint)
+        if not grad_mode.state.enabled:
+            return result
+        node = ResampleBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_tables = save_all(tables)
+        node.saved_adjoint = save_all(adjoint)
+        attach(result, node)
+        return result
+
+    return call
+
+
 class VarBackward0(Node):
     """var.correction
     self: var_backward(grad, self, dim, correction, keepdim)

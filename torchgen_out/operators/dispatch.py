@@ -2865,6 +2865,20 @@ _adaptive_avg_pool_backward = Dispatch(
     record=nodes.recording__adaptive_avg_pool_backward,
 )
 
+_resample = Dispatch(
+    "_resample",
+    "_resample(Tensor self, Tensor?[] tables, Tensor?[] adjoint) -> Tensor",
+    {"self": "tensor", "tables": "tensors", "adjoint": "tensors"},
+    arguments={"self": "operand", "tables": "operand", "adjoint": "operand"},
+    promotion="none",
+    promoted=("self", "tables", "adjoint"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "pooling.resampling.resample", "CUDA": "pooling.resampling.resample"},
+    meta=pooling_shapes.resample,
+    differentiable=("self",),
+    record=nodes.recording__resample,
+)
+
 var_correction = Dispatch(
     "var.correction",
     "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "

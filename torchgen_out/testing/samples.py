@@ -7864,6 +7864,28 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"grad_output": "randn(1, 2, 2, 3)", "sizes": "(1, 2, 5, 4)", "count": "2"}, None),
         ],
     ),
+    "_resample": (
+        {},
+        {},
+        [
+            (
+                {
+                    "self": "randn(3, 2, 2)",
+                    "tables": "[ints([[1, 0, 1]]), floats([[2, 3, 1]]), None, None]",
+                    "adjoint": "[ints([[1, 0], [1, 2]]), floats([[3, 2], [0, 1]]), None, None]",
+                },
+                None,
+            ),
+            (
+                {
+                    "self": "randn(3, 2, 2)",
+                    "tables": "[None, None, ints([[0, 1], [1, 1]]), floats([[1, 0], [2, 3]])]",
+                    "adjoint": "[None, None, ints([[0, 0], [0, 1]]), floats([[1, 2], [0, 3]])]",
+                },
+                None,
+            ),
+        ],
+    ),
     "max_unpool1d": (
         {},
         {},

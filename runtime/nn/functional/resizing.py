@@ -6,8 +6,11 @@ import math
 from typing import Any
 
 import torchgen_out as torch
+from runtime.dispatch import ops
+from runtime.nn.functional import resampling
 
-_LINEAR = {"linear": 3, "bilinear": 4, "trilinear": 5}
+_NDIM = {"linear": 3, "bilinear": 4, "bicubic": 4, "trilinear": 5}
+"""The modes that weight elements, and the dims of what they resize."""
 
 
 def interpolate(
@@ -21,7 +24,8 @@ def interpolate(
 ) -> Any:
     """Resize the dims after batch and channels, to `size` or by `scale_factor`.
 
-    mode: "nearest", "nearest-exact", "linear", "bilinear", "trilinear", "area".
+    mode: "nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area".
+    antialias: smooth before, where the result is smaller ("bilinear" and "bicubic").
     **Raises** ValueError if size and scale_factor are both given or both missing, or have another
     length than there are dims to resize; NotImplementedError unless these are one to three.
     """
@@ -29,14 +33,18 @@ def interpolate(
     sizes, scales = _target(input, size, scale_factor, spatial)
     if recompute_scale_factor or size is not None:
         scales = [None] * spatial
-    if align_corners is not None and mode not in _LINEAR:
+    if align_corners is not None and mode not in _NDIM:
         raise ValueError(
             "align_corners option can only be set with the interpolating modes: "
             "linear | bilinear | bicubic | trilinear"
         )
-    if antialias or mode not in ("nearest", "nearest-exact", "area", *_LINEAR):
-        what = "antialias=True" if antialias else f"mode '{mode}'"
-        raise NotImplementedError(f"interpolate: {what} is not implemented")
+    if antialias and (mode not in ("bilinear", "bicubic") or input.dim() != 4):
+        raise ValueError(
+            "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D "
+            "tensor as input"
+        )
+    if mode not in ("nearest", "nearest-exact", "area", *_NDIM):
+        raise NotImplementedError(f"interpolate: mode '{mode}' is not implemented")
     if not 1 <= spatial <= 3:
         raise NotImplementedError(
             f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for "
@@ -48,19 +56,16 @@ def interpolate(
             f"{list(input.shape[2:])} and output {sizes}"
         )
     if mode == "area":
-        return _area(input, sizes)
-    if mode in _LINEAR and _LINEAR[mode] != input.dim():
+        pools = (ops.adaptive_avg_pool1d, ops.adaptive_avg_pool2d, ops.adaptive_avg_pool3d)
+        return pools[spatial - 1](input, sizes)
+    if mode not in _NDIM:
+        return _nearest(input, sizes, scales, mode == "nearest-exact")
+    if _NDIM[mode] != input.dim():
         raise NotImplementedError(
-            f"Got {input.dim()}D input, but {mode} mode needs {_LINEAR[mode]}D input"
+            f"Got {input.dim()}D input, but {mode} mode needs {_NDIM[mode]}D input"
         )
-    for dim in range(spatial):
-        if mode in _LINEAR:
-            corners = bool(align_corners)
-            input = _linear(input, dim + 2, sizes[dim], scales[dim], corners)
-        else:
-            exact = mode == "nearest-exact"
-            input = _nearest(input, dim + 2, sizes[dim], scales[dim], exact)
-    return input
+    kind = "cubic" if mode == "bicubic" else "linear"
+    return _weighted(input, sizes, scales, kind, bool(align_corners), antialias)
 
 
 def upsample(
@@ -103,44 +108,39 @@ def _target(
     return sizes, [*scales]
 
 
-def _nearest(input: Any, dim: int, size: int, scale: float | None, exact: bool) -> Any:
-    length = input.size(dim)
-    ratio = 1.0 / scale if scale is not None else length / size
-    shift = 0.5 if exact else 0.0
-    places = [min(math.floor((i + shift) * ratio), length - 1) for i in range(size)]
-    index = torch.tensor(places, dtype=torch.int64, device=input.device)
-    return input.index_select(dim, index)
-
-
-def _linear(input: Any, dim: int, size: int, scale: float | None, align_corners: bool) -> Any:
-    length = input.size(dim)
-    if align_corners:
-        ratio = (length - 1) / (size - 1) if size > 1 else 0.0
-        places = [i * ratio for i in range(size)]
-    else:
-        ratio = 1.0 / scale if scale is not None else length / size
-        places = [max((i + 0.5) * ratio - 0.5, 0.0) for i in range(size)]
-    lower = [min(int(place), length - 1) for place in places]
-    upper = [min(place + 1, length - 1) for place in lower]
-    weights = [place - low for place, low in zip(places, lower, strict=True)]
-    options = {"device": input.device}
-    low = input.index_select(dim, torch.tensor(lower, dtype=torch.int64, **options))
-    high = input.index_select(dim, torch.tensor(upper, dtype=torch.int64, **options))
-    shape = [1] * input.dim()
-    shape[dim] = size
-    weight = torch.tensor(weights, dtype=input.dtype, **options).reshape(shape)
-    return torch.lerp(low, high, weight.expand_as(low))
-
-
-def _area(input: Any, sizes: list[int]) -> Any:
-    for dim, size in enumerate(sizes, 2):
-        length = input.size(dim)
-        parts = []
-        for i in range(size):
-            start, end = i * length // size, -(-(i + 1) * length // size)
-            parts.append(input.narrow(dim, start, end - start).mean(dim, keepdim=True))
-        input = torch.cat(parts, dim)
+def _nearest(input: Any, sizes: list[int], scales: list[float | None], exact: bool) -> Any:
+    for dim, (size, scale) in enumerate(zip(sizes, scales, strict=True), 2):
+        places = resampling.nearest(input.size(dim), size, scale, exact, str(input.device))
+        input = input.index_select(dim, places)
     return input
+
+
+def _weighted(
+    input: Any,
+    sizes: list[int],
+    scales: list[float | None],
+    kind: str,
+    align_corners: bool,
+    antialias: bool,
+) -> Any:
+    """Rows and columns are resized together, what lies between batch and these afterwards."""
+    real = "float64" if input.dtype is torch.float64 else "float32"
+    found: list[Any] = [None] * (3 - len(sizes))
+    for length, size, scale in zip(input.shape[2:], sizes, scales, strict=True):
+        resizing = resampling.Resizing(kind, length, size, scale, align_corners, antialias, real)
+        found.append(resampling.tables(resizing, str(input.device)))
+    depths, rows, columns = found
+    input = _resampled(input, rows, columns)
+    if depths is None:
+        return input
+    slices = _resampled(input.flatten(3), depths, None)
+    return slices.unflatten(3, sizes[1:])
+
+
+def _resampled(input: Any, rows: Any, columns: Any) -> Any:
+    """The last two dims by their tables, or as they are."""
+    rows, columns = rows or (None,) * 4, columns or (None,) * 4
+    return ops._resample(input, [*rows[:2], *columns[:2]], [*rows[2:], *columns[2:]])
 
 
 def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:

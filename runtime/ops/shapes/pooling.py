@@ -257,3 +257,12 @@ def _adaptive(name: str, count: int, self: Any, output_size: Sequence[int]) -> S
                 f"but input has sizes {list(self.shape)} with dimension {dim} being empty"
             )
     return (*self.shape[:-count], *wanted)
+
+
+def resample(self: Any, tables: Sequence[Any], adjoint: Sequence[Any]) -> tuple[Sizes, Any]:
+    """Shape: (*B, H, W) -> (*B, rows, columns), as many as the tables have, or as there are."""
+    resized = [
+        size if places is None else places.shape[1]
+        for size, places in zip(self.shape[-2:], tables[::2], strict=True)
+    ]
+    return (*self.shape[:-2], *resized), self.dtype
