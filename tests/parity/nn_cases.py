@@ -151,6 +151,7 @@ LOSSES: list[Any] = [
         ("HuberLoss", {"delta": 0.5}, [X2, Y2]),
         ("NLLLoss", {}, [X2, classes(8, 3)]),
         ("CrossEntropyLoss", {}, [X2, classes(8, 3)]),
+        ("CrossEntropyLoss", {"label_smoothing": 0.1, "ignore_index": 3}, [X2, classes(8, 3)]),
         ("CrossEntropyLoss", {"label_smoothing": 0.1, "ignore_index": 3}, [X3, classes(4, 3, 8)]),
         ("PoissonNLLLoss", {}, [X2, np.abs(Y2)]),
         ("GaussianNLLLoss", {}, [X2, Y2, np.abs(draw(3, 8)) + 0.1]),

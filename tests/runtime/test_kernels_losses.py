@@ -66,12 +66,44 @@ def test_cross_entropy_of_rows(weighted: bool, reduction: int) -> None:
     expected, out, total = np.empty(shape), np.empty(shape), np.empty(())
     losses.nll_loss_forward(expected, total, logarithms, target, weight, reduction, 1)
     saved = np.empty_like(scores)
-    losses.cross_entropy_rows(out, saved, total, scores, target, weight, reduction, 1)
+    losses.cross_entropy_rows(out, saved, total, scores, target, weight, reduction, 1, 0.0)
     np.testing.assert_allclose(out, expected)
     np.testing.assert_allclose(saved, logarithms)
     grad, halves = np.empty_like(scores), np.empty_like(scores)
     upstream = np.asarray(rng.standard_normal(shape))
-    losses.cross_entropy_rows_backward(grad, upstream, saved, target, weight, total, reduction, 1)
+    arguments = (saved, target, weight, total, reduction, 1, 0.0)
+    losses.cross_entropy_rows_backward(grad, upstream, *arguments)
     losses.nll_loss_backward(halves, upstream, target, weight, total, (5, 4), reduction, 1)
     unfused = halves - np.exp(logarithms) * halves.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(grad, unfused, atol=1e-14)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("reduction", [NONE, MEAN, SUM])
+def test_all_classes_share_a_smoothed_target(weighted: bool, reduction: int) -> None:
+    rng = np.random.default_rng(2)
+    scores, target = rng.standard_normal((5, 4)), np.array([0, 3, 1, 2, 3])
+    weight = rng.random(4) if weighted else None
+    logarithms = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+    wanted = (0.7 * np.eye(4)[target] + 0.3 / 4) * (weight if weighted else 1)
+    wanted[target == 1] = 0
+    divisor = (target != 1).sum() if weight is None else weight[target[target != 1]].sum()
+    each = -(wanted * logarithms).sum(axis=1)
+    shape = (5,) if reduction == NONE else ()
+    out, total, saved = np.empty(shape), np.empty(()), np.empty_like(scores)
+    losses.cross_entropy_rows(out, saved, total, scores, target, weight, reduction, 1, 0.3)
+    np.testing.assert_allclose(total, divisor)
+    expected = {NONE: each, MEAN: each.sum() / divisor, SUM: each.sum()}
+    np.testing.assert_allclose(out, expected[reduction])
+    grad, upstream = np.empty_like(scores), np.asarray(rng.standard_normal(shape))
+    arguments = (saved, target, weight, total, reduction, 1, 0.3)
+    losses.cross_entropy_rows_backward(grad, upstream, *arguments)
+    rows = wanted * np.broadcast_to(upstream, 5)[:, None]
+    less = np.exp(logarithms) * rows.sum(axis=1, keepdims=True) - rows
+    np.testing.assert_allclose(grad, less / (divisor if reduction == MEAN else 1), atol=1e-14)
+
+
+def test_smoothed_target_that_is_no_class() -> None:
+    scores, out = np.zeros((2, 3)), np.empty(())
+    with pytest.raises(IndexError, match="Target 3 is out of bounds"):
+        losses.cross_entropy_rows(out, scores, out, scores, np.array([0, 3]), None, MEAN, -1, 0.1)

@@ -3749,10 +3749,16 @@ __cross_entropy_rows = operators._cross_entropy_rows.calls
 
 
 def _cross_entropy_rows(
-    input: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+    label_smoothing: float = 0.0,
 ) -> return_types._cross_entropy_rows:
     """_cross_entropy_rows(Tensor self, Tensor target, Tensor? weight, int reduction, int
-    ignore_index) -> (Tensor output, Tensor log_probabilities, Tensor total_weight)
+    ignore_index, float label_smoothing=0.0) -> (Tensor output, Tensor log_probabilities, Tensor
+    total_weight)
 
     `cross_entropy` of rows of scores, the logarithms of their softmax, and the sum of the weights.
     """
@@ -3766,7 +3772,7 @@ def _cross_entropy_rows(
         ]
     except AttributeError:
         raise __cross_entropy_rows.wrong_arguments(input, target, weight) from None
-    return call(input, target, weight, reduction, ignore_index)
+    return call(input, target, weight, reduction, ignore_index, label_smoothing)
 
 
 __cross_entropy_rows_backward = operators._cross_entropy_rows_backward.calls
@@ -3780,9 +3786,11 @@ def _cross_entropy_rows_backward(
     total_weight: Tensor,
     reduction: int,
     ignore_index: int,
+    label_smoothing: float = 0.0,
 ) -> Tensor:
     """_cross_entropy_rows_backward(Tensor grad_output, Tensor log_probabilities, Tensor target,
-    Tensor? weight, Tensor total_weight, int reduction, int ignore_index) -> Tensor
+    Tensor? weight, Tensor total_weight, int reduction, int ignore_index, float label_smoothing=0.0)
+    -> Tensor
 
     The gradient of `_cross_entropy_rows` with respect to the scores.
     """
@@ -3803,7 +3811,14 @@ def _cross_entropy_rows_backward(
             grad_output, log_probabilities, target, weight, total_weight
         ) from None
     return call(
-        grad_output, log_probabilities, target, weight, total_weight, reduction, ignore_index
+        grad_output,
+        log_probabilities,
+        target,
+        weight,
+        total_weight,
+        reduction,
+        ignore_index,
+        label_smoothing,
     )
 
 

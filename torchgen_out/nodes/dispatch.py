@@ -5581,13 +5581,14 @@ def recording_nll_loss_forward(below, needs_self):
 class CrossEntropyRowsBackward0(MultiOutputNode):
     """_cross_entropy_rows
     self: cross_entropy_rows_backward(grad, log_probabilities, self, target, weight, total_weight,
-        reduction, ignore_index)
+        reduction, ignore_index, label_smoothing)
     target: non_differentiable
     weight: non_differentiable
     """
 
     __slots__ = (
         "saved_ignore_index",
+        "saved_label_smoothing",
         "saved_log_probabilities",
         "saved_reduction",
         "saved_self",
@@ -5603,10 +5604,19 @@ class CrossEntropyRowsBackward0(MultiOutputNode):
         weight = unpack(node.saved_weight, node)
         reduction = node.saved_reduction
         ignore_index = node.saved_ignore_index
+        label_smoothing = node.saved_label_smoothing
         log_probabilities = unpack(node.saved_log_probabilities, node)
         total_weight = unpack(node.saved_total_weight, node)
         grad_self = formulas.cross_entropy_rows_backward(
-            grad, log_probabilities, self, target, weight, total_weight, reduction, ignore_index
+            grad,
+            log_probabilities,
+            self,
+            target,
+            weight,
+            total_weight,
+            reduction,
+            ignore_index,
+            label_smoothing,
         )
         return (grad_self,)
 
@@ -5621,8 +5631,8 @@ class CrossEntropyRowsBackward0(MultiOutputNode):
 def recording__cross_entropy_rows(below, needs_self):
     """Records CrossEntropyRowsBackward0 around `below`."""
 
-    def call(self, target, weight, reduction, ignore_index):
-        result = below(self, target, weight, reduction, ignore_index)
+    def call(self, target, weight, reduction, ignore_index, label_smoothing):
+        result = below(self, target, weight, reduction, ignore_index, label_smoothing)
         if not grad_mode.state.enabled:
             return result
         node = CrossEntropyRowsBackward0()
@@ -5632,6 +5642,7 @@ def recording__cross_entropy_rows(below, needs_self):
         node.saved_weight = save(weight)
         node.saved_reduction = reduction
         node.saved_ignore_index = ignore_index
+        node.saved_label_smoothing = label_smoothing
         node.saved_log_probabilities = save_result(result[1], 1)
         node.saved_total_weight = save_result(result[2], 2)
         attach_outputs(result, node, (True, False, False))
@@ -5665,9 +5676,25 @@ class CrossEntropyRowsBackwardBackward0(Node):
 def recording__cross_entropy_rows_backward(below, needs_grad_output, needs_log_probabilities):
     """Records CrossEntropyRowsBackwardBackward0 around `below`."""
 
-    def call(grad_output, log_probabilities, target, weight, total_weight, reduction, ignore_index):
+    def call(
+        grad_output,
+        log_probabilities,
+        target,
+        weight,
+        total_weight,
+        reduction,
+        ignore_index,
+        label_smoothing,
+    ):
         result = below(
-            grad_output, log_probabilities, target, weight, total_weight, reduction, ignore_index
+            grad_output,
+            log_probabilities,
+            target,
+            weight,
+            total_weight,
+            reduction,
+            ignore_index,
+            label_smoothing,
         )
         if not grad_mode.state.enabled:
             return result

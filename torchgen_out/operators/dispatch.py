@@ -2396,7 +2396,8 @@ nll_loss_forward = Dispatch(
 _cross_entropy_rows = Dispatch(
     "_cross_entropy_rows",
     "_cross_entropy_rows(Tensor self, Tensor target, Tensor? weight, int reduction, int "
-    "ignore_index) -> (Tensor output, Tensor log_probabilities, Tensor total_weight)",
+    "ignore_index, float label_smoothing=0.0) -> (Tensor output, Tensor log_probabilities, "
+    "Tensor total_weight)",
     {"self": "tensor", "target": "tensor", "weight": "tensor?"},
     arguments={
         "self": "operand",
@@ -2404,6 +2405,7 @@ _cross_entropy_rows = Dispatch(
         "weight": "operand",
         "reduction": "raw",
         "ignore_index": "raw",
+        "label_smoothing": "scalar",
     },
     promotion="none",
     promoted=("self", "target", "weight"),
@@ -2422,7 +2424,8 @@ _cross_entropy_rows = Dispatch(
 _cross_entropy_rows_backward = Dispatch(
     "_cross_entropy_rows_backward",
     "_cross_entropy_rows_backward(Tensor grad_output, Tensor log_probabilities, Tensor "
-    "target, Tensor? weight, Tensor total_weight, int reduction, int ignore_index) -> Tensor",
+    "target, Tensor? weight, Tensor total_weight, int reduction, int ignore_index, float "
+    "label_smoothing=0.0) -> Tensor",
     {
         "grad_output": "tensor",
         "log_probabilities": "tensor",
@@ -2438,6 +2441,7 @@ _cross_entropy_rows_backward = Dispatch(
         "total_weight": "operand",
         "reduction": "raw",
         "ignore_index": "raw",
+        "label_smoothing": "scalar",
     },
     promotion="none",
     promoted=("grad_output", "log_probabilities", "target", "weight", "total_weight"),

@@ -6650,10 +6650,43 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             (
                 {
                     "self": "randn(3, 4)",
+                    "target": "ints([0, 3, 1])",
+                    "weight": "rand(4) + 1",
+                    "reduction": "1",
+                    "ignore_index": "3",
+                    "label_smoothing": "0.2",
+                },
+                None,
+            ),
+            (
+                {
+                    "self": "randn(3, 4)",
+                    "target": "ints([0, 3, 1])",
+                    "weight": "None",
+                    "reduction": "0",
+                    "ignore_index": "-100",
+                    "label_smoothing": "0.2",
+                },
+                None,
+            ),
+            (
+                {
+                    "self": "randn(3, 4)",
                     "target": "ints([0, 4, 1])",
                     "weight": "None",
                     "reduction": "1",
                     "ignore_index": "-100",
+                },
+                "IndexError",
+            ),
+            (
+                {
+                    "self": "randn(3, 4)",
+                    "target": "ints([0, 4, 1])",
+                    "weight": "None",
+                    "reduction": "1",
+                    "ignore_index": "-100",
+                    "label_smoothing": "0.2",
                 },
                 "IndexError",
             ),
@@ -6672,6 +6705,19 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
                     "total_weight": "rand()",
                     "reduction": "0",
                     "ignore_index": "3",
+                },
+                None,
+            ),
+            (
+                {
+                    "grad_output": "randn()",
+                    "log_probabilities": "randn(3, 4)",
+                    "target": "ints([0, 3, 1])",
+                    "weight": "rand(4)",
+                    "total_weight": "rand() + 1",
+                    "reduction": "1",
+                    "ignore_index": "3",
+                    "label_smoothing": "0.2",
                 },
                 None,
             ),

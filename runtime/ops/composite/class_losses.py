@@ -44,8 +44,9 @@ def cross_entropy(
             input, target, weight, ignore_index, reduction, label_smoothing, class_dim
         )
     code = REDUCTION_CODES[reduction]
-    if label_smoothing == 0.0 and input.ndim == 2:
-        return ops._cross_entropy_rows(input, target, weight, code, ignore_index)[0]
+    if input.ndim == 2:
+        arguments = (target, weight, code, ignore_index, label_smoothing)
+        return ops._cross_entropy_rows(input, *arguments)[0]
     log_probabilities = input.log_softmax(class_dim)
     loss = ops.nll_loss_forward(log_probabilities, target, weight, code, ignore_index)[0]
     if label_smoothing == 0.0:

@@ -83,7 +83,12 @@ def nll_loss_backward(
 
 
 def cross_entropy_rows(
-    self: Any, target: Any, weight: Any, reduction: int, ignore_index: int
+    self: Any,
+    target: Any,
+    weight: Any,
+    reduction: int,
+    ignore_index: int,
+    label_smoothing: float = 0.0,
 ) -> tuple[Any, Any, Any]:
     """Shape: (N, C) with targets (N) -> the losses, (N, C) logarithms, and ()."""
     if not self.dtype.is_floating_point:
@@ -100,6 +105,7 @@ def cross_entropy_rows_backward(
     total_weight: Any,
     reduction: int,
     ignore_index: int,
+    label_smoothing: float = 0.0,
 ) -> tuple[Any, Any]:
     """Shape: the scores'."""
     return log_probabilities.shape, log_probabilities.dtype

@@ -18,6 +18,7 @@ from runtime.kernels.cpu.losses.loss_loops import (
     SUM,
     nll_backward,
     nll_forward,
+    smoothed_losses,
     softmax_less_target,
 )
 from runtime.kernels.cpu.normalization.softmax import WORK, log_softmax_rows
@@ -45,6 +46,13 @@ def nll_loss_forward(
     bad, total, sum_of_weights = nll_forward(each, scores, labels, weights, ignore_index)
     if bad >= 0:
         raise errors.target_out_of_bounds(labels.flat[bad])
+    _reduce(output, total_weight, total, sum_of_weights, reduction)
+
+
+def _reduce(
+    output: Array, total_weight: Array, total: float, sum_of_weights: float, reduction: int
+) -> None:
+    """Write the sum of the weights, and if asked for, that of the losses, or their mean."""
     total_weight[...] = sum_of_weights
     if reduction == SUM:
         output[...] = total
@@ -103,6 +111,7 @@ def cross_entropy_rows(
     weight: Array | None,
     reduction: int,
     ignore_index: int,
+    label_smoothing: float,
 ) -> None:
     """Write the losses (or their sum or weighted mean) and the logarithms they come from.
 
@@ -110,7 +119,36 @@ def cross_entropy_rows(
     """
     threads.run_rows(log_softmax_rows, (log_probabilities, np.ascontiguousarray(self)), work=WORK)
     arguments = (log_probabilities, target, weight, reduction, ignore_index)
-    nll_loss_forward(output, total_weight, *arguments)
+    if label_smoothing:
+        _smoothed(output, total_weight, *arguments, label_smoothing)
+    else:
+        nll_loss_forward(output, total_weight, *arguments)
+
+
+def _smoothed(
+    output: Array,
+    total_weight: Array,
+    logarithms: Array,
+    target: Array,
+    weight: Array | None,
+    reduction: int,
+    ignore_index: int,
+    label_smoothing: float,
+) -> None:
+    """The losses of targets of which all classes have a share."""
+    scores, labels, weights = _arguments(logarithms, target, weight)
+    rows, labels = scores.reshape(scores.shape[:2]), labels.reshape(-1)
+    each, factors = np.empty(labels.size, rows.dtype), np.empty(labels.size, rows.dtype)
+    arguments = (each, factors, rows, labels, weights, int(ignore_index), float(label_smoothing))
+    kernel = smoothed_losses.of(rows.dtype)
+    if not threads.run_ranges(kernel, labels.size, rows.size, *arguments):
+        bad = (labels != ignore_index) & ((labels < 0) | (labels >= rows.shape[1]))
+        raise errors.target_out_of_bounds(labels[bad][0])
+    _reduce(
+        output, total_weight, each.sum(dtype=np.float64), factors.sum(dtype=np.float64), reduction
+    )
+    if reduction == NONE:
+        output[...] = each.reshape(output.shape)
 
 
 @planned(loss_plans.plan_cross_entropy_backward)
@@ -123,6 +161,7 @@ def cross_entropy_rows_backward(
     total_weight: Array,
     reduction: int,
     ignore_index: int,
+    label_smoothing: float,
 ) -> None:
     """Write weight[t] * grad * (probabilities - 1 at the target) row by row."""
     scores, labels, weights = _arguments(log_probabilities, target, weight)
@@ -132,5 +171,7 @@ def cross_entropy_rows_backward(
         divisor = float(total_weight)
         scale = 1 / divisor if divisor else 0.0
     rows = scores.reshape(scores.shape[:2])
-    arrays = out, rows, labels.reshape(-1), weights, upstream, int(ignore_index), float(scale)
-    threads.run_ranges(softmax_less_target.of(out.dtype), labels.size, WORK * out.size, *arrays)
+    arrays = out, rows, labels.reshape(-1), weights, upstream
+    numbers = int(ignore_index), float(scale), float(label_smoothing)
+    kernel = softmax_less_target.of(out.dtype)
+    threads.run_ranges(kernel, labels.size, WORK * out.size, *arrays, *numbers)

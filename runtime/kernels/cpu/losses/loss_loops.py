@@ -7,7 +7,7 @@ Sums are float64.
 
 from __future__ import annotations
 
-from runtime.kernels.typed import typed
+from runtime.kernels.typed import typed, typed_sum
 
 NONE, MEAN, SUM = 0, 1, 2
 
@@ -44,20 +44,74 @@ def nll_backward(grad_input, grad, labels, weights, ignore_index, scale):
                 grad_input[b, label, p] = -weight * upstream * T(scale)
 
 
+@typed_sum
+def smoothed_losses(
+    start, stop, each, factors, logarithms, labels, weights, ignore_index, smoothing
+):
+    """Losses of rows start to stop, and the targets' weights; False for a target that is no class.
+
+    A target keeps 1 - smoothing of its probability; all classes share the rest.
+    """
+    kept, share = T(1 - smoothing), T(smoothing / logarithms.shape[1])
+    for r in range(start, stop):
+        row, label = logarithms[r], labels[r]
+        each[r], factors[r] = T(0), T(0)
+        if label == ignore_index:
+            continue
+        if label < 0 or label >= row.size:
+            return False
+        total = T(0)
+        if weights.size:
+            for i in range(row.size):
+                total += weights[i] * row[i]
+        else:
+            for i in range(row.size):
+                total += row[i]
+        factors[r] = weights[label] if weights.size else T(1)
+        each[r] = -(kept * factors[r] * row[label] + share * total)
+    return True
+
+
 @typed
 def softmax_less_target(
-    start, stop, grad_input, logarithms, labels, weights, grad, ignore_index, scale
+    start, stop, grad_input, logarithms, labels, weights, grad, ignore_index, scale, smoothing
 ):
     """The gradient of rows start to stop; `grad` may be one number for all."""
+    classes = logarithms.shape[1]
+    kept, share = T(1 - smoothing), T(smoothing / classes)
+    spread = T(0)
+    if smoothing != 0:
+        spread = share * (weights.sum() if weights.size else T(classes))
     for r in range(start, stop):
         row, result = logarithms[r], grad_input[r]
         label = labels[r]
         if label == ignore_index:
             result[:] = T(0)
             continue
-        factor = (grad[r] if grad.size == labels.size else grad[0]) * T(scale)
+        upstream = (grad[r] if grad.size == labels.size else grad[0]) * T(scale)
+        factor = upstream * kept
         if weights.size:
             factor *= weights[label]
-        for i in range(row.size):
-            result[i] = exp(row[i]) * factor
-        result[label] -= factor
+        less_target(result, row, label, factor, upstream * spread)
+        if smoothing != 0:
+            less_share(result, weights, upstream * share)
+
+
+@typed
+def less_target(result, row, label, factor, spread):
+    """The gradient of what the target keeps, and the probabilities times `spread`."""
+    both = factor + spread
+    for i in range(row.size):
+        result[i] = exp(row[i]) * both
+    result[label] -= factor
+
+
+@typed
+def less_share(result, weights, share):
+    """What every class has of the target, by its weight."""
+    if weights.size:
+        for i in range(result.size):
+            result[i] -= share * weights[i]
+    else:
+        for i in range(result.size):
+            result[i] -= share

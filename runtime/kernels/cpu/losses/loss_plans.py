@@ -95,8 +95,11 @@ def plan_cross_entropy(
     weight: Operand | None,
     reduction: int,
     ignore_index: int,
+    label_smoothing: float,
 ) -> Plan | None:
     """Plan `cross_entropy_rows`: logarithms of the softmax, then the losses of these."""
+    if label_smoothing:
+        return None
     likelihood = plan_nll_loss(output, total_weight, self, target, weight, reduction, ignore_index)
     if likelihood is None:
         return None
@@ -122,13 +125,14 @@ def plan_cross_entropy_backward(
     total_weight: Operand,
     reduction: int,
     ignore_index: int,
+    label_smoothing: float,
 ) -> Plan | None:
     """Plan `cross_entropy_rows_backward`."""
     operands = [grad_output, log_probabilities, target, weight, total_weight]
     if not _suit(target, grad_input, grad_output, log_probabilities, weight, total_weight):
         return None
     views = [*_flat(out, grad_input), *_flat(operand, *operands)]
-    numbers = grad_input.sizes[-1], reduction, ignore_index
+    numbers = grad_input.sizes[-1], reduction, ignore_index, float(label_smoothing)
     rows, work = prod(target.sizes), WORK * prod(grad_input.sizes)
     given = [grad_input], operands, *views, *numbers
     return plan_ranges(cross_entropy_backward_flat, rows, work, *given)
@@ -199,6 +203,7 @@ def cross_entropy_backward_flat(
     classes,
     reduction,
     ignore_index,
+    smoothing,
 ):
     """weight[t] * grad * (probabilities - 1 at the target), for rows start to stop."""
     scale = 1.0
@@ -207,5 +212,5 @@ def cross_entropy_backward_flat(
         scale = 1 / divisor if divisor else 0.0
     shape = (labels.size, classes)
     result, rows = out.reshape(shape), logarithms.reshape(shape)
-    numbers = ignore_index, scale
+    numbers = ignore_index, scale, smoothing
     softmax_less_target(start, stop, result, rows, labels, weights, grad, *numbers)

@@ -215,6 +215,7 @@ def cross_entropy_rows(
     weight: Array | None,
     reduction: int,
     ignore_index: int,
+    label_smoothing: float,
 ) -> None:
     """Write the losses (or their sum or weighted mean) and the logarithms they come from."""
     labels = converted(queue, target, dtypes.int64)
@@ -222,15 +223,15 @@ def cross_entropy_rows(
     rows, classes = self.sizes
     operands = (self, labels, weight, log_probabilities, each, weights, queue.faults)
     group = group_for(queue, Folded(rows, classes, 1))
-    has_weight = weight is not None
-    numbers = (rows, classes, ignore_index)
-    run_rows(queue, losses_of_rows, rows, group, *operands, *numbers, HAS_WEIGHT=has_weight)
+    numbers = (rows, classes, ignore_index, label_smoothing)
+    flags = {"HAS_WEIGHT": weight is not None, "IS_SMOOTHED": label_smoothing != 0}
+    run_rows(queue, losses_of_rows, rows, group, *operands, *numbers, **flags)
     _reduce(queue, output, total_weight, each, weights, reduction)
 
 
-@device_kernel("X* int64* X* X* T* T* int64*", "I I int64")
+@device_kernel("X* int64* X* X* T* T* int64*", "I I int64 T")
 def losses_of_rows(
-    x, labels, weight, logarithms, each, weights, faults, rows, classes, ignore_index
+    x, labels, weight, logarithms, each, weights, faults, rows, classes, ignore_index, smoothing
 ):  # fmt: skip
     """A group of threads owns a row; lane t takes classes t, t + GROUP ..."""
     shared = cuda.shared.array(WARPS, T)
@@ -254,17 +255,26 @@ def losses_of_rows(
             j = I(j + GROUP)
         shift = T(log(sum_of_group(total, shared)))
         # 3. The logarithms, and the loss.
+        spread = T(0)
         j = lane
         while j < classes:
-            logarithms[base + j] = store_X(T(T(load_X(x[base + j]) - top) - shift))
+            value = T(T(load_X(x[base + j]) - top) - shift)
+            logarithms[base + j] = store_X(value)
+            if IS_SMOOTHED:
+                spread = T(spread + (load_X(weight[j]) * value if HAS_WEIGHT else value))
             j = I(j + GROUP)
+        if IS_SMOOTHED:
+            spread = sum_of_group(spread, shared)
         if lane == 0:
             label = labels[row]
             factor = weight_of(label, weight, classes, ignore_index)
             look_at_label(faults, label, classes, ignore_index)
             is_class = (label != ignore_index) & (factor == factor)
             score = load_X(x[base + (I(label) if is_class else I(0))])
-            each[row] = T(-factor * T(T(score - top) - shift)) if is_class else factor
+            loss = T(-factor * T(T(score - top) - shift))
+            if IS_SMOOTHED:
+                loss = T(loss * T(T(1) - smoothing) - spread * T(smoothing / T(classes)))
+            each[row] = loss if is_class else factor
             weights[row] = factor
         row = I(row + row_step())
 
@@ -279,13 +289,19 @@ def cross_entropy_rows_backward(
     total_weight: Array,
     reduction: int,
     ignore_index: int,
+    label_smoothing: float,
 ) -> None:
     """Write weight[t] * grad * (probabilities - 1 at the target) row by row."""
     labels = converted(queue, target, dtypes.int64)
     operands = (out, grad_output, log_probabilities, labels, weight, total_weight)
     numbers = (out.numel, out.sizes[1], ignore_index)
     flags = {"HAS_WEIGHT": weight is not None, "REDUCTION": reduction}
-    run_elements(queue, softmax_less_target, out.numel, *operands, *numbers, **flags)
+    if label_smoothing:
+        group = group_for(queue, Folded(*out.sizes, 1))
+        numbers = (*out.sizes, ignore_index, label_smoothing)
+        run_rows(queue, smoothed_gradients, out.sizes[0], group, *operands, *numbers, **flags)
+    else:
+        run_elements(queue, softmax_less_target, out.numel, *operands, *numbers, **flags)
 
 
 @device_kernel("X* X* X* int64* X* X*", "I I int64")
@@ -305,3 +321,37 @@ def softmax_less_target(
             here = T(1) if label == i - row * classes else T(0)
             out[i] = store_X(T(factor * T(exp(load_X(logarithms[i])) - here)))
         i = I(i + cuda.gridsize(1))
+
+
+@device_kernel("X* X* X* int64* X* X*", "I I int64 T")
+def smoothed_gradients(
+    out, grad, logarithms, labels, weight, total_weight, rows, classes, ignore_index, smoothing
+):  # fmt: skip
+    """A group of threads owns a row; lane t takes classes t, t + GROUP ..."""
+    shared = cuda.shared.array(WARPS, T)
+    lane = lane_of_row()
+    row = first_row()
+    share = T(smoothing / T(classes))
+    while row < rows:
+        base = I(row * classes)
+        # 1. What all classes have of the target, together.
+        spread = T(0)
+        j = lane
+        while j < classes:
+            spread = T(spread + (load_X(weight[j]) if HAS_WEIGHT else T(1)))
+            j = I(j + GROUP)
+        spread = T(share * sum_of_group(spread, shared))
+        # 2. The gradients.
+        label = labels[row]
+        kept = T(T(T(1) - smoothing) * weight_of(label, weight, classes, ignore_index))
+        has_gradient = (label != ignore_index) & (label >= 0) & (label < classes)
+        j = lane
+        while j < classes:
+            wanted = T(share * load_X(weight[j])) if HAS_WEIGHT else share
+            if label == j:
+                wanted = T(wanted + kept)
+            less = T(T(exp(load_X(logarithms[base + j])) * T(kept + spread)) - wanted)
+            upstream = scale_of(grad, total_weight, row)
+            out[base + j] = store_X(T(less * upstream) if has_gradient else T(0))
+            j = I(j + GROUP)
+        row = I(row + row_step())
