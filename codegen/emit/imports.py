@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 _BLOCK = re.compile(r"^#imports\n(.*?)^#end\n", re.MULTILINE | re.DOTALL)
-_DOCSTRING = re.compile(r'"""[\s\S]*?"""')
+_STRING = re.compile(r'"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*"')
+_EXPORTED = re.compile(r"^__all__ = \[.*?\]", re.MULTILINE | re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _STANDARD = frozenset({"builtins", "collections.abc", "math", "typing"})
 
@@ -16,7 +17,7 @@ def tidy(text: str) -> str:
     if match is None:
         return text
     rest = text[: match.start()] + text[match.end() :]
-    used = set(_WORD.findall(_DOCSTRING.sub("", rest)))
+    used = _used(rest)
     modules: dict[str, set[str]] = {}
     for line in match.group(1).splitlines():
         if line.strip():
@@ -27,6 +28,12 @@ def tidy(text: str) -> str:
         return head.rstrip("\n") + "\n\n" + tail if tail else head.rstrip("\n") + "\n"
     gap = "\n\n" if re.match(r"(def|class|@)", tail) else "\n"
     return head + block + gap + tail
+
+
+def _used(text: str) -> set[str]:
+    """The words of the code and of `__all__`; what other strings say is no use of a name."""
+    exported = "".join(_EXPORTED.findall(text))
+    return set(_WORD.findall(_STRING.sub("", text) + exported))
 
 
 def _add(line: str, modules: dict[str, set[str]], used: set[str]) -> None:

@@ -63,7 +63,7 @@ def _make_anew(function: Any, key: int, several: bool, tracked: bool, same_eleme
         result = _new(Tensor)
         result._key = base_key if sizes else base_key | keys.ZERO_DIM
         result._sizes = sizes if sizes.__class__ is Size else Size(sizes)
-        result._strides = geometry[1]
+        result._strides = tuple(geometry[1])  # no copy is made of a tuple
         result._offset = geometry[2]
         result._shared = self._shared or self._storage
         result._flat = self._flat if same_elements else None
@@ -127,7 +127,7 @@ class Answers(dict[Any, Any]):
         sizes, strides, offset = geometry
         sizes = sizes if sizes.__class__ is Size else make_size(map(int, sizes))
         key = self.base_key if sizes else self.base_key | keys.ZERO_DIM
-        return key, sizes, strides, offset - self_._offset
+        return key, sizes, tuple(strides), offset - self_._offset
 
 
 def _is_plain(arg: Any) -> bool:

@@ -37,6 +37,8 @@ from runtime.errors.backends import (
     refuse,
     same_device_expected,
     unknown_device_type,
+    wrong_kernel_result,
+    wrong_shape_answer,
 )
 from runtime.errors.backward import (
     both_grad_arguments,

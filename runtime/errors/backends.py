@@ -78,6 +78,19 @@ def no_meta(operator: str) -> NotImplementedError:
     )
 
 
+def wrong_shape_answer(operator: str, outputs: int, got: object) -> TypeError:
+    """A hand-written shape function does not say what its results are."""
+    wanted = "(sizes, dtype)" if outputs == 1 else f"{outputs} times (sizes, dtype)"
+    return TypeError(f"{operator}: the shape function must return {wanted}, not {got!r}")
+
+
+def wrong_kernel_result(operator: str, got: object) -> TypeError:
+    """A hand-written kernel that allocates its result returned none."""
+    return TypeError(
+        f"{operator}: a kernel of `meta: dynamic` must return its array, not {type(got).__name__}"
+    )
+
+
 def no_data_on_meta() -> NotImplementedError:
     """The elements of a meta tensor were asked for."""
     return NotImplementedError("Cannot copy out of meta tensor; no data!")

@@ -5,26 +5,35 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-import torchgen_out
-from runtime.autograd.api import grad
-from runtime.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
+from runtime.backends.cpu.dispatch_output import Output
 from runtime.core import dtype as dtypes
 from runtime.core.tensor import Tensor, from_array
-from runtime.tools import differences, reading
-from runtime.tools.cases import COMPLEX, FLOATING, Array, Case, Data, tensor_of, values_of
+from runtime.tools import reading
+from runtime.tools.calling import (
+    TOLERANCE,
+    Mismatch,
+    arguments_of,
+    at_dtype,
+    base_dtype,
+    call,
+    compare,
+    first_case,
+    flat,
+    good_cases,
+    told_as,
+)
+from runtime.tools.cases import COMPLEX, FLOATING, Case, values_of
 from runtime.tools.cases import cases as cases_of
+from runtime.tools.derivatives import check_gradient
 from runtime.tools.records import Record
 
 PASSED, FAILED, NOT_APPLICABLE = "passed", "failed", "not applicable"
-
-TOLERANCE = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 2e-6, "float64": 1e-12}
-"""Relative and absolute, of values; other dtypes are compared exactly."""
 
 _COMPUTE = {
     "float64": np.float64,
@@ -43,10 +52,6 @@ class Outcome:
     detail: str
 
 
-class Mismatch(Exception):
-    """A check failed; the message says where and how."""
-
-
 Check = Callable[[Record], str | None]
 """Returns a line for the table, None where the check does not apply. Raises: Mismatch."""
 
@@ -62,117 +67,20 @@ def run(check: Check, record: Record) -> Outcome:
     return Outcome(PASSED, detail)
 
 
-# -- calls --------------------------------------------------------------------------------------
-
-
-def arguments_of(case: Case, dtype: str, requires_grad: bool = False) -> dict[str, Any]:
-    """The arguments of a call, with tensors."""
-
-    def made(value: Any) -> Any:
-        if isinstance(value, list):
-            return [made(each) for each in value]
-        if not isinstance(value, Data):
-            return value
-        tensor: Any = tensor_of(value, dtype)
-        needs = requires_grad and (tensor.is_floating_point() or tensor.is_complex())
-        return tensor.requires_grad_(True) if needs else tensor
-
-    return {name: made(value) for name, value in case.arguments.items()}
-
-
-def call(record: Record, values: Mapping[str, Any], suffix: str = "", **keywords: Any) -> Any:
-    """Call the operator's function, or the method where there is none; properties are read."""
-    values = dict(values)
-    if "property" in record.tags:
-        return getattr(values["self"], record.base_name)
-    positional = []
-    for argument in record.arguments:
-        if argument.keyword or argument.name not in values:
-            break
-        positional.append(values.pop(argument.name))
-    if "varargs" in record.tags and positional and isinstance(positional[0], list):
-        positional[:1] = positional[0]
-    return record.function(suffix)(*positional, **values, **keywords)
-
-
-@contextmanager
-def told_as(label: str) -> Iterator[None]:
-    """Turn whatever a call raises into a mismatch that names the case."""
-    try:
-        yield
-    except Mismatch as error:
-        raise Mismatch(f"{label}: {error}") from error
-    except Exception as error:  # the operator under test is anybody's code
-        raise Mismatch(f"{label}: {type(error).__name__}: {error}") from error
-
-
-def good_cases(record: Record) -> list[Case]:
-    """The cases that should succeed."""
-    return [case for case in cases_of(record) if case.raises is None]
-
-
-def base_dtype(record: Record) -> str:
-    """The dtype with the most precise reference."""
-    return next((d for d in ("float64", "int64", "complex128") if d in record.dtypes), "bool")
-
-
-def at_dtype(case: Case, dtype: str) -> Case:
-    """The case with values that the dtype holds; complex ones leave the real line."""
-
-    def turned(value: Any) -> Any:
-        if isinstance(value, list):
-            return [turned(each) for each in value]
-        if not isinstance(value, Data) or value.kind == "same":
-            return value
-        if dtype in COMPLEX:
-            steps = np.arange(value.array.size).reshape(value.array.shape)
-            return replace(value, array=value.array * np.exp(1j * (0.3 + 0.1 * steps % 1)))
-        return replace(value, array=values_of(tensor_of(replace(value, dims=None), dtype)))
-
-    arguments = {name: turned(value) for name, value in case.arguments.items()}
-    return replace(case, arguments=arguments)
-
-
-def flat(result: Any) -> list[Any]:
-    """The results of a call in one list."""
-    if isinstance(result, (tuple, list)):
-        return [each for member in result for each in flat(member)]
-    return [result]
-
-
-def compare(found: Array, wanted: Array, tolerance: float) -> float:
-    """The largest error, in units of the tolerance's scale. Raises: Mismatch beyond it."""
-    if found.shape != wanted.shape:
-        raise Mismatch(f"shape {found.shape}, expected {wanted.shape}")
-    if not found.size:
-        return 0.0
-    wide = np.complex128 if "c" in (found.dtype.kind, wanted.dtype.kind) else np.float64
-    found, wanted = found.astype(wide), wanted.astype(wide)
-    same = (found == wanted) | (np.isnan(found) & np.isnan(wanted))
-    with np.errstate(all="ignore"):
-        errors = np.where(same, 0.0, np.abs(found - wanted) / np.maximum(np.abs(wanted), 1.0))
-    worst = int(np.argmax(np.where(np.isnan(errors), np.inf, errors)))
-    error = float(errors.flat[worst])
-    if not error <= tolerance:
-        place = tuple(int(i) for i in np.unravel_index(worst, found.shape))
-        raise Mismatch(f"{found.flat[worst]} at {place}, expected {wanted.flat[worst]}")
-    return error
-
-
-# -- checks -------------------------------------------------------------------------------------
-
-
 def check_values(record: Record, dtype: str | None = None) -> str | None:
     """Values against the formula or the reference."""
     dtype = dtype or base_dtype(record)
-    if dtype not in record.dtypes or "nondeterministic" in record.tags:
+    if dtype not in record.dtypes:
         return None
+    is_random = "nondeterministic" in record.tags
     compared, worst = 0, 0.0
     for case in good_cases(record):
         case = at_dtype(case, dtype)
         with told_as(case.label):
-            result = call(record, arguments_of(case, dtype))
-            wanted = reading.expected(record, case, _COMPUTE[dtype])
+            values = arguments_of(case, dtype)
+            result = call(record, values)
+            check_untouched(record, case, values, dtype)
+            wanted = None if is_random else reading.expected(record, case, _COMPUTE[dtype])
             if wanted is not None:
                 tolerance = TOLERANCE.get(dtype, 1e-12 if dtype in COMPLEX else 0.0)
                 worst = max(worst, compare(values_of(result), wanted, tolerance))
@@ -183,82 +91,51 @@ def check_values(record: Record, dtype: str | None = None) -> str | None:
     return f"{compared} calls against {source}, worst error {worst:.1e}"
 
 
-Differentiable = tuple[Callable[..., Any], tuple[Any, ...], tuple[str, ...]]
-"""A function of leaves that may receive a gradient, these, and the arguments they belong to."""
+def check_untouched(record: Record, case: Case, values: Mapping[str, Any], dtype: str) -> None:
+    """No call writes into its arguments, unless the operator is in-place. Raises: Mismatch."""
+    if record.writes_self:
+        return
+    before = arguments_of(case, dtype)
+    for name, value in values.items():
+        for one, other in zip(flat(value), flat(before[name]), strict=True):
+            if isinstance(one, Tensor) and not np.array_equal(
+                values_of(one), values_of(other), equal_nan=values_of(one).dtype.kind in "fc"
+            ):
+                raise Mismatch(f"the call wrote into its argument '{name}'")
 
 
-def differentiable(record: Record) -> Iterator[tuple[Case, Differentiable]]:
-    """Cases as functions of their floating-point leaves."""
-    for case in good_cases(record):
-        if case.is_empty or not all(np.isfinite(each.array).all() for each in case.data):
-            continue
-        made = gradient_function(record, case)
-        if made:
-            yield case, made
-
-
-def gradient_function(record: Record, case: Case) -> Differentiable | None:
-    """The call as a function of the leaves that may receive a gradient; None without any."""
-    values = arguments_of(case, "float64", requires_grad=True)
-    for argument in record.arguments:
-        if argument.differentiable is False and argument.name in values:
-            values[argument.name] = _detached(values[argument.name])
-    owners = {id(leaf): name for name, value in values.items() for leaf in flat(value)}
-    leaves = [leaf for value in values.values() for leaf in flat(value)]
-    wanted = [leaf for leaf in leaves if isinstance(leaf, Tensor) and leaf.requires_grad]
-
-    def function(*replaced: Any) -> Any:
-        table = {id(leaf): new for leaf, new in zip(wanted, replaced, strict=True)}
-
-        def swap(value: Any) -> Any:
-            if isinstance(value, list):
-                return [swap(each) for each in value]
-            return table.get(id(value), value)
-
-        found = flat(call(record, {name: swap(value) for name, value in values.items()}))
-        return tuple(each for each in found if isinstance(each, Tensor) and each.requires_grad)
-
-    with told_as(case.label):
-        results = function(*wanted) if wanted else ()
-        if not results:
-            return None
-        # Of a composite, only the graph tells which inputs have a gradient.
-        found = grad(
-            results, wanted, [torchgen_out.ones_like(r) for r in results], allow_unused=True
-        )
-        for leaf, gradient in zip(list(wanted), found, strict=True):
-            if gradient is None and record.kind == "composite":
-                wanted.remove(leaf)
-    return function, tuple(wanted), tuple(owners[id(leaf)] for leaf in wanted)
-
-
-def _detached(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_detached(each) for each in value]
-    return value.detach() if isinstance(value, Tensor) else value
-
-
-def check_gradient(record: Record, twice: bool = False) -> str | None:
-    """First or second derivatives against finite differences."""
-    if not record.differentiable or "float64" not in record.dtypes:
+def check_written(record: Record) -> str | None:
+    """A kernel writes every element of the results that were allocated for it."""
+    if record.kind != "dispatch" or "nondeterministic" in record.tags or record.writes_self:
         return None
-    count = 0
-    for case, (function, leaves, names) in differentiable(record):
+    dtype = base_dtype(record)
+    for case in good_cases(record):
         with told_as(case.label):
-            try:
-                (gradgradcheck if twice else gradcheck)(function, leaves)
-            except GradcheckError as error:
-                where = differences.first_difference(function, leaves, names, twice)
-                raise Mismatch(where or str(error).split("\n")[0]) from error
-        count += 1
-        if twice and count == 3:
-            break
-    return f"{count} calls against finite differences" if count else None
+            found = []
+            for fill in (7, 77):
+                with memory_full_of(fill):
+                    found.append(flat(call(record, arguments_of(case, dtype))))
+            for number, (one, other) in enumerate(zip(*found, strict=True)):
+                if not np.array_equal(values_of(one), values_of(other), equal_nan=True):
+                    raise Mismatch(f"the kernel leaves elements of result {number} unwritten")
+    return "every element of the results"
 
 
-def first_case(record: Record) -> Case | None:
-    """The usual call."""
-    return next(iter(good_cases(record)), None)
+@contextmanager
+def memory_full_of(fill: int) -> Iterator[None]:
+    """Let the results of kernels begin with a value that is no accident."""
+    allocate = Output.allocate
+
+    def filled(output: Output) -> Tensor:
+        result = allocate(output)
+        output.array(result)[...] = fill
+        return result
+
+    Output.allocate = filled  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        Output.allocate = allocate  # type: ignore[method-assign]
 
 
 def check_in_place(record: Record) -> str | None:
@@ -378,6 +255,7 @@ def check_errors(record: Record) -> str | None:
 CHECKS: dict[str, Check] = {
     "values": check_values,
     "values in float32": partial(check_values, dtype="float32"),
+    "written": check_written,
     "gradient": check_gradient,
     "second gradient": partial(check_gradient, twice=True),
     "in place": check_in_place,

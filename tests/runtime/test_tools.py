@@ -6,16 +6,18 @@ import io
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
+import torchgen_out as torch
 from codegen.commands import lookup
 from codegen.commands.records import record_of as json_of
-from runtime.tools import checks, verify, warm
+from runtime.tools import calling, checks, verify, warm
 from runtime.tools.records import Record, record_of
 from tests import harness
 
@@ -121,3 +123,72 @@ def test_warm_tells_what_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warm, "_call_pointwise", fail)
     told = warm.compile_calls(("torchgen_out", "softplus", "float32"))
     assert told == "softplus float32: RuntimeError: no such instruction"
+
+
+@pytest.mark.parametrize("name", ["linalg_cholesky", "linalg_eigvalsh", "cholesky_inverse"])
+def test_one_triangle_is_differentiated_among_the_matrices_meant(name: str) -> None:
+    for title in ("gradient", "second gradient"):
+        outcome = checks.run(checks.CHECKS[title], record(name))
+        assert outcome.status == checks.PASSED and "one triangle is read" in outcome.detail
+
+
+def test_a_wrong_gradient_of_one_triangle_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    good = record("linalg_cholesky")
+    factor = Record.function(good)
+    monkeypatch.setattr(
+        Record, "function", lambda self, suffix="": lambda a, **k: Twice.apply(factor(a, **k))
+    )
+    outcome = checks.run(checks.CHECKS["gradient"], good)
+    assert outcome.status == checks.FAILED and "where differences give" in outcome.detail
+
+
+class Twice(torch.autograd.Function):
+    """The identity with a gradient twice too large."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return 2 * grad
+
+
+def test_whole_matrices_are_differentiated_by_each_element() -> None:
+    outcome = checks.run(checks.CHECKS["gradient"], record("linalg_inv"))
+    assert outcome.status == checks.PASSED and "triangle" not in outcome.detail
+
+
+def test_complex_operators_are_differentiated() -> None:
+    only_complex = replace(record("mul.Tensor"), dtypes=("complex64", "complex128"))
+    outcome = checks.run(checks.CHECKS["gradient"], only_complex)
+    assert outcome.status == checks.PASSED and "finite differences" in outcome.detail
+
+
+def calls_in_place_of(
+    monkeypatch: pytest.MonkeyPatch, good: Record, function: Callable[..., Any]
+) -> Record:
+    """A record whose calls are those of another function."""
+    monkeypatch.setattr(Record, "function", lambda self, suffix="": function)
+    return good
+
+
+def test_a_write_into_an_argument_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = calls_in_place_of(monkeypatch, record("mm"), lambda a, b: (a.mul_(2), a @ b)[1])
+    outcome = checks.run(checks.check_values, wrong)
+    assert (outcome.status, outcome.detail) == (
+        checks.FAILED,
+        "sample 1: the call wrote into its argument 'self'",
+    )
+
+
+def test_the_place_in_own_code_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*arguments: Any) -> Any:
+        raise ValueError("own words")
+
+    monkeypatch.setattr(calling, "_ROOT", Path("/nowhere"))
+    wrong = calls_in_place_of(monkeypatch, record("mm"), broken)
+    detail = checks.run(checks.check_values, wrong).detail
+    said, place = detail.split("\n")
+    assert said == "sample 1: ValueError: own words"
+    assert re.fullmatch(r"at .*test_tools.py:\d+, in broken", place)

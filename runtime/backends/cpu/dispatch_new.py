@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime import errors
 from runtime.backends.cpu.casting import make_cast_call
 from runtime.backends.cpu.converters import Converters, arrays_of, convert_all
 from runtime.backends.cpu.dispatch_output import Output, run_rounded
@@ -69,7 +70,10 @@ def make_preparation(operator: Dispatch, common: dtypes.dtype | None) -> Prepare
 
     def prepare(args: tuple[Any, ...]) -> list[Output]:
         specs = meta(*args)
-        return [Output(spec, common, raw) for spec in (specs if several else (specs,))]
+        try:
+            return [Output(spec, common, raw) for spec in (specs if several else (specs,))]
+        except (TypeError, ValueError, AttributeError) as error:
+            raise errors.wrong_shape_answer(operator.name, operator.outputs, specs) from error
 
     return prepare
 
@@ -186,6 +190,8 @@ def make_dynamic_call(
     def call(*args: Any) -> Any:
         result = kernel(*convert_all(converters, args))
         if not isinstance(result, (tuple, list)):
+            if not hasattr(result, "dtype"):
+                raise errors.wrong_kernel_result(operator.name, result)
             return tensor_of(result)
         tensors = tuple(tensor_of(each) for each in result)
         return wrap(*tensors) if wrap else tensors
