@@ -87,6 +87,9 @@ def _generate(chosen: Project, check: bool, force: bool, start: float) -> int:
     except (CodegenError, write.Refused) as error:
         print(error, file=sys.stderr)
         return 1
+    except write.Unwritable as error:
+        print(f"cannot write {chosen.out}: {error}", file=sys.stderr)
+        return 1
     operators = len(program.operators)
     freshness.remember(chosen, operators)
     counts = len(changes.written), len(changes.unchanged), len(changes.deleted)

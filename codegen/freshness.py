@@ -6,6 +6,7 @@ the next run does its work and finds nothing to write.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from pathlib import Path
@@ -29,9 +30,10 @@ def unchanged_operators(project: Project) -> int | None:
 def remember(project: Project, operators: int) -> None:
     """Note that the output is what the inputs say."""
     path = project.out / _STAMP
-    path.parent.mkdir(exist_ok=True)
     stamp = {"inputs": _digest(project), "output": _output(project), "operators": operators}
-    path.write_text(json.dumps(stamp) + "\n", encoding="utf-8")
+    with contextlib.suppress(OSError):  # a folder that may only be read
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(stamp) + "\n", encoding="utf-8")
 
 
 def _output(project: Project) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import keyword
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -106,6 +108,11 @@ def _dotted_name(folder: Path) -> str:
     return ".".join(names)
 
 
+_LIBRARY_PACKAGES = frozenset(
+    ("codegen", "jinja2", "llvmlite", "numba", "numpy", "runtime", "scipy", "torchgen_out", "yaml")
+)
+"""What the library and the generator consist of, and what they import."""
+
 _OPTIONS = ("functions", "derivatives", "out", "implementations")
 
 # Links in this folder, so that an installed generator has the library's operators with it.
@@ -148,4 +155,25 @@ def chosen(options: argparse.Namespace, parser: argparse.ArgumentParser) -> Proj
             f"--out {options.out} is the library's own package, or around it: "
             "what stands there would be replaced; choose a folder of its own"
         )
+    for problem in _folder_problems(options):
+        parser.error(problem)
     return Project(**{name: getattr(options, name) for name in _OPTIONS}, base=LIBRARY)
+
+
+def _folder_problems(options: argparse.Namespace) -> Iterator[str]:
+    """What is wrong with the folders of a package outside the tree: they are imported by name."""
+    out, implementations = options.out, options.implementations
+    if out.exists() and not out.is_dir():
+        yield f"--out {out} is a file, not a folder"
+    if implementations and not implementations.is_dir():
+        yield f"--implementations {implementations}: there is no such folder"
+    for option, folder in (("out", out), ("implementations", implementations)):
+        name = _dotted_name(folder) if folder else "package"
+        if not all(part.isidentifier() and not keyword.iskeyword(part) for part in name.split(".")):
+            yield (
+                f"--{option} {folder}: no package can be imported as '{name}'; "
+                "a name has letters, digits and underscores, and is no word of Python's"
+            )
+        first = name.partition(".")[0]
+        if first in sys.stdlib_module_names or first in _LIBRARY_PACKAGES:
+            yield f"--{option} {folder}: '{first}' would hide the module of that name"

@@ -69,6 +69,10 @@ class NotGenerated(Refused):
         )
 
 
+class Unwritable(Exception):
+    """The file system refused. Nothing was written."""
+
+
 def plan_changes(folder: Path, files: Iterable[File]) -> Changes:
     """Compare emitted files with what is on disk."""
     texts = {file.path: file.text for file in files}
@@ -89,10 +93,15 @@ def plan_changes(folder: Path, files: Iterable[File]) -> Changes:
 def write(folder: Path, files: Iterable[File], force: bool = False) -> Changes:
     """Bring `folder` to the emitted state.
 
-    Raises: EditedByHand unless `force`, NotGenerated; nothing is written then.
+    Raises: EditedByHand unless `force`, NotGenerated, Unwritable; nothing is written then.
     """
-    files = list(files)
-    folder = folder.resolve()
+    try:
+        return _write(folder.resolve(), list(files), force)
+    except OSError as error:
+        raise Unwritable(f"{error.strerror} ({error.filename})") from error
+
+
+def _write(folder: Path, files: list[File], force: bool) -> Changes:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with exchange.exclusive(folder):
         exchange.recover(folder)

@@ -64,7 +64,8 @@ def differentiable_operators_have_derivatives(context: Context) -> Iterator[Prob
         if not is_known and _needs_derivative(operator):
             message = f"{operator.name} has no derivative"
             names = ", ".join(a.name for a in operator.differentiable_arguments)
-            hint = f"add an entry that speaks of {names}; each may be non_differentiable"
+            file = "the file of --derivatives" if context.begins_derivatives else "derivatives.yaml"
+            hint = f"add an entry to {file} that speaks of {names}; each may be non_differentiable"
             yield Problem(operator.where, message, hint, width=len(operator.name))
 
 

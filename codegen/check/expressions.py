@@ -19,6 +19,8 @@ from codegen.model.vocabulary import (
 )
 
 _MATH = frozenset(dir(math))
+_MODULES = ("math", "torch", "np", "numpy", "F", "nn")
+"""What stands before a dot without being a tensor; all but the first is unknown here."""
 _GRADIENT_NAMES = ("grad", "grads", "grad_input_mask")
 
 
@@ -82,6 +84,8 @@ def _unknown_names(
         if use.name in names or use.name in EXPRESSION_CONSTANTS:
             continue
         hint = did_you_mean(use.name, names) or "known here: " + ", ".join(names)
+        if use.name in _MODULES:
+            hint = "operators are called by name alone: exp(x)"
         message = f"{operator.name}: unknown name '{use.name}'"
         yield Problem(_place(expression, use.offset), message, hint, width=len(use.name))
 
@@ -150,6 +154,9 @@ def _unknown_methods(
     reads_math = expression.uses("math")
     for call in expression.calls:
         name = call.name
+        if call.receiver in _MODULES:
+            yield from _math_of_tensors(operator, expression, call)
+            continue
         if not call.is_method or name in context.methods or name in RECORD_METHODS:
             continue
         if context.is_broken(name) or (reads_math and name in _MATH):
@@ -173,6 +180,21 @@ def _unknown_methods(
         yield Problem(_place(expression, use.offset), message, hint, width=len(name))
 
 
+def _math_of_tensors(operator: Operator, expression: Expression, call: Call) -> Iterator[Problem]:
+    """Python's math takes numbers: of a tensor it would make one, and cut the graph."""
+    tensors = {argument.name for argument in operator.differentiable_arguments}
+    tensors.update(_result_names(operator), _GRADIENT_NAMES)
+    taken = [name for name in call.given if name in tensors]
+    if call.receiver == "math" and taken:
+        message = f"{operator.name}: math.{call.name} takes numbers, '{taken[0]}' is a tensor"
+        remedy = f"{call.name}({taken[0]}) is the operator"
+        yield Problem(_place(expression, call.offset), message, remedy, width=len(call.name))
+    elif call.receiver == "math" and call.name not in _MATH:
+        message = f"{operator.name}: math has no '{call.name}'"
+        hint = did_you_mean(call.name, _MATH)
+        yield Problem(_place(expression, call.offset), message, hint, width=len(call.name))
+
+
 @derivative_rule("E423")
 def calls_fit(derivative: Derivative, operator: Operator, context: Context) -> Iterator[Problem]:
     """A call gives as many arguments as the function takes, by the names it knows."""
@@ -190,7 +212,7 @@ def body_calls_fit(operator: Operator, context: Context) -> Iterator[Problem]:
 
 def _wrong_calls(operator: Operator, expression: Expression, context: Context) -> Iterator[Problem]:
     for call in expression.calls:
-        if call.is_method and call.name in RECORD_METHODS:
+        if call.is_method and (call.name in RECORD_METHODS or call.receiver in _MODULES):
             continue
         signatures = _signatures(call, context)
         if not signatures or any(s.accepts(call.positional, call.keywords) for s in signatures):

@@ -158,12 +158,12 @@ def identifiers_are_unique(context: Context) -> Iterator[Problem]:
 @program_rule("E505")
 def base_operators_stay(context: Context) -> Iterator[Problem]:
     """A package outside the tree does not define an operator of the base package again."""
-    base = context.program.base
-    for operator in context.program.operators if base else ():
-        taken = base.overloads(operator.base_name) if base else ()
-        if taken:
+    taken = _base_names(context)
+    for operator in context.program.operators:
+        owner = taken.get(operator.base_name)
+        if owner is not None:
             message = f"operator '{operator.base_name}' is the base package's"
-            related = _first(taken[0], "defined here")
+            related = _first(owner, "defined here")
             yield Problem(operator.where, message, "choose another name", related,
                           len(operator.base_name))  # fmt: skip
 

@@ -21,7 +21,7 @@ def dispatch_has_meta(operator: Operator, context: Context) -> Iterator[Problem]
     kind = operator.kind
     if isinstance(kind, Dispatch) and kind.meta is None and not kind.is_dynamic:
         message = f"{operator.name}: a dispatch entry needs 'meta'"
-        hint = "meta: module.function in runtime/ops/shapes, or dynamic"
+        hint = "meta: module.function, the shape function; or dynamic, if only the data tell"
         yield Problem(operator.places.key("dispatch"), message, hint, width=len("dispatch"))
 
 

@@ -41,6 +41,11 @@ class Context:
     unread: Collection[str] = field(default=())
     """Base names of operators whose derivative entries could not be read."""
 
+    @property
+    def begins_derivatives(self) -> bool:
+        """Whether a package outside the tree has no derivative yet, perhaps no file of them."""
+        return self.program.base is not None and not self.program.derivatives
+
     @cached_property
     def operators(self) -> dict[str, list[Signature]]:
         """Every public operator as a function, by each of its names."""

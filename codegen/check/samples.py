@@ -10,15 +10,11 @@ from codegen.errors import SourceLocation, did_you_mean
 from codegen.model.operator import Operator, SampleCall
 from codegen.model.vocabulary import (
     EXCEPTIONS,
-    EXPRESSION_BUILTINS,
-    EXPRESSION_CONSTANTS,
     SAMPLE_CONSTRUCTORS,
     SAMPLE_NAMES,
 )
 
-_NAMES = frozenset(
-    (*SAMPLE_CONSTRUCTORS, *SAMPLE_NAMES, *EXPRESSION_BUILTINS, *EXPRESSION_CONSTANTS)
-)
+_NAMES = frozenset((*SAMPLE_CONSTRUCTORS, *SAMPLE_NAMES))
 
 
 @operator_rule("E601")

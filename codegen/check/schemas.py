@@ -193,10 +193,13 @@ def results_alias_arguments(operator: Operator, context: Context) -> Iterator[Pr
 
 @operator_rule("E209")
 def names_are_not_reserved(operator: Operator, context: Context) -> Iterator[Problem]:
-    """No operator and no argument is called like a Python keyword."""
-    if keyword.iskeyword(operator.base_name):
-        message = f"'{operator.base_name}' is reserved in Python"
-        yield Problem(operator.where, message, width=len(operator.base_name))
+    """No operator and no argument is called like a Python keyword, nor like a special method."""
+    name = operator.base_name
+    is_special = name.startswith("__") and name.endswith("__")
+    if keyword.iskeyword(name) or is_special:
+        message = f"'{name}' is reserved in Python"
+        hint = f"the key `operators: {name}`" if is_special else f"call it '{name}_of' or the like"
+        yield Problem(operator.where, message, hint, width=len(name))
     for argument in operator.arguments:
         if keyword.iskeyword(argument.name):
             where = place_of(argument, operator)

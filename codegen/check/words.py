@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from codegen.check.rules import Context, Problem, operator_rule
 from codegen.errors import did_you_mean
@@ -46,7 +47,10 @@ def dunders_are_known(operator: Operator, context: Context) -> Iterator[Problem]
 @operator_rule("E304")
 def dtype_set_is_known(operator: Operator, context: Context) -> Iterator[Problem]:
     """`dtypes` names one of the dtype sets."""
-    return _unknown(operator, "dtypes", "dtype set", (operator.dtypes,), vocabulary.DTYPE_SETS)
+    word = operator.dtypes
+    sets = [name for name, members in vocabulary.DTYPE_SETS.items() if word in members]
+    for problem in _unknown(operator, "dtypes", "dtype set", (word,), vocabulary.DTYPE_SETS):
+        yield replace(problem, hint=f"{word} is in: {', '.join(sets)}") if sets else problem
 
 
 @operator_rule("E305")

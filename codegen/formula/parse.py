@@ -38,6 +38,22 @@ _COMPARISON = {
     ast.Eq: "eq",
     ast.NotEq: "ne",
 }
+_STATEMENTS: dict[type[ast.stmt], str] = {
+    ast.If: "write `a if condition else b`",
+    ast.Return: "write the value alone",
+    ast.Assign: "end with the name alone",
+    ast.AugAssign: "every step has a name of its own: `y = x + 1`",
+    ast.For: "a formula has no loops; a dispatch kernel may",
+    ast.While: "a formula has no loops; a dispatch kernel may",
+}
+"""What to write instead of Python's statements."""
+_SEVERAL = "a formula gives one number; what needs several is a composite or a dispatch kernel"
+_EXPRESSIONS: dict[type[ast.expr], str] = {
+    ast.Tuple: _SEVERAL,
+    ast.List: _SEVERAL,
+    ast.Subscript: _SEVERAL,
+}
+"""What to do instead of expressions that formulas do not have."""
 _NOWHERE = SourceLocation("<formula>", 1, 1)
 
 
@@ -113,7 +129,8 @@ class _Parser:
             self.binding(statement)
         last = body[-1]
         if not isinstance(last, ast.Expr):
-            return self.error("E703", last, "the last line must be the result expression")
+            hint = _STATEMENTS.get(type(last))
+            return self.error("E703", last, "the last line must be the result expression", hint)
         result = self.expression(last.value)
         for name, target in self.targets.items():
             if name not in self.read:
@@ -123,7 +140,7 @@ class _Parser:
     def binding(self, statement: ast.stmt) -> None:
         if not isinstance(statement, ast.Assign):
             what = "only `name = expression` lines may come before the result"
-            self.error("E704", statement, what)
+            self.error("E704", statement, what, _STATEMENTS.get(type(statement)))
             return
         target = statement.targets[0]
         if len(statement.targets) != 1 or not isinstance(target, ast.Name):
@@ -159,7 +176,8 @@ class _Parser:
             case ast.Call():
                 return self.call(node)
         kind = type(node).__name__.lower()
-        hint = "a formula has arguments, numbers, operators, conditionals and primitives"
+        usual = "a formula has arguments, numbers, operators, conditionals and primitives"
+        hint = _EXPRESSIONS.get(type(node), usual)
         return self.error("E701", node, f"{kind} has no meaning in a formula", hint)
 
     def literal(self, node: ast.Constant) -> Expression:
@@ -242,12 +260,16 @@ class _Parser:
     def call(self, node: ast.Call) -> Expression:
         operands = [self.expression(argument) for argument in node.args]
         if not isinstance(node.func, ast.Name):
-            hint = "primitives are called by name: exp(x), not x.exp()"
+            attribute = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+            written = attribute if attribute in FUNCTIONS else "exp"
+            hint = f"primitives are called by name: {written}(x), not x.{written}()"
             return self.error("E701", node.func, "only primitives may be called", hint)
         name = node.func.id
         if name not in FUNCTIONS:
-            hint_text = did_you_mean(name, FUNCTIONS)
-            return self.error("E708", node.func, f"unknown function '{name}'", hint_text)
+            close = did_you_mean(name, FUNCTIONS)
+            others = "a formula calls primitives alone; a composite calls operators"
+            hint = f"{close} {others}" if close else others
+            return self.error("E708", node.func, f"unknown function '{name}'", hint)
         if node.keywords:
             return self.error("E709", node, f"'{name}' takes no keyword arguments")
         arity = 3 if name == "where" else PRIMITIVES[name].arity

@@ -76,6 +76,10 @@ class Call:
     keywords: tuple[str, ...] = ()
     is_method: bool = False
     """Whether it is `x.name(...)`; then `x` is not counted."""
+    receiver: str | None = None
+    """The name before the dot, where it is one: `math` in `math.sqrt(2)`."""
+    given: tuple[str, ...] = ()
+    """The positional arguments that are a name alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,10 +144,5 @@ RECORD_PROPERTIES = frozenset((
 """Attributes of tensors, dtypes and devices that are no operators."""
 # fmt: on
 
-SAMPLE_NAMES = frozenset(
-    (
-        "torch", "slice", "complex", "Generator", "device", "cpu", "contiguous_format",
-        "preserve_format", "channels_last", "channels_last_3d", "strided",
-    )
-)  # fmt: skip
+SAMPLE_NAMES = frozenset(("float", "complex", "slice", "inf", "nan", "pi", *DTYPE_SETS["all"]))
 """Names that sample values may read besides the constructors."""

@@ -9,9 +9,14 @@ from pathlib import Path
 
 from codegen.errors import did_you_mean
 from codegen.model.operator import NamedFunction, Operator
+from codegen.model.vocabulary import FUNCTION_FOLDERS
 from codegen.parse.report import Report
 
 _DEFINITION = re.compile(r"^(?:(?:def|class) (\w+)|([\w.]+)(?:: [^=\n]+)? = )", re.MULTILINE)
+_OWN_FUNCTION = (
+    "a function of your own is package.module:function; "
+    "or give --implementations FOLDER, which module.function is then in"
+)
 _IMPORT = re.compile(r"^from [\w.]+ import (?:\(([^)]*)\)|([^(\n]*))", re.MULTILINE)
 
 
@@ -49,29 +54,41 @@ def files_of(module: str, roots: Sequence[Path]) -> list[Path] | None:
     return None
 
 
-def check_functions(operators: Sequence[Operator], roots: Sequence[Path], report: Report) -> None:
-    """Report every hand-written function that an entry names and no file below `roots` defines."""
+def check_functions(
+    operators: Sequence[Operator], roots: Sequence[Path], report: Report, outside: bool = False
+) -> None:
+    """Report every hand-written function that an entry names and no file below `roots` defines.
+
+    outside: whether the entries are those of a package outside the tree.
+    """
     for operator in operators:
         for function in operator.functions:
-            _check(operator, function, roots, report)
+            _check(operator, function, roots, report, outside)
 
 
 def _check(
-    operator: Operator, function: NamedFunction, roots: Sequence[Path], report: Report
+    operator: Operator,
+    function: NamedFunction,
+    roots: Sequence[Path],
+    report: Report,
+    outside: bool,
 ) -> None:
     name = function.reference.name
     module = function.reference.full_module(function.what)
     files = files_of(module, roots)
     if files is None or any(name in definitions(file) for file in files):
         return
+    if function.what not in FUNCTION_FOLDERS and not function.reference.is_absolute:
+        return  # an unknown backend, which is reported
     if any(name in _imported(file) for file in files):
         return
-    where = operator.places.value(*function.keys)
-    width = len(str(function.reference))
-    if not files:
-        message = f"{operator.name}: there is no module {module}"
-        report.add("E324", where, message, width=width)
-        return
-    message = f"{operator.name}: {module} has no function '{name}'"
-    hint = did_you_mean(name, [known for file in files for known in definitions(file)])
-    report.add("E324", where, message, hint=hint or f"define it in {files[0].name}", width=width)
+    message = f"{module} has no function '{name}'" if files else f"there is no module {module}"
+    if outside and not function.reference.is_absolute:
+        hint: str | None = _OWN_FUNCTION
+    elif files:
+        close = did_you_mean(name, [known for file in files for known in definitions(file)])
+        hint = close or f"define it in {files[0].name}"
+    else:
+        hint = f"it would be {module.replace('.', '/')}.py"
+    where, width = operator.places.value(*function.keys), len(str(function.reference))
+    report.add("E324", where, f"{operator.name}: {message}", hint=hint, width=width)

@@ -112,7 +112,9 @@ def _kind_name(node: Mapping, report: Report) -> str | None:
 
 
 def _word(node: Mapping, key: str, default: str, report: Report) -> str:
-    scalar = text_of(node.get(key), f"'{key}'", report)
+    known = next(each.words for each in OPERATOR_KEYS if each.name == key)
+    hint = f"one word of: {', '.join(known)}"
+    scalar = text_of(node.get(key), f"'{key}'", report, hint)
     return scalar.text.strip() if scalar else default
 
 

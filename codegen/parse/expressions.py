@@ -22,6 +22,8 @@ class Scope:
     """Arguments and results, as saved when they are used whole; in the order to save them."""
     functions: Collection[str] = ()
     """Names of the functions in runtime/autograd/formulas.py."""
+    elsewhere: str = "a formula may call those of formulas.py"
+    """Where a function may stand that does what an expression cannot."""
 
 
 def read_expression(text: str, where: SourceLocation, scope: Scope) -> Expression:
@@ -30,10 +32,10 @@ def read_expression(text: str, where: SourceLocation, scope: Scope) -> Expressio
     Raises: CodegenError at the exact character if it is no Python expression, or has a part that
     formulas do not have.
     """
-    return _Reader(text, scope).read(_parse(text, where), where)
+    return _Reader(text, scope).read(_parse(text, where, scope), where)
 
 
-def _parse(text: str, where: SourceLocation) -> ast.expr:
+def _parse(text: str, where: SourceLocation, scope: Scope) -> ast.expr:
     problem = unbalanced(text)
     if problem:
         offset, message = problem
@@ -46,7 +48,9 @@ def _parse(text: str, where: SourceLocation) -> ast.expr:
     except SyntaxError as error:
         offset = _offset_of(error, text)
         message = f"not a Python expression: {error.msg}"
-        hint = "write == to compare" if "=" in text and "==" not in text else None
+        hint = None
+        if "=" in text and "==" not in text:
+            hint = f"write == to compare, or let a function take the steps: {scope.elsewhere}"
         raise CodegenError([Diagnostic("E402", where.at(offset), message, hint)]) from None
 
 
@@ -136,7 +140,7 @@ class _Reader:
                     "E412",
                     where.at(start),
                     f"a formula cannot contain {name}",
-                    hint or "let a function do it: a formula may call those of formulas.py",
+                    hint or f"let a function do it: {self.scope.elsewhere}",
                     width=max(1, width),
                 )
             )
@@ -213,10 +217,10 @@ class _Reader:
                 for argument in node.args:
                     self.visit(argument)
                 return
-            self.note_call(node, func.attr, self.end(func) - len(func.attr), is_method=True)
+            self.note_call(node, func.attr, self.end(func) - len(func.attr), func.value)
             self.visit(func.value)
         elif isinstance(func, ast.Name) and func.id not in self.bound:
-            self.note_call(node, func.id, self.start(func), is_method=False)
+            self.note_call(node, func.id, self.start(func))
         else:
             self.visit(func)
         for argument in node.args:
@@ -224,10 +228,15 @@ class _Reader:
         for keyword in node.keywords:
             self.visit(keyword.value)
 
-    def note_call(self, node: ast.Call, name: str, offset: int, is_method: bool) -> None:
+    def note_call(
+        self, node: ast.Call, name: str, offset: int, receiver: ast.expr | None = None
+    ) -> None:
         """Record a call for the checks of names and arity."""
         keywords = tuple(keyword.arg for keyword in node.keywords if keyword.arg)
-        self.calls.append(Call(name, offset, len(node.args), keywords, is_method))
+        before = receiver.id if isinstance(receiver, ast.Name) else None
+        given = tuple(each.id for each in node.args if isinstance(each, ast.Name))
+        is_method = receiver is not None
+        self.calls.append(Call(name, offset, len(node.args), keywords, is_method, before, given))
 
     def attribute(self, node: ast.Attribute) -> None:
         """A part, or an attribute of something else."""

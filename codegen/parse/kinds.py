@@ -133,7 +133,9 @@ def _composite(node: AnyNode, schema: Schema, report: Report) -> Composite | Non
         return Composite(None, function_reference(node, "composite", report))
     try:
         expression: Expression = read_expression(
-            scalar.text, scalar.where, Scope(argument_scope(schema))
+            scalar.text,
+            scalar.where,
+            Scope(argument_scope(schema), elsewhere="`composite: module.function`"),
         )
     except CodegenError as error:
         report.extend(error.diagnostics)

@@ -16,6 +16,7 @@ from codegen.parse.derivatives import read_derivatives
 from codegen.parse.entries import read_operators
 from codegen.parse.functions import read_functions
 from codegen.parse.implementations import Implementations
+from codegen.parse.members import check_members
 from codegen.parse.report import Report
 from codegen.parse.yaml_nodes import AnyNode, Source
 from codegen.parse.yaml_reader import read_yaml
@@ -75,7 +76,9 @@ def _read_program(
     derivatives, unread = read_derivatives(derivative_nodes, program, functions, broken, report)
     program = replace(program, derivatives=derivatives)
     report.extend(check(program, functions, broken, unread))
-    check_functions(program.operators, roots, report)
+    check_functions(program.operators, roots, report, outside=base is not None)
+    if base is not None:
+        check_members(program.operators, roots, report)
     report.raise_if_any()
     return program
 

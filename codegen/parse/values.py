@@ -12,14 +12,20 @@ from codegen.parse.yaml_nodes import AnyNode, Mapping, Scalar, Sequence
 _WORD = re.compile(r"[^,\s]+(?: +[^,\s]+)*")
 
 
-def text_of(node: AnyNode | None, what: str, report: Report) -> Scalar | None:
-    """Return a scalar with some text in it, or report that there is none."""
+_QUOTE = "quote a text that begins with '[' or '{'"
+
+
+def text_of(node: AnyNode | None, what: str, report: Report, hint: str = _QUOTE) -> Scalar | None:
+    """Return a scalar with some text in it, or report that there is none.
+
+    hint: what to do about a list or a mapping.
+    """
     if isinstance(node, Scalar) and node.text.strip():
         return node
     if node is not None:
         got = "nothing" if isinstance(node, Scalar) else described(node)
-        hint = None if isinstance(node, Scalar) else "quote a text that begins with '[' or '{'"
-        report.add("E106", node.where, f"{what} must be text, got {got}", hint=hint)
+        remedy = None if isinstance(node, Scalar) else hint
+        report.add("E106", node.where, f"{what} must be text, got {got}", hint=remedy)
     return None
 
 

@@ -77,6 +77,13 @@ def test_value(text: str, expected: float) -> None:
         ("t = self", "E703", 7, 14, "result expression"),
         ("a, b = 1, 2\nself", "E704", 7, 14, "one name"),
         ("self\nbeta", "E704", 7, 14, "name = expression"),
+        ("math.tanh(self)", "E701", 7, 14, "tanh(x), not"),
+        ("relu(self)", "E708", 7, 14, "a composite calls operators"),
+        ("(self, beta)", "E701", 7, 14, "one number"),
+        ("self[0]", "E701", 7, 14, "one number"),
+        ("t = self\nt += 1\nt", "E704", 7, 23, "name of its own"),
+        ("return self", "E703", 7, 14, "value alone"),
+        ("if self > 0:\n  self", "E703", 7, 14, "a if condition else b"),
     ],
 )
 def test_mistake(text: str, code: str, line: int, column: int, says: str) -> None:

@@ -218,3 +218,9 @@ def check_next_run(folder: Path) -> None:
     write.write(folder, NEW)
     assert content(folder) == texts(NEW)
     assert [path.name for path in folder.parent.iterdir()] == ["pkg"]
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(write.Unwritable, match=r"exists|ot a directory"):
+        write.write(tmp_path / "file" / "pkg", OLD)
