@@ -100,11 +100,12 @@ def in_file_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """Return a hint that names the closest of `known`, or None if nothing is close.
 
-    Before words of similar letters comes the same word in other case, or one that `name` begins
-    with: 'cpu' means CPU, and 'grad_output' means grad.
+    The same word in other case comes first, and a word that `name` begins with before those that
+    are only somewhat similar: 'cpu' means CPU, and 'grad_output' means grad.
     """
     words = list(known)
     close = [word for word in words if word.lower() == name.lower()]
+    close = close or difflib.get_close_matches(name, words, n=2, cutoff=0.8)
     close = close or [word for word in words if name.startswith(f"{word}_")]
     close = close or difflib.get_close_matches(name, words, n=2, cutoff=0.6)
     if not close:
