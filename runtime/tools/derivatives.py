@@ -62,9 +62,9 @@ def gradient_function(record: Record, case: Case) -> Differentiable | None:
         found = grad(
             results, wanted, [torchgen_out.ones_like(r) for r in results], allow_unused=True
         )
-        for leaf, gradient in zip(list(wanted), found, strict=True):
-            if gradient is None and record.kind == "composite":
-                wanted.remove(leaf)
+        if record.kind == "composite":
+            pairs = zip(list(wanted), found, strict=True)
+            wanted[:] = [leaf for leaf, gradient in pairs if gradient is not None]
     return function, tuple(wanted), tuple(owners[id(leaf)] for leaf in wanted)
 
 

@@ -159,6 +159,11 @@ def test_whole_matrices_are_differentiated_by_each_element() -> None:
     assert outcome.status == checks.PASSED and "triangle" not in outcome.detail
 
 
+def test_composites_tell_which_inputs_have_a_gradient() -> None:
+    outcome = checks.run(checks.CHECKS["gradient"], record("type_as"))
+    assert outcome.status == checks.PASSED, outcome.detail
+
+
 def test_complex_operators_are_differentiated() -> None:
     only_complex = replace(record("mul.Tensor"), dtypes=("complex64", "complex128"))
     outcome = checks.run(checks.CHECKS["gradient"], only_complex)
