@@ -8,6 +8,8 @@ import threading
 from collections.abc import Callable, Generator
 from typing import Any
 
+from runtime import errors
+
 
 class _State(threading.local):
     """The switches of one thread. The class attributes are what a new thread starts with.
@@ -151,6 +153,8 @@ class set_grad_enabled(_Switch):
     """Record or not, by `mode`: at once as a function, until the end as a context manager."""
 
     def __init__(self, mode: bool) -> None:
+        if not isinstance(mode, bool):
+            raise errors.bool_expected("set_grad_enabled", "enabled", mode)
         self.before = state.enabled
         self.mode = mode
         state.enabled = bool(mode)

@@ -34,6 +34,8 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
 
     Raises: RuntimeError for an integer tensor, and for switching a computed one off.
     """
+    if not isinstance(requires_grad, bool):
+        raise errors.bool_expected("requires_grad_", "requires_grad", requires_grad)
     if requires_grad:
         if not graph.is_differentiable(self):
             raise errors.requires_grad_dtype(self.dtype)

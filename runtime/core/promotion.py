@@ -29,6 +29,10 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     """
     if type1 is type2:
         return type1
+    for position, given in enumerate((type1, type2)):
+        if not isinstance(given, dtype):
+            name = f"type{position + 1}"
+            raise errors.wrong_argument_type("promote_types", name, position, "torch.dtype", given)
     low, high = sorted((type1, type2), key=lambda each: _CATEGORY[each.kind])
     if low.kind != high.kind:
         if high.kind == "c" and low.kind == "f":

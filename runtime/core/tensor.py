@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from runtime import errors
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
 from runtime.core import layout as layouts
+from runtime.core import memory_format as memory_formats
 from runtime.core import shape as shapes
 from runtime.core.size import Size
 from runtime.core.storage import Storage
@@ -184,7 +186,10 @@ class Tensor(_Methods):
         """
         if dim is None:
             return self._sizes
-        return self._sizes[shapes.normalize_dim(dim, len(self._sizes))]
+        try:
+            return self._sizes[shapes.normalize_dim(dim, len(self._sizes))]
+        except TypeError:
+            raise errors.wrong_argument_type("size", "dim", 0, "int", dim) from None
 
     def stride(self, dim: int | None = None) -> Any:
         """The strides of all dimensions in elements, or of one.
@@ -221,8 +226,13 @@ class Tensor(_Methods):
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
         """Whether the elements lie densely in row-major order (or in `memory_format`'s order)."""
-        if memory_format is None or memory_format.name == "contiguous_format":
+        if memory_format is None or memory_format is memory_formats.contiguous_format:
             return self._flat is not None or shapes.is_contiguous(self._sizes, self._strides)
+        if not isinstance(memory_format, memory_formats.memory_format):
+            wanted = "torch.memory_format"
+            raise errors.wrong_argument_type(
+                "is_contiguous", "memory_format", 0, wanted, memory_format
+            )
         order = shapes.channels_last_strides(self._sizes, memory_format.name)
         return order is not None and shapes.same_order(self._sizes, self._strides, order)
 

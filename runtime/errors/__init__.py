@@ -8,6 +8,7 @@ of its subject and into the list here.
 # ruff: noqa: F401 - names are shown here, not used
 
 from runtime.errors.arguments import (
+    bool_expected,
     bound_outside_dtype,
     dtype_expected,
     fill_value_not_scalar,

@@ -46,6 +46,11 @@ def ints_expected(
     return TypeError(f"{begin}, but found element of type {kind} at pos {at}")
 
 
+def bool_expected(function: str, argument: str, value: object) -> TypeError:
+    """The first argument of a function that switches something is no truth value."""
+    return wrong_argument_type(function, argument, 0, "bool", value)
+
+
 def tensor_missing_in_list(values: Sequence[object]) -> TypeError:
     """A list of tensors has a None among them."""
     at = next(i for i, value in enumerate(values) if value is None)

@@ -51,9 +51,11 @@ def get_num_threads() -> int:
 def set_num_threads(count: int) -> None:
     """Let operators use up to `count` threads, those of the BLAS library included.
 
-    Raises: RuntimeError if count is not positive.
+    Raises: RuntimeError if count is no int, or not positive.
     """
     global _threads, _pool
+    if not isinstance(count, int):
+        raise RuntimeError(f"set_num_threads expects an int, but got {type(count).__name__}")
     if count < 1:
         raise RuntimeError("set_num_threads expects a positive integer")
     _threads, _pool = int(count), None

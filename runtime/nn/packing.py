@@ -139,6 +139,8 @@ def pad_sequence(
     padding_side: str = "right",
 ) -> Any:
     """Stack sequences (L_i, *) into (max L, N, *) or, with batch_first, (N, max L, *)."""
+    if not len(sequences):
+        raise RuntimeError("received an empty list of sequences")
     longest = max(sequence.size(0) for sequence in sequences)
     rows = []
     for sequence in sequences:

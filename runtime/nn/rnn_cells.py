@@ -75,6 +75,11 @@ class RNNCellBase(Module):
     def _checked(self, input: Any, name: str) -> None:
         if input.dim() not in (1, 2):
             raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.dim()}D instead")
+        if input.size(-1) != self.input_size:
+            raise RuntimeError(
+                f"{name}: input has inconsistent input_size: got {input.size(-1)} "
+                f"expected {self.input_size}"
+            )
 
     def _products(self, input: Any, hidden: Any) -> tuple[Any, Any]:
         return (

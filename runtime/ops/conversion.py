@@ -94,6 +94,8 @@ def to_dtype(self: Tensor, dtype: dtype, memory_format: memory_format | None = N
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """The tensor in the dtype and on the device of another."""
+    if not isinstance(other, Tensor):
+        raise errors.wrong_argument_type("type_as", "other", 0, "tensor", other)
     return to(self, other.dtype, other.device)
 
 

@@ -10,6 +10,7 @@ from runtime.backends.cpu import memory
 from runtime.core import key as keys
 from runtime.core import shape as shapes
 from runtime.core.size import Size
+from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
 from runtime.dispatch.backends import backend_of
@@ -41,6 +42,8 @@ def set_(
     """Look into the memory of another tensor or storage from here on."""
     if source is None:
         source = creation.allocate(Size((0,)), self.dtype, self.device)
+    if not isinstance(source, (Tensor, Storage)):
+        raise errors.wrong_argument_type("set_", "source", 0, "Tensor or Storage", source)
     if isinstance(source, Tensor):
         storage, offset = source._storage, source._offset
         sizes, strides = source._sizes, source._strides

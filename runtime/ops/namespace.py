@@ -79,7 +79,7 @@ from runtime.ops.legacy_types import (
     set_default_tensor_type,
 )
 from runtime.ops.printing import get_printoptions, set_printoptions
-from runtime.ops.queries import is_storage, is_tensor, result_type, typename
+from runtime.ops.queries import broadcast_shapes, is_storage, is_tensor, result_type, typename
 
 newaxis = None
 
@@ -103,6 +103,7 @@ __all__ = [
     "asarray",
     "bfloat16",
     "bool",
+    "broadcast_shapes",
     "can_cast",
     "cdouble",
     "cfloat",

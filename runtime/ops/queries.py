@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.core import promotion
+from runtime import errors
+from runtime.core import promotion, shape
 from runtime.core.dtype import dtype
+from runtime.core.size import Size
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor
 from runtime.dispatch import signature
@@ -26,8 +28,30 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
 
     **Example** `torch.result_type(torch.tensor([1, 2]), 1.0)` is `torch.float32`
     """
-    entries = [signature.kind_of(tensor1), signature.kind_of(tensor2)]
+    entries = []
+    for position, given in enumerate((tensor1, tensor2)):
+        try:
+            entries.append(signature.kind_of(given))
+        except AttributeError:
+            name = f"tensor{position + 1}"
+            raise errors.wrong_argument_type(
+                "result_type", name, position, "number", given
+            ) from None
     return promotion.result_type(signature.promotion_entries(entries))
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """Return the shape to which all shapes broadcast; a shape of one dim may be a number.
+
+    **Raises** RuntimeError if they do not.
+
+    **Example** `torch.broadcast_shapes((2, 1), 3)` is `torch.Size([2, 3])`
+    """
+    given = [(each,) if isinstance(each, int) else tuple(each) for each in shapes]
+    for sizes in given:
+        if min(sizes, default=0) < 0:
+            raise errors.negative_size(min(sizes), sizes)
+    return Size(shape.broadcast_shapes(*given))
 
 
 def typename(obj: Any, /) -> str:

@@ -63,6 +63,9 @@ class TensorAPI:
     __len__ = indexing.length
     __contains__ = indexing.contains
 
+    def __delitem__(self: Self, index: Any) -> None:
+        raise TypeError("Tensor does not support deleting items")
+
     def __iter__(self: Self) -> Iterator[Self]:
         return indexing.iterate(self)  # type: ignore[no-any-return]
 

@@ -155,6 +155,29 @@ RESIZED = (
     "F.interpolate(torch.ones(1, 3, 3), 5, mode='bicubic')",
 )
 
+ARGUMENTS = (
+    "x.requires_grad_('yes')",
+    "x.requires_grad_(1)",
+    "x.requires_grad_(np.bool_(True))",
+    "torch.set_grad_enabled(np.bool_(True))",
+    "torch.set_grad_enabled('no')",
+    "torch.set_num_threads('a')",
+    "torch.promote_types(torch.float32, 1)",
+    "torch.result_type(1, 'a')",
+    "x.type_as(1)",
+    "x.size('a')",
+    "x.is_contiguous(memory_format=1)",
+    "x.set_(1)",
+    "x.__delitem__(0)",
+    "torch.nn.utils.rnn.pad_sequence([])",
+    "torch.nn.GRUCell(3, 4)(x)",
+    "torch.nn.LSTMCell(3, 4)(x)",
+    "torch.zeros(torch.broadcast_shapes((2, 1), 3, (1, 1, 1)))",
+    "torch.zeros(torch.broadcast_shapes())",
+    "torch.broadcast_shapes((2,), (3,))",
+    "torch.broadcast_shapes((2,), -1)",
+)
+
 
 def answer(library: Any, call: str) -> Any:
     """The result of a call as NumPy, or the class of its error."""
@@ -211,6 +234,11 @@ def test_powers_of_integers(call: str) -> None:
 
 @pytest.mark.parametrize("call", RESIZED)
 def test_resizing_of_wrong_dims(call: str) -> None:
+    check_alike(call)
+
+
+@pytest.mark.parametrize("call", ARGUMENTS)
+def test_arguments_of_another_type(call: str) -> None:
     check_alike(call)
 
 
