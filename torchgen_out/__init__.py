@@ -38,6 +38,7 @@ _LAZY_MODULES = frozenset(
         "cuda",
         "fft",
         "linalg",
+        "multiprocessing",
         "nn",
         "optim",
         "serialization",

@@ -52,6 +52,7 @@ FACADES = (
     Facade("utils/checkpoint.py", "runtime.autograd.checkpoint", "Recomputing in backward."),
     Facade("utils/dlpack.py", "runtime.ops.dlpack", "Tensors of other libraries."),
     Facade("utils/hooks.py", "runtime.autograd.hooks", "Hooks that can be removed."),
+    Facade("multiprocessing.py", "runtime.multiprocessing", "Processes that share tensors."),
     Facade("serialization.py", "runtime.serialization", "Saving and loading."),
     Facade("cpu.py", "runtime.ops.cpu_namespace", "The CPU and the memory it keeps."),
     Facade("cuda.py", "runtime.ops.cuda_namespace", "Devices, streams and memory of CUDA."),
@@ -69,8 +70,8 @@ FACADES = (
 )
 
 LAZY_MODULES = (
-    "autograd", "backends", "cpu", "cuda", "fft", "linalg", "nn", "optim", "serialization",
-    "special", "utils",
+    "autograd", "backends", "cpu", "cuda", "fft", "linalg", "multiprocessing", "nn", "optim",
+    "serialization", "special", "utils",
 )  # fmt: skip
 """Submodules that load when they are first named: `import torchgen_out` needs none of them."""
 

@@ -9,6 +9,7 @@ Source: J. K. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011
 
 from __future__ import annotations
 
+import os
 import secrets
 import struct
 import threading
@@ -115,6 +116,13 @@ class Generator:
 
 default_generator = Generator()
 _defaults: dict[device, Generator] = {devices.cpu: default_generator}
+
+# No thread may hold the lock when the process forks: in the child, no one would release it.
+os.register_at_fork(
+    before=default_generator._lock.acquire,
+    after_in_parent=default_generator._lock.release,
+    after_in_child=default_generator._lock.release,
+)
 
 
 def default_for(on: device) -> Generator:

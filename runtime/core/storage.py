@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from runtime.core import shared_memory
+
 
 class Storage:
     """A flat buffer. Views of one tensor share their storage, and with it the version counter.
@@ -28,3 +30,7 @@ class Storage:
             return 0
         address = getattr(self.buffer, "address", None)  # that of a device
         return int(self.buffer.ctypes.data if address is None else address)
+
+    def is_shared(self) -> bool:
+        """Whether other processes can have the memory, too."""
+        return shared_memory.memory_of(self.buffer) is not None

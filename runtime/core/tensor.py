@@ -7,6 +7,7 @@ The record knows neither operators nor gradients. Generated code puts the operat
 from __future__ import annotations
 
 import builtins
+import os
 import threading
 from collections.abc import Iterable
 from functools import lru_cache
@@ -301,6 +302,9 @@ Tensor.__module__ = "torchgen_out"
 _new = object.__new__
 _is_contiguous = lru_cache(maxsize=4096)(shapes.is_contiguous)
 _sharing = threading.Lock()
+os.register_at_fork(
+    before=_sharing.acquire, after_in_parent=_sharing.release, after_in_child=_sharing.release
+)
 
 
 def build(

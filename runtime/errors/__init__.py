@@ -278,7 +278,7 @@ from runtime.errors.shapes import (
 )
 from runtime.errors.writes import (
     inplace_shape,
-    no_shared_memory,
+    no_shared_event,
     out_with_grad,
     overlapping_write,
     partly_overlapping,

@@ -37,11 +37,11 @@ def out_with_grad(operator: str) -> RuntimeError:
     )
 
 
-def no_shared_memory() -> NotImplementedError:
-    """A tensor was to be moved to memory that other processes see."""
+def no_shared_event() -> NotImplementedError:
+    """An event of a device was to be waited for by another process."""
     return NotImplementedError(
-        "share_memory_: the memory of a tensor cannot be shared between processes; threads share "
-        "it, other processes get a copy of a tensor that is sent to them"
+        "ipc_handle: events of CUDA are not shared between processes; synchronize() before you "
+        "tell another process"
     )
 
 

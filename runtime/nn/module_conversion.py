@@ -101,10 +101,7 @@ class Conversion:
         return self._apply(lambda x: torch.empty_like(x, device=device), recurse)
 
     def share_memory(self: T) -> T:
-        """Put all parameters and buffers where other processes can see them: not there yet.
-
-        **Raises** NotImplementedError if there are any.
-        """
+        """Put all parameters and buffers where other processes can see them."""
         return self._apply(lambda x: x.share_memory_())
 
 

@@ -62,6 +62,21 @@ def set_(
     return self
 
 
+def share_memory_(self: Tensor) -> Tensor:
+    """Move the tensor, and all that look into the same memory, to where other processes can see it.
+
+    They do when it is sent to them through `torch.multiprocessing`, or when they are forked.
+    """
+    if self.is_cpu:
+        memory.share(self)
+    return self
+
+
+def is_shared(self: Tensor) -> bool:
+    """Return whether other processes can have the memory, too."""
+    return self.is_cpu and self._storage.is_shared()
+
+
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Return whether both tensors see the same elements of the same memory."""
     return (

@@ -267,21 +267,12 @@ class TensorAPI:
     set_ = memory_api.set_
     apply_ = memory_api.apply_
     map_ = memory_api.map_
+    share_memory_ = memory_api.share_memory_
+    is_shared = memory_api.is_shared
 
     def resize_as_(self: Self, the_template: Tensor) -> Self:
         """Give the tensor the sizes of another."""
         return memory_api.resize_(self, the_template._sizes)
-
-    def share_memory_(self: Self) -> Self:
-        """Not there yet: the memory of a tensor belongs to its process.
-
-        **Raises** NotImplementedError.
-        """
-        raise errors.no_shared_memory()
-
-    def is_shared(self: Self) -> builtins.bool:
-        """Return whether the memory is shared between processes: it never is, so far."""
-        return False
 
     def is_pinned(self: Self, device: Any = None) -> builtins.bool:
         """Return whether the memory is page-locked."""

@@ -129,10 +129,7 @@ class Adagrad(Optimizer):
                 )
 
     def share_memory(self) -> None:
-        """Put the state where other processes can see it: not there yet.
-
-        **Raises** NotImplementedError.
-        """
+        """Put the state where other processes can see it."""
         for state in self.state.values():
             state["sum"].share_memory_()
 

@@ -75,14 +75,6 @@ def test_a_writer_of_a_backend_is_told_what_to_do():
     assert "'npu'" in message and "register_backend" in message
 
 
-def test_memory_that_is_not_shared_is_not_said_to_be():
-    x = torch.ones(2)
-    for share in (x.share_memory_, torch.nn.Linear(2, 2).share_memory):
-        with pytest.raises(NotImplementedError, match="cannot be shared between processes"):
-            share()
-    assert not x.is_shared()
-
-
 def test_one_tensor_as_out_of_several_results() -> None:
     with pytest.raises(TypeError, match="'out' must be tuple of Tensors, not Tensor"):
         torch.max(torch.ones(2, 2), 1, out=torch.empty(2))

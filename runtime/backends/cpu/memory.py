@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import sys
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +14,10 @@ from runtime.backends.cpu import pool
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
 from runtime.core import shape as shapes
+from runtime.core import shared_memory
 from runtime.core.dense import dense_layout
 from runtime.core.size import Size
+from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build
 
 
@@ -36,14 +40,38 @@ def resize(tensor: Tensor, sizes: Sequence[int]) -> None:
         grown = np.empty(tensor._offset + numel, dtype.numpy)
         old = storage.buffer.view(np.uint8)
         grown.view(np.uint8)[: old.size] = old
-        storage.buffer = grown
-        for each in gc.get_referrers(storage):
-            if isinstance(each, Tensor):
-                each._flat = None  # it was of the old memory
+        replace_buffer(storage, grown)
     tensor._sizes = sizes
     tensor._strides = shapes.contiguous_strides(sizes)
     tensor._flat = None
     tensor._key = tensor._key & ~keys.ZERO_DIM | (0 if sizes else keys.ZERO_DIM)
+
+
+def replace_buffer(storage: Storage, buffer: Any) -> None:
+    """Give a storage another buffer, to be seen by all tensors over it."""
+    storage.buffer = buffer
+    for each in gc.get_referrers(storage):
+        if isinstance(each, Tensor):
+            each._flat = None  # it was of the old memory
+
+
+def share(tensor: Tensor) -> None:
+    """Move the memory of a tensor to where processes share it, unless it is there."""
+    is_alone = tensor._shared is None or sys.getrefcount(tensor._shared) == _REFERENCES_OF_ONE
+    storage = tensor._storage
+    own = storage.buffer
+    if not own.nbytes or shared_memory.memory_of(own) is not None:
+        return
+    shared = np.asarray(shared_memory.create(own.nbytes)).view(own.dtype)
+    shared[:] = own
+    if is_alone:  # the search for others takes 10 ms
+        storage.buffer, tensor._flat = shared, None
+    else:
+        replace_buffer(storage, shared)
+
+
+_REFERENCES_OF_ONE = 2
+"""To a storage that one tensor has, counted while it is asked for."""
 
 
 def resize_out(operator: str, out: Tensor, sizes: Sequence[int]) -> None:

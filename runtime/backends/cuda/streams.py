@@ -200,7 +200,7 @@ class Event:
         self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
     ) -> None:
         if interprocess:
-            raise errors.no_shared_memory()
+            raise errors.no_shared_event()
         self._timing, self._blocking = enable_timing, blocking
         self._handle, self._device_index, self._recorded = 0, -1, False
 
