@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import copy
+from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,11 @@ def default_convert(data: Any) -> Any:
     if isinstance(data, np.generic) and data.dtype.kind not in "SUO":
         return torch.as_tensor(data)
     if isinstance(data, Mapping):
-        return _like_mapping(data, {key: default_convert(item) for key, item in data.items()})
-    if isinstance(data, tuple):
-        return _like_tuple(data, [default_convert(item) for item in data])
+        return like_mapping(data, {key: default_convert(item) for key, item in data.items()})
+    if isinstance(data, tuple) and not hasattr(data, "_fields"):
+        return [default_convert(item) for item in data]  # a list, for reasons of PyTorch's age
     if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
-        return [default_convert(item) for item in data]
+        return like_sequence(data, [default_convert(item) for item in data])
     return data
 
 
@@ -45,14 +46,15 @@ def default_collate(batch: Sequence[Any]) -> Any:
     if isinstance(first, (str, bytes)):
         return batch
     if isinstance(first, Mapping):
-        return _like_mapping(
+        return like_mapping(
             first, {key: default_collate([sample[key] for sample in batch]) for key in first}
         )
     if isinstance(first, Sequence):
         if any(len(sample) != len(first) for sample in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
         columns = [default_collate(column) for column in zip(*batch, strict=True)]
-        return _like_tuple(first, columns) if hasattr(first, "_fields") else columns
+        is_plain_tuple = isinstance(first, tuple) and not hasattr(first, "_fields")
+        return columns if is_plain_tuple else like_sequence(first, columns)
     raise TypeError(_unknown(type(first)))
 
 
@@ -63,12 +65,23 @@ def _unknown(kind: Any) -> str:
     )
 
 
-def _like_mapping(original: Any, items: dict[Any, Any]) -> Any:
+def like_mapping(original: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
+    """The items in a mapping like the original; in a dict, if its type cannot be made of them."""
     try:
-        return type(original)(items)
-    except TypeError:  # a mapping type that takes no dict
+        if isinstance(original, MutableMapping):  # a copy keeps what else it has, as a default
+            made = copy.copy(original)
+            made.update(items)
+            return made
+        return type(original)(items)  # type: ignore[call-arg]
+    except TypeError:
         return items
 
 
-def _like_tuple(original: Any, items: list[Any]) -> Any:
-    return type(original)(*items) if hasattr(original, "_fields") else tuple(items)
+def like_sequence(original: Sequence[Any], items: list[Any]) -> Any:
+    """The items in a sequence like the original; in a list, if its type cannot be made of them."""
+    if hasattr(original, "_fields"):
+        return type(original)(*items)
+    try:
+        return type(original)(items)  # type: ignore[call-arg]
+    except TypeError:
+        return items

@@ -1,12 +1,15 @@
-"""`DataLoader`: batches of a dataset, in one process."""
+"""`DataLoader`: batches of a dataset, made in this process or by workers ahead of time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from runtime.data import options
 from runtime.data.collate import default_collate, default_convert
 from runtime.data.dataset import Dataset, IterableDataset
+from runtime.data.fetching import Plan
+from runtime.data.iterators import LoaderIterator, LocalIterator, WorkersIterator
 from runtime.data.sampler import BatchSampler, RandomSampler, SequentialSampler
 
 
@@ -18,11 +21,16 @@ class _Endless:
             yield None
 
 
+_FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+
+
 class DataLoader:
     """Iterates over batches of a dataset.
 
     `shuffle` visits in random order; `batch_size=None` yields single samples; `collate_fn` puts
-    samples together. DEVIATION: worker processes are not supported; num_workers must be 0.
+    samples together. With `num_workers`, processes do both, `prefetch_factor` batches each ahead
+    of what is asked for, and what they make comes through shared memory; `persistent_workers`
+    stay for the next epoch. `in_order=False` yields batches as they get ready.
     """
 
     def __init__(
@@ -46,129 +54,83 @@ class DataLoader:
         pin_memory_device: str = "",
         in_order: bool = True,
     ) -> None:
-        _check_workers(num_workers, prefetch_factor, persistent_workers, timeout)
+        options.check_workers(num_workers, prefetch_factor, persistent_workers, timeout)
         self.dataset, self.num_workers = dataset, num_workers
         self.is_stream = isinstance(dataset, IterableDataset)
         if self.is_stream:
-            _check_stream_options(shuffle, sampler, batch_sampler)
-        if sampler is not None and shuffle:
-            raise ValueError("sampler option is mutually exclusive with shuffle")
-        if batch_sampler is not None:
-            if batch_size != 1 or shuffle or sampler is not None or drop_last:
-                raise ValueError(
-                    "batch_sampler option is mutually exclusive with batch_size, shuffle, "
-                    "sampler, and drop_last"
-                )
-            batch_size, drop_last = None, False
-        elif batch_size is None and drop_last:
-            raise ValueError(
-                "batch_size=None option disables auto-batching and is mutually exclusive with "
-                "drop_last"
-            )
+            options.check_stream(shuffle, sampler, batch_sampler)
+        options.check_sampling(batch_size, shuffle, sampler, batch_sampler, drop_last)
+        self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
+        self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
+        self.timeout, self.worker_init_fn, self.in_order = timeout, worker_init_fn, in_order
+        self.generator = generator
+        self.multiprocessing_context = multiprocessing_context
         if sampler is None:
-            sampler = self._default_sampler(bool(shuffle), generator)
-        if batch_size is not None and batch_sampler is None:
+            sampler = self._default_sampler(bool(shuffle))
+        if batch_sampler is not None:
+            batch_size, drop_last = None, False
+        elif batch_size is not None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self.batch_size, self.drop_last = batch_size, drop_last
-        self.sampler, self.batch_sampler, self.generator = sampler, batch_sampler, generator
+        self.sampler, self.batch_sampler = sampler, batch_sampler
         if collate_fn is None:
             collate_fn = default_convert if batch_sampler is None else default_collate
         self.collate_fn = collate_fn
-        self.pin_memory, self.timeout = pin_memory, timeout
-        self.worker_init_fn = worker_init_fn
+        self.persistent_workers = persistent_workers
+        self.length_told: int | None = None
+        self._iterator: WorkersIterator | None = None
+        options.warn_of_many_workers(num_workers)
+        self._is_made = True
 
-    def _default_sampler(self, shuffle: bool, generator: Any) -> Any:
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _FIXED and getattr(self, "_is_made", False):
+            raise ValueError(
+                f"{name} attribute should not be set after {type(self).__name__} is initialized"
+            )
+        super().__setattr__(name, value)
+
+    @property
+    def multiprocessing_context(self) -> Any:
+        """The context in which workers are started; None for the usual one."""
+        return self._multiprocessing_context
+
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, given: Any) -> None:
+        self._multiprocessing_context = options.context_of(given, self.num_workers)
+
+    def _default_sampler(self, shuffle: bool) -> Any:
         if self.is_stream:
             return _Endless()
         if shuffle:
-            return RandomSampler(self.dataset, generator=generator)  # type: ignore[arg-type]
+            return RandomSampler(self.dataset, generator=self.generator)  # type: ignore[arg-type]
         return SequentialSampler(self.dataset)  # type: ignore[arg-type]
 
-    def __iter__(self) -> Iterator[Any]:
-        for sample in self._stream() if self.is_stream else self._indexed():
-            yield _pinned(sample) if self.pin_memory else sample
+    @property
+    def index_sampler(self) -> Any:
+        """What says what to fetch next: lists of indices, or without batches indices."""
+        return self.sampler if self.batch_sampler is None else self.batch_sampler
 
-    def _indexed(self) -> Iterator[Any]:
-        if self.batch_sampler is None:
-            for index in self.sampler:
-                yield self.collate_fn(self.dataset[index])
-            return
-        many = getattr(self.dataset, "__getitems__", None)
-        for indices in self.batch_sampler:
-            samples = many(indices) if many else [self.dataset[index] for index in indices]
-            yield self.collate_fn(samples)
+    def plan(self) -> Plan:
+        """Return what there is to load, and how."""
+        is_batched = self.batch_sampler is not None
+        return Plan(self.dataset, self.is_stream, is_batched, self.collate_fn, self.drop_last)
 
-    def _stream(self) -> Iterator[Any]:
-        samples = iter(self.dataset)  # type: ignore[call-overload]
-        if self.batch_sampler is None:
-            for sample in samples:
-                yield self.collate_fn(sample)
-            return
-        batch: list[Any] = []
-        for sample in samples:
-            batch.append(sample)
-            if len(batch) == self.batch_size:
-                yield self.collate_fn(batch)
-                batch = []
-        if batch and not self.drop_last:
-            yield self.collate_fn(batch)
+    def __iter__(self) -> LoaderIterator:
+        if not self.num_workers:
+            return LocalIterator(self)
+        if not self.persistent_workers:
+            return WorkersIterator(self)
+        if self._iterator is None:
+            self._iterator = WorkersIterator(self)
+        else:
+            self._iterator.restart()
+        return self._iterator
 
     def __len__(self) -> int:
-        if self.is_stream:
-            count = len(self.dataset)  # type: ignore[arg-type]
-            if self.batch_size is None:
-                return count
-            size = self.batch_size
-            return count // size if self.drop_last else -(-count // size)
-        source = self.sampler if self.batch_sampler is None else self.batch_sampler
-        return len(source)  # type: ignore[arg-type]
-
-
-def _check_workers(
-    num_workers: int, prefetch_factor: int | None, persistent_workers: bool, timeout: float
-) -> None:
-    if num_workers < 0:
-        raise ValueError(
-            "num_workers option should be non-negative; use num_workers=0 to disable "
-            "multiprocessing."
-        )
-    if timeout < 0:
-        raise ValueError("timeout option should be non-negative")
-    if num_workers > 0:
-        raise NotImplementedError(
-            f"DataLoader: worker processes are not supported, got num_workers={num_workers}; "
-            "use num_workers=0, which loads in the main process"
-        )
-    if prefetch_factor is not None:
-        raise ValueError(
-            "prefetch_factor option could only be specified in multiprocessing. let num_workers "
-            "> 0 to enable multiprocessing, otherwise set prefetch_factor to None."
-        )
-    if persistent_workers:
-        raise ValueError("persistent_workers option needs num_workers > 0")
-
-
-def _check_stream_options(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
-    if shuffle not in (None, False):
-        raise ValueError(
-            "DataLoader with IterableDataset: expected unspecified shuffle option, "
-            f"but got shuffle={shuffle}"
-        )
-    for name, given in (("sampler", sampler), ("batch_sampler", batch_sampler)):
-        if given is not None:
-            raise ValueError(
-                f"DataLoader with IterableDataset: expected unspecified {name} option, "
-                f"but got {name}={given}"
-            )
-
-
-def _pinned(sample: Any) -> Any:
-    """The same batch in pinned memory, at any depth."""
-    if hasattr(sample, "pin_memory"):
-        return sample.pin_memory()
-    if isinstance(sample, dict):
-        return {key: _pinned(item) for key, item in sample.items()}
-    if isinstance(sample, (list, tuple)):
-        items = [_pinned(item) for item in sample]
-        return type(sample)(*items) if hasattr(sample, "_fields") else type(sample)(items)
-    return sample
+        if not self.is_stream:
+            return len(self.index_sampler)
+        count = self.length_told = len(self.dataset)  # type: ignore[arg-type]
+        if self.batch_size is None:
+            return count
+        size = self.batch_size
+        return count // size if self.drop_last else -(-count // size)

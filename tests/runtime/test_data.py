@@ -107,7 +107,6 @@ def test_collation() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "phrase"),
     [
-        ({"num_workers": 2}, NotImplementedError, "num_workers=0"),
         ({"num_workers": -1}, ValueError, "should be non-negative"),
         ({"batch_size": 0}, ValueError, "batch_size should be a positive integer"),
         ({"shuffle": True, "sampler": [1]}, ValueError, "mutually exclusive with shuffle"),
