@@ -248,6 +248,17 @@ def on_grid(case: Case, label: str, grid: Sequence[float]) -> Case:
     return Case(case.operator, label, values)
 
 
+def with_ties(case: Case) -> Case:
+    """The case with few different numbers in its tensors."""
+    values = {
+        name: Input(np.resize([2.0, 5.0, 5.0, 0.5, 5.0], value.data.shape), "any")
+        if is_input(value)
+        else value
+        for name, value in case.arguments.items()
+    }
+    return Case(case.operator, f"{case.label}-ties", values)
+
+
 def is_element_wise(operator: Operator) -> bool:
     """Whether the promotion rule tells the result's dtype: a formula or a reduction."""
     return isinstance(operator.kind, Pointwise | Reduction)

@@ -163,8 +163,7 @@ def amax_backward(grad: Tensor, self: Tensor, result: Tensor, dim: Any, keepdim:
     result = restore_reduced_dims(result, self._sizes, dim, keepdim)
     grad = restore_reduced_dims(grad, self._sizes, dim, keepdim)
     chosen = self == result
-    dims = list(shapes.normalize_dims(dim, len(self._sizes)))
-    return grad * chosen / chosen.sum(dims, keepdim=True) if dims else grad * chosen
+    return grad * chosen / chosen.sum(dim, keepdim=True)
 
 
 def evenly_distribute_backward(grad: Tensor, self: Tensor, value: Tensor) -> Tensor:

@@ -315,6 +315,18 @@ def test_gradient_at_kinks(case: Case, dtype: str) -> None:
     compare_gradients(case, ours, first, "gradient")
 
 
+TIED = [
+    harness.with_ties(case)
+    for case in SMOOTH
+    if isinstance(case.operator.kind, Reduction) and harness.is_quick(case)
+]
+
+
+@pytest.mark.parametrize(("case", "dtype"), parameters("test_gradient_at_ties", TIED, double))
+def test_gradient_at_ties(case: Case, dtype: str) -> None:
+    check_gradient(case, dtype)
+
+
 # ----------------------------------------------------------------------------------------------
 # Errors
 
