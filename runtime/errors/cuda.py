@@ -12,11 +12,13 @@ class OutOfMemoryError(RuntimeError):
 
 
 class AcceleratorError(RuntimeError):
-    """A kernel met what it cannot compute with; whoever waited next was told."""
+    """The driver refused a call, or a kernel met what it cannot compute with.
+
+    error_code: the driver's number; 710 is cudaErrorAssert.
+    """
 
     __module__ = "torchgen_out"
     error_code = 710
-    """cudaErrorAssert."""
 
 
 def device_side_assert(found: Sequence[str]) -> AcceleratorError:
@@ -48,9 +50,11 @@ def not_a_cuda_device(given: object) -> ValueError:
     return ValueError(f"Expected a cuda device, but got: {given}")
 
 
-def cuda_call_failed(function: str, name: str, sentence: str) -> RuntimeError:
+def cuda_call_failed(function: str, name: str, sentence: str, code: int) -> AcceleratorError:
     """The driver returned an error."""
-    return RuntimeError(f"CUDA error: {sentence} ({name}, from {function})")
+    error = AcceleratorError(f"CUDA error: {sentence} ({name}, from {function})")
+    error.error_code = code
+    return error
 
 
 class LibraryError(RuntimeError):

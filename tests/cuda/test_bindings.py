@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from runtime import errors
 from runtime.backends.cuda import availability
 from runtime.backends.cuda.driver import MemoryExhausted
 from runtime.kernels.cuda.compiling import compiler
@@ -211,5 +212,7 @@ def test_graphs(made):
 def test_errors_are_the_drivers(made):
     driver, checked = made
     checked.status["cuCtxSynchronize"] = checked.real.CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
-    with pytest.raises(RuntimeError, match=r"^CUDA error: an illegal .*ILLEGAL_ADDRESS"):
+    told = pytest.raises(errors.AcceleratorError, match=r"^CUDA error: an illegal .*ILLEGAL_ADDR")
+    with told as caught:
         driver.synchronize(0)
+    assert caught.value.error_code == 700

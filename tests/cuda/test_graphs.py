@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 
 import pytest
 
@@ -59,6 +60,45 @@ def test_what_waits_is_refused(name):
     ):
         WAITING[name](x)
     assert x.tolist() == [1.0] * 3
+
+
+def test_other_threads_go_on_meanwhile(emulated):
+    x, side = torch.ones(3).cuda(), torch.cuda.Stream()
+    torch.cuda.manual_seed(1)
+    expected = torch.rand(4, device="cuda").tolist()
+    torch.cuda.manual_seed(1)
+    seen = []
+
+    def work():
+        y = torch.empty(16, device="cuda")
+        y.record_stream(side)
+        del y
+        seen.append(((x + 1).tolist(), torch.rand(4, device="cuda").tolist()))
+        seen.append(torch.cuda.is_current_stream_capturing())
+        with pytest.raises(RuntimeError, match="when stream is capturing"):
+            torch.cuda.synchronize()
+        with pytest.raises(RuntimeError, match="when stream is capturing"):
+            torch.cuda.empty_cache()
+
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        z = x * 2
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        torch.rand(4, device="cuda")
+    assert seen == [([2.0] * 3, expected), False]
+    graph.replay()
+    assert z.tolist() == [2.0] * 3
+
+
+def test_a_copy_that_would_wait_is_no_part_of_a_graph(emulated):
+    x = torch.zeros(8).cuda()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph), pytest.raises(RuntimeError, match="when stream is capturing"):
+        x.copy_(torch.ones(8))
+    graph.replay()
+    assert x.tolist() == [0.0] * 8
 
 
 def test_memory_of_a_graph_is_its_own(emulated):

@@ -22,7 +22,7 @@ import numpy as np
 from runtime import errors
 from runtime.backends.cuda.awaited import Awaited
 from runtime.backends.cuda.buffer import ORDINARY, Block, DeviceBuffer, Place
-from runtime.backends.cuda.driver import Driver, MemoryExhausted, check_waiting, is_capturing
+from runtime.backends.cuda.driver import Driver, MemoryExhausted, has_captures, is_capturing
 
 SMALLEST = 512
 """Bytes of the smallest block; all sizes are multiples, so all addresses of one alignment."""
@@ -104,7 +104,7 @@ class Allocator:
         with self._lock:
             if self._returned or self._awaited.queues:
                 self._settle()
-            key = self.pool, stream, size
+            key = self.pool_of_thread(), stream, size
             place = self._places.get(key)
             if place is None:
                 place = self._places[key] = Place(*key)
@@ -112,6 +112,10 @@ class Allocator:
             self.allocated.add(size)
             self.allocations.add(1)
         return Block(self, address, place)
+
+    def pool_of_thread(self) -> int:
+        """The pool for what this thread asks for: other threads go on while one captures."""
+        return self.pool if self.pool and is_capturing() else ORDINARY
 
     def give_back(self, address: int, place: Place, others: set[int]) -> None:
         """Note that a block is not needed any more; may be called at any moment."""
@@ -126,7 +130,7 @@ class Allocator:
         shared = []
         while self._returned:
             address, place, others = self._returned.popleft()
-            if others and is_capturing():  # an event would be part of the graph
+            if others and has_captures():  # an event would be part of the graph
                 shared.append((address, place, others))
                 continue
             self.allocated.take(place.size)
@@ -137,7 +141,7 @@ class Allocator:
             else:
                 place.unused.append(address)
         self._returned.extend(shared)
-        if self._awaited.queues and not is_capturing():
+        if self._awaited.queues and not has_captures():
             self._take_back(self._awaited.over())
 
     def _take_back(self, blocks: Iterable[tuple[int, Place]]) -> None:
@@ -152,7 +156,7 @@ class Allocator:
             address = self._allocate(place)
         except MemoryExhausted:
             self.retries += 1
-            if not is_capturing():  # giving back waits
+            if not has_captures():  # giving back waits
                 self._take_back(self._awaited.wait())
                 self.release()
             address = self._ask_again(place)
@@ -182,7 +186,8 @@ class Allocator:
 
         Raises: RuntimeError while a graph is captured.
         """
-        check_waiting()
+        if has_captures():
+            raise errors.wait_during_capture()
         with self._lock:
             self._settle()
             for place in self._places.values():

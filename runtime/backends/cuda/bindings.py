@@ -72,7 +72,7 @@ def _allocated(function: Any, *args: Any) -> int:
 def _failure(function: Any, status: Any) -> RuntimeError:
     sentence = cu.cuGetErrorString(status)[1]
     text = sentence.decode() if sentence else f"error {int(status)}"
-    return errors.cuda_call_failed(function.__name__, status.name, text)
+    return errors.cuda_call_failed(function.__name__, status.name, text, int(status))
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from runtime import errors
-from runtime.backends.cuda import launching, memory
+from runtime.backends.cuda import driver, launching, memory
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core import generator as generators
@@ -77,7 +77,7 @@ def end_capture(index: int) -> None:
 def reserve(index: int, blocks: int, generator: Any) -> Drawn:
     """Take blocks of a generator's stream, for a kernel that is queued now."""
     found = _capturing.get(index)
-    if found is not None:
+    if found is not None and driver.is_capturing():
         return found.reserve(blocks, generator)
     seed, start = generator.advance(blocks)
     return Drawn(blocks, start, seed, None)

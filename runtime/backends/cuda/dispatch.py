@@ -16,7 +16,6 @@ from runtime.backends.cpu.dispatch import common_dtype, make_copying_call
 from runtime.backends.cuda import (
     captured_draws,
     copying,
-    driver,
     faults,
     launching,
     memory,
@@ -98,8 +97,7 @@ class DeviceQueue:
         stream = streams.current_handle(self.index)
         if host.size:
             target = host.ctypes.data
-            driver.current().copy(self.index, target, array.address, host.nbytes, stream)
-            faults.wait_for_stream(self.index, stream)
+            faults.copy_and_wait(self.index, target, array.address, host.nbytes, stream)
         return host.tolist()
 
     def tensor_of(self, array: Array) -> Tensor:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -201,41 +202,56 @@ def current() -> Driver:
     return _driver
 
 
+class _Thread(threading.local):
+    captures = 0
+
+
+_thread = _Thread()
 _captures = 0
+"""Of all threads."""
 
 
 def begin_capture() -> None:
-    """Refuse `waiting` until `end_capture`."""
+    """Refuse `waiting` in this thread, and `waiting_for_all` in any, until `end_capture`."""
     global _captures
     _captures += 1
+    _thread.captures += 1
 
 
 def end_capture() -> None:
     """Allow `waiting` again."""
     global _captures
     _captures -= 1
+    _thread.captures -= 1
 
 
 def is_capturing() -> bool:
-    """Return whether work is written down instead of being done."""
+    """Return whether this thread's work is written down instead of being done."""
+    return _thread.captures > 0
+
+
+def has_captures() -> bool:
+    """Return whether any thread's work is: to ask for events, and to wait for all, would end it."""
     return _captures > 0
 
 
-def check_waiting() -> None:
-    """Refuse to wait for a device while work is only written down: it would never be done.
+def waiting() -> Driver:
+    """Return the driver, to wait for a stream.
 
-    Raises: RuntimeError.
+    Raises: RuntimeError while this thread's work is only written down: it would never be done.
+    """
+    if _thread.captures:
+        raise errors.wait_during_capture()
+    return current()
+
+
+def waiting_for_all() -> Driver:
+    """Return the driver, to wait for a device, or for an event.
+
+    Raises: RuntimeError while any thread's work is only written down.
     """
     if _captures:
         raise errors.wait_during_capture()
-
-
-def waiting() -> Driver:
-    """Return the driver, to wait for a device.
-
-    Raises: RuntimeError while work is only written down.
-    """
-    check_waiting()
     return current()
 
 
@@ -258,4 +274,5 @@ def use(driver: Driver | None) -> Driver | None:
     """Put a driver in the place of NVIDIA's, None for that one again; return the one before."""
     global _driver, _captures
     before, _driver, _captures = _driver, driver, 0
+    _thread.captures = 0
     return before

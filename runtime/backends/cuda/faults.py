@@ -89,7 +89,7 @@ def forget() -> None:
 
 def wait_for_device(index: int) -> None:
     """Wait for all work of a device."""
-    driver.waiting().synchronize(index)
+    driver.waiting_for_all().synchronize(index)
     _check(index)
 
 
@@ -99,9 +99,15 @@ def wait_for_stream(index: int, stream: int) -> None:
     _check(index)
 
 
+def copy_and_wait(index: int, target: int, source: int, size: int, stream: int) -> None:
+    """Copy bytes between a device and the host; nothing is queued where nobody may wait."""
+    driver.waiting().copy(index, target, source, size, stream)
+    wait_for_stream(index, stream)
+
+
 def wait_for_event(index: int, event: int) -> None:
     """Wait for an event."""
-    driver.waiting().synchronize_event(index, event)
+    driver.waiting_for_all().synchronize_event(index, event)
     _check(index)
 
 
@@ -114,7 +120,7 @@ def is_stream_done(index: int, stream: int) -> bool:
 
 def is_event_done(index: int, event: int) -> bool:
     """Return whether an event has happened."""
-    done = driver.waiting().is_event_done(index, event)
+    done = driver.waiting_for_all().is_event_done(index, event)
     _check(index)
     return done
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 from itertools import count
 from types import TracebackType
-from typing import Any
 
 from runtime import errors
 from runtime.backends.cuda import captured_draws, current, driver, memory, streams
@@ -44,7 +43,7 @@ class CUDAGraph:
         self._pool = ORDINARY
         self._stream: streams.Stream | None = None
         self._handles: tuple[int, int] | None = None
-        self._seeded: Any = None
+        self._seed = 0
         self._draws: captured_draws.CapturedDraws | None = None
 
     def capture_begin(self, pool: Pool | None = None, capture_error_mode: str = "global") -> None:
@@ -63,7 +62,7 @@ class CUDAGraph:
         self._pool = (graph_pool_handle() if pool is None else pool)[1]
         place = self._index, self._pool
         _users[place] = _users.get(place, 0) + 1
-        self._seeded = captured_draws.default_generator(self._index).get_state().tolist()
+        self._seed = captured_draws.default_generator(self._index).initial_seed()
         driver.current().begin_capture(self._index, stream.cuda_stream, capture_error_mode)
         memory.allocator(self._index).pool = self._pool
         self._draws = captured_draws.begin_capture(self._index)
@@ -81,8 +80,7 @@ class CUDAGraph:
         opened = driver.current()
         graph = opened.end_capture(self._index, self._stream.cuda_stream)
         self._handles = graph, opened.instantiate(self._index, graph)
-        generator = captured_draws.default_generator(self._index)
-        if generator.get_state().tolist() != self._seeded:
+        if captured_draws.default_generator(self._index).initial_seed() != self._seed:
             self.reset()
             raise errors.random_during_capture()
 

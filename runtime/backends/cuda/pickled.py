@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.backends.cuda import driver, faults, memory, streams
+from runtime.backends.cuda import faults, memory, streams
 from runtime.backends.cuda.buffer import DeviceBuffer
 
 
@@ -16,8 +16,7 @@ def reduce(buffer: DeviceBuffer) -> tuple[Any, ...]:
     host = np.empty(buffer.size, buffer.dtype)
     if host.size:
         stream = streams.current_handle(index)
-        driver.current().copy(index, host.ctypes.data, buffer.address, host.nbytes, stream)
-        faults.wait_for_stream(index, stream)
+        faults.copy_and_wait(index, host.ctypes.data, buffer.address, host.nbytes, stream)
     return restore, (host, index)
 
 
@@ -26,6 +25,5 @@ def restore(host: np.ndarray, index: int) -> DeviceBuffer:
     stream = streams.current_handle(index)
     made: DeviceBuffer = memory.allocator(index).buffer(host.size, host.dtype, stream)
     if host.size:
-        driver.current().copy(index, made.address, host.ctypes.data, host.nbytes, stream)
-        faults.wait_for_stream(index, stream)
+        faults.copy_and_wait(index, made.address, host.ctypes.data, host.nbytes, stream)
     return made

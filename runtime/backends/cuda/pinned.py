@@ -66,7 +66,7 @@ class HostMemory:
         try:
             return self._driver.allocate_host(device, size)
         except MemoryExhausted:
-            if not driver.is_capturing():  # giving back waits
+            if not driver.has_captures():  # giving back waits
                 self.release(device)
         try:
             return self._driver.allocate_host(device, size)
@@ -79,7 +79,7 @@ class HostMemory:
 
     def _settle(self) -> None:
         """Put blocks into the free lists; events have no place in a graph that is captured."""
-        if driver.is_capturing():
+        if driver.has_captures():
             return
         while self._returned:
             address, size, users = self._returned.popleft()

@@ -48,32 +48,28 @@ def copy_dense(target: Tensor, source: Tensor, non_blocking: bool) -> None:
         _copy_from_host(target, source, size, non_blocking)
     elif target.is_cpu:
         index = source.device.index or 0
-        _copy(index, target.data_ptr(), source.data_ptr(), size)
-        _settle(target, index, non_blocking)
+        _copy(index, target, source, size, target if non_blocking else None)
     else:
         _copy_peer(target, source, size)
 
 
 def _copy_from_host(target: Tensor, source: Tensor, size: int, non_blocking: bool) -> None:
-    index, address, stored = target.device.index or 0, target.data_ptr(), source.data_ptr()
+    index, address = target.device.index or 0, target.data_ptr()
     if size <= MOST_WORDS * driver.word_size(address, size):
-        data = ctypes.string_at(stored, size)
+        data = ctypes.string_at(source.data_ptr(), size)
         driver.current().write(index, address, data, streams.current_handle(index))
-        return
-    _copy(index, address, stored, size)
-    _settle(source, index, non_blocking)
-
-
-def _copy(index: int, target: int, source: int, size: int) -> None:
-    driver.current().copy(index, target, source, size, streams.current_handle(index))
-
-
-def _settle(host: Tensor, index: int, non_blocking: bool) -> None:
-    """Wait for a copy, or keep the host's memory until it is done."""
-    if non_blocking and pinned.is_pinned(host):
-        pinned.note_use(host, index)
     else:
-        faults.wait_for_stream(index, streams.current_handle(index))
+        _copy(index, target, source, size, source if non_blocking else None)
+
+
+def _copy(index: int, target: Tensor, source: Tensor, size: int, host: Tensor | None) -> None:
+    """host: whose memory is kept, if it is page-locked, until the copy is done: nobody waits."""
+    places = target.data_ptr(), source.data_ptr(), size, streams.current_handle(index)
+    if host is None or not pinned.is_pinned(host):
+        faults.copy_and_wait(index, *places)
+        return
+    driver.current().copy(index, *places)
+    pinned.note_use(host, index)
 
 
 def _copy_peer(target: Tensor, source: Tensor, size: int) -> None:

@@ -17,7 +17,7 @@ _by_stream: dict[tuple[int, int, int], DeviceBuffer] = {}
 def current(index: int) -> tuple[int, int]:
     """Return (address of the current stream's workspace, the stream)."""
     stream, allocator = streams.current_handle(index), memory.allocator(index)
-    place = index, allocator.pool, stream
+    place = index, allocator.pool_of_thread(), stream
     found = _by_stream.get(place)
     if found is None:
         found = _by_stream[place] = allocator.buffer(BYTES, np.dtype(np.uint8), stream)
