@@ -41,6 +41,7 @@ class CheckedDriver:
         self.status: dict[str, Any] = {}
         self._handles = count(1)
         self.devices = 2
+        self.answers = dict(SEVERAL)
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self.real, name)
@@ -60,8 +61,8 @@ class CheckedDriver:
         return function
 
     def _answer(self, name: str) -> tuple[Any, ...]:
-        if name in SEVERAL:
-            return SEVERAL[name]
+        if name in self.answers:
+            return self.answers[name]
         if name == "cuDeviceGetCount":
             return (self.devices,)
         return () if any(word in name for word in NOTHING) else (next(self._handles),)
@@ -138,13 +139,15 @@ def test_memory(made):
     driver, checked = made
     address = driver.allocate(0, 512, 0)
     driver.fill(0, address, 0, 512, 0)
-    driver.write(0, address, b"\1", 0)
-    assert checked.last() == ("cuMemsetD8Async", address, 1, 1, 0)
-    driver.write(0, address, bytes(range(8)), 5)
+    driver.write(0, 4096, b"\1", 0)
+    assert checked.last() == ("cuMemsetD8Async", 4096, 1, 1, 0)
+    driver.write(0, 4096, bytes(range(8)), 5)
     assert checked.calls[-2:] == [
-        ("cuMemsetD32Async", address, 0x03020100, 1, 5),
-        ("cuMemsetD32Async", address + 4, 0x07060504, 1, 5),
+        ("cuMemsetD32Async", 4096, 0x03020100, 1, 5),
+        ("cuMemsetD32Async", 4100, 0x07060504, 1, 5),
     ]
+    driver.write(0, 4098, bytes(range(4)), 5)
+    assert checked.last() == ("cuMemsetD16Async", 4100, 0x0302, 1, 5)
     driver.copy(0, address, address, 8, 0)
     driver.copy_peer(1, address, 0, address, 8, 0)
     name, _, theirs, _, ours, *_ = checked.last()
@@ -157,6 +160,13 @@ def test_memory(made):
     checked.status["cuMemAllocAsync"] = checked.real.CUresult.CUDA_ERROR_OUT_OF_MEMORY
     with pytest.raises(MemoryExhausted):
         driver.allocate(0, 512, 0)
+
+
+def test_devices_without_memory_of_streams(made):
+    driver, checked = made
+    checked.answers["cuDeviceGetAttribute"] = (0,)
+    driver.free(0, driver.allocate(0, 512, 0), 0)
+    assert [call[0] for call in checked.calls if "Mem" in call[0]] == ["cuMemAlloc", "cuMemFree"]
 
 
 def test_kernels(made, monkeypatch):

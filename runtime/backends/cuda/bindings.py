@@ -94,6 +94,7 @@ class BindingsDriver:
         self._devices = [call(cu.cuDeviceGet, i) for i in range(call(cu.cuDeviceGetCount))]
         self._contexts: dict[int, Any] = {}
         self._active = threading.local()
+        self._pools: dict[int, bool] = {}
         self._kernels: dict[int, tuple[Any, Parameters]] = {}
 
     def enter(self, device: int) -> None:
@@ -218,12 +219,25 @@ class BindingsDriver:
     def allocate(self, device: int, size: int, stream: int) -> int:
         """The address of new memory, for use in a stream."""
         self.enter(device)
+        if not self._has_pools(device):
+            return _allocated(cu.cuMemAlloc, size)
         return _allocated(cu.cuMemAllocAsync, size, stream)
 
     def free(self, device: int, address: int, stream: int) -> None:
         """Give memory back when the work so far of a stream is done."""
         self.enter(device)
-        call(cu.cuMemFreeAsync, address, stream)
+        if self._has_pools(device):
+            call(cu.cuMemFreeAsync, address, stream)
+        else:
+            call(cu.cuMemFree, address)  # waits for the device
+
+    def _has_pools(self, device: int) -> bool:
+        """Whether streams allocate memory, which those of virtual machines may not."""
+        found = self._pools.get(device)
+        if found is None:
+            supported = self._attribute(self._devices[device], "MEMORY_POOLS_SUPPORTED")
+            found = self._pools[device] = bool(supported)
+        return found
 
     def device_of(self, address: int) -> int:
         """The device on which an address lies."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from operator import mul
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from runtime.core import dtype as dtypes
@@ -42,8 +43,8 @@ class Array(NamedTuple):
     @property
     def extent(self) -> int:
         """How many elements there are, or lie between the first and the last if that is more."""
-        steps = [(n - 1) * step for n, step in zip(self.sizes, self.strides, strict=True)]
-        return max(self.numel, 1 + sum(steps))
+        sizes, strides = self.sizes, self.strides
+        return max(math.prod(sizes), 1 + sum(map(mul, sizes, strides)) - sum(strides))
 
     @property
     def is_contiguous(self) -> bool:

@@ -81,6 +81,8 @@ class DeviceKernel(DeviceFunction):
         assert len(parameters) == len(inspect.signature(function).parameters), self.__name__
         assert "X*" in parameters or not {"T", "T*", "R"} & set(parameters), "T is that of X"
         self.parameters = parameters
+        self.letters = [_letter(each) for each in parameters]
+        """For each parameter the letter that an array binds to its dtype; empty if none."""
         self._sources: dict[Any, Source] = {}
 
     def source(
@@ -163,19 +165,18 @@ def run(
     dtype_of: dict[str, dtypes.dtype] = {}
     wide = False
     passed: list[Any] = []
-    for kind, value in zip(kernel.parameters, values, strict=True):
-        if isinstance(value, Array):
-            letter = kind[:-1]
-            if len(letter) == 1 and letter != "T":
+    for kind, letter, value in zip(kernel.parameters, kernel.letters, values, strict=True):
+        if value.__class__ is Array:
+            if letter:
                 assert dtype_of.setdefault(letter, value.dtype) is value.dtype, kernel.__name__
             passed.append(value.address)
             wide = wide or value.extent > NARROW
         else:
             passed.append(0 if value is None else value)
             wide = wide or (kind == "I" and value > NARROW)
-    for kind in kernel.parameters:
-        if kind.endswith("*") and len(kind) == 2 and kind[0] not in (*dtype_of, "T"):
-            dtype_of[kind[0]] = dtype_of["X"]
+    for letter in kernel.letters:
+        if letter and letter not in dtype_of:
+            dtype_of[letter] = dtype_of["X"]
     source = kernel.source(dtype_of, wide, given, block[0] * block[1])
     queue.launch(source, grid, block, passed)
 
@@ -270,6 +271,11 @@ def _collect(function: FunctionType, texts: dict[str, str], kernel: bool = False
     if not kernel:
         return source
     return re.sub(r"^def \w+\(", "def kernel(", source)
+
+
+def _letter(parameter: str) -> str:
+    """ "X" of "X*"; nothing of other words, and of "T*", which follows from X."""
+    return parameter[0] if re.fullmatch(r"[A-SU-Z]\*", parameter) else ""
 
 
 def _numpy_name(dtype: dtypes.dtype) -> str:
