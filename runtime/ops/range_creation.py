@@ -11,16 +11,18 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
+from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core import promotion
 from runtime.core.device import device
 from runtime.core.dtype import dtype
 from runtime.core.layout import layout
 from runtime.core.tensor import Tensor
+from runtime.dispatch.backends import backend_of
 from runtime.kernels.cpu.copying import ranges
 from runtime.ops import creation
 
-_INT64 = np.dtype(np.int64)
+_INT64, _FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 
 EXACT = (dtypes.float32, dtypes.float64, dtypes.int32)
 EXACT_BELOW = 2**24
@@ -49,7 +51,7 @@ def arange(
     """start, start + step ... up to but not including `end`; int64 if all three are ints."""
     on = creation.device_or_default(device)
     are_ints = start.__class__ is end.__class__ is step.__class__ is int
-    if are_ints and step > 0 and start <= end:
+    if are_ints and step > 0 and start <= end and on.type_index != devices.CUDA:
         own = dtypes.int64 if dtype is None else dtype
         if own is dtypes.int64 or (own in EXACT and start > -EXACT_BELOW and end < EXACT_BELOW):
             return creation.from_values(np.arange(start, end, step, own.numpy), own, on, pin_memory)
@@ -59,7 +61,7 @@ def arange(
     if chosen.kind in "bc":
         raise errors.dtype_not_supported("arange_cpu", chosen, "integers and floats")
     count = -((start - end) // step) if is_integral else math.ceil((end - start) / step)
-    return creation.from_values(_steps(start, step, count, chosen), chosen, on, pin_memory)
+    return _steps(start, step, count, chosen, on, pin_memory)
 
 
 def _range_numbers(start: Any, end: Any, step: Any, wanted: Any) -> tuple[Any, Any, Any]:
@@ -79,10 +81,35 @@ def _range_numbers(start: Any, end: Any, step: Any, wanted: Any) -> tuple[Any, A
     return start, end, step
 
 
-def _steps(start: Any, step: Any, count: int, chosen: dtype) -> np.ndarray:
-    if isinstance(start, int) and isinstance(step, int):
-        return np.arange(start, start + count * step, step, dtype=_INT64)
-    return ranges.spaced(start, 0.0, step, count, count, chosen.numpy)
+def _steps(
+    start: Any, step: Any, count: int, chosen: dtype, on: device, pin_memory: bool | None
+) -> Tensor:
+    if isinstance(start, int) and isinstance(step, int) and on.type_index != devices.CUDA:
+        values = np.arange(start, start + count * step, step, dtype=_INT64)
+        return creation.from_values(values, chosen, on, pin_memory)
+    return _numbers(start, 0.0, step, count, count, chosen, on, pin_memory)
+
+
+def _numbers(
+    start: Any,
+    end: Any,
+    step: Any,
+    count: int,
+    middle: int,
+    chosen: dtype,
+    on: device,
+    pin_memory: bool | None,
+) -> Tensor:
+    """`count` numbers; those from place `middle` on are counted from `end`.
+
+    Made where they are wanted: nobody waits for a copy to a GPU.
+    """
+    if on.type_index != devices.CUDA or complex in (start.__class__, end.__class__):
+        values = ranges.spaced(start, end, step, count, middle, chosen.numpy)
+        return creation.from_values(values, chosen, on, pin_memory)
+    made = creation.empty((count,), chosen, None, on, pin_memory)
+    backend_of(devices.CUDA).fill_spaced(made, start, end, step, middle)
+    return made
 
 
 def range_to(
@@ -98,9 +125,7 @@ def range_to(
     start, end, step = _range_numbers(start, end, step, dtype)
     count = int((end - start) / step) + 1
     chosen = creation.dtype_or(dtype, dtypes.default_dtype())
-    return creation.from_values(
-        _steps(start, step, count, chosen), chosen, creation.device_or_default(device), pin_memory
-    )
+    return _steps(start, step, count, chosen, creation.device_or_default(device), pin_memory)
 
 
 def linspace(
@@ -115,9 +140,8 @@ def linspace(
     """`steps` numbers at equal distances, both ends included."""
     start, end = creation.number_of(start), creation.number_of(end)
     chosen = _spaced_dtype(start, end, dtype)
-    return creation.from_values(
-        _spaced(start, end, steps, chosen), chosen, creation.device_or_default(device), pin_memory
-    )
+    on = creation.device_or_default(device)
+    return _numbers(*_spacing(start, end, steps, chosen), chosen, on, pin_memory)
 
 
 def _spaced_dtype(start: creation.Number, end: creation.Number, given: dtype | None) -> dtype:
@@ -128,14 +152,14 @@ def _spaced_dtype(start: creation.Number, end: creation.Number, given: dtype | N
     return dtypes.default_dtype()
 
 
-def _spaced(start: Any, end: Any, steps: int, chosen: dtype) -> np.ndarray:
-    """Counted from the nearer end, so that both ends are met exactly."""
+def _spacing(start: Any, end: Any, steps: int, chosen: dtype) -> tuple[Any, Any, Any, int, int]:
+    """(start, end, step, count, middle): counted from the nearer end, so that both are met."""
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     if chosen.kind == "i":
         start, end = int(start), int(end)
     step = (end - start) / max(steps - 1, 1)
-    return ranges.spaced(start, end, step, steps, steps // 2 or steps, chosen.numpy)
+    return start, end, step, steps, steps // 2 or steps
 
 
 def logspace(
@@ -152,5 +176,5 @@ def logspace(
     start, end = creation.number_of(start), creation.number_of(end)
     chosen = _spaced_dtype(start, end, dtype)
     on = creation.device_or_default(device)
-    exponents = _spaced(start, end, steps, dtypes.float64)
+    exponents = ranges.spaced(*_spacing(start, end, steps, dtypes.float64), _FLOAT64)
     return creation.from_values(ranges.powers(base, exponents), chosen, on, pin_memory)

@@ -13,6 +13,7 @@ import pytest
 import torchgen_out as torch
 from runtime.backends.cuda.driver import MemoryExhausted
 from runtime.dispatch.operator import operators
+from tests.cuda.compiling import check, needs_extra
 
 pytestmark = pytest.mark.usefixtures("emulated")
 
@@ -113,6 +114,41 @@ def test_numbers_of_the_host_are_waited_for_by_nobody(emulated):
     waits = len(emulated.named("synchronize_stream"))
     odd[:5].copy_(torch.ones(5, dtype=torch.uint8))
     assert len(emulated.named("synchronize_stream")) == waits + 1
+
+
+RANGES = {
+    "arange": lambda **to: torch.arange(5, **to),
+    "arange of a step": lambda **to: torch.arange(7, -4, -3, **to),
+    "arange of floats": lambda **to: torch.arange(0.5, 9, 1.3, **to),
+    "large arange": lambda **to: torch.arange(2**60, 2**60 + 3, **to),
+    "no elements": lambda **to: torch.arange(3, 3, **to),
+    "range": lambda **to: torch.range(1, 8, 1.5, **to),
+    "linspace": lambda **to: torch.linspace(-1, 2, 7, **to),
+    "one element": lambda **to: torch.linspace(3, 9, 1, **to),
+}
+
+
+@pytest.mark.parametrize("name", RANGES)
+@pytest.mark.parametrize("dtype", [None, "float16", "bfloat16", "float64", "uint8", "int32"])
+def test_ranges_are_made_on_the_device(emulated, name, dtype):
+    options = {} if dtype is None else {"dtype": getattr(torch, dtype)}
+    with torch.cuda.stream(torch.cuda.Stream()):
+        made = RANGES[name](device="cuda", **options)
+        assert emulated.named("synchronize_stream") == []
+        expected = RANGES[name](**options)
+        assert made.dtype is expected.dtype and made.shape == expected.shape
+        assert torch.allclose(made.cpu().double(), expected.double(), rtol=1e-15, atol=0)
+
+
+@needs_extra
+def test_kernels_of_ranges_compile(emulated):
+    for options in ({}, {"dtype": torch.bfloat16}):
+        for make in RANGES.values():
+            make(device="cuda", **options)
+    sources = list(emulated.sources.values())
+    assert len(sources) == 4
+    for source in sources:
+        check(source, "float64" in source.text)
 
 
 def test_pinned_memory(emulated):

@@ -28,6 +28,7 @@ from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core.tensor import Tensor
 from runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
+from runtime.kernels.cuda.copying import ranges
 from runtime.kernels.cuda.copying.copy import Copy, CopyInto, Fill
 from runtime.kernels.cuda.direct import Direct
 
@@ -64,6 +65,11 @@ class CUDABackend:
     def transfer(self, tensor: Tensor, target: devices.device, non_blocking: bool) -> Tensor:
         """The tensor on another device: one of them is CUDA's."""
         return transfer.to_device(tensor, target, non_blocking)
+
+    def fill_spaced(self, made: Tensor, start: Any, end: Any, step: Any, middle: int) -> None:
+        """Write numbers at equal distances, from place `middle` on counted from the end."""
+        queue = dispatch.DeviceQueue(copying.index_of(made), "arange")
+        ranges.spaced(queue, dispatch.array_of(made), start, end, step, middle)
 
     def resize(self, tensor: Tensor, sizes: Sequence[int]) -> None:
         """Give a tensor other sizes, its memory growing if it must."""
