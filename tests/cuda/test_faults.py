@@ -9,6 +9,7 @@ import pytest
 import torchgen_out as torch
 from runtime.backends.cuda import faults
 from runtime.kernels.cuda.faults import RECORDS
+from tests.cuda.compiling import check, needs_extra
 
 F = torch.nn.functional
 pytestmark = pytest.mark.usefixtures("emulated")
@@ -42,6 +43,39 @@ def test_what_is_outside_reads_as_zero(name):
     with told(name, "is out of bounds for a dimension with size"):
         torch.cuda.synchronize()
     assert 0 in got.flatten().tolist()
+
+
+def test_classes_outside_have_no_one(emulated):
+    labels = at(0, 3, -1, 2)
+    waits = len(emulated.named("synchronize_stream"))
+    got = F.one_hot(labels, 3)
+    assert len(emulated.named("synchronize_stream")) == waits
+    with told("one_hot", "of bounds for a dimension with size 3"):
+        torch.cuda.synchronize()
+    assert got.tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1]]
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_loss_waits_for_no_look_at_its_probabilities(emulated, place):
+    inside = torch.tensor([0.0, 0.25, 1.0, 0.5, 0.75]).cuda()
+    given = [inside, inside]
+    waits = len(emulated.named("synchronize_stream"))
+    loss = F.binary_cross_entropy(*given)
+    given[place] = (inside + 0.5).view(5, 1).expand(5, 2)[:, 0]
+    F.binary_cross_entropy(*given)
+    assert len(emulated.named("synchronize_stream")) == waits
+    with told("binary_cross_entropy", "is not between 0 and 1"):
+        torch.cuda.synchronize()
+    assert loss.item() == pytest.approx(F.binary_cross_entropy(inside.cpu(), inside.cpu()).item())
+
+
+@needs_extra
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_looking_at_probabilities_compiles(emulated, dtype):
+    zeros = torch.zeros(3, device="cuda", dtype=dtype)
+    F.binary_cross_entropy(zeros, zeros)
+    names = {source.name: source for source in emulated.sources.values()}
+    check(names["look_at_probabilities"], is_double=False)
 
 
 WRITES = {

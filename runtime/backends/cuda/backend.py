@@ -31,6 +31,7 @@ from runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
 from runtime.kernels.cuda.copying import ranges
 from runtime.kernels.cuda.copying.copy import Copy, CopyInto, Fill
 from runtime.kernels.cuda.direct import Direct
+from runtime.kernels.cuda.losses import probabilities
 
 
 class CUDABackend:
@@ -70,6 +71,11 @@ class CUDABackend:
         """Write numbers at equal distances, from place `middle` on counted from the end."""
         queue = dispatch.DeviceQueue(copying.index_of(made), "arange")
         ranges.spaced(queue, dispatch.array_of(made), start, end, step, middle)
+
+    def note_outside_unit(self, tensor: Tensor, operator: str) -> None:
+        """Have whoever waits next be told if an element is not between 0 and 1."""
+        queue = dispatch.DeviceQueue(copying.index_of(tensor), operator)
+        probabilities.note_outside_unit(queue, dispatch.array_of(tensor))
 
     def resize(self, tensor: Tensor, sizes: Sequence[int]) -> None:
         """Give a tensor other sizes, its memory growing if it must."""

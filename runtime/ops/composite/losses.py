@@ -7,7 +7,9 @@ import warnings
 from typing import Any
 
 from runtime import errors
+from runtime.core import device as devices
 from runtime.dispatch import ops
+from runtime.dispatch.backends import backend_of
 
 REDUCTION_CODES = {"none": 0, "mean": 1, "sum": 2}
 
@@ -201,7 +203,9 @@ def binary_cross_entropy(
             f"but expected {errors.scalar_type_name(input.dtype)}"
         )
     for name, tensor in (("input", input), ("target", target)):
-        if ops._outside_unit(tensor.detach()).any():
+        if tensor.is_cuda:
+            backend_of(devices.CUDA).note_outside_unit(tensor, "binary_cross_entropy")
+        elif ops._outside_unit(tensor.detach()).any():
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     loss = ops._binary_cross_entropy(input, target)
     return reduced(loss if weight is None else loss * weight.expand(input.shape), reduction)

@@ -219,7 +219,10 @@ def find_runs(out, ends, n, count):
 def one_hot(queue: Queue, self: Array, num_classes: int = -1) -> Array:
     """Return rows of zeros with a one at each class.
 
-    Raises: RuntimeError for another dtype than int64, or classes outside [0, num_classes).
+    Where the number of classes is given, nothing waits: one outside is noted, its row is zero.
+
+    Raises: RuntimeError for another dtype than int64, or if the greatest class, which is waited
+    for where their number is not given, is negative.
     """
     if self.dtype is not dtypes.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
@@ -227,23 +230,28 @@ def one_hot(queue: Queue, self: Array, num_classes: int = -1) -> Array:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return queue.result((*self.sizes, num_classes), dtypes.int64)
-    low, high = bounds(queue, self)
-    if low < 0:
-        raise RuntimeError("Class values must be non-negative.")
     if num_classes == -1:
+        low, high = bounds(queue, self)
+        if low < 0:
+            raise RuntimeError("Class values must be non-negative.")
         num_classes = high + 1
-    elif high >= num_classes:
+    elif num_classes < 1:
         raise RuntimeError("Class values must be smaller than num_classes.")
     out = queue.result((*self.sizes, num_classes), dtypes.int64)
-    run_elements(queue, mark_classes, out.numel, out, self, out.numel, num_classes)
+    operands = out, self, queue.faults
+    run_elements(queue, mark_classes, out.numel, *operands, out.numel, num_classes)
     return out
 
 
-@device_kernel("int64* int64*", "I I")
-def mark_classes(out, labels, n, classes):
+@device_kernel("int64* int64* int64*", "I I")
+def mark_classes(out, labels, faults, n, classes):
     """A thread owns elements at the distance of the grid."""
     i = I(cuda.grid(1))
     while i < n:
         row = divided(i, classes)
-        out[i] = np.int64(1) if labels[row] == i - row * classes else np.int64(0)
+        at = i - row * classes
+        label = labels[row]
+        out[i] = np.int64(1) if label == at else np.int64(0)
+        if (at == I(0)) & ((label < np.int64(0)) | (label >= np.int64(classes))):
+            note(faults, INDEX, label, classes)
         i = I(i + cuda.gridsize(1))
