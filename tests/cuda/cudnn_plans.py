@@ -12,6 +12,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from typing import Any
 from runtime.backends.cuda.libraries import convolutions, cudnn
 from runtime.backends.cuda.libraries.cudnn import Attribute, Kind
 from runtime.core import dtype as dtypes
-from runtime.kernels.cuda.convolution.convolution_plans import Convolution
+from runtime.kernels.cuda.convolution.convolution_plans import Convolution, Operand
 
 H100 = {
     "deviceName": "NVIDIA H100 80GB HBM3", "deviceVer": 900, "driverVer": 13000, "cudaDeviceId": 0,
@@ -61,6 +62,21 @@ def described_device(library: Any) -> int:
     return cudnn.make(library, Kind.DEVICEPROP, {Attribute.DEVICEPROP_JSON_REPRESENTATION: text})
 
 
+def _convolution(question: dict[str, Any]) -> Convolution:
+    """What is asked for. layouts: of x, w and y, whether channels come last."""
+    *sizes, stride, padding, dilation, alignments = map(tuple, question["geometry"])
+    described = zip(sizes, question["layouts"], alignments, strict=True)
+    operands = [Operand(*each) for each in described]
+    what = Convolution(
+        question["direction"], dtypes.by_name(question["dtype"]), *operands, None, stride,
+        padding, dilation,
+    )  # fmt: skip
+    if not question["bias"]:
+        return what
+    ones = (1,) * len(stride)
+    return what._replace(bias=Operand((1, what.result.sizes[1], *ones), False, 16))
+
+
 def main() -> None:
     """Answer the questions on the standard input."""
     load_driver()
@@ -69,13 +85,17 @@ def main() -> None:
     target = convolutions.target_of_description(described_device(library))
     answers = []
     for question in json.load(sys.stdin):
-        what = Convolution(
-            question["direction"],
-            dtypes.by_name(question["dtype"]),
-            *[tuple(each) for each in question["geometry"]],
+        found = convolutions.plans(
+            library, _convolution(question), frozenset(question["forbidden"]), target
         )
-        found = convolutions.plans(library, what, frozenset(question["forbidden"]), target)
-        answers.append([plan.workspace for plan in islice(found, 3)])
+        with closing(found):
+            kept = list(islice(found, 3))
+        # The graph is gone; plans stand on their configurations alone.
+        size = Attribute.EXECUTION_PLAN_WORKSPACE_SIZE
+        answers.append([cudnn.read(library, plan.descriptor, size, 1)[0] for plan in kept])
+        for plan in kept:
+            library.destroy_descriptor(plan.descriptor)
+            library.destroy_descriptor(plan.config)
     json.dump({"version": library.version(), "workspaces": answers}, sys.stdout)
 
 

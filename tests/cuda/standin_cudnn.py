@@ -11,7 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from runtime.backends.cuda.libraries.convolutions import OPERATIONS, Operation
+from runtime.backends.cuda.libraries.convolution_graphs import OPERATIONS
 from runtime.backends.cuda.libraries.cudnn import Attribute, Kind, NotSupportedError, Type
 from runtime.kernels.cuda.convolution.convolution_plans import FORWARD, INPUT
 from tests.cuda.standin_memory import StandIn
@@ -25,7 +25,11 @@ REFUSED, TENSOR_CORES, ATOMIC, PLAIN = range(4)
 NOTES: dict[int, list[int]] = {REFUSED: [], TENSOR_CORES: [0], ATOMIC: [4], PLAIN: []}
 PROPOSED = {3: (REFUSED, TENSOR_CORES, ATOMIC), 2: (PLAIN,)}
 """By the mode of the heuristics."""
-WORKSPACE = 96
+WORKSPACES = {TENSOR_CORES: 96, ATOMIC: 64, PLAIN: 32}
+"""The bytes in which the engines work."""
+PLANS_BIAS = True
+"""Whether engines add a bias to results."""
+CONFIG = "EXECUTION_PLAN_ENGINE_CONFIG"
 
 
 class StandInCudnn(StandIn):
@@ -66,7 +70,8 @@ class StandInCudnn(StandIn):
         if attribute is Attribute.ENGINE_NUMERICAL_NOTE:
             values: list[int] = NOTES[own.number]
         else:
-            values = {Attribute.EXECUTION_PLAN_WORKSPACE_SIZE: [WORKSPACE]}[attribute]
+            assert attribute is Attribute.EXECUTION_PLAN_WORKSPACE_SIZE
+            values = [WORKSPACES[own.refers[CONFIG][0].engine]]
         held = np.array(values[:count], ELEMENTS[kind])
         ctypes.memmove(address, held.ctypes.data, held.nbytes)
         return len(values)
@@ -80,7 +85,7 @@ class StandInCudnn(StandIn):
         engines = PROPOSED[mode]
         for config, engine in zip(self._given(address, count), engines, strict=False):
             own = self.of_kind(config, "ENGINECFG")
-            own.engine, own.graph, own.finished = engine, graph, True
+            own.engine, own.graph, own.finished = engine, self.objects[graph], True
         return len(engines)
 
     def finalize(self, descriptor: int) -> None:
@@ -88,19 +93,30 @@ class StandInCudnn(StandIn):
         assert not own.finished
         if own.kind == "EXECUTION_PLAN":
             self.makes()
-            config = self.of_kind(own.attributes["EXECUTION_PLAN_ENGINE_CONFIG"][0], "ENGINECFG")
             self.used(own.attributes["EXECUTION_PLAN_HANDLE"][0])
-            if config.engine == REFUSED:
-                raise NotSupportedError
+        own.refers = {
+            name: [self.objects[each] for each in values]
+            for name, values in own.attributes.items()
+            if Attribute[name].value[1] is Type.BACKEND_DESCRIPTOR
+        }
+        if own.kind == "EXECUTION_PLAN" and own.refers[CONFIG][0].engine == REFUSED:
+            raise NotSupportedError
+        if own.kind == "OPERATIONGRAPH":
+            self._check_graph(own)
         own.finished = True
+
+    def _check_graph(self, graph: SimpleNamespace) -> None:
+        """What the library plans: a convolution alone, or a result to which a bias is added."""
+        first, *others = graph.refers["OPERATIONGRAPH_OPS"]
+        assert first.kind in [each.kind.name for each in OPERATIONS.values()]
+        if others and not (PLANS_BIAS and first.kind == OPERATIONS[FORWARD].kind.name):
+            raise NotSupportedError
 
     # -- execution ------------------------------------------------------------------------------
 
     def execute(self, handle: int, plan: int, pack: int) -> None:
         self.used(handle)
-        config = self.objects[
-            self.of_kind(plan, "EXECUTION_PLAN").attributes["EXECUTION_PLAN_ENGINE_CONFIG"][0]
-        ]
+        config = self.of_kind(plan, "EXECUTION_PLAN").refers[CONFIG][0]
         given = self.of_kind(pack, "VARIANT_PACK")
         assert given.finished
         places = dict(
@@ -111,42 +127,57 @@ class StandInCudnn(StandIn):
             )
         )
         (scratch,) = given.attributes["VARIANT_PACK_WORKSPACE"]
-        self.driver.bytes_of(self.driver.entered, scratch, WORKSPACE)
-        operation = self.objects[self.objects[config.graph].attributes["OPERATIONGRAPH_OPS"][0]]
+        self.driver.bytes_of(self.driver.entered, scratch, WORKSPACES[config.engine])
+        operation, *added = config.graph.refers["OPERATIONGRAPH_OPS"]
         direction = next(d for d, each in OPERATIONS.items() if each.kind.name == operation.kind)
         self.calls.append((config.engine, direction))
-        self.driver.do(lambda: self._convolve(direction, operation, places))
 
-    def _convolve(self, direction: str, operation: SimpleNamespace, places: dict[int, int]) -> None:
+        def work() -> None:
+            assert plan in self.objects, "the plan was destroyed"
+            self._convolve(direction, operation, places, added)
+
+        self.driver.do(work)
+
+    def _convolve(
+        self,
+        direction: str,
+        operation: SimpleNamespace,
+        places: dict[int, int],
+        added: list[SimpleNamespace],
+    ) -> None:
         names = OPERATIONS[direction]
-
-        def attribute(name: str) -> Any:
-            return operation.attributes[f"OPERATION_CONVOLUTION_{names.prefix}_{name}"][0]
-
-        assert (attribute("ALPHA"), attribute("BETA")) == (1, 0)
-        x, w, y = self._tensors(names, attribute, places)
-        slide = self.of_kind(attribute("CONV_DESC"), "CONVOLUTION").attributes
+        prefix = f"OPERATION_CONVOLUTION_{names.prefix}_"
+        factors = [operation.attributes[prefix + name] for name in ("ALPHA", "BETA")]
+        assert factors == [[1], [0]]
+        tensors = [operation.refers[prefix + name][0] for name in names.tensors]
+        x, w, y = arrays = [self._array(each, places) for each in tensors]
+        slide = operation.refers[prefix + "CONV_DESC"][0].attributes
         assert slide["CONVOLUTION_CONV_MODE"] == [1]
-        compute = np.float64 if x.dtype == np.float64 else np.float32
+        compute = np.float64 if w.dtype == np.float64 else np.float32
         assert NUMPY_TYPES[slide["CONVOLUTION_COMP_TYPE"][0]] is compute
         result = {FORWARD: y, INPUT: x}.get(direction, w)
         total = np.zeros(result.shape, compute)
-        for seen, taps, made in _taps(direction, slide, (x, w, y), total):
+        for seen, taps, made in _taps(direction, slide, tuple(arrays), total):
             _accumulate(direction, seen, taps, made)
+        for each in added:
+            mode = each.refers["OPERATION_POINTWISE_PW_DESCRIPTOR"][0].attributes
+            assert mode["POINTWISE_MODE"] == [0]
+            x, bias, y = (each.refers[f"OPERATION_POINTWISE_{name}DESC"][0] for name in "XBY")
+            assert x in tensors and x.attributes["TENSOR_IS_VIRTUAL"] == [True]
+            total = total + self._array(bias, places).astype(compute)
+            result = self._array(y, places)
         result[...] = total
 
-    def _tensors(
-        self, names: Operation, attribute: Any, places: dict[int, int]
-    ) -> list[np.ndarray]:
-        arrays = []
-        for name in names.tensors:
-            own = self.of_kind(attribute(name), "TENSOR").attributes
-            address = places[own["TENSOR_UNIQUE_ID"][0]]
-            assert address % own["TENSOR_BYTE_ALIGNMENT"][0] == 0
-            dtype = np.dtype(NUMPY_TYPES[own["TENSOR_DATA_TYPE"][0]])
-            sizes, strides = own["TENSOR_DIMENSIONS"], own["TENSOR_STRIDES"]
-            arrays.append(self.elements(address, dtype, tuple(sizes), tuple(strides)))
-        return arrays
+    def _array(self, tensor: SimpleNamespace, places: dict[int, int]) -> np.ndarray:
+        """A tensor in memory, or between two operations."""
+        own = tensor.attributes
+        dtype = np.dtype(NUMPY_TYPES[own["TENSOR_DATA_TYPE"][0]])
+        sizes, strides = own["TENSOR_DIMENSIONS"], own["TENSOR_STRIDES"]
+        if own["TENSOR_IS_VIRTUAL"][0]:
+            return np.zeros(sizes, dtype)
+        address = places[own["TENSOR_UNIQUE_ID"][0]]
+        assert address % own["TENSOR_BYTE_ALIGNMENT"][0] == 0
+        return self.elements(address, dtype, tuple(sizes), tuple(strides))
 
 
 def _taps(

@@ -107,11 +107,28 @@ def test_long_sums_are_cut_into_slices(emulated, monkeypatch):
 
 
 @pytest.mark.usefixtures("emulated")
-def test_any_memory_layout():
-    x, w = randn(2, 4, 5, 3), randn(3, 3, 2, 2)
-    seen, turned = x.permute(0, 3, 1, 2), w.transpose(2, 3)
-    on_cuda = x.cuda().permute(0, 3, 1, 2), w.cuda().transpose(2, 3)
-    assert torch.allclose(F.conv2d(*on_cuda).cpu(), F.conv2d(seen, turned), atol=1e-5)
+@pytest.mark.parametrize("function", [F.conv2d, F.conv_transpose2d])
+@pytest.mark.parametrize("taps", [1, 2])
+def test_any_memory_layout(function, taps):
+    x, w, b = randn(2, 4, 5, 3), randn(3, 3, taps, taps), randn(6)
+    leaves = x.permute(0, 3, 1, 2), w.transpose(2, 3), b[::2]
+    on_cuda = x.cuda().permute(0, 3, 1, 2), w.cuda().transpose(2, 3), b.cuda()[::2]
+    for each in (*leaves, *on_cuda):
+        each.requires_grad_()
+    got, expected = function(*on_cuda), function(*leaves)
+    assert torch.allclose(got.cpu(), expected, atol=1e-5)
+    weights = randn(*expected.permute(0, 2, 3, 1).shape)
+    ours = torch.autograd.grad(got, on_cuda, weights.cuda().permute(0, 3, 1, 2))
+    theirs = torch.autograd.grad(expected, leaves, weights.permute(0, 3, 1, 2))
+    for mine, wanted in zip(ours, theirs, strict=True):
+        assert torch.allclose(mine.cpu(), wanted, rtol=1e-4, atol=1e-4)
+
+
+def test_one_tap_reads_channels_that_come_last(emulated):
+    x, w = randn(2, 4, 4, 3).cuda().permute(0, 3, 1, 2), randn(5, 3, 1, 1).cuda()
+    before = len(emulated.named("launch"))
+    F.conv2d(x, w)
+    assert len(emulated.named("launch")) == before
 
 
 # -- compiled ------------------------------------------------------------------------------------

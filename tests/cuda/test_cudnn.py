@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 import torchgen_out as torch
-from runtime.backends.cuda import availability
-from runtime.backends.cuda.libraries import cudnn, loading
+from runtime import errors
+from runtime.backends.cuda import availability, memory
+from runtime.backends.cuda.libraries import convolutions, cudnn, loading
 from runtime.backends.flags import cudnn as switches
 from tests.cuda import standin_cudnn
 from tests.cuda.standin_cudnn import ATOMIC, PLAIN, REFUSED, TENSOR_CORES, StandInCudnn
@@ -139,10 +140,113 @@ def test_what_users_ask_about_it(library, monkeypatch):
 
 def test_memory_that_lies_elsewhere_is_told(library):
     """A variant pack is kept as long as addresses are the same."""
-    w, convolutions = torch.ones(1, 1, 1, 2).cuda(), []
+    w, made = torch.ones(1, 1, 1, 2).cuda(), []
     for value in (1.0, 2.0, 3.0):
         x = torch.full((1, 1, 2, 2), value).cuda()
-        convolutions.append((x, F.conv2d(x, w)))
-    assert [y.flatten().tolist() for _, y in convolutions] == [[2.0] * 2, [4.0] * 2, [6.0] * 2]
-    packs = [each for each in library.objects.values() if each.kind == "VARIANT_PACK"]
-    assert len(packs) == 1
+        made.append((x, F.conv2d(x, w)))
+    assert [y.flatten().tolist() for _, y in made] == [[2.0] * 2, [4.0] * 2, [6.0] * 2]
+    assert count(library, "VARIANT_PACK") == 1
+
+
+def count(library, kind):
+    """How many descriptors of a kind there are."""
+    return [each.kind for each in library.objects.values()].count(kind)
+
+
+def test_a_bias_is_added_by_the_same_kernel(library, emulated):
+    x, w, b = randn(2, 3, 5, 5), randn(4, 3, 3, 3), randn(8)[::2]
+    there = [each.cuda() for each in (x, w)]
+    bias = randn(8).cuda()[::2]
+    before = len(emulated.named("launch"))
+    got = F.conv2d(*there, bias)
+    launched = len(emulated.named("launch")) - before
+    assert torch.allclose(got.cpu(), F.conv2d(x, w, b), atol=1e-4)
+    assert launched == 1  # the copy of the bias, which is not dense
+    assert [direction for _, direction in library.calls] == ["forward"]
+
+
+def test_a_bias_that_no_engine_adds(library, monkeypatch):
+    monkeypatch.setattr(standin_cudnn, "PLANS_BIAS", False)
+    x, w, b = randn(2, 3, 5, 5), randn(4, 3, 3, 3), randn(4)
+    for _ in range(2):
+        got = F.conv2d(x.cuda(), w.cuda(), b.cuda())
+        assert torch.allclose(got.cpu(), F.conv2d(x, w, b), atol=1e-4)
+    assert [direction for _, direction in library.calls] == ["forward"] * 2
+    assert count(library, "EXECUTION_PLAN") == 1
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_channels_that_come_last_are_read_where_they_lie(library, emulated, dims):
+    x, w = randn(2, *[5] * dims, 3), randn(4, *[2] * dims, 3)
+    on_cuda = [each.cuda().movedim(-1, 1).requires_grad_() for each in (x, w)]
+    leaves = [each.movedim(-1, 1).requires_grad_() for each in (x, w)]
+    weights = randn(2, *[4] * dims, 4)
+    function = getattr(F, f"conv{dims}d")
+    there = weights.cuda().movedim(-1, 1)
+    before = len(emulated.named("launch"))
+    got = function(*on_cuda)
+    gradients = torch.autograd.grad(got, on_cuda, there)
+    assert len(emulated.named("launch")) == before
+    expected = function(*leaves)
+    assert torch.allclose(got.cpu(), expected, atol=1e-4)
+    theirs = torch.autograd.grad(expected, leaves, weights.movedim(-1, 1))
+    for ours, wanted in zip(gradients, theirs, strict=True):
+        assert torch.allclose(ours.cpu(), wanted, rtol=1e-4, atol=1e-4)
+
+
+def test_only_a_plan_and_its_configuration_are_kept(library, monkeypatch):
+    monkeypatch.setattr(standin_cudnn, "PLANS_BIAS", False)
+    switches.benchmark = True
+    x, w = randn(2, 3, 5, 5).cuda(), randn(4, 3, 3, 3).cuda()
+    F.conv2d(x, w, randn(4).cuda())
+    kinds = sorted(each.kind for each in library.objects.values())
+    assert kinds == ["ENGINECFG", "EXECUTION_PLAN", "VARIANT_PACK", "library"]
+
+
+def test_plans_that_are_not_used_are_given_back(library, emulated, monkeypatch):
+    monkeypatch.setattr(convolutions, "PLANS_KEPT", 2)
+    w, x = randn(1, 1, 2, 2).cuda(), randn(1, 1, 3, 3)
+    there, graph = x.cuda(), torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = F.conv2d(there, w)
+    waits = len(emulated.named("synchronize"))
+    for size in (4, 5, 6, 7):
+        F.conv2d(randn(1, 1, size, size).cuda(), w)
+    assert count(library, "EXECUTION_PLAN") == count(library, "VARIANT_PACK") == 3
+    assert len(emulated.named("synchronize")) == waits + 2  # before each that is given back
+    graph.replay()
+    assert torch.allclose(result.cpu(), F.conv2d(x, w.cpu()), atol=1e-4)
+
+
+def test_a_plan_of_less_memory_where_there_is_no_more(library, emulated, monkeypatch):
+    x, w = randn(2, 3, 5, 5).cuda(), randn(4, 3, 3, 3).cuda()
+    F.conv2d(x, w)
+    limit, allocate = [80], memory.empty
+
+    def empty(sizes, dtype, index):
+        if dtype is torch.uint8 and sizes[0] > limit[0]:
+            raise torch.OutOfMemoryError
+        return allocate(sizes, dtype, index)
+
+    monkeypatch.setattr(memory, "empty", empty)
+    for limit[0] in (80, 40, 10):
+        got = F.conv2d(x, w)
+        assert torch.allclose(got.cpu(), F.conv2d(x.cpu(), w.cpu()), atol=1e-4)
+    assert [engine for engine, _ in library.calls] == [TENSOR_CORES, ATOMIC, PLAIN]
+    assert count(library, "EXECUTION_PLAN") == 0
+
+
+def test_an_engine_that_fails_to_be_compiled_is_left_out(library, monkeypatch):
+    finalize = StandInCudnn.finalize
+
+    def fail(self, descriptor):
+        if self.objects[descriptor].kind == "EXECUTION_PLAN" and not failed:
+            failed.append(descriptor)
+            raise errors.library_call_failed("cuDNN", "cudnnBackendFinalize", "4001", 4001)
+        finalize(self, descriptor)
+
+    failed: list[int] = []
+    monkeypatch.setattr(standin_cudnn, "PROPOSED", {3: (TENSOR_CORES, ATOMIC), 2: ()})
+    monkeypatch.setattr(StandInCudnn, "finalize", fail)
+    convolve()
+    assert failed and [engine for engine, _ in library.calls] == [ATOMIC]

@@ -20,7 +20,14 @@ from typing import Any
 
 import pytest
 
-from runtime.backends.cuda.libraries import convolutions, cublaslt, cudnn, loading
+from runtime.backends.cuda.libraries import (
+    convolution_graphs,
+    convolutions,
+    cublaslt,
+    cudnn,
+    loading,
+)
+from runtime.kernels.cuda.convolution.convolution_plans import FORWARD, INPUT, WEIGHT
 from tests.cuda.library_standins import STAND_INS
 from tests.cuda.standin_cublas import StandInCublasLt, bytes_of
 from tests.cuda.standin_memory import StandIn
@@ -185,6 +192,15 @@ VOLUME = ((2, 4, 6, 7, 8), (8, 4, 3, 3, 3), (2, 8, 6, 5, 6), (1, 1, 1), (1, 0, 0
           (16, 16, 16))  # fmt: skip
 
 
+PLAIN = (False, False, False)
+LAYOUTS = {
+    FORWARD: ((True, False, False), (True, True, False)),
+    INPUT: ((False, False, True),),
+    WEIGHT: ((True, False, False), (True, False, True)),
+}
+"""In which operands channels come last: never in the result, which is ours."""
+
+
 def test_cudnn_plans_our_convolutions_for_a_device_that_is_not_there():
     _header()
     if not shutil.which("cc"):
@@ -192,12 +208,15 @@ def test_cudnn_plans_our_convolutions_for_a_device_that_is_not_there():
     exact = [convolutions.DOWN_CONVERT_INPUTS, convolutions.TENSOR_CORE,
              convolutions.NONDETERMINISTIC]  # fmt: skip
     questions = [
-        {"direction": direction, "dtype": dtype, "geometry": geometry, "forbidden": forbidden}
-        for direction in convolutions.OPERATIONS
+        {"direction": direction, "dtype": dtype, "geometry": geometry, "forbidden": forbidden,
+         "layouts": layouts, "bias": bias}
+        for direction in convolution_graphs.OPERATIONS
         for dtype in cudnn.DATA_TYPES
         for geometry in (IMAGE, GROUPS, VOLUME)
         for forbidden in ([], exact)
-    ]
+        for layouts in (PLAIN, *LAYOUTS[direction])
+        for bias in ([False, True] if direction == FORWARD else [False])
+    ]  # fmt: skip
     program = subprocess.run(
         [sys.executable, "-m", "tests.cuda.cudnn_plans"],
         input=json.dumps(questions), capture_output=True, text=True,

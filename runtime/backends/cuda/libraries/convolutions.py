@@ -8,49 +8,36 @@ forbid are left out.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from functools import partial
 from itertools import islice
+from math import inf
 from typing import Any, NamedTuple
 
+from runtime import errors
 from runtime.backends.cuda import driver, streams
 from runtime.backends.cuda.libraries import cudnn, loading
+from runtime.backends.cuda.libraries.convolution_graphs import Graph
 from runtime.backends.cuda.libraries.cudnn import (
     DATA_TYPES,
     Attribute,
     Kind,
     NotSupportedError,
-    Type,
 )
+from runtime.backends.cuda.libraries.kept import Kept
 from runtime.backends.flags import cudnn as switches
 from runtime.core import dtype as dtypes
-from runtime.core import shape as shapes
-from runtime.kernels.cuda.convolution.convolution_plans import FORWARD, INPUT, WEIGHT, Convolution
+from runtime.kernels.cuda.convolution.convolution_plans import Convolution
 from runtime.kernels.cuda.queue import Array, Queue
 
-CROSS_CORRELATION = 1
-"""cudnnConvolutionMode_t: kernels are not mirrored."""
 HEURISTICS = 3, 2
 """cudnnBackendHeurMode_t: decision trees first, then what works without being chosen."""
 TENSOR_CORE, DOWN_CONVERT_INPUTS, REDUCED_PRECISION_REDUCTION, NONDETERMINISTIC = 0, 1, 2, 4
 """cudnnBackendNumericalNote_t, of engines."""
+PLANS_KEPT = 1024
 NOTES = 16
 """Room for the notes of an engine; there are fewer kinds."""
-
-
-class Operation(NamedTuple):
-    """The descriptor of a direction, and what its attributes are called."""
-
-    kind: Kind
-    prefix: str
-    tensors: tuple[str, str, str]
-
-
-OPERATIONS = {
-    FORWARD: Operation(Kind.OPERATION_CONVOLUTION_FORWARD, "FORWARD", ("X", "W", "Y")),
-    INPUT: Operation(Kind.OPERATION_CONVOLUTION_BACKWARD_DATA, "BWD_DATA", ("DX", "W", "DY")),
-    WEIGHT: Operation(Kind.OPERATION_CONVOLUTION_BACKWARD_FILTER, "BWD_FILTER", ("X", "DW", "DY")),
-}
 
 
 class Target(NamedTuple):
@@ -81,10 +68,12 @@ def target_of_description(device: int) -> Target:
 
 
 class Plan(NamedTuple):
-    """How a convolution is computed. workspace: the bytes in which it works."""
+    """How a convolution is computed. workspace: the bytes in which it works. config: of its engine,
+    a descriptor."""
 
     descriptor: int
     workspace: int
+    config: int
 
 
 class Convolutions:
@@ -94,52 +83,99 @@ class Convolutions:
         self.index = index
         self._library = loading.optional(cudnn.NAME, cudnn.find)
         self._handle = 0
-        self._plans: dict[Any, Plan | None] = {}
+        self._plans = Kept(PLANS_KEPT, self._forget)
         self._packs: dict[int, tuple[tuple[int, ...], int]] = {}
         self._lock = threading.Lock()
 
-    def run(self, queue: Queue, what: Convolution, x: Array, w: Array, y: Array) -> bool:
-        """Compute in the current stream; return False where the library is absent or cannot."""
-        if self._library is None or not switches.enabled or what.dtype.name not in DATA_TYPES:
-            return False
+    def takes(self, dtype: dtypes.dtype) -> bool:
+        """Whether the library is there, switched on, and convolves such elements."""
+        return self._library is not None and switches.enabled and dtype.name in DATA_TYPES
+
+    def run(self, queue: Queue, what: Convolution, arrays: Sequence[Array]) -> bool:
+        """Compute one of x, w and y from the others, and from a bias if there is a fourth.
+
+        In the current stream. Returns False where the library cannot, or not in what memory is
+        left.
+        """
         driver.current().enter(self.index)
         with self._lock:  # a handle has one stream
             if not self._handle:
                 with loading.making(self.index):
                     self._handle = self._library.create()
             self._library.set_stream(self._handle, streams.current_handle(self.index))
-            execute = partial(self._execute, queue, (x.address, w.address, y.address))
-            plan = self._plan(what, execute)
-            if plan is None:
-                return False
-            execute(plan)
-        return True
+            execute = partial(self._execute, queue, tuple([each.address for each in arrays]))
+            measured = switches.benchmark and not driver.is_capturing()
+            key = what, forbidden_notes(what.dtype), measured
+            plan = self._plans.find(key, partial(self._choose, *key, execute))
+            while plan is not None:
+                try:
+                    execute(plan)
+                    return True
+                except errors.OutOfMemoryError:
+                    plan = self._plans.replace(key, self._smaller(plan, *key))
+        return False
 
-    def _plan(self, what: Convolution, execute: Callable[[Plan], None]) -> Plan | None:
-        measured = switches.benchmark and not driver.is_capturing()
-        forbidden = forbidden_notes(what.dtype)
-        key = what, forbidden, measured
-        if key not in self._plans:
-            found = plans(self._library, what, forbidden, target_of_handle(self._handle))
-            with loading.making(self.index):
-                tried = list(islice(found, (switches.benchmark_limit or None) if measured else 1))
-            self._plans[key] = self._fastest(tried, execute) if measured else [*tried, None][0]
-        return self._plans[key]
-
-    def _fastest(self, tried: list[Plan], execute: Callable[[Plan], None]) -> Plan | None:
-        """Run every plan twice, the second time by the clock."""
-        times = []
+    def _choose(
+        self,
+        what: Convolution,
+        forbidden: frozenset[int],
+        measured: bool,
+        execute: Callable[[Plan], None],
+    ) -> Plan | None:
+        """The plan that the library thinks best or, measured, the fastest of several."""
+        limit = (switches.benchmark_limit or None) if measured else 1
+        tried = self._made(what, forbidden, lambda found: list(islice(found, limit)))
+        if not tried:
+            return None
+        chosen = self._fastest(tried, execute) if measured else tried[0]
         for plan in tried:
-            start, end = (streams.Event(enable_timing=True) for _ in range(2))
+            if plan is not chosen:
+                self._give_back(plan)
+        return chosen
+
+    def _smaller(
+        self, plan: Plan, what: Convolution, forbidden: frozenset[int], measured: bool
+    ) -> Plan | None:
+        """The first plan that works in less memory."""
+
+        def search(found: Iterator[Plan]) -> Plan | None:
+            for other in found:
+                if other.workspace < plan.workspace:
+                    return other
+                self._give_back(other)
+            return None
+
+        return self._made(what, forbidden, search)
+
+    def _made(
+        self, what: Convolution, forbidden: frozenset[int], take: Callable[[Iterator[Plan]], Any]
+    ) -> Any:
+        """What is taken of the plans of a convolution."""
+        target = target_of_handle(self._handle)
+        with (
+            loading.making(self.index),
+            closing(plans(self._library, what, forbidden, target)) as found,
+        ):
+            return take(found)
+
+    def _fastest(self, tried: list[Plan], execute: Callable[[Plan], None]) -> Plan:
+        """Run every plan twice, the second time by the clock."""
+        times = [self._time(plan, execute) for plan in tried]
+        return tried[times.index(min(times))]
+
+    def _time(self, plan: Plan, execute: Callable[[Plan], None]) -> float:
+        start, end = (streams.Event(enable_timing=True) for _ in range(2))
+        try:
             execute(plan)
             start.record(streams.current_stream(self.index))
             execute(plan)
-            end.record(streams.current_stream(self.index))
-            end.synchronize()
-            times.append(start.elapsed_time(end))
-        return tried[times.index(min(times))] if tried else None
+        except errors.OutOfMemoryError:
+            return inf
+        end.record(streams.current_stream(self.index))
+        end.synchronize()
+        return start.elapsed_time(end)
 
-    def _execute(self, queue: Queue, places: tuple[int, int, int], plan: Plan) -> None:
+    def _execute(self, queue: Queue, places: tuple[int, ...], plan: Plan) -> None:
         scratch = queue.empty((plan.workspace,), dtypes.uint8).address if plan.workspace else 0
         self._library.execute(self._handle, plan.descriptor, self._pack(plan, (*places, scratch)))
 
@@ -154,6 +190,18 @@ class Convolutions:
         self._packs[plan.descriptor] = places, made
         return made
 
+    def _forget(self, plan: Plan | None) -> None:
+        """Give a plan back when the device does not work by it any more."""
+        if plan is not None:
+            driver.current().synchronize(self.index)
+            self._give_back(plan)
+
+    def _give_back(self, plan: Plan) -> None:
+        kept = self._packs.pop(plan.descriptor, None)
+        packs = [] if kept is None else [kept[1]]
+        for descriptor in (*packs, plan.descriptor, plan.config):
+            self._library.destroy_descriptor(descriptor)
+
 
 def forbidden_notes(dtype: dtypes.dtype) -> frozenset[int]:
     """Return what engines may not do, as the switches stand."""
@@ -167,17 +215,38 @@ def forbidden_notes(dtype: dtypes.dtype) -> frozenset[int]:
 
 def plans(
     library: Any, what: Convolution, forbidden: frozenset[int], target: Target
-) -> Iterator[Plan]:
-    """Yield the plans of a convolution, those first that the library believes to be fast."""
+) -> Generator[Plan, None, None]:
+    """Yield the plans of a convolution, those first that the library believes to be fast.
+
+    Whoever takes a plan gives it back, and its configuration.
+    """
     try:
-        graph = _graph(library, what, target)
+        graph = Graph(library, what, target.graph)
     except NotSupportedError:
         return
-    for mode in HEURISTICS:
-        for config in _configurations(library, graph, mode, target):
-            plan = _planned(library, config, forbidden, target)
-            if plan is not None:
+    try:
+        for mode in HEURISTICS:
+            yield from _proposed(library, graph.descriptor, mode, forbidden, target)
+    finally:
+        graph.give_back()
+
+
+def _proposed(
+    library: Any, graph: int, mode: int, forbidden: frozenset[int], target: Target
+) -> Iterator[Plan]:
+    """The plans of those configurations that one of the library's heuristics proposes."""
+    configs = _configurations(library, graph, mode, target)
+    try:
+        while configs:
+            plan = _planned(library, configs[0], forbidden, target)
+            config = configs.pop(0)
+            if plan is None:
+                library.destroy_descriptor(config)
+            else:
                 yield plan
+    finally:
+        for config in configs:
+            library.destroy_descriptor(config)
 
 
 def _planned(library: Any, config: int, forbidden: frozenset[int], target: Target) -> Plan | None:
@@ -185,15 +254,16 @@ def _planned(library: Any, config: int, forbidden: frozenset[int], target: Targe
     engine = Attribute.ENGINECFG_ENGINE
     (found,) = cudnn.read_descriptors(library, config, engine, Kind.ENGINE, 1)
     notes = cudnn.read(library, found, Attribute.ENGINE_NUMERICAL_NOTE, NOTES)
+    library.destroy_descriptor(found)
     if not forbidden.isdisjoint(notes):
         return None
     values = {**target.plan, Attribute.EXECUTION_PLAN_ENGINE_CONFIG: [config]}
     try:
         made = cudnn.make(library, Kind.EXECUTION_PLAN, values)
-    except NotSupportedError:
+    except errors.LibraryError:  # an engine may fail to be compiled: the next one is as good
         return None
     (size,) = cudnn.read(library, made, Attribute.EXECUTION_PLAN_WORKSPACE_SIZE, 1)
-    return Plan(made, size)
+    return Plan(made, size, config)
 
 
 def _configurations(library: Any, graph: int, mode: int, target: Target) -> list[int]:
@@ -209,59 +279,6 @@ def _configurations(library: Any, graph: int, mode: int, target: Target) -> list
         return []
     results = Attribute.ENGINEHEUR_RESULTS
     count = cudnn.count(library, heuristics, results)
-    return cudnn.read_descriptors(library, heuristics, results, Kind.ENGINECFG, count)
-
-
-# -- descriptors of the operation ------------------------------------------------------------------
-
-
-def _graph(library: Any, what: Convolution, target: Target) -> int:
-    """A graph of one operation: result = 1 * convolution + 0 * result."""
-    kind, prefix, names = OPERATIONS[what.direction]
-    sizes = zip(cudnn.TENSORS.tolist(), (what.x, what.w, what.y), what.alignments, strict=True)
-    tensors = [_tensor(library, what.dtype, *each) for each in sizes]
-    convolution = cudnn.make(library, Kind.CONVOLUTION, _slide(what))
-    operation = library.create_descriptor(kind)
-    scale = Type.DOUBLE if what.dtype is dtypes.float64 else Type.FLOAT
-
-    def set_attribute(name: str, value: Any, stored: Type | None = None) -> None:
-        attribute = Attribute[f"OPERATION_CONVOLUTION_{prefix}_{name}"]
-        cudnn.write(library, operation, attribute, [value], stored)
-
-    set_attribute("CONV_DESC", convolution)
-    for name, tensor in zip(names, tensors, strict=True):
-        set_attribute(name, tensor)
-    set_attribute("ALPHA", 1, scale)
-    set_attribute("BETA", 0, scale)
-    library.finalize(operation)
-    values = {**target.graph, Attribute.OPERATIONGRAPH_OPS: [operation]}
-    return cudnn.make(library, Kind.OPERATIONGRAPH, values)
-
-
-def _tensor(
-    library: Any, dtype: dtypes.dtype, number: int, sizes: tuple[int, ...], alignment: int
-) -> int:
-    return cudnn.make(
-        library,
-        Kind.TENSOR,
-        {
-            Attribute.TENSOR_DATA_TYPE: [DATA_TYPES[dtype.name]],
-            Attribute.TENSOR_DIMENSIONS: sizes,
-            Attribute.TENSOR_STRIDES: shapes.contiguous_strides(sizes),
-            Attribute.TENSOR_UNIQUE_ID: [number],
-            Attribute.TENSOR_BYTE_ALIGNMENT: [alignment],
-        },
-    )
-
-
-def _slide(what: Convolution) -> dict[Attribute, Any]:
-    """How the kernel moves, and the type in which is added up."""
-    return {
-        Attribute.CONVOLUTION_COMP_TYPE: [DATA_TYPES[what.dtype.opmath.name]],
-        Attribute.CONVOLUTION_CONV_MODE: [CROSS_CORRELATION],
-        Attribute.CONVOLUTION_SPATIAL_DIMS: [len(what.stride)],
-        Attribute.CONVOLUTION_DILATIONS: what.dilation,
-        Attribute.CONVOLUTION_FILTER_STRIDES: what.stride,
-        Attribute.CONVOLUTION_PRE_PADDINGS: what.padding,
-        Attribute.CONVOLUTION_POST_PADDINGS: what.padding,
-    }
+    found = cudnn.read_descriptors(library, heuristics, results, Kind.ENGINECFG, count)
+    library.destroy_descriptor(heuristics)
+    return found

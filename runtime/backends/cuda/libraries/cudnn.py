@@ -10,7 +10,7 @@ import ctypes
 from collections.abc import Mapping, Sequence
 from enum import Enum, IntEnum
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,7 @@ ROOM = 1024
 class Kind(IntEnum):
     """cudnnBackendDescriptorType_t."""
 
+    POINTWISE = 0
     CONVOLUTION = 1
     ENGINE = 2
     ENGINECFG = 3
@@ -39,6 +40,7 @@ class Kind(IntEnum):
     OPERATION_CONVOLUTION_FORWARD = 10
     OPERATION_CONVOLUTION_BACKWARD_FILTER = 11
     OPERATION_CONVOLUTION_BACKWARD_DATA = 12
+    OPERATION_POINTWISE = 13
     OPERATIONGRAPH = 15
     VARIANT_PACK = 16
     TENSOR = 17
@@ -50,6 +52,7 @@ class Type(Enum):
 
     HANDLE = 0, np.uintp
     DATA_TYPE = 1, np.int32
+    BOOLEAN = 2, np.bool_
     INT64 = 3, np.int64
     FLOAT = 4, np.float32
     DOUBLE = 5, np.float64
@@ -57,6 +60,7 @@ class Type(Enum):
     CONVOLUTION_MODE = 7, np.int32
     HEUR_MODE = 8, np.int32
     NUMERICAL_NOTE = 11, np.int32
+    POINTWISE_MODE = 14, np.int32
     BACKEND_DESCRIPTOR = 15, np.uintp
     CHAR = 24, np.uint8
 
@@ -64,6 +68,8 @@ class Type(Enum):
 class Attribute(Enum):
     """cudnnBackendAttributeName_t, and the type of each."""
 
+    POINTWISE_MODE = 0, Type.POINTWISE_MODE
+    POINTWISE_MATH_PREC = 1, Type.DATA_TYPE
     CONVOLUTION_COMP_TYPE = 100, Type.DATA_TYPE
     CONVOLUTION_CONV_MODE = 101, Type.CONVOLUTION_MODE
     CONVOLUTION_DILATIONS = 102, Type.INT64
@@ -98,6 +104,10 @@ class Attribute(Enum):
     OPERATION_CONVOLUTION_BWD_FILTER_DW = 715, Type.BACKEND_DESCRIPTOR
     OPERATION_CONVOLUTION_BWD_FILTER_X = 716, Type.BACKEND_DESCRIPTOR
     OPERATION_CONVOLUTION_BWD_FILTER_DY = 717, Type.BACKEND_DESCRIPTOR
+    OPERATION_POINTWISE_PW_DESCRIPTOR = 750, Type.BACKEND_DESCRIPTOR
+    OPERATION_POINTWISE_XDESC = 751, Type.BACKEND_DESCRIPTOR
+    OPERATION_POINTWISE_BDESC = 752, Type.BACKEND_DESCRIPTOR
+    OPERATION_POINTWISE_YDESC = 753, Type.BACKEND_DESCRIPTOR
     OPERATIONGRAPH_HANDLE = 800, Type.HANDLE
     OPERATIONGRAPH_OPS = 801, Type.BACKEND_DESCRIPTOR
     TENSOR_BYTE_ALIGNMENT = 900, Type.INT64
@@ -105,6 +115,7 @@ class Attribute(Enum):
     TENSOR_DIMENSIONS = 902, Type.INT64
     TENSOR_STRIDES = 903, Type.INT64
     TENSOR_UNIQUE_ID = 906, Type.INT64
+    TENSOR_IS_VIRTUAL = 907, Type.BOOLEAN
     VARIANT_PACK_UNIQUE_IDS = 1000, Type.INT64
     VARIANT_PACK_DATA_POINTERS = 1001, Type.VOID_PTR
     VARIANT_PACK_WORKSPACE = 1003, Type.VOID_PTR
@@ -224,23 +235,38 @@ def find() -> Cudnn | None:
 
 # -- descriptors -----------------------------------------------------------------------------------
 
-Values = Mapping[Attribute, Sequence[Any]]
+
+class Stored(NamedTuple):
+    """Elements of a type that an attribute may have besides the usual one."""
+
+    elements: Sequence[Any]
+    type: Type
+
+
+Values = Mapping[Attribute, Sequence[Any] | Stored]
 
 
 def make(library: Any, kind: Kind, values: Values) -> int:
-    """Return a finished descriptor."""
+    """Return a finished descriptor.
+
+    Raises: LibraryError, above all NotSupportedError.
+    """
     made = int(library.create_descriptor(kind))
-    for name, elements in values.items():
-        write(library, made, name, elements)
-    library.finalize(made)
+    try:
+        for name, elements in values.items():
+            write(library, made, name, elements)
+        library.finalize(made)
+    except errors.LibraryError:
+        library.destroy_descriptor(made)
+        raise
     return made
 
 
 _UNIQUE_IDS, _INT64 = Attribute.VARIANT_PACK_UNIQUE_IDS.value[0], Type.INT64.value[0]
 _POINTERS, _VOID_PTR = Attribute.VARIANT_PACK_DATA_POINTERS.value[0], Type.VOID_PTR.value[0]
 _WORKSPACE, _PACK = Attribute.VARIANT_PACK_WORKSPACE.value[0], int(Kind.VARIANT_PACK)
-TENSORS = np.array((1, 2, 3), np.int64)
-"""The numbers of the tensors of an operation, which has three."""
+TENSORS = np.array((1, 2, 3, 4), np.int64)
+"""The numbers of the tensors of a graph, which has three, or four with a bias."""
 _TENSORS = int(TENSORS.ctypes.data)
 _Places = ctypes.c_uint64 * (len(TENSORS) + 1)
 
@@ -250,7 +276,7 @@ def make_pack(library: Any, places: Sequence[int]) -> int:
     held = _Places(*places)
     address = ctypes.addressof(held)
     made = int(library.create_descriptor(_PACK))
-    count = len(TENSORS)
+    count = len(places) - 1
     library.set_attribute(made, _UNIQUE_IDS, _INT64, count, _TENSORS)
     library.set_attribute(made, _POINTERS, _VOID_PTR, count, address)
     library.set_attribute(made, _WORKSPACE, _VOID_PTR, 1, address + count * TENSORS.itemsize)
@@ -259,12 +285,13 @@ def make_pack(library: Any, places: Sequence[int]) -> int:
 
 
 def write(
-    library: Any, descriptor: int, attribute: Attribute, elements: Sequence[Any],
-    stored: Type | None = None,
-) -> None:  # fmt: skip
-    """Give a descriptor an attribute. stored: its type where it may have several."""
+    library: Any, descriptor: int, attribute: Attribute, elements: Sequence[Any] | Stored
+) -> None:
+    """Give a descriptor an attribute."""
     number, kind = attribute.value
-    code, element = (stored or kind).value
+    if isinstance(elements, Stored):
+        elements, kind = elements
+    code, element = kind.value
     held = np.array(elements, element)
     library.set_attribute(descriptor, number, code, held.size, held.ctypes.data)
 

@@ -34,9 +34,17 @@ class Kept:
             self._captured[key] = found
         return found
 
+    def replace(self, key: Hashable, made: Any) -> Any:
+        """Keep another for a key; return it."""
+        unused = self._recent.pop(key)
+        if key not in self._captured:
+            self._give_back(unused)
+        self._add(key, made)
+        return made
+
     def _add(self, key: Hashable, made: Any) -> None:
         self._recent[key] = made
-        while len(self._recent) > self._most:
+        while len(self._recent) > self._most and not driver.is_capturing():
             oldest, unused = self._recent.popitem(last=False)
             if oldest not in self._captured:
                 self._give_back(unused)

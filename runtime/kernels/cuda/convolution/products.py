@@ -13,7 +13,13 @@ from typing import Any
 
 from runtime.kernels.cpu.convolution.products import Geometry, geometry_of
 from runtime.kernels.cuda.convolution import lattice_product
-from runtime.kernels.cuda.convolution.convolution_plans import FORWARD, INPUT, WEIGHT, described
+from runtime.kernels.cuda.convolution.convolution_plans import (
+    FORWARD,
+    INPUT,
+    WEIGHT,
+    described,
+    is_channels_last,
+)
 from runtime.kernels.cuda.convolution.lattice_product import SIDE, TILE_N, Form
 from runtime.kernels.cuda.direct import LibraryQueue as Queue
 from runtime.kernels.cuda.direct import direct, turned
@@ -48,7 +54,8 @@ def convolution(
     """Write the convolution, or the transposed one, plus the bias of each channel."""
     geometry = geometry_of(out.ndim, stride, padding, dilation, groups)
     function = product_transposed if transposed else product
-    function(queue, spatial(out), _dense(queue, input), _dense(queue, weight), bias, geometry)
+    bias = None if bias is None else contiguous(queue, bias)
+    function(queue, spatial(out), _laid(queue, input), _laid(queue, weight), bias, geometry)
 
 
 @direct
@@ -67,7 +74,7 @@ def convolution_grad_input(
     """Write the gradient of a convolution with respect to its input."""
     geometry = geometry_of(out.ndim, stride, padding, dilation, groups)
     function = product if transposed else product_transposed
-    function(queue, spatial(out), _dense(queue, grad_output), _dense(queue, weight), None, geometry)
+    function(queue, spatial(out), _laid(queue, grad_output), _laid(queue, weight), None, geometry)
 
 
 @direct
@@ -85,18 +92,25 @@ def convolution_grad_weight(
 ) -> None:
     """Write the gradient of a convolution with respect to its weight."""
     geometry = geometry_of(out.ndim, stride, padding, dilation, groups)
-    dy, x = _dense(queue, grad_output), _dense(queue, input)
+    dy, x = _laid(queue, grad_output), _laid(queue, input)
     if transposed:
         dy, x = x, dy
     product_weight(queue, spatial(out), dy, x, geometry)
 
 
 def spatial(x: Array) -> Array:
-    """A contiguous array with three spatial dims."""
-    return x.reshaped(*x.sizes[:2], *(1,) * (5 - x.ndim), *x.sizes[2:])
+    """An array with three spatial dims."""
+    ones = (1,) * (5 - x.ndim)
+    sizes, strides = ((*each[:2], *ones, *each[2:]) for each in (x.sizes, x.strides))
+    return x.at(0, sizes, strides)
 
 
-def _dense(queue: Queue, x: Array) -> Array:
+def _laid(queue: Queue, x: Array) -> Array:
+    """An array with three spatial dims: as it lies, its channels before the places or after them,
+    or else copied."""
+    seen = spatial(x)
+    if seen.is_contiguous or is_channels_last(seen):
+        return seen
     return spatial(contiguous(queue, x))
 
 
@@ -110,9 +124,9 @@ def product(
     if _is_matrix_product(w, geometry):
         _multiply_places(queue, y, x, _rows(w), bias)
         return
-    if _by_library(queue, FORWARD, x, w, y, geometry):
-        _add_bias(queue, y, bias)
+    if _by_library(queue, FORWARD, (x, w, y), bias, geometry):
         return
+    x, w = (contiguous(queue, each) for each in (x, w))
     groups, inputs, taps = geometry.groups, w.sizes[1], prod(w.sizes[2:])
     outputs, places, volume = w.sizes[0] // groups, prod(y.sizes[2:]), prod(x.sizes[2:])
     numbers = {
@@ -135,9 +149,9 @@ def product_transposed(
     if _is_matrix_product(w, geometry) and x.sizes[2:] == y.sizes[2:]:
         _multiply_places(queue, x, y, turned(_rows(w)), bias)
         return
-    if _by_library(queue, INPUT, x, w, y, geometry):
-        _add_bias(queue, x, bias)
+    if _by_library(queue, INPUT, (x, w, y), bias, geometry):
         return
+    y, w = (contiguous(queue, each) for each in (y, w))
     groups, inputs, taps = geometry.groups, w.sizes[1], prod(w.sizes[2:])
     outputs, places, volume = w.sizes[0] // groups, prod(y.sizes[2:]), prod(x.sizes[2:])
     numbers = {
@@ -157,8 +171,9 @@ def product_transposed(
 def product_weight(queue: Queue, w: Array, y: Array, x: Array, geometry: Geometry) -> None:
     """w = the sum over images and places of y times what each tap sees of x: rows are outputs,
     columns inputs and taps."""
-    if _by_library(queue, WEIGHT, x, w, y, geometry):
+    if _by_library(queue, WEIGHT, (x, w, y), None, geometry):
         return
+    y, x = (contiguous(queue, each) for each in (y, x))
     groups, inputs, taps = geometry.groups, w.sizes[1], prod(w.sizes[2:])
     outputs, places, volume = w.sizes[0] // groups, prod(y.sizes[2:]), prod(x.sizes[2:])
     numbers = {
@@ -177,18 +192,31 @@ def product_weight(queue: Queue, w: Array, y: Array, x: Array, geometry: Geometr
 
 
 def _by_library(
-    queue: Queue, direction: str, x: Array, w: Array, y: Array, geometry: Geometry
+    queue: Queue,
+    direction: str,
+    arrays: tuple[Array, Array, Array],
+    bias: Array | None,
+    geometry: Geometry,
 ) -> bool:
-    """Let cuDNN compute x, w or y from the others, if it is there and can."""
-    if not (x.numel and w.numel and y.numel):
+    """Let cuDNN compute one of (x, w, y) from the others, if it is there and can.
+
+    A bias is added by the same kernel, or afterwards where none does that: to no gradient.
+    """
+    x, w, y = arrays
+    library = queue.convolutions
+    if not (x.numel and w.numel and y.numel and library.takes(x.dtype)):
         return False
-    return bool(queue.convolutions.run(queue, described(direction, x, w, y, geometry), x, w, y))
-
-
-def _add_bias(queue: Queue, out: Array, bias: Array | None) -> None:
+    if bias is not None and direction == FORWARD:
+        what = described(direction, x, w, y, bias, geometry)
+        if library.run(queue, what, (*arrays, bias)):
+            return True
+    if not library.run(queue, described(direction, x, w, y, None, geometry), arrays):
+        return False
     if bias is not None:
-        column = bias.at(0, (*bias.sizes, 1, 1, 1), (*bias.strides, 0, 0, 0))
+        out = y if direction == FORWARD else x
+        column = bias.at(0, (bias.numel, 1, 1, 1), (1, 0, 0, 0))
         queue.apply(added, out, [out, column.expanded(out.sizes)])
+    return True
 
 
 def added(x, y):  # type: ignore[no-untyped-def]
@@ -289,7 +317,9 @@ def _multiply_places(queue: Queue, y: Array, x: Array, matrix: Array, bias: Arra
     """y[image] = matrix @ x[image] + bias, all images in one call."""
     images, places = y.sizes[0], prod(y.sizes[2:])
     result = y.reshaped(images, y.sizes[1], places)
-    seen = x.reshaped(images, x.sizes[1], places)
+    channels = x.sizes[1]
+    strides = (1, channels) if not x.is_contiguous else (places, 1)
+    seen = x.at(0, (images, channels, places), (channels * places, *strides))
     matrices = matrix.expanded((images, *matrix.sizes[1:]))
     if bias is None:
         multiply(queue, result, matrices, seen)
