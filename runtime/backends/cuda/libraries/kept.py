@@ -8,6 +8,8 @@ from typing import Any
 
 from runtime.backends.cuda import driver
 
+_NOTHING = object()
+
 
 class Kept:
     """Plans by what they are for. What has not been used for long is given back, but for what a
@@ -24,12 +26,12 @@ class Kept:
 
     def find(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What was made for a key, or is made now."""
-        if key in self._recent:
-            self._recent.move_to_end(key)
-            found = self._recent[key]
-        else:
+        found = self._recent.get(key, _NOTHING)
+        if found is _NOTHING:
             found = self._captured[key] if key in self._captured else make()
             self._add(key, found)
+        else:
+            self._recent.move_to_end(key)
         if driver.is_capturing():
             self._captured[key] = found
         return found

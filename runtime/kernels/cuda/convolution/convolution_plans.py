@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from runtime.core import dtype as dtypes
 from runtime.core import shape as shapes
 from runtime.kernels.cpu.convolution.products import Geometry
-from runtime.kernels.cuda.queue import Array, permuted
+from runtime.kernels.cuda.queue import Array
 
 FORWARD, INPUT, WEIGHT = "forward", "input", "weight"
 """y from x and w; x, the gradient, from y and w; w, the gradient, from y and x."""
@@ -61,27 +62,57 @@ class Convolution(NamedTuple):
         return (self.x, self.w, self.y)[RESULT[self.direction]]
 
 
-def is_channels_last(x: Array) -> bool:
-    """Whether the channels of dense memory with three spatial dims come after the places."""
-    return permuted(x, (0, 2, 3, 4, 1)).is_contiguous
+class Seen(NamedTuple):
+    """Memory seen with three spatial dims. is_laid: channels come before the places or after."""
+
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+    is_laid: bool
+
+
+@lru_cache(maxsize=4096)
+def seen(sizes: tuple[int, ...], strides: tuple[int, ...]) -> Seen:
+    """See memory with three spatial dims; those that are missing have size 1."""
+    ones = (1,) * (5 - len(sizes))
+    sizes, strides = ((*each[:2], *ones, *each[2:]) for each in (sizes, strides))
+    is_laid = shapes.is_contiguous(sizes, strides) or _is_channels_last(sizes, strides)
+    return Seen(sizes, strides, is_laid)
+
+
+def _is_channels_last(sizes: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    order = (0, 2, 3, 4, 1)
+    return shapes.is_contiguous([sizes[d] for d in order], [strides[d] for d in order])
 
 
 def described(
     direction: str, x: Array, w: Array, y: Array, bias: Array | None, geometry: Geometry
 ) -> Convolution:
-    """Describe the convolution of arrays with three spatial dims; a depth of 1 is left out."""
+    """Describe the convolution of arrays with three spatial dims, and of a dense bias."""
+    operands = (x, w, y) if bias is None else (x, w, y, bias)
+    alignments = tuple([min(each.address & -each.address, ALIGNMENT) for each in operands])
+    return _described(direction, x.dtype, x[2:], w[2:], y[2:], alignments, geometry)
+
+
+@lru_cache(maxsize=4096)
+def _described(
+    direction: str,
+    dtype: dtypes.dtype,
+    x: tuple[tuple[int, ...], ...],
+    w: tuple[tuple[int, ...], ...],
+    y: tuple[tuple[int, ...], ...],
+    alignments: tuple[int, ...],
+    geometry: Geometry,
+) -> Convolution:
+    """x, w, y: sizes and strides. A depth of 1 is left out."""
     steps = geometry.stride, geometry.padding, geometry.dilation
-    is_flat = all(each.sizes[2] == 1 for each in (x, w, y)) and geometry.padding[0] == 0
-    if is_flat:
-        steps = tuple([each[1:] for each in steps])
-    operands = [_operand(each, is_flat) for each in (x, w, y)]
-    row = None
-    if bias is not None:
-        row = _operand(bias.reshaped(1, bias.numel, 1, 1, 1), is_flat)
-    return Convolution(direction, x.dtype, *operands, row, *steps)
-
-
-def _operand(x: Array, is_flat: bool) -> Operand:
-    sizes = (*x.sizes[:2], *x.sizes[3:]) if is_flat else x.sizes
-    alignment = min(x.address & -x.address, ALIGNMENT)
-    return Operand(sizes, not x.is_contiguous and is_channels_last(x), alignment)
+    is_flat = all(sizes[2] == 1 for sizes, _ in (x, w, y)) and geometry.padding[0] == 0
+    first = 3 if is_flat else 2
+    x, w, y = operands = [
+        Operand((*sizes[:2], *sizes[first:]), not shapes.is_contiguous(sizes, strides), alignment)
+        for (sizes, strides), alignment in zip((x, w, y), alignments, strict=False)
+    ]
+    bias = None
+    if len(alignments) > len(operands):
+        channels = operands[RESULT[direction]].sizes[1]
+        bias = Operand((1, channels, *(1,) * (5 - first)), False, alignments[-1])
+    return Convolution(direction, dtype, x, w, y, bias, *[each[first - 2 :] for each in steps])

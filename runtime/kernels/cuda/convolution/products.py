@@ -18,7 +18,7 @@ from runtime.kernels.cuda.convolution.convolution_plans import (
     INPUT,
     WEIGHT,
     described,
-    is_channels_last,
+    seen,
 )
 from runtime.kernels.cuda.convolution.lattice_product import SIDE, TILE_N, Form
 from runtime.kernels.cuda.direct import LibraryQueue as Queue
@@ -100,18 +100,17 @@ def convolution_grad_weight(
 
 def spatial(x: Array) -> Array:
     """An array with three spatial dims."""
-    ones = (1,) * (5 - x.ndim)
-    sizes, strides = ((*each[:2], *ones, *each[2:]) for each in (x.sizes, x.strides))
-    return x.at(0, sizes, strides)
+    sizes, strides, _ = seen(x.sizes, x.strides)
+    return Array(x.address, x.dtype, sizes, strides)
 
 
 def _laid(queue: Queue, x: Array) -> Array:
     """An array with three spatial dims: as it lies, its channels before the places or after them,
     or else copied."""
-    seen = spatial(x)
-    if seen.is_contiguous or is_channels_last(seen):
-        return seen
-    return spatial(contiguous(queue, x))
+    sizes, strides, is_laid = seen(x.sizes, x.strides)
+    if not is_laid:
+        return spatial(contiguous(queue, x))
+    return Array(x.address, x.dtype, sizes, strides)
 
 
 # The three products. x: (N, C, D, H, W); w: (O, C / groups, KD, KH, KW); y: (N, O, OD, OH, OW).
@@ -319,10 +318,10 @@ def _multiply_places(queue: Queue, y: Array, x: Array, matrix: Array, bias: Arra
     result = y.reshaped(images, y.sizes[1], places)
     channels = x.sizes[1]
     strides = (1, channels) if not x.is_contiguous else (places, 1)
-    seen = x.at(0, (images, channels, places), (channels * places, *strides))
+    places_of_x = x.at(0, (images, channels, places), (channels * places, *strides))
     matrices = matrix.expanded((images, *matrix.sizes[1:]))
     if bias is None:
-        multiply(queue, result, matrices, seen)
+        multiply(queue, result, matrices, places_of_x)
         return
     column = bias.at(0, (*bias.sizes, 1), (*bias.strides, 1))
-    multiply(queue, result, matrices, seen, 1, 1, column.expanded(result.sizes))
+    multiply(queue, result, matrices, places_of_x, 1, 1, column.expanded(result.sizes))
