@@ -10,6 +10,7 @@ import torchgen_out as torch
 from runtime.backends.cuda.libraries import cublaslt
 from runtime.kernels.cuda import rows
 from runtime.kernels.cuda.compiling import compiler
+from runtime.kernels.cuda.products import matrix_plans
 from tests import harness
 from tests.cuda.compiling import check
 from tests.cuda.standin_cublas import NOT_SUPPORTED, StandInCublasLt
@@ -88,9 +89,8 @@ def test_layouts_are_told_to_the_library(libraries, emulated, first, second):
     assert torch.allclose(result.cpu(), a @ b, atol=1e-5)
     (product,) = products(libraries)
     # The row-major result is b.T @ a.T of column-major memory: what is row-major is not transposed.
-    # What had to be copied was copied as it stands in this product, transposed.
     flags = [product.attributes.get(each, 0) for each in (3, 4)]
-    assert flags == [int(name in ("transposed", "columns apart")) for name in (second, first)]
+    assert flags == [int(name == "transposed") for name in (second, first)]
 
 
 def test_batches_are_one_product(libraries):
@@ -156,6 +156,16 @@ def test_more_matrices_than_a_grid_takes(libraries):
     compare(torch.baddbmm(*on_cuda), torch.baddbmm(c, a, b), "baddbmm")
     compare(on_cuda[1] @ on_cuda[2], a @ b, "bmm")
     assert len(products(libraries)) == 4
+
+
+def test_how_matrices_lie_is_worked_out_once(libraries):
+    matrix_plans.planned.cache_clear()
+    w, b = randn(5, 3), randn(5)
+    for _ in range(3):
+        torch.nn.functional.linear(randn(4, 3), w, b)
+    assert matrix_plans.planned.cache_info()[:2] == (2, 1)
+    settings = [call for call in libraries["cublasLt"].calls if call[0] == "heuristic"]
+    assert len(settings) == 1 and len(products(libraries)) == 3
 
 
 def test_products_that_were_prepared_are_given_back(libraries, monkeypatch):

@@ -93,6 +93,9 @@ class Prepared:
         self, library: Any, handle: int, product: Product, is_exact: bool, bias: int
     ) -> None:
         self._library = library
+        self._bias = np.zeros(1, np.uint64)
+        self._place_of_bias = int(self._bias.ctypes.data)
+        self._bias_pointer = int(library.MatmulDescAttribute.BIAS_POINTER)
         self.descriptor = self._describe(product, is_exact)
         given, made = (loading.data_type(d, "matmul") for d in (product.dtype, product.result))
         self.a, self.b = (self._lay_out(x, given, product.batch) for x in (product.a, product.b))
@@ -173,9 +176,11 @@ class Prepared:
 
     def point_to_bias(self, address: int) -> None:
         """Say where the vector lies that is added to every column."""
-        name = self._library.MatmulDescAttribute.BIAS_POINTER
-        set_attribute = self._library.matmul_desc_set_attribute
-        _set(set_attribute, self.descriptor, name, np.uint64(address))
+        if self._bias[0] != address:
+            self._bias[0] = address
+            self._library.matmul_desc_set_attribute(
+                self.descriptor, self._bias_pointer, self._place_of_bias, self._bias.nbytes
+            )
 
 
 def _set(set_attribute: Any, handle: int, name: Any, value: np.generic) -> None:

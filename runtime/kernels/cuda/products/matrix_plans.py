@@ -7,6 +7,7 @@ result is computed as out.T = b.T @ a.T, and no operand with a dense dim is copi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from runtime import errors
@@ -81,16 +82,67 @@ def column_major(x: Array) -> Matrix | None:
     return Matrix(rows, cols, col_step, step) if col_step >= rows else None
 
 
-def operand(queue: Queue, x: Array) -> tuple[Array, Matrix, bool]:
-    """(the array, copied if neither rows nor columns are dense; its memory; is it transposed)."""
-    for seen, transposed in ((column_major(x), False), (column_major(turned(x)), True)):
-        if seen is not None:
-            return x, seen, transposed
-    made = queue.empty(x.sizes, x.dtype)
-    queue.copy(made, x)
-    seen = column_major(turned(made))
+def lies_well(x: Array) -> bool:
+    """Whether rows or columns are dense."""
+    return column_major(x) is not None or column_major(turned(x)) is not None
+
+
+Geometry = tuple[dtypes.dtype, tuple[int, ...], tuple[int, ...]]
+"""Dtype, sizes and strides: an array without its address."""
+
+
+class Plan(NamedTuple):
+    """A product of arrays where they lie. is_turned: whether out.T = b.T @ a.T is computed."""
+
+    product: Product
+    is_turned: bool
+
+
+@lru_cache(maxsize=4096)
+def planned(
+    out: Geometry,
+    a: Geometry,
+    b: Geometry,
+    addend: Geometry | None,
+    has_bias: bool,
+    alignments: tuple[int, ...],
+) -> Plan | None:
+    """How out = a @ b + addend is computed; None unless one call does, and nothing is copied.
+
+    alignments: of out, a, b and the addend.
+    """
+    arrays = [
+        Array(alignment, *each)  # as good as the address
+        for each, alignment in zip((out, a, b, addend or out), alignments, strict=True)
+    ]
+    result, left, right, last = arrays
+    if not (result.numel and left.sizes[2]) or result.dtype.kind == "i":
+        return None
+    if result.sizes[0] > MOST_TOGETHER or not (lies_well(left) and lies_well(right)):
+        return None
+    is_turned = column_major(turned(result)) is not None
+    if is_turned:
+        result, left, right, last = (turned(each) for each in (result, right, left, last))
+    d, c = column_major(result), column_major(last)
+    if d is None or c is None or (has_bias and not is_turned):
+        return None
+    (in_a, transpose_a), (in_b, transpose_b) = (_operand(each) for each in (left, right))
+    places = tuple([each.address for each in (left, right, last, result)])
+    product = Product(
+        left.dtype, result.dtype, in_a, transpose_a, in_b, transpose_b, c, d, result.sizes[0],
+        has_bias, places,
+    )  # fmt: skip
+    return Plan(product, is_turned)
+
+
+def _operand(x: Array) -> tuple[Matrix, bool]:
+    """(memory that lies well, whether it is the transpose)."""
+    seen = column_major(x)
+    if seen is not None:
+        return seen, False
+    seen = column_major(turned(x))
     assert seen is not None
-    return made, seen, True
+    return seen, True
 
 
 def multiply(
@@ -108,21 +160,69 @@ def multiply(
     Shape: (B, m, k), (B, k, n) -> (B, m, n), as the addend; bias (n).
     dtype: one of all; or that of 16-bit operands, and float32.
     """
+    where = out if addend is None else addend
+    alignments = _alignment(out), _alignment(a), _alignment(b), _alignment(where)
+    seen = None if addend is None else addend[1:]
+    plan = planned(out[1:], a[1:], b[1:], seen, bias is not None, alignments)
+    if plan is None:
+        _prepare(queue, out, a, b, alpha, beta, addend, bias)
+        return
+    if bias is not None and bias.address % BIAS_ALIGNMENT:
+        bias = _copied(queue, bias)
+    first, second = (b, a) if plan.is_turned else (a, b)
+    row = 0 if bias is None else bias.address
+    places = Places(first.address, second.address, where.address, out.address, row)
+    if queue.products.run(plan.product, places, alpha, beta):
+        return
+    if bias is None:
+        raise errors.no_product_algorithm(out.dtype)
+    queue.copy(out, bias.expanded(out.sizes))  # what is added, not as an epilogue
+    multiply(queue, out, a, b, alpha, 1, out)
+
+
+def _prepare(
+    queue: Queue,
+    out: Array,
+    a: Array,
+    b: Array,
+    alpha: Any,
+    beta: Any,
+    addend: Array | None,
+    bias: Array | None,
+) -> None:
+    """What is no single product of arrays where they lie: in parts, by ourselves, or of copies."""
     if not out.numel:
         return
     if not a.sizes[2]:
         _without_product(queue, out, beta, addend, bias)
     elif out.dtype.kind == "i":
         _multiply_integers(queue, out, a, b, alpha, beta, addend, bias)
-    elif column_major(turned(out)) is not None:
-        last = None if addend is None else turned(addend)
-        _column_major(queue, turned(out), turned(b), turned(a), alpha, beta, last, bias)
-    elif column_major(out) is not None and bias is None:
-        _column_major(queue, out, a, b, alpha, beta, addend, None)
-    else:
+    elif out.sizes[0] > MOST_TOGETHER:
+        for part in _parts(out, a, b, addend):
+            multiply(queue, *part[:3], alpha, beta, part[3], bias)
+    elif column_major(turned(out)) is None and (bias is not None or column_major(out) is None):
         made = queue.empty(out.sizes, out.dtype)
         multiply(queue, made, a, b, alpha, beta, addend, bias)
         queue.copy(out, made)
+    else:
+        if addend is not None and not _lies_alike(addend, out):
+            queue.copy(out, addend)
+            addend = out
+        a, b = (each if lies_well(each) else _copied(queue, each) for each in (a, b))
+        multiply(queue, out, a, b, alpha, beta, addend, bias)
+
+
+def _lies_alike(addend: Array, out: Array) -> bool:
+    """Whether the dense dim of an output is dense in what is added, too."""
+    if column_major(turned(out)) is not None:
+        return column_major(turned(addend)) is not None
+    return column_major(addend) is not None
+
+
+def _copied(queue: Queue, x: Array) -> Array:
+    made = queue.empty(x.sizes, x.dtype)
+    queue.copy(made, x)
+    return made
 
 
 def _without_product(
@@ -171,59 +271,12 @@ def weighted(x, y, factor_x, factor_y):
     return x * factor_x + y * factor_y
 
 
-def _column_major(
-    queue: Queue,
-    out: Array,
-    a: Array,
-    b: Array,
-    alpha: Any,
-    beta: Any,
-    addend: Array | None,
-    bias: Array | None,
-) -> None:
-    """The product into an array with dense columns. What is added lies likewise, or in `out`."""
-    if out.sizes[0] > MOST_TOGETHER:
-        for part in _parts(out, a, b, addend):
-            _column_major(queue, *part[:3], alpha, beta, part[3], bias)
-        return
-    d = column_major(out)
-    c = None if addend is None else column_major(addend)
-    if addend is not None and c is None:
-        queue.copy(out, addend)
-    where = out if addend is None or c is None else addend
-    assert d is not None
-    a, in_a, transpose_a = operand(queue, a)
-    b, in_b, transpose_b = operand(queue, b)
-    row = None if bias is None else _aligned(queue, bias)
-    places = Places(a.address, b.address, where.address, out.address, row.address if row else 0)
-    alignments = (_alignment(a), _alignment(b), _alignment(where), _alignment(out))
-    product = Product(
-        a.dtype, out.dtype, in_a, transpose_a, in_b, transpose_b, c or d, d, out.sizes[0],
-        row is not None, alignments,
-    )  # fmt: skip
-    if queue.products.run(product, places, alpha, beta):
-        return
-    if row is None:
-        raise errors.no_product_algorithm(out.dtype)
-    queue.copy(out, row.at(0, out.sizes, (0, 1, 0)))  # what is added, not as an epilogue
-    _column_major(queue, out, a, b, alpha, 1, out, None)
-
-
 def _parts(*arrays: Array | None) -> Iterator[list[Any]]:
     """Batches cut into such as the library takes."""
     count = next(each.sizes[0] for each in arrays if each is not None)
     for start in range(0, count, MOST_TOGETHER):
         size = min(MOST_TOGETHER, count - start)
         yield [None if each is None else each.narrowed(0, start, size) for each in arrays]
-
-
-def _aligned(queue: Queue, bias: Array) -> Array:
-    """A vector where the library's epilogues can read it."""
-    if not bias.address % BIAS_ALIGNMENT:
-        return bias
-    made = queue.empty(bias.sizes, bias.dtype)
-    queue.copy(made, bias)
-    return made
 
 
 def _alignment(x: Array) -> int:
