@@ -46,6 +46,20 @@ def test_what_is_transformed_back_is_not_written_to():
     assert torch.equal(half.cpu(), x)
 
 
+def test_what_is_copied_to_be_transformed_back(emulated):
+    """Once: where it is brought into another order, or else since the library writes over it."""
+    _, x = _numbers(4, 6)
+    half = x.cuda()
+    for dim, copies in ((0, 2), (1, 1)):  # that of the result included, in the first case
+        calls = len(emulated.named("launch")), len(emulated.named("copy"))
+        torch.fft.irfft(half, dim=dim, norm="forward")
+        launched = len(emulated.named("launch")) - calls[0]
+        assert launched + len(emulated.named("copy")) - calls[1] == copies
+    _, x = _numbers(2, 3, 2, 3, 2)
+    got, expected = (torch.fft.irfftn(each) for each in (x.cuda(), x))
+    assert torch.allclose(got.cpu(), expected, atol=1e-5)
+
+
 def test_gradients():
     x, _ = _numbers(4, 6)
     twin = x.cuda().requires_grad_()

@@ -62,12 +62,13 @@ def _fft_c2r(
     last_dim_size: int,
 ) -> None:
     """Write the real numbers whose transform has this first half."""
-    half = queue.empty(self.sizes, self.dtype)  # cuFFT writes over it
-    queue.copy(half, self)
     *first, last = [tuple(dim[i : i + MOST_DIMS]) for i in _starts(len(dim))]
+    half = self
     for dims in first:
-        _run(queue, half, half, dims, half.sizes, forward=False)
-    _run(queue, out, half, last, out.sizes, forward=False)
+        made = queue.empty(self.sizes, self.dtype) if half is self else half
+        _run(queue, made, half, dims, half.sizes, forward=False)
+        half = made
+    _run(queue, out, half, last, out.sizes, forward=False, kept=half is self)
     _normalize(queue, out, prod(out.sizes[d] for d in dim), normalization)
 
 
@@ -102,14 +103,19 @@ def _run(
     dims: tuple[int, ...],
     sizes: Sequence[int],
     forward: bool,
+    kept: bool = False,
 ) -> None:
-    """One call of the library. sizes: of the real side, or of both; out may be the source."""
+    """One call of the library. sizes: of the real side, or of both; out may be the source.
+
+    kept: whether the source is to stay as it is, over which the library writes where the result is
+    real.
+    """
     if not out.numel:
         return
     order = (*[d for d in range(out.ndim) if d not in dims], *dims)
     seen, target = _permuted(source, order), _permuted(out, order)
     given = contiguous(queue, seen)
-    if not _is_aligned(given):
+    if not _is_aligned(given) or (kept and given is seen):
         given = queue.empty(seen.sizes, seen.dtype)
         queue.copy(given, seen)
     is_direct = target.is_contiguous and target.address != given.address and _is_aligned(target)
