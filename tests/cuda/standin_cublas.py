@@ -13,11 +13,13 @@ import scipy.linalg
 from tests.cuda.standin_memory import NUMPY_TYPES, WIDE, StandIn, read, write
 
 COMPUTE_TYPES = {
-    68: {np.dtype(np.float32), np.dtype(np.complex64)},
-    77: {np.dtype(np.float32), np.dtype(np.complex64)},
-    70: {np.dtype(np.float64), np.dtype(np.complex128)},
-}
-"""What factors a computation may have, by cublasComputeType_t."""
+    68: {"float32": {("float32", "float32"), ("float16", "float16"), ("float16", "float32"),
+                     ("bfloat16", "bfloat16"), ("bfloat16", "float32")},
+         "complex64": {("complex64", "complex64")}},
+    77: {"float32": {("float32", "float32")}, "complex64": {("complex64", "complex64")}},
+    70: {"float64": {("float64", "float64")}, "complex128": {("complex128", "complex128")}},
+}  # fmt: skip
+"""By cublasComputeType_t: what factors a computation may have, and then operands and results."""
 
 HEURISTIC = [
     ("algo", [("data_", "<u8", (8,))]), ("workspace_size", "<u8"), ("state", "<i4"),
@@ -56,7 +58,7 @@ class StandInCublasLt(StandIn):
     matmul_heuristic_result_dtype = np.dtype(HEURISTIC)
 
     def matmul_desc_create(self, compute_type: int, scale_type: int) -> int:
-        assert NUMPY_TYPES[scale_type] in COMPUTE_TYPES[compute_type]
+        assert NUMPY_TYPES[scale_type].name in COMPUTE_TYPES[compute_type]
         return self.made("matmul", compute=compute_type, scale=NUMPY_TYPES[scale_type])
 
     def matrix_layout_create(self, type: int, rows: int, cols: int, ld: int) -> int:
@@ -117,8 +119,8 @@ class StandInCublasLt(StandIn):
         names, flags = self.MatmulDescAttribute, self.of_kind(operation_desc, "matmul").attributes
         assert names.EPILOGUE not in flags or flags[names.BIAS_POINTER]
         self.calls.append(("heuristic", asked))
-        batch = self.of_kind(ddesc, "layout").attributes.get(self.MatrixLayoutAttribute.BATCH_COUNT)
-        if (batch or 1) > MOST_TOGETHER:
+        layouts = [self.of_kind(each, "layout") for each in (adesc, bdesc, cdesc, ddesc)]
+        if not self._is_supported(self.objects[operation_desc], layouts):
             raise self.Failure(NOT_SUPPORTED)
         chosen = np.zeros(requested_algo_count, self.matmul_heuristic_result_dtype)
         chosen["algo"]["data_"] = operation_desc
@@ -155,6 +157,7 @@ class StandInCublasLt(StandIn):
         assert workspace % 256 == 0
         names, flags = self.MatmulDescAttribute, described.attributes
         self._check_alignments(a, b, c, d, described.alignments)
+        self._check_in_place((c, d), (cdesc, ddesc))
         left = self._matrices(a, adesc, flags.get(names.TRANSA, 0))
         right = self._matrices(b, bdesc, flags.get(names.TRANSB, 0))
         result, added = self._matrices(d, ddesc, 0), self._matrices(c, cdesc, 0)
@@ -177,6 +180,23 @@ class StandInCublasLt(StandIn):
 
         self.driver.do(work)
         self.calls.append(("matmul", SimpleNamespace(**described.__dict__, stream=stream)))
+
+    def _is_supported(self, operation: SimpleNamespace, layouts: list[SimpleNamespace]) -> bool:
+        """Whether there is a kernel for these types and so many matrices."""
+        a, b, c, d = (NUMPY_TYPES[each.type].name for each in layouts)
+        names = self.MatrixLayoutAttribute
+        (count,) = {each.attributes.get(names.BATCH_COUNT, 1) for each in layouts}
+        has_bias = self.MatmulDescAttribute.EPILOGUE in operation.attributes
+        known = COMPUTE_TYPES[operation.compute][operation.scale.name]
+        is_known = a == b and c == d and (a, d) in known
+        return is_known and count <= MOST_TOGETHER and not (has_bias and (count > 1 or "c" in d))
+
+    def _check_in_place(self, places: tuple[int, int], layouts: tuple[int, int]) -> None:
+        """What is added lies where the result does, or apart from it."""
+        c, d = (self.of_kind(each, "layout") for each in layouts)
+        if places[0] == places[1]:
+            described = [(x.type, x.rows, x.cols, x.ld, x.attributes) for x in (c, d)]
+            assert described[0] == described[1], "in place, with another layout"
 
     def _check_alignments(self, *given: Any) -> None:
         """Every operand lies at least as well as the heuristics were told."""
@@ -255,6 +275,7 @@ def _solve(
     """Replace b by the solution of a triangular system. numbers: side, uplo, trans, diag."""
     side, uplo, trans, diag = numbers
     order = m if side == 0 else n
+    assert min(m, n) > 0 and lda >= order and ldb >= m
     triangle = self.elements(a, dtype, (order, order), (1, lda))
     right = self.elements(b, dtype, (m, n), (1, ldb))
     options = {"lower": not uplo, "unit_diagonal": bool(diag), "trans": trans}
@@ -298,6 +319,7 @@ def _getrf_batched(dtype: np.dtype) -> Any:
         self: Any, handle: int, n: int, a: int, lda: int, p: int, info: int, batch_size: int
     ) -> None:
         self.used(handle)
+        assert lda >= n > 0
         pivots = self.elements(p, np.dtype(np.int32), (batch_size, n), (n, 1))
         infos = self.elements(info, np.dtype(np.int32), (batch_size,), (1,))
         for i, address in enumerate(self.addresses(a, batch_size)):
@@ -315,6 +337,7 @@ def _getrs_batched(dtype: np.dtype) -> Any:
         dev_ipiv: int, barray: int, ldb: int, info: int, batch_size: int,
     ) -> None:  # fmt: skip
         self.used(handle)
+        assert min(lda, ldb) >= n > 0 and nrhs > 0
         pivots = self.elements(dev_ipiv, np.dtype(np.int32), (batch_size, n), (n, 1)) - 1
         places = (self.addresses(each, batch_size) for each in (aarray, barray))
         solve = scipy.linalg.get_lapack_funcs("getrs", dtype=dtype)
@@ -334,6 +357,7 @@ def _geqrf_batched(dtype: np.dtype) -> Any:
         batch_size: int,
     ) -> None:  # fmt: skip
         self.used(handle)
+        assert lda >= m > 0 and n > 0
         factor = scipy.linalg.get_lapack_funcs("geqrf", dtype=dtype)
         places = (self.addresses(each, batch_size) for each in (aarray, tau_array))
         for address, scales in zip(*places, strict=True):
