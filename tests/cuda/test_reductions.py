@@ -48,6 +48,8 @@ def test_kernels_compile(name, dtype):
         code = check(reduction.rows_kernel(spec, walk), wide, spec.acc.is_complex)
         assert "shfl.sync.down" in code and "bar.sync" in code
         check(reduction.columns_kernel(spec, walk), wide, spec.acc.is_complex)
+    code = check(reduction.groups_kernel(spec, WALKS[0], 8), wide, spec.acc.is_complex)
+    assert "shfl.sync.down" in code and "bar.sync" not in code
     check(reduction.rows_kernel(reduction.partial_spec(spec), WALKS[0]), wide, spec.acc.is_complex)
 
 
@@ -69,6 +71,7 @@ def small_blocks(monkeypatch, emulated):
     monkeypatch.setattr(calls_of, "COLUMN_ROWS", 2)
     monkeypatch.setattr(calls_of, "LEAST_PER_SLICE", 70)
     monkeypatch.setattr(calls_of, "MOST_SLICES", 3)
+    monkeypatch.setattr(calls_of, "LEAST_PER_BLOCK", 60)
     calls_of.rows_source.cache_clear()
     calls_of.columns_source.cache_clear()
     yield emulated
@@ -89,15 +92,18 @@ def test_values(small_blocks, name):
 
 
 SHAPES = (
-    ((150,), None, "sum_rows sum_parts_columns"),
-    ((40,), None, "sum_columns"),
+    ((150,), None, "sum_rows sum_parts_groups"),
+    ((40,), None, "sum_groups"),
+    ((70, 5), 1, "sum_groups"),
+    ((131, 21), 1, "sum_groups"),
+    ((9, 55), 1, "sum_groups"),
     ((2, 130), 1, "sum_rows"),
     ((130, 2), 0, "sum_rows"),
     ((5, 33), 0, "sum_columns"),
-    ((300, 33), 0, "sum_columns sum_parts_columns"),
-    ((3, 5, 7), (0, 2), "sum_columns"),
+    ((300, 33), 0, "sum_columns sum_parts_groups"),
+    ((3, 5, 7), (0, 2), "sum_groups"),
     ((3, 5, 30), (0, 2), "sum_rows"),
-    ((2, 3, 4, 20), (1, 3), "sum_columns"),
+    ((2, 3, 4, 20), (1, 3), "sum_groups"),
 )
 
 
@@ -195,6 +201,26 @@ def test_slices_fill_the_device():
     for outputs, count in itertools.product((1, 3, 500), (1, 5000, 123457)):
         splits, chunk = cut(outputs, count, True)
         assert (splits - 1) * chunk < count <= splits * chunk
+
+
+def test_as_many_threads_own_a_row_as_have_elements_to_read():
+    def group(pieces: int, count: int) -> int:
+        return calls_of.group_of(pieces, count, 132)
+
+    assert [group(1 << 20, n) for n in (3, 8, 9, 32, 33, 1024, 1025)] == [1, 1, 8, 8, 32, 32, 256]
+    assert (group(1000, 1024), group(1000, 256), group(1056, 1024)) == (256, 32, 32)
+
+
+@pytest.mark.parametrize("group", [1, 8, 32])
+@pytest.mark.parametrize("name", ["sum.dim_IntList", "amax", "all.dim"])
+def test_groups_fold_what_rows_fold(emulated, monkeypatch, group, name):
+    """However many threads own a row, also beyond the last one, and in the last warp."""
+    monkeypatch.setattr(calls_of, "group_of", lambda *_: group)
+    x = torch.arange(21.0 * 37).remainder(19).view(21, 37)
+    for count in (1, 5, 8, 37):
+        rows = x[:, :count]
+        got = getattr(rows.cuda(), name.partition(".")[0])(1)
+        assert torch.equal(got.cpu(), getattr(rows, name.partition(".")[0])(1))
 
 
 def test_large_operands_are_counted_in_64_bits():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from runtime import errors
@@ -19,12 +19,21 @@ from runtime.dispatch import ops
 from runtime.dispatch import signature as signatures
 from runtime.dispatch.operator import OUT, Call, Reduction
 from runtime.kernels.cpu.loops.reduction import ReductionSpec
+from runtime.kernels.cuda.compiling.compiler import Source
 from runtime.kernels.cuda.loops import reduction
 from runtime.kernels.cuda.loops.pointwise import divisor
 from runtime.kernels.cuda.loops.reduction import COLUMN_ROWS, ROW_THREADS, WARP, Walk
 
 LEAST_PER_ROW = 64
-"""Elements of an output from which a block folds it better than a thread does."""
+"""Elements of an output, far apart, from which a block folds it better than a thread does."""
+LONG_ROW = 1024
+"""Elements of a row, or a slice of one, beyond which a block owns it."""
+LEAST_PER_BLOCK = 256
+"""Elements of a row from which a block owns it where there are too few for warps."""
+GROUPS = (8, 1), (WARP, 8), (LONG_ROW, WARP)
+"""(elements of a row up to which, how many threads own it): each has some to read at once."""
+WARPS_WANTED = 8
+"""Warps per multiprocessor below which blocks own rows that are not short."""
 LEAST_PER_SLICE = 2048
 """Elements of a slice: fewer are not worth a second kernel."""
 BLOCKS_WANTED = 4
@@ -90,7 +99,7 @@ def plan_walk(
 ) -> Geometry:
     """Plan the walk over a tensor with elements, `reduced` dims of it folded.
 
-    By rows if elements of one output are next to each other, or every output has many.
+    By rows if elements of one output are next to each other, or few outputs have many.
     """
     kept = [dim for dim in range(len(sizes)) if dim not in reduced]
     folded = sorted(reduced, key=lambda dim: -strides[dim])
@@ -100,7 +109,7 @@ def plan_walk(
     is_inner = min(steps, default=(1, True))[1]
     extent = sum((n - 1) * step for n, step in zip(sizes, strides, strict=True))
     wide = outputs * count > launching.NARROW_NUMEL or extent >= launching.NARROW_EXTENT
-    by_rows = count >= LEAST_PER_ROW and (is_inner or outputs < WARP)
+    by_rows = is_inner or (count >= LEAST_PER_ROW and outputs < WARP)
     return Geometry(outer, inner, outputs, count, by_rows, wide)
 
 
@@ -136,6 +145,13 @@ def slices(geometry: Geometry, processors: int) -> tuple[int, int]:
     splits = max(1, min(wanted, most))
     chunk = -(-geometry.count // splits)
     return -(-geometry.count // chunk), chunk
+
+
+def group_of(pieces: int, count: int, processors: int) -> int:
+    """How many threads own a piece of `count` elements: some of a warp, a warp or a block."""
+    if count > LEAST_PER_BLOCK and pieces < processors * WARPS_WANTED:
+        return ROW_THREADS
+    return next((threads for most, threads in GROUPS if count <= most), ROW_THREADS)
 
 
 class Fold:
@@ -217,8 +233,9 @@ def run_kernel(
     total = count if total is None else total
     values = [*places, pieces, count, total, splits, chunk, *geometry.values(), *numbers]
     if geometry.by_rows:
-        source = rows_source(spec, geometry.walk(partial))
-        grid = min(pieces, launching.processors(index) * launching.BLOCKS_PER_PROCESSOR), 1
+        group = group_of(pieces, chunk, launching.processors(index))
+        source = rows_source(spec, geometry.walk(partial), group)
+        grid = launching.blocks_for(index, pieces * group, ROW_THREADS), 1
         block = ROW_THREADS, 1
     else:
         source = columns_source(spec, geometry.walk(partial))
@@ -226,5 +243,12 @@ def run_kernel(
     launching.launch(index, source, grid, block, values)
 
 
-rows_source = lru_cache(maxsize=None)(reduction.rows_kernel)
+@cache
+def rows_source(spec: ReductionSpec, walk: Walk, group: int) -> Source:
+    """The kernel in which so many threads own a row."""
+    if group == ROW_THREADS:
+        return reduction.rows_kernel(spec, walk)
+    return reduction.groups_kernel(spec, walk, group)
+
+
 columns_source = lru_cache(maxsize=None)(reduction.columns_kernel)

@@ -1,6 +1,7 @@
-"""The texts of the CUDA loops around a reduction's four parts: over rows, and over columns.
+"""The texts of the CUDA loops around a reduction's four parts: over rows, long and short, and over
+columns.
 
-Both walk any strides: an output's place follows from the kept dims, an element's from the reduced
+All walk any strides: an output's place follows from the kept dims, an element's from the reduced
 ones. A reduction with few outputs is cut into slices whose partial results a second kernel
 combines, so the order of additions depends on sizes alone: equal calls give equal bits.
 """
@@ -48,10 +49,10 @@ class Walk(NamedTuple):
     partial: bool
 
 
-FOLD_WARP = """\
+FOLD_LANES = """\
 @inner
-def fold_warp(acc, lane, valid):
-    for delta in (16, 8, 4, 2, 1):
+def fold_lanes(acc, lane, valid):
+    for delta in {deltas}:
         other = shuffled(acc, delta)
         if lane + delta < valid:
             acc = A(combine(acc, other))
@@ -79,30 +80,60 @@ def kernel({parameters}):
             acc = A(reduce(acc, {element}{scalars}))
             i = INDEX(i + THREADS)
         # 2. Each warp folds its threads.
-        acc = fold_warp(acc, lane, INDEX(valid - warp * 32))
+        acc = fold_lanes(acc, lane, INDEX(valid - warp * 32))
         if lane == 0:
             shared[warp] = {to_shared}
         cuda.syncthreads()
         # 3. The first warp folds the warps.
         if warp == 0:
             acc = A(shared[INDEX(min(lane, WARPS - 1))])
-            acc = fold_warp(acc, lane, INDEX((valid + 31) // 32))
+            acc = fold_lanes(acc, lane, INDEX((valid + 31) // 32))
             if lane == 0:
                 out[piece] = {result}
         cuda.syncthreads()
         piece = INDEX(piece + step)
 '''
 
+GROUPS = '''\
+def kernel({parameters}):
+    """A group of threads owns a slice of an output: thread t folds its elements t, t + GROUP ...
+
+    The groups of a warp go on together, as its lanes exchange numbers: those beyond the last piece
+    fold that one, too, and write nothing.
+    """
+    thread = INDEX(cuda.threadIdx.x % GROUP)
+    before = INDEX(cuda.threadIdx.x % 32 // GROUP)
+    step = INDEX(cuda.gridDim.x * PER_BLOCK)
+    piece = INDEX(cuda.blockIdx.x * PER_BLOCK + cuda.threadIdx.x // GROUP)
+    while piece - before < pieces:
+        own = INDEX(min(piece, INDEX(pieces - 1)))
+        rest = INDEX(own // splits)
+        begin = INDEX((own - rest * splits) * chunk)
+        stop = INDEX(min(begin + chunk, count))
+        base = INDEX(0)
+{kept}
+        # 1. Each thread folds its elements.
+{start}
+        while i < stop:
+            acc = A(reduce(acc, {element}{scalars}))
+            i = INDEX(i + GROUP)
+        # 2. The group folds its threads.
+        acc = {folded}
+        if thread == 0 and piece < pieces:
+            out[piece] = {result}
+        piece = INDEX(piece + step)
+'''
+
 ROWS_FROM_IDENTITY = """\
         acc = A(identity())
-        valid = INDEX(THREADS)
+        valid = INDEX({threads})
         i = INDEX(begin + thread)
 """
 ROWS_FROM_FIRST = """\
-        valid = INDEX(min(stop - begin, THREADS))
+        valid = INDEX(min(stop - begin, {threads}))
         i = INDEX(begin + min(thread, valid - 1))
         acc = A({element})
-        i = INDEX(begin + thread + THREADS)
+        i = INDEX(begin + thread + {threads})
 """
 
 COLUMNS = '''\
@@ -155,6 +186,12 @@ def rows_kernel(spec: ReductionSpec, walk: Walk) -> Source:
     return Source(f"{spec.name}_rows", text, _arguments(spec, walk), ROW_THREADS)
 
 
+def groups_kernel(spec: ReductionSpec, walk: Walk, group: int) -> Source:
+    """The same kernel(...), for a grid of blocks of ROW_THREADS threads, `group` to a piece."""
+    text = groups_text(spec, walk, group, ROW_THREADS)
+    return Source(f"{spec.name}_groups", text, _arguments(spec, walk), ROW_THREADS)
+
+
 def columns_kernel(spec: ReductionSpec, walk: Walk) -> Source:
     """The same kernel(...), for a grid of (outputs / 32, splits) blocks of (32, ROWS) threads."""
     threads = WARP * COLUMN_ROWS
@@ -173,19 +210,40 @@ def partial_spec(spec: ReductionSpec) -> ReductionSpec:
 def rows_text(spec: ReductionSpec, walk: Walk, threads: int) -> str:
     """The text of the loop over rows."""
     assert threads % WARP == 0, "whole warps are folded"
+    body = ROWS.format(**_parts_of_rows(spec, walk, "THREADS"), to_shared=_to_shared(spec))
+    sizes = f"THREADS = {threads}\nWARPS = {threads // WARP}\n"
+    return _preamble(spec, walk, "rows") + sizes + "\n\n" + _fold_lanes(WARP) + "\n\n" + body
+
+
+@cache
+def groups_text(spec: ReductionSpec, walk: Walk, group: int, threads: int) -> str:
+    """The text of the loop over short rows."""
+    assert threads % WARP == 0 == WARP % group, "groups fill warps"
+    folded = "fold_lanes(acc, thread, valid)" if group > 1 else "acc"
+    body = GROUPS.format(**_parts_of_rows(spec, walk, "GROUP"), folded=folded)
+    sizes = f"GROUP = {group}\nPER_BLOCK = {threads // group}\n"
+    fold = _fold_lanes(group) + "\n\n" if group > 1 else ""
+    return _preamble(spec, walk, "groups") + sizes + "\n\n" + fold + body
+
+
+def _parts_of_rows(spec: ReductionSpec, walk: Walk, threads: str) -> dict[str, str]:
+    """What both loops over rows are made of. threads: the name of how many own a row."""
     element = _element(spec, walk)
     start = ROWS_FROM_FIRST if spec.parts[0] is None else ROWS_FROM_IDENTITY
-    body = ROWS.format(
-        parameters=", ".join(_parameters(spec, walk)),
-        kept=_kept("        ", walk),
-        start=start.format(element=element).rstrip("\n"),
-        element=element,
-        scalars=_scalars(spec),
-        to_shared=_to_shared(spec),
-        result=_result(spec, walk),
-    )
-    sizes = f"THREADS = {threads}\nWARPS = {threads // WARP}\n"
-    return _preamble(spec, walk, "rows") + sizes + "\n\n" + FOLD_WARP + "\n\n" + body
+    return {
+        "parameters": ", ".join(_parameters(spec, walk)),
+        "kept": _kept("        ", walk),
+        "start": start.format(element=element, threads=threads).rstrip("\n"),
+        "element": element,
+        "scalars": _scalars(spec),
+        "result": _result(spec, walk),
+    }
+
+
+def _fold_lanes(count: int) -> str:
+    """fold_lanes(...): the accumulators of `count` neighbouring lanes as one, in the first."""
+    deltas = tuple([1 << bit for bit in range(count.bit_length() - 2, -1, -1)])
+    return FOLD_LANES.format(deltas=deltas)
 
 
 @cache
