@@ -121,3 +121,15 @@ def test_values_are_packed_as_their_types():
         memory = ctypes.string_at(place, SLOT)
         got.append(struct.unpack_from(f"={form}", memory)[0])
     assert tuple(got) == values
+
+
+@pytest.mark.parametrize("shape", [(64, 16, 32, 32), (32768, 64)])
+def test_few_channels_fill_the_device(recording, shape):
+    """A block for each would leave most processors idle."""
+    x = torch.empty(*shape, device="cuda", requires_grad=True)
+    y = torch.nn.functional.batch_norm(x, None, None, training=True)
+    y.backward(torch.empty(*shape, device="cuda"))
+    grids = {name: grid[0] for _, name, grid, *_ in _launches(recording)}
+    for sums, joined in (("moments", "join_channels"), ("sums", "add_slices")):
+        assert grids[f"{sums}_of_channels"] >= recording.properties(0).multi_processor_count
+        assert joined in grids

@@ -17,6 +17,7 @@ from runtime import dispatch
 from runtime.backends.cuda import reduction
 from runtime.kernels.cuda import rows
 from runtime.kernels.cuda.convolution import products
+from runtime.kernels.cuda.normalization import channels
 from runtime.kernels.cuda.ordering import radix
 from tests import calls, harness
 from tests.cuda import emulator
@@ -28,6 +29,7 @@ WAYS: dict[str, dict[Any, dict[str, int]]] = {
     "by blocks": {rows: {"SHORT": 0, "LEAST_PER_THREAD": 0}},
     "in slices": {
         rows: {"LEAST_PER_SLICE": 2},
+        channels: {"LEAST_PER_THREAD": 2},
         reduction: {"LEAST_PER_SLICE": 2},
         products: {"LEAST_OF_SLICE": 2},
     },
@@ -42,7 +44,8 @@ FAMILIES = {
 }
 USUAL = ("sum.dim_IntList", "amax", "cumsum", "logcumsumexp", "cummax", "max.dim", "var.correction",
          "linalg_vector_norm", "softmax.int", "native_layer_norm", "native_batch_norm",
-         "native_batch_norm_backward", "_cross_entropy_rows", "convolution", "sort", "index_put",
+         "native_batch_norm_backward", "native_group_norm", "native_group_norm_backward",
+         "_cross_entropy_rows", "convolution", "sort", "index_put",
          "_max_pool_backward")  # fmt: skip
 """What takes its ways in one order, and all others in the full tier."""
 

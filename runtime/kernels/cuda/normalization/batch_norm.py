@@ -1,28 +1,20 @@
-"""Batch normalisation: moments per channel, then one multiply-add per element.
+"""Batch normalisation: moments per channel (`channels.py`), then one multiply-add per element.
 
 An input is seen as contiguous (batch, channels, places). Statistics are in the type of computation,
 float32 for 16-bit floats. The groups of a sample are channels too (`group_norm.py`); layer
 normalisation goes by rows (`layer_norm.py`).
 """
 
-# ruff: noqa: F821 - T, GROUP and the like are names of the compiled text.
+# ruff: noqa: F821 - T, I and the like are names of the compiled text.
 
 from __future__ import annotations
 
 from math import prod
 from typing import Any
 
-from runtime.kernels.cuda.compiling.typed import device_function, device_kernel, run_elements
+from runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from runtime.kernels.cuda.normalization.channels import channel_moments, channel_sums
 from runtime.kernels.cuda.queue import Array, Folded, Queue, contiguous, walks_strides
-from runtime.kernels.cuda.rows import (
-    WARPS,
-    first_row,
-    group_for,
-    lane_of_row,
-    row_step,
-    run_rows,
-    sum_of_group,
-)
 
 
 @walks_strides
@@ -169,95 +161,7 @@ def batch_slopes(
         c = I(c + cuda.gridsize(1))
 
 
-# -- what is done per channel and per element ---------------------------------------------------
-
-
-@device_function
-def place_in_channel(k, channel, channels, places):
-    """Where the k-th element of a channel lies in (batch, channels, places)."""
-    b = divided(k, places)
-    return I((b * channels + channel) * places + (k - b * places))
-
-
-def _group(queue: Queue, shape: Folded) -> int:
-    """How many threads own a channel; one if channels lie side by side."""
-    return group_for(queue, Folded(1, shape.outer * shape.inner, shape.count * (shape.inner == 1)))
-
-
-def channel_moments(queue: Queue, mean: Array, variance: Array, x: Array, shape: Folded) -> None:
-    """Write mean and (biased) variance of each channel of (batch, channels, places)."""
-    group = _group(queue, shape)
-    run_rows(queue, moments_of_channels, shape.count, group, mean, variance, x, *shape)
-
-
-@device_kernel("T* T* X*", "I I I")
-def moments_of_channels(mean, variance, x, batch, channels, places):
-    """A group of threads owns a channel; lane t takes elements t, t + GROUP ..."""
-    shared = cuda.shared.array(WARPS, T)
-    lane = lane_of_row()
-    count = I(batch * places)
-    channel = first_row()
-    while channel < channels:
-        # 1. The mean.
-        total = T(0)
-        k = lane
-        while k < count:
-            total = T(total + load_X(x[place_in_channel(k, channel, channels, places)]))
-            k = I(k + GROUP)
-        center = T(sum_of_group(total, shared) / T(count))
-        # 2. The squared distances from it.
-        total = T(0)
-        k = lane
-        while k < count:
-            value = load_X(x[place_in_channel(k, channel, channels, places)])
-            distance = T(value - center)
-            total = T(total + distance * distance)
-            k = I(k + GROUP)
-        spread = T(sum_of_group(total, shared) / T(count))
-        if lane == 0:
-            mean[channel] = center
-            variance[channel] = spread
-        channel = I(channel + row_step())
-
-
-def channel_sums(
-    queue: Queue,
-    total: Array,
-    product: Array,
-    grad: Array,
-    x: Array,
-    center: Array,
-    shape: Folded,
-) -> None:
-    """Write the sums of grad and of grad * (x - center) of each channel."""
-    group = _group(queue, shape)
-    operands = (total, product, grad, x, center)
-    run_rows(queue, sums_of_channels, shape.count, group, *operands, *shape)
-
-
-@device_kernel("T* T* X* X* T*", "I I I")
-def sums_of_channels(total, product, grad, x, center, batch, channels, places):
-    """A group of threads owns a channel; lane t takes elements t, t + GROUP ..."""
-    shared = cuda.shared.array(WARPS, T)
-    lane = lane_of_row()
-    count = I(batch * places)
-    channel = first_row()
-    while channel < channels:
-        middle = center[channel]
-        first, second = T(0), T(0)
-        k = lane
-        while k < count:
-            at = place_in_channel(k, channel, channels, places)
-            upstream = load_X(grad[at])
-            first = T(first + upstream)
-            second = T(second + upstream * T(load_X(x[at]) - middle))
-            k = I(k + GROUP)
-        first = sum_of_group(first, shared)
-        second = sum_of_group(second, shared)
-        if lane == 0:
-            total[channel] = first
-            product[channel] = second
-        channel = I(channel + row_step())
+# -- what is done per element ---------------------------------------------------------------------
 
 
 def scale_and_shift(

@@ -7,12 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
-from runtime.kernels.cuda.normalization.batch_norm import (
-    channel_moments,
-    channel_sums,
-    combine_channels,
-    scale_and_shift,
-)
+from runtime.kernels.cuda.normalization.batch_norm import combine_channels, scale_and_shift
+from runtime.kernels.cuda.normalization.channels import channel_moments, channel_sums
 from runtime.kernels.cuda.queue import Array, Folded, Queue
 
 
