@@ -309,6 +309,21 @@ def test_sums_at_places_are_those_of_a_loop(emulated):
     assert torch.equal(there.cpu(), torch.zeros(3).index_add(0, places, values))
 
 
+@pytest.mark.parametrize(
+    ("dtype", "sizes"),
+    [(torch.int16, (4500,)), (torch.int8, (3, 1500)), (torch.float32, (4200,)),
+     pytest.param(torch.float64, (5, 1500), marks=pytest.mark.full)],
+)  # fmt: skip
+def test_tiles_are_sorted_stably(emulated, dtype, sizes):
+    """Rows that end within tiles, tiles that end within runs, and equal keys in most of them."""
+    x = torch.tensor(np.random.default_rng(4).integers(-60, 60, sizes)).to(dtype)
+    values, places = x.cuda().sort(-1, stable=True)
+    expected = x.sort(-1, stable=True)
+    assert torch.equal(values.cpu(), expected[0]) and torch.equal(places.cpu(), expected[1])
+    moved = [name for _, name, *_ in emulated.named("launch") if name == "move_tiles"]
+    assert len(moved) == dtype.itemsize + (len(sizes) > 1)
+
+
 def test_sorted_values(emulated):
     """Signed zeros are equal, NaN is the greatest, ties keep their order, in both directions."""
     x = torch.tensor([0.0, -0.0, float("nan"), 3.0, -float("inf"), -0.0, float("inf"), 3.0, -2.5])

@@ -30,5 +30,5 @@ def test_gradients_are_gathered(emulated, function, sizes, options):
     emulated.calls.clear()
     result.backward(upstream.to("cuda"))
     assert "gather_chosen" in [name for _, name, *_ in emulated.named("launch")]
-    assert not {"order_tiles", "rank_keys"} & {name for _, name, *_ in emulated.named("launch")}
+    assert not {"count_tiles", "rank_keys"} & {name for _, name, *_ in emulated.named("launch")}
     assert torch.equal(y.grad.cpu(), x.grad)

@@ -1,10 +1,11 @@
 """A stable sort of positions by integer keys: digit by digit, in a fixed number of passes.
 
-Keys stay where they are; each pass orders the positions by one digit of eight bits, the lowest
+Each pass orders positions, and the keys that go along, by one digit of eight bits, the lowest
 first: blocks count the digits of their tiles, the counts are summed up over all blocks, and blocks
-move their positions to where these sums say. Equal digits keep their order, so the passes add up
-to a stable sort; the numbers of rows may be further digits, which sorts rows apart from each
-other. Of a short row each thread counts what comes before its own key.
+move their tiles to where these sums say, in order already, so that neighbours are written side by
+side. Equal digits keep their order, so the passes add up to a stable sort; the numbers of rows may
+be further digits, which sorts rows apart from each other. Of a short row each thread counts what
+comes before its own key.
 
 Source: D. Merrill, A. Grimshaw, "High performance and scalable radix sorting" (2011), for the plan.
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 from runtime.core import dtype as dtypes
 from runtime.kernels.cuda.compiling.typed import (
+    NARROW,
     THREADS,
     device_function,
     device_kernel,
@@ -57,18 +59,22 @@ def sort_positions(
     passes = [(shift, False) for shift in range(0, bits, BITS)]
     passes += [(shift, True) for shift in range(0, (n // row - 1).bit_length(), BITS)]
     blocks = -(-n // TILE)
-    made, given = order, queue.empty((n,), dtypes.int64)
     counts = queue.empty((DIGITS, blocks), dtypes.int64)
+    places = dtypes.int32 if n <= NARROW else dtypes.int64
+    buffers = [(queue.empty((n,), places), queue.empty((n,), keys.dtype)) for _ in passes[1:3]]
+    given = None
     for number, (shift, of_rows) in enumerate(passes):
+        is_last = number == len(passes) - 1
+        made, made_keys = (order, None) if is_last else buffers[number % 2]
         is_sign = signed and not of_rows and shift + BITS >= bits
         numbers = (n, row, shift, blocks, (DIGITS // 2) * is_sign)
         flags = {"IS_FIRST": number == 0, "OF_ROWS": of_rows}
-        operands = (made, given, keys, counts)
-        run(queue, order_tiles, blocks, *operands, *numbers, MOVES=False, **flags)
+        run(queue, count_tiles, blocks, given, keys, counts, *numbers, **flags)
         scan(queue, counts, counts, Folded(1, counts.numel, 1), zero, plus)
-        run(queue, order_tiles, blocks, *operands, *numbers, MOVES=True, **flags)
-        made, given = given, made
-    return given
+        operands = (made, made_keys, given, keys, counts)
+        run(queue, move_tiles, blocks, *operands, *numbers, IS_LAST=is_last, **flags)
+        given, keys = made, keys if is_last else made_keys
+    return order
 
 
 @device_kernel("int64* X*", "I I")
@@ -88,65 +94,126 @@ def rank_keys(out, keys, n, row):
 
 
 @device_function
-def digit_at(order, keys, i, n, row, shift, flipped):
-    """The digit of the i-th position in the order so far; beyond the end one that no key has."""
-    if i >= n:
-        return np.int32(DIGITS)
-    position = I(i) if IS_FIRST else I(order[i])
+def digit_of(key, position, row, shift, flipped):
+    """The digit of a key, or of the number of the row in which it stands."""
     if OF_ROWS:
         return np.int32((divided(position, row) >> shift) & MASK)
-    return np.int32(((keys[position] >> shift) & MASK) ^ flipped)
+    return np.int32(((key >> shift) & MASK) ^ flipped)
 
 
-@device_kernel("int64* int64* X* int64*", "I I int32 I int32")
-def order_tiles(out, order, keys, sums, n, row, shift, blocks, flipped):
-    """A block owns a tile, a warp a run of it, 32 elements at a time in the order they stand.
+@device_function
+def digit_at(order, keys, i, n, row, shift, flipped):
+    """The digit of the i-th key in the order so far; beyond the end one that no key has."""
+    if i >= n:
+        return np.int32(DIGITS)
+    return digit_of(keys[i], I(i) if IS_FIRST else I(order[i]), row, shift, flipped)
 
-    Without MOVES the tile's digits are counted, otherwise positions are written where `sums`, the
-    counts summed up over digits and blocks, say that the tile's ends.
-    """
-    counts = cuda.shared.array(COUNTERS, np.int32)
-    starts = cuda.shared.array(COUNTERS, np.int64)
+
+@device_function
+def first_of_run():
+    """Where the run of this thread's warp begins: a warp owns a run of its block's tile."""
+    return I(cuda.blockIdx.x * TILE + cuda.threadIdx.x // 32 * PER_WARP)
+
+
+@device_function
+def turns_of_run(begin, n):
+    """How often a warp takes 32 elements of its run, in the order they stand."""
+    return I(min(ROUNDS, max(I(0), I((n - begin + 31) // 32))))
+
+
+@device_function
+def lanes_before():
+    """The lanes of the warp before this one, as bits."""
+    return np.uint32((np.uint32(1) << np.uint32(cuda.threadIdx.x % 32)) - np.uint32(1))
+
+
+@device_function
+def count_digits(counts, order, keys, n, row, shift, flipped):
+    """Each warp counts the digits of its run; the return is how many this thread's digit has in
+    all warps."""
     thread = np.int32(cuda.threadIdx.x)
     lane = np.int32(thread % 32)
     own = np.int32(thread // 32 * DIGITS)
-    begin = I(cuda.blockIdx.x * TILE + thread // 32 * PER_WARP)
-    before = np.uint32((np.uint32(1) << np.uint32(lane)) - np.uint32(1))
-    turns = I(min(ROUNDS, max(I(0), (n - begin + 31) // 32)))
-    # 1. Each warp counts the digits of its run.
+    begin = first_of_run()
+    before = lanes_before()
     for digit in range(lane, DIGITS, 32):
         counts[own + digit] = np.int32(0)
     cuda.syncwarp()
-    for turn in range(turns):
+    for turn in range(turns_of_run(begin, n)):
         digit = digit_at(order, keys, I(begin + turn * 32 + lane), n, row, shift, flipped)
         peers = np.uint32(cuda.match_any_sync(0xFFFFFFFF, digit))
         if digit < DIGITS and (peers & before) == 0:
             counts[own + digit] = np.int32(counts[own + digit] + cuda.popc(peers))
         cuda.syncwarp()
     cuda.syncthreads()
-    # 2. Thread d sums up the counts of digit d over the warps.
-    total = np.int64(0)
+    total = np.int32(0)
     for warp in range(WARPS):
-        total += counts[warp * DIGITS + thread]
-    place = I(thread * blocks + cuda.blockIdx.x)
-    if not MOVES:
-        sums[place] = total
-    else:
-        start = np.int64(sums[place] - total)
-        for warp in range(WARPS):
-            starts[warp * DIGITS + thread] = start
-            start += counts[warp * DIGITS + thread]
-        cuda.syncthreads()
-        # 3. Each warp moves its run; elements of one digit follow each other.
-        for turn in range(turns):
-            i = I(begin + turn * 32 + lane)
-            digit = digit_at(order, keys, i, n, row, shift, flipped)
-            peers = np.uint32(cuda.match_any_sync(0xFFFFFFFF, digit))
-            first = starts[own + digit] if digit < DIGITS else np.int64(0)
-            cuda.syncwarp()
-            if digit < DIGITS:
-                rank = cuda.popc(peers & before)
-                out[first + rank] = np.int64(i) if IS_FIRST else order[i]
-                if rank == 0:
-                    starts[own + digit] = np.int64(first + cuda.popc(peers))
-            cuda.syncwarp()
+        total = np.int32(total + counts[warp * DIGITS + thread])
+    return total
+
+
+@device_kernel("Q* X* int64*", "I I int32 I int32")
+def count_tiles(order, keys, sums, n, row, shift, blocks, flipped):
+    """A block owns a tile; thread d writes how often digit d comes in it, digit by digit."""
+    counts = cuda.shared.array(COUNTERS, np.int32)
+    total = count_digits(counts, order, keys, n, row, shift, flipped)
+    sums[I(cuda.threadIdx.x * blocks + cuda.blockIdx.x)] = np.int64(total)
+
+
+@device_kernel("P* X* Q* X* int64*", "I I int32 I int32")
+def move_tiles(out, out_keys, order, keys, sums, n, row, shift, blocks, flipped):
+    """A block owns a tile, and moves it where `sums`, the counts of `count_tiles` summed up over
+    digits and blocks, say that its digits end. IS_LAST: keys are wanted no more."""
+    counts = cuda.shared.array(COUNTERS, np.int32)
+    of_warps = cuda.shared.array(WARPS, np.int32)
+    to_place = cuda.shared.array(DIGITS, np.int64)
+    tile_keys = cuda.shared.array(TILE, X)
+    tile_places = cuda.shared.array(TILE, I)
+    thread = np.int32(cuda.threadIdx.x)
+    lane = np.int32(thread % 32)
+    own = np.int32(thread // 32 * DIGITS)
+    # 1. Thread d counts digit d in all warps, and what comes before it in the tile.
+    total = count_digits(counts, order, keys, n, row, shift, flipped)
+    end = total
+    for delta in (1, 2, 4, 8, 16):
+        other = np.int32(cuda.shfl_up_sync(0xFFFFFFFF, end, delta))
+        if lane >= delta:
+            end = np.int32(end + other)
+    if lane == 31:
+        of_warps[thread // 32] = end
+    cuda.syncthreads()
+    for warp in range(thread // 32):
+        end = np.int32(end + of_warps[warp])
+    # 2. It turns the counts into where each warp's begin, and tells how far the tile's go.
+    start = np.int32(end - total)
+    to_place[thread] = np.int64(sums[I(thread * blocks + cuda.blockIdx.x)] - end)
+    for warp in range(WARPS):
+        count = counts[warp * DIGITS + thread]
+        counts[warp * DIGITS + thread] = start
+        start = np.int32(start + count)
+    cuda.syncthreads()
+    # 3. Each warp puts its run in order; elements of one digit follow each other.
+    begin = first_of_run()
+    before = lanes_before()
+    for turn in range(turns_of_run(begin, n)):
+        i = I(begin + turn * 32 + lane)
+        digit = digit_at(order, keys, i, n, row, shift, flipped)
+        peers = np.uint32(cuda.match_any_sync(0xFFFFFFFF, digit))
+        first = counts[own + digit] if digit < DIGITS else np.int32(0)
+        cuda.syncwarp()
+        if digit < DIGITS:
+            rank = np.int32(cuda.popc(peers & before))
+            tile_keys[first + rank] = keys[i]
+            tile_places[first + rank] = I(i) if IS_FIRST else I(order[i])
+            if rank == 0:
+                counts[own + digit] = np.int32(first + cuda.popc(peers))
+        cuda.syncwarp()
+    cuda.syncthreads()
+    # 4. The threads write the tile, neighbours mostly side by side.
+    count = np.int32(min(I(TILE), I(n - cuda.blockIdx.x * TILE)))
+    for i in range(thread, count, THREADS):
+        key, position = tile_keys[i], tile_places[i]
+        at = to_place[digit_of(key, position, row, shift, flipped)] + i
+        out[at] = P(position)
+        if not IS_LAST:
+            out_keys[at] = key
