@@ -19,6 +19,7 @@ from runtime.kernels.cuda import rows
 from runtime.kernels.cuda.convolution import products
 from runtime.kernels.cuda.normalization import channels
 from runtime.kernels.cuda.ordering import radix
+from runtime.kernels.cuda.reductions import scan
 from tests import calls, harness
 from tests.cuda import emulator
 from tests.cuda.test_operators import compare, on_device
@@ -26,6 +27,7 @@ from tests.gpu import kernel_families
 
 OURS = calls.Session(torch, dispatch.ops)
 WAYS: dict[str, dict[Any, dict[str, int]]] = {
+    "by threads": {scan: {"THREADS": 0}},
     "by blocks": {rows: {"SHORT": 0, "LEAST_PER_THREAD": 0}},
     "in slices": {
         rows: {"LEAST_PER_SLICE": 2},
@@ -37,6 +39,7 @@ WAYS: dict[str, dict[Any, dict[str, int]]] = {
     "by digits": {radix: {"SHORT_ROW": 0}},
 }
 FAMILIES = {
+    "by threads": ("reductions", "random"),
     "by blocks": ("reductions", "normalization", "losses"),
     "in slices": ("reduction", "reductions", "normalization", "convolution"),
     "in slices by blocks": ("reductions", "normalization"),
