@@ -68,6 +68,8 @@ class LaidOut(Session):
     """A session whose tensors lie in memory as a layout says."""
 
     layout: Layout = LAYOUTS["dense"]
+    is_copied: bool = False
+    """Whether calls are given dense copies of what is laid out."""
 
     def tensor(self, value: Input, dtype: str, requires_grad: bool = False) -> Any:
         """Make the tensor that holds an input; `view` shows the input."""
@@ -86,4 +88,5 @@ class LaidOut(Session):
                 tensor = tensor.expand(value.stored().shape)
             else:
                 tensor = self.layout.view(tensor)
-        return Session.view(self, tensor, value)
+        tensor = Session.view(self, tensor, value)
+        return tensor.contiguous() if self.is_copied else tensor

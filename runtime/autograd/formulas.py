@@ -77,6 +77,7 @@ from runtime.autograd.place_formulas import (  # noqa: F401 - shown to derivativ
 )
 from runtime.autograd.rerun_formulas import (  # noqa: F401 - shown to derivatives.yaml
     attention_backward,
+    grid_sampler_backward,
     gru_layer_backward,
     lstm_layer_backward,
     rnn_layer_backward,

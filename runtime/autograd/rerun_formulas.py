@@ -121,3 +121,17 @@ def through(
         wanted = [x for x in leaves if x.requires_grad]
         found = iter(api.grad([function(*leaves)], wanted, grads, allow_unused=True))
     return tuple(next(found) if x.requires_grad else None for x in leaves)
+
+
+def grid_sampler_backward(grad: Tensor, input: Tensor, grid: Tensor, *modes: Any) -> Gradients:
+    """The gradients of images and of the points at which they are read."""
+    wants_input, wants_grid = input.requires_grad, grid.requires_grad  # type: ignore[attr-defined]
+    if grad_mode.is_enabled():
+        inputs = [input, grid]
+        return _by_steps(lambda: ops._grid_sampler_steps(*inputs, *modes), inputs, [grad])
+    of_input = of_grid = None
+    if wants_input:
+        of_input = ops._grid_sampler_input_backward(grad, input.shape, grid, *modes)
+    if wants_grid:
+        of_grid = ops._grid_sampler_grid_backward(grad, input, grid, *modes)
+    return of_input, of_grid

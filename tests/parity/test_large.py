@@ -69,7 +69,8 @@ def expectations(
     case: Case, layout: Layout, gradient: bool
 ) -> dict[str, tuple[Expected, Expected]]:
     """PyTorch's values and gradients in float32 and float64."""
-    theirs = LaidOut(torch, layout=layout)
+    # PyTorch 2.13 crashes in transforms of two dims whose rows have steps and are no power of 2.
+    theirs = LaidOut(torch, layout=layout, is_copied=case.operator.name.startswith("fft_"))
     case = harness.at_dtype(case, "float32")
     single = outcome(theirs, case, "float32", gradient)
     if all(each.kind == "same" for each in case.inputs):

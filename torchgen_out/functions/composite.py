@@ -51,6 +51,7 @@ from runtime.ops.composite import queries as queries_bodies
 from runtime.ops.composite import random as random_bodies
 from runtime.ops.composite import recurrent as recurrent_bodies
 from runtime.ops.composite import reshaping as reshaping_bodies
+from runtime.ops.composite import sampling as sampling_bodies
 from runtime.ops.composite import selection as selection_bodies
 from runtime.ops.composite import shaping as shaping_bodies
 from runtime.ops.composite import sorting as sorting_bodies
@@ -5508,6 +5509,64 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     if groups.__class__ is not int:
         groups = as_int(groups, "channel_shuffle", "groups", 2)
     return nn_bodies.channel_shuffle(input, groups)
+
+
+def _grid_sampler_steps(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """_grid_sampler_steps(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool
+    align_corners) -> Tensor
+
+    `grid_sampler` tap by tap: differentiable to any order.
+    """
+    if interpolation_mode.__class__ is not int:
+        interpolation_mode = as_int(
+            interpolation_mode, "_grid_sampler_steps", "interpolation_mode", 3
+        )
+    if padding_mode.__class__ is not int:
+        padding_mode = as_int(padding_mode, "_grid_sampler_steps", "padding_mode", 4)
+    return sampling_bodies.grid_sampler_steps(
+        input, grid, interpolation_mode, padding_mode, align_corners
+    )
+
+
+def grid_sample(
+    input: Tensor,
+    grid: Tensor,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """grid_sample(Tensor input, Tensor grid, str mode='bilinear', str padding_mode='zeros', bool?
+    align_corners=None) -> Tensor
+
+    Reads images at the points of a grid. Shape: (N, C, *S), (N, *P, dims) -> (N, C, *P).
+
+    The coordinates -1 and 1 are the first and the last element along a dim (`align_corners`), or
+    their outer edges; a point's first coordinate goes along the last dim. `mode` is `bilinear`,
+    `nearest` or, for two dims, `bicubic`; outside the image `padding_mode` gives `zeros`, the
+    `border`, or its `reflection`.
+    """
+    return sampling_bodies.grid_sample(input, grid, mode, padding_mode, align_corners)
+
+
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
+    """affine_grid(Tensor theta, SymInt[] size, bool? align_corners=None) -> Tensor
+
+    Returns the points that affine maps make of an image's elements, for `grid_sample`.
+
+    Shape: theta (N, d, d + 1), size (N, C, *S) of d dims S -> (N, *S, d).
+    """
+    return sampling_bodies.affine_grid(theta, size, align_corners)
+
+
+def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
+    """affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor
+
+    Returns the points that affine maps make of an image's elements: see
+        `nn.functional.affine_grid`.
+    """
+    return sampling_bodies.affine_grid_generator(theta, size, align_corners)
 
 
 def _attention_steps(

@@ -4718,6 +4718,91 @@ def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Ten
     return call(input, pad, value)
 
 
+_grid_sampler = operators.grid_sampler.calls
+
+
+def grid_sampler(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool
+    align_corners) -> Tensor
+
+    Reads images at the points of a grid. Shape: (N, C, *S), (N, *P, dims) -> (N, C, *P).
+
+    `interpolation_mode` is 0 for bilinear, 1 for nearest, 2 for bicubic, `padding_mode` 0 for
+        zeros,
+    1 for the border, 2 for reflection. `nn.functional.grid_sample` takes their names.
+    """
+    if interpolation_mode.__class__ is not int:
+        interpolation_mode = as_int(interpolation_mode, "grid_sampler", "interpolation_mode", 3)
+    if padding_mode.__class__ is not int:
+        padding_mode = as_int(padding_mode, "grid_sampler", "padding_mode", 4)
+    try:
+        call = _grid_sampler[input._key, grid._key]
+    except AttributeError:
+        raise _grid_sampler.wrong_arguments(input, grid) from None
+    return call(input, grid, interpolation_mode, padding_mode, align_corners)
+
+
+__grid_sampler_input_backward = operators._grid_sampler_input_backward.calls
+
+
+def _grid_sampler_input_backward(
+    grad_output: Tensor,
+    sizes: Sequence[int],
+    grid: Tensor,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+) -> Tensor:
+    """_grid_sampler_input_backward(Tensor grad_output, SymInt[] sizes, Tensor grid, int
+    interpolation_mode, int padding_mode, bool align_corners) -> Tensor
+
+    The gradient of `grid_sampler` with respect to images of shape `sizes`.
+    """
+    sizes = as_ints(sizes, "_grid_sampler_input_backward", "sizes", 2)
+    if interpolation_mode.__class__ is not int:
+        interpolation_mode = as_int(
+            interpolation_mode, "_grid_sampler_input_backward", "interpolation_mode", 4
+        )
+    if padding_mode.__class__ is not int:
+        padding_mode = as_int(padding_mode, "_grid_sampler_input_backward", "padding_mode", 5)
+    try:
+        call = __grid_sampler_input_backward[grad_output._key, grid._key]
+    except AttributeError:
+        raise __grid_sampler_input_backward.wrong_arguments(grad_output, grid) from None
+    return call(grad_output, sizes, grid, interpolation_mode, padding_mode, align_corners)
+
+
+__grid_sampler_grid_backward = operators._grid_sampler_grid_backward.calls
+
+
+def _grid_sampler_grid_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+) -> Tensor:
+    """_grid_sampler_grid_backward(Tensor grad_output, Tensor input, Tensor grid, int
+    interpolation_mode, int padding_mode, bool align_corners) -> Tensor
+
+    The gradient of `grid_sampler` with respect to the points.
+    """
+    if interpolation_mode.__class__ is not int:
+        interpolation_mode = as_int(
+            interpolation_mode, "_grid_sampler_grid_backward", "interpolation_mode", 4
+        )
+    if padding_mode.__class__ is not int:
+        padding_mode = as_int(padding_mode, "_grid_sampler_grid_backward", "padding_mode", 5)
+    try:
+        call = __grid_sampler_grid_backward[grad_output._key, input._key, grid._key]
+    except AttributeError:
+        raise __grid_sampler_grid_backward.wrong_arguments(grad_output, input, grid) from None
+    return call(grad_output, input, grid, interpolation_mode, padding_mode, align_corners)
+
+
 __attention = operators._attention.calls
 
 

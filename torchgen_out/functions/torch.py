@@ -30,6 +30,7 @@ __all__ = [
     "addr",
     "addr_",
     "adjoint",
+    "affine_grid_generator",
     "all",
     "allclose",
     "amax",
@@ -232,6 +233,7 @@ __all__ = [
     "greater_",
     "greater_equal",
     "greater_equal_",
+    "grid_sampler",
     "group_norm",
     "gt",
     "gt_",
@@ -1086,3 +1088,5 @@ constant_pad_nd = dispatch.constant_pad_nd
 pixel_shuffle = composite.pixel_shuffle
 pixel_unshuffle = composite.pixel_unshuffle
 channel_shuffle = composite.channel_shuffle
+grid_sampler = dispatch.grid_sampler
+affine_grid_generator = composite.affine_grid_generator

@@ -91,6 +91,8 @@ pad = composite.pad
 pixel_shuffle = composite.pixel_shuffle
 pixel_unshuffle = composite.pixel_unshuffle
 channel_shuffle = composite.channel_shuffle
+grid_sample = composite.grid_sample
+affine_grid = composite.affine_grid
 
 
 def celu(input: Tensor, alpha: Number = 1.0, inplace: bool = False) -> Tensor:

@@ -7279,6 +7279,138 @@ def recording_constant_pad_nd(below, needs_self):
     return call
 
 
+class GridSamplerBackward0(Node):
+    """grid_sampler
+    input, grid: grid_sampler_backward(grad, input, grid, interpolation_mode, padding_mode,
+        align_corners)
+    """
+
+    __slots__ = (
+        "saved_align_corners",
+        "saved_grid",
+        "saved_input",
+        "saved_interpolation_mode",
+        "saved_padding_mode",
+    )
+
+    def apply(node, grad):
+        input = unpack(node.saved_input, node)
+        grid = unpack(node.saved_grid, node)
+        interpolation_mode = node.saved_interpolation_mode
+        padding_mode = node.saved_padding_mode
+        align_corners = node.saved_align_corners
+        grad_input, grad_grid = formulas.grid_sampler_backward(
+            grad, input, grid, interpolation_mode, padding_mode, align_corners
+        )
+        return grad_input, grad_grid
+
+    def release(node):
+        node.saved_input = None
+        node.saved_grid = None
+
+
+def recording_grid_sampler(below, needs_input, needs_grid):
+    """Records GridSamplerBackward0 around `below`."""
+
+    def call(input, grid, interpolation_mode, padding_mode, align_corners):
+        result = below(input, grid, interpolation_mode, padding_mode, align_corners)
+        if not grad_mode.state.enabled:
+            return result
+        node = GridSamplerBackward0()
+        node.edges = (
+            gradient_edge(input) if needs_input else None,
+            gradient_edge(grid) if needs_grid else None,
+        )
+        node.saved_input = save(input)
+        node.saved_grid = save(grid)
+        node.saved_interpolation_mode = interpolation_mode
+        node.saved_padding_mode = padding_mode
+        node.saved_align_corners = align_corners
+        attach(result, node)
+        return result
+
+    return call
+
+
+class GridSamplerInputBackwardBackward0(Node):
+    """_grid_sampler_input_backward
+    grad_output: not_implemented
+    grid: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_grad_output: Any = None
+        grad_grid: Any = None
+        if edges[0] is not None:
+            grad_grad_output = errors.raise_not_differentiable("_grid_sampler_input_backward")
+        if edges[1] is not None:
+            grad_grid = errors.raise_not_differentiable("_grid_sampler_input_backward")
+        return grad_grad_output, grad_grid
+
+
+def recording__grid_sampler_input_backward(below, needs_grad_output, needs_grid):
+    """Records GridSamplerInputBackwardBackward0 around `below`."""
+
+    def call(grad_output, sizes, grid, interpolation_mode, padding_mode, align_corners):
+        result = below(grad_output, sizes, grid, interpolation_mode, padding_mode, align_corners)
+        if not grad_mode.state.enabled:
+            return result
+        node = GridSamplerInputBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(grid) if needs_grid else None,
+        )
+        attach(result, node)
+        return result
+
+    return call
+
+
+class GridSamplerGridBackwardBackward0(Node):
+    """_grid_sampler_grid_backward
+    grad_output: not_implemented
+    input: not_implemented
+    grid: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_grad_output: Any = None
+        grad_input: Any = None
+        grad_grid: Any = None
+        if edges[0] is not None:
+            grad_grad_output = errors.raise_not_differentiable("_grid_sampler_grid_backward")
+        if edges[1] is not None:
+            grad_input = errors.raise_not_differentiable("_grid_sampler_grid_backward")
+        if edges[2] is not None:
+            grad_grid = errors.raise_not_differentiable("_grid_sampler_grid_backward")
+        return grad_grad_output, grad_input, grad_grid
+
+
+def recording__grid_sampler_grid_backward(below, needs_grad_output, needs_input, needs_grid):
+    """Records GridSamplerGridBackwardBackward0 around `below`."""
+
+    def call(grad_output, input, grid, interpolation_mode, padding_mode, align_corners):
+        result = below(grad_output, input, grid, interpolation_mode, padding_mode, align_corners)
+        if not grad_mode.state.enabled:
+            return result
+        node = GridSamplerGridBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(input) if needs_input else None,
+            gradient_edge(grid) if needs_grid else None,
+        )
+        attach(result, node)
+        return result
+
+    return call
+
+
 class AttentionBackward0(MultiOutputNode):
     """_attention
     query, key, value: attention_backward(grad, query, key, value, mask, logsumexp, scale, causal)

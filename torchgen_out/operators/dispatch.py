@@ -19,6 +19,7 @@ from runtime.ops.shapes import padding as padding_shapes
 from runtime.ops.shapes import pooling as pooling_shapes
 from runtime.ops.shapes import random as random_shapes
 from runtime.ops.shapes import recurrent as recurrent_shapes
+from runtime.ops.shapes import sampling as sampling_shapes
 from runtime.ops.shapes import scan as scan_shapes
 from runtime.ops.shapes import scatter as scatter_shapes
 from runtime.ops.shapes import searching as searching_shapes
@@ -3174,6 +3175,71 @@ constant_pad_nd = Dispatch(
     meta=padding_shapes.constant_pad_nd,
     differentiable=("self",),
     record=nodes.recording_constant_pad_nd,
+)
+
+grid_sampler = Dispatch(
+    "grid_sampler",
+    "grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
+    "align_corners) -> Tensor",
+    {"input": "tensor", "grid": "tensor"},
+    arguments={
+        "input": "operand",
+        "grid": "operand",
+        "interpolation_mode": "raw",
+        "padding_mode": "raw",
+        "align_corners": "raw",
+    },
+    promotion="none",
+    promoted=("input", "grid"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "sampling.grids.grid_sampler", "CUDA": "sampling.grids.grid_sampler"},
+    meta=sampling_shapes.grid_sampler,
+    differentiable=("input", "grid"),
+    record=nodes.recording_grid_sampler,
+)
+
+_grid_sampler_input_backward = Dispatch(
+    "_grid_sampler_input_backward",
+    "_grid_sampler_input_backward(Tensor grad_output, SymInt[] sizes, Tensor grid, int "
+    "interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
+    {"grad_output": "tensor", "grid": "tensor"},
+    arguments={
+        "grad_output": "operand",
+        "sizes": "raw",
+        "grid": "operand",
+        "interpolation_mode": "raw",
+        "padding_mode": "raw",
+        "align_corners": "raw",
+    },
+    promotion="none",
+    promoted=("grad_output", "grid"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "sampling.grids.input_backward", "CUDA": "sampling.grids.input_backward"},
+    meta=sampling_shapes.input_backward,
+    differentiable=("grad_output", "grid"),
+    record=nodes.recording__grid_sampler_input_backward,
+)
+
+_grid_sampler_grid_backward = Dispatch(
+    "_grid_sampler_grid_backward",
+    "_grid_sampler_grid_backward(Tensor grad_output, Tensor input, Tensor grid, int "
+    "interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
+    {"grad_output": "tensor", "input": "tensor", "grid": "tensor"},
+    arguments={
+        "grad_output": "operand",
+        "input": "operand",
+        "grid": "operand",
+        "interpolation_mode": "raw",
+        "padding_mode": "raw",
+        "align_corners": "raw",
+    },
+    promotion="none",
+    promoted=("grad_output", "input", "grid"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "sampling.grids.grid_backward", "CUDA": "sampling.grids.grid_backward"},
+    meta=sampling_shapes.grid_backward,
+    differentiable=("grad_output", "input", "grid"),
+    record=nodes.recording__grid_sampler_grid_backward,
 )
 
 _attention = Dispatch(

@@ -8469,6 +8469,356 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(1, 6, 2)", "groups": "4"}, "RuntimeError"),
         ],
     ),
+    "grid_sampler": (
+        {},
+        {},
+        [
+            (
+                {
+                    "input": "randn(2, 3, 4, 5)",
+                    "grid": "uniform(-1.3, 1.3, (2, 3, 2, 2))",
+                    "interpolation_mode": "0",
+                    "padding_mode": "0",
+                    "align_corners": "False",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(2, 3, 4, 5)",
+                    "grid": "uniform(-1.3, 1.3, (2, 3, 2, 2))",
+                    "interpolation_mode": "0",
+                    "padding_mode": "1",
+                    "align_corners": "True",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(2, 3, 4, 5)",
+                    "grid": "uniform(-4, 4, (2, 3, 2, 2))",
+                    "interpolation_mode": "0",
+                    "padding_mode": "2",
+                    "align_corners": "False",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(2, 3, 4, 5)",
+                    "grid": "uniform(-4, 4, (2, 3, 2, 2))",
+                    "interpolation_mode": "1",
+                    "padding_mode": "2",
+                    "align_corners": "True",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(2, 3, 4, 5)",
+                    "grid": "uniform(-1.3, 1.3, (2, 3, 2, 2))",
+                    "interpolation_mode": "2",
+                    "padding_mode": "0",
+                    "align_corners": "False",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(1, 2, 4, 5)",
+                    "grid": "uniform(-4, 4, (1, 3, 2, 2))",
+                    "interpolation_mode": "2",
+                    "padding_mode": "2",
+                    "align_corners": "True",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(1, 2, 4, 5)",
+                    "grid": "uniform(-4, 4, (1, 3, 2, 2))",
+                    "interpolation_mode": "2",
+                    "padding_mode": "1",
+                    "align_corners": "True",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(2, 2, 3, 4, 5)",
+                    "grid": "uniform(-1.3, 1.3, (2, 2, 3, 2, 3))",
+                    "interpolation_mode": "0",
+                    "padding_mode": "0",
+                    "align_corners": "False",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(2, 2, 3, 4, 5)",
+                    "grid": "uniform(-4, 4, (2, 2, 3, 2, 3))",
+                    "interpolation_mode": "0",
+                    "padding_mode": "2",
+                    "align_corners": "True",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "permuted(randn(2, 4, 5, 3), (0, 3, 1, 2))",
+                    "grid": "permuted(uniform(-1, 1, (2, 2, 3, 2)), (0, 2, 3, 1))",
+                    "interpolation_mode": "1",
+                    "padding_mode": "0",
+                    "align_corners": "False",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(1, 0, 4, 5)",
+                    "grid": "rand(1, 3, 2, 2)",
+                    "interpolation_mode": "0",
+                    "padding_mode": "0",
+                    "align_corners": "False",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(1, 2, 4, 5)",
+                    "grid": "rand(2, 3, 2, 2)",
+                    "interpolation_mode": "0",
+                    "padding_mode": "0",
+                    "align_corners": "False",
+                },
+                "RuntimeError",
+            ),
+            (
+                {
+                    "input": "randn(1, 2, 4, 5)",
+                    "grid": "rand(1, 3, 2, 3)",
+                    "interpolation_mode": "0",
+                    "padding_mode": "0",
+                    "align_corners": "False",
+                },
+                "RuntimeError",
+            ),
+            (
+                {
+                    "input": "randn(1, 2, 0, 5)",
+                    "grid": "rand(1, 3, 2, 2)",
+                    "interpolation_mode": "0",
+                    "padding_mode": "0",
+                    "align_corners": "False",
+                },
+                "RuntimeError",
+            ),
+            (
+                {
+                    "input": "randn(1, 2, 3, 4, 5)",
+                    "grid": "rand(1, 3, 2, 2, 3)",
+                    "interpolation_mode": "2",
+                    "padding_mode": "0",
+                    "align_corners": "False",
+                },
+                "RuntimeError",
+            ),
+        ],
+    ),
+    "_grid_sampler_input_backward": (
+        {},
+        {},
+        [
+            (
+                {
+                    "grad_output": "randn(2, 3, 3, 2)",
+                    "sizes": "[2, 3, 4, 5]",
+                    "grid": "uniform(-1.3, 1.3, (2, 3, 2, 2))",
+                    "interpolation_mode": "0",
+                    "padding_mode": "0",
+                    "align_corners": "False",
+                },
+                None,
+            ),
+            (
+                {
+                    "grad_output": "randn(2, 3, 3, 2)",
+                    "sizes": "[2, 3, 4, 5]",
+                    "grid": "uniform(-4, 4, (2, 3, 2, 2))",
+                    "interpolation_mode": "2",
+                    "padding_mode": "2",
+                    "align_corners": "True",
+                },
+                None,
+            ),
+            (
+                {
+                    "grad_output": "randn(1, 2, 2, 3, 2)",
+                    "sizes": "[1, 2, 3, 4, 5]",
+                    "grid": "uniform(-1.3, 1.3, (1, 2, 3, 2, 3))",
+                    "interpolation_mode": "0",
+                    "padding_mode": "1",
+                    "align_corners": "True",
+                },
+                None,
+            ),
+        ],
+    ),
+    "_grid_sampler_steps": (
+        {},
+        {},
+        [
+            (
+                {
+                    "input": "randn(2, 3, 4, 5)",
+                    "grid": "uniform(-1.3, 1.3, (2, 3, 2, 2))",
+                    "interpolation_mode": "0",
+                    "padding_mode": "0",
+                    "align_corners": "False",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(2, 3, 4, 5)",
+                    "grid": "uniform(-4, 4, (2, 3, 2, 2))",
+                    "interpolation_mode": "2",
+                    "padding_mode": "2",
+                    "align_corners": "True",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(2, 3, 4, 5)",
+                    "grid": "uniform(-4, 4, (2, 3, 2, 2))",
+                    "interpolation_mode": "1",
+                    "padding_mode": "1",
+                    "align_corners": "True",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(1, 2, 3, 4, 5)",
+                    "grid": "uniform(-1.3, 1.3, (1, 2, 3, 2, 3))",
+                    "interpolation_mode": "0",
+                    "padding_mode": "0",
+                    "align_corners": "False",
+                },
+                None,
+            ),
+        ],
+    ),
+    "_grid_sampler_grid_backward": (
+        {},
+        {},
+        [
+            (
+                {
+                    "grad_output": "randn(2, 3, 3, 2)",
+                    "input": "randn(2, 3, 4, 5)",
+                    "grid": "uniform(-1.3, 1.3, (2, 3, 2, 2))",
+                    "interpolation_mode": "0",
+                    "padding_mode": "0",
+                    "align_corners": "False",
+                },
+                None,
+            ),
+            (
+                {
+                    "grad_output": "randn(2, 3, 3, 2)",
+                    "input": "randn(2, 3, 4, 5)",
+                    "grid": "uniform(-4, 4, (2, 3, 2, 2))",
+                    "interpolation_mode": "2",
+                    "padding_mode": "2",
+                    "align_corners": "True",
+                },
+                None,
+            ),
+            (
+                {
+                    "grad_output": "randn(1, 2, 2, 3, 2)",
+                    "input": "randn(1, 2, 3, 4, 5)",
+                    "grid": "uniform(-1.3, 1.3, (1, 2, 3, 2, 3))",
+                    "interpolation_mode": "0",
+                    "padding_mode": "1",
+                    "align_corners": "True",
+                },
+                None,
+            ),
+        ],
+    ),
+    "grid_sample": (
+        {},
+        {},
+        [
+            (
+                {
+                    "input": "randn(2, 3, 4, 5)",
+                    "grid": "uniform(-1.3, 1.3, (2, 3, 2, 2))",
+                    "align_corners": "False",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(2, 3, 4, 5)",
+                    "grid": "uniform(-1.3, 1.3, (2, 3, 2, 2))",
+                    "mode": "'bicubic'",
+                    "padding_mode": "'reflection'",
+                    "align_corners": "True",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(2, 3, 4, 5)",
+                    "grid": "rand(2, 3, 2, 2)",
+                    "mode": "'cubic'",
+                    "align_corners": "True",
+                },
+                "ValueError",
+            ),
+            (
+                {
+                    "input": "randn(2, 3, 4, 5)",
+                    "grid": "rand(2, 3, 2, 2)",
+                    "padding_mode": "'circular'",
+                    "align_corners": "True",
+                },
+                "ValueError",
+            ),
+        ],
+    ),
+    "affine_grid": (
+        {},
+        {},
+        [
+            ({"theta": "randn(2, 2, 3)", "size": "[2, 3, 4, 5]", "align_corners": "False"}, None),
+            ({"theta": "randn(2, 3, 4)", "size": "[2, 1, 3, 4, 1]", "align_corners": "True"}, None),
+            (
+                {"theta": "randn(2, 2, 2)", "size": "[2, 3, 4, 5]", "align_corners": "False"},
+                "ValueError",
+            ),
+            (
+                {"theta": "randn(2, 2, 3)", "size": "[2, 3, 0, 5]", "align_corners": "False"},
+                "ValueError",
+            ),
+            (
+                {"theta": "randn(2, 2, 3)", "size": "[2, 3, 5]", "align_corners": "False"},
+                "NotImplementedError",
+            ),
+        ],
+    ),
+    "affine_grid_generator": (
+        {},
+        {},
+        [
+            ({"theta": "randn(2, 2, 3)", "size": "[2, 3, 4, 5]", "align_corners": "False"}, None),
+            ({"theta": "randn(2, 3, 4)", "size": "[2, 1, 3, 4, 1]", "align_corners": "True"}, None),
+        ],
+    ),
     "_attention": (
         {},
         {},

@@ -1,0 +1,1 @@
+"""Reading images between their elements, on the CPU."""

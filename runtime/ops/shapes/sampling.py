@@ -1,0 +1,53 @@
+"""Shapes and checks of images that are read at the points of a grid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime import errors
+from runtime.core import dtype as dtypes
+
+Answer = tuple[tuple[int, ...], dtypes.dtype]
+BICUBIC = 2
+
+
+def grid_sampler(
+    input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Answer:
+    """Shape: (N, C, *S), (N, *P, dims) -> (N, C, *P), for two or three dims S."""
+    given = f"input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
+    if input.shape[0] != grid.shape[0]:
+        raise RuntimeError(
+            f"grid_sampler(): expected grid and input to have same batch size, but got {given}"
+        )
+    if grid.shape[-1] != input.ndim - 2:
+        raise RuntimeError(
+            f"grid_sampler(): expected grid to have size {input.ndim - 2} in last dimension, "
+            f"but got grid with sizes {list(grid.shape)}"
+        )
+    if 0 in input.shape[2:]:
+        raise RuntimeError(
+            "grid_sampler(): expected input to have non-empty spatial dimensions, "
+            f"but input has sizes {list(input.shape)}"
+        )
+    if input.ndim not in (4, 5) or input.ndim != grid.ndim:
+        raise RuntimeError(
+            "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, "
+            f"but got {given}"
+        )
+    if input.ndim == 5 and interpolation_mode == BICUBIC:
+        raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+    if input.dtype is not grid.dtype:
+        names = [errors.scalar_type_name(each.dtype) for each in (input, grid)]
+        raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
+    return (*input.shape[:2], *grid.shape[1:-1]), input.dtype
+
+
+def input_backward(grad_output: Any, sizes: Any, grid: Any, *modes: Any) -> Answer:
+    """`sizes`, those of the image."""
+    return tuple(sizes), grad_output.dtype
+
+
+def grid_backward(grad_output: Any, input: Any, grid: Any, *modes: Any) -> Answer:
+    """The shape of the grid."""
+    return tuple(grid.shape), grid.dtype
