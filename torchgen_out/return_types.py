@@ -424,6 +424,16 @@ class _cross_entropy_rows(NamedTuple):
         return printing.named_results("torch.return_types._cross_entropy_rows", self)
 
 
+class _ctc_loss(NamedTuple):
+    """What `_ctc_loss` returns."""
+
+    loss: Tensor
+    log_alpha: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types._ctc_loss", self)
+
+
 class _attention(NamedTuple):
     """What `_attention` returns."""
 

@@ -206,6 +206,8 @@ from runtime.errors.indexing import (
 )
 from runtime.errors.layers import (
     class_weights_do_not_fit,
+    ctc_length,
+    ctc_targets,
     dilation_not_positive,
     dropout_argument,
     dropout_probability,

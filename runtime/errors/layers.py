@@ -50,3 +50,15 @@ def dilation_not_positive(dilation: Sequence[int]) -> RuntimeError:
 def target_out_of_bounds(target: object) -> IndexError:
     """A loss's target is no class."""
     return IndexError(f"Target {target} is out of bounds.")
+
+
+def ctc_length(name: str, bound: str, length: int) -> RuntimeError:
+    """A sequence of ctc_loss is too short or too long."""
+    return RuntimeError(
+        f"Expected {name} to have value at {bound}, but got value {length} in ctc_loss"
+    )
+
+
+def ctc_targets(wanted: str, given: str) -> RuntimeError:
+    """The targets of ctc_loss do not fit its lengths."""
+    return RuntimeError(f"Expected tensor to have {wanted}, but got {given} for 'targets'")

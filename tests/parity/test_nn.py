@@ -243,6 +243,35 @@ def test_ctc_loss(reduction: str) -> None:
         close(result, reference)
 
 
+@pytest.mark.parametrize(
+    ("targets", "times", "counts"),
+    [
+        ([1, 2, 2, 3, 1, 1], [7, 5, 6], [3, 1, 2]),
+        ([[1, 2, 2], [3, 3, 0], [1, 0, 0]], [7, 4, 0], [3, 2, 0]),
+        ([1, 2, 2], [7, 5, 6], [3, 1, 2]),
+        ([[1, 2], [3, 3], [1, 1]], [7, 5, 6], [3, 1, 2]),
+        ([[1, 2], [3, 3], [1, 1]], [8, 5, 6], [2, 1, 2]),
+        ([[1, 2], [3, 3], [1, 1]], [7, 5, 6], [2, -1, 2]),
+        ([[1, 2], [3, 3], [1, 1]], [7, 5], [2, 1, 2]),
+        ([[1, 2], [3, 3]], [7, 5, 6], [2, 1, 2]),
+    ],
+)
+def test_ctc_targets(targets: list[Any], times: list[int], counts: list[int]) -> None:
+    scores, results = draw(7, 3, 5), []
+    for library in (ours, theirs):
+        given = library.from_numpy(scores).log_softmax(-1), library.tensor(targets)
+        try:
+            loss = library.nn.functional.ctc_loss(*given, tuple(times), counts, 4, "none")
+        except RuntimeError as error:
+            results.append(str(error).partition(" for ")[0].partition(" in ")[0].split(" (")[0])
+        else:
+            results.append(loss)
+    if isinstance(results[1], str):
+        assert results[0] == results[1]
+    else:
+        close(*results)
+
+
 def test_clipping_and_vectors() -> None:
     results = []
     for library in (ours, theirs):

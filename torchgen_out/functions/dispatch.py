@@ -3858,6 +3858,96 @@ def _nll_loss_backward(
     return call(grad_output, target, weight, total_weight, sizes, reduction, ignore_index)
 
 
+__ctc_loss = operators._ctc_loss.calls
+
+
+def _ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    starts: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
+    longest: int,
+    blank: int,
+    zero_infinity: bool,
+) -> return_types._ctc_loss:
+    """_ctc_loss(Tensor log_probs, Tensor targets, Tensor starts, Tensor input_lengths, Tensor
+    target_lengths, int longest, int blank, bool zero_infinity) -> (Tensor loss, Tensor log_alpha)
+
+    Minus the log-likelihoods of labels under all their alignments, and the forward variables.
+
+    The labels of sequence n are `target_lengths[n]` of `targets` from `starts[n]` on. The gradient
+    supposes log-probabilities that come from `log_softmax`.
+    """
+    if longest.__class__ is not int:
+        longest = as_int(longest, "_ctc_loss", "longest", 6)
+    if blank.__class__ is not int:
+        blank = as_int(blank, "_ctc_loss", "blank", 7)
+    try:
+        call = __ctc_loss[
+            log_probs._key, targets._key, starts._key, input_lengths._key, target_lengths._key
+        ]
+    except AttributeError:
+        raise __ctc_loss.wrong_arguments(
+            log_probs, targets, starts, input_lengths, target_lengths
+        ) from None
+    return call(
+        log_probs, targets, starts, input_lengths, target_lengths, longest, blank, zero_infinity
+    )
+
+
+__ctc_loss_backward = operators._ctc_loss_backward.calls
+
+
+def _ctc_loss_backward(
+    grad_output: Tensor,
+    log_probs: Tensor,
+    targets: Tensor,
+    starts: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
+    loss: Tensor,
+    log_alpha: Tensor,
+    blank: int,
+    zero_infinity: bool,
+) -> Tensor:
+    """_ctc_loss_backward(Tensor grad_output, Tensor log_probs, Tensor targets, Tensor starts,
+    Tensor input_lengths, Tensor target_lengths, Tensor loss, Tensor log_alpha, int blank, bool
+    zero_infinity) -> Tensor
+
+    The gradient of `_ctc_loss` with respect to the log-probabilities.
+    """
+    if blank.__class__ is not int:
+        blank = as_int(blank, "_ctc_loss_backward", "blank", 9)
+    try:
+        call = __ctc_loss_backward[
+            grad_output._key,
+            log_probs._key,
+            targets._key,
+            starts._key,
+            input_lengths._key,
+            target_lengths._key,
+            loss._key,
+            log_alpha._key,
+        ]
+    except AttributeError:
+        raise __ctc_loss_backward.wrong_arguments(
+            grad_output, log_probs, targets, starts, input_lengths, target_lengths, loss, log_alpha
+        ) from None
+    return call(
+        grad_output,
+        log_probs,
+        targets,
+        starts,
+        input_lengths,
+        target_lengths,
+        loss,
+        log_alpha,
+        blank,
+        zero_infinity,
+    )
+
+
 _convolution = operators.convolution.calls
 
 

@@ -5763,6 +5763,165 @@ def recording__nll_loss_backward(below, needs_grad_output):
     return call
 
 
+class CtcLossBackward0(MultiOutputNode):
+    """_ctc_loss
+    log_probs: _ctc_loss_backward(grads[0], log_probs, targets, starts, input_lengths,
+        target_lengths, loss, log_alpha, blank, zero_infinity)
+    targets: non_differentiable
+    starts: non_differentiable
+    input_lengths: non_differentiable
+    target_lengths: non_differentiable
+    """
+
+    __slots__ = (
+        "saved_blank",
+        "saved_input_lengths",
+        "saved_log_alpha",
+        "saved_log_probs",
+        "saved_loss",
+        "saved_starts",
+        "saved_target_lengths",
+        "saved_targets",
+        "saved_zero_infinity",
+    )
+
+    def apply(node, *grads):
+        log_probs = unpack(node.saved_log_probs, node)
+        targets = unpack(node.saved_targets, node)
+        starts = unpack(node.saved_starts, node)
+        input_lengths = unpack(node.saved_input_lengths, node)
+        target_lengths = unpack(node.saved_target_lengths, node)
+        blank = node.saved_blank
+        zero_infinity = node.saved_zero_infinity
+        loss = unpack(node.saved_loss, node)
+        log_alpha = unpack(node.saved_log_alpha, node)
+        grad_log_probs = ops._ctc_loss_backward(
+            grads[0],
+            log_probs,
+            targets,
+            starts,
+            input_lengths,
+            target_lengths,
+            loss,
+            log_alpha,
+            blank,
+            zero_infinity,
+        )
+        return (grad_log_probs,)
+
+    def release(node):
+        node.saved_log_probs = None
+        node.saved_targets = None
+        node.saved_starts = None
+        node.saved_input_lengths = None
+        node.saved_target_lengths = None
+        node.saved_loss = None
+        node.saved_log_alpha = None
+
+
+def recording__ctc_loss(below, needs_log_probs):
+    """Records CtcLossBackward0 around `below`."""
+
+    def call(
+        log_probs, targets, starts, input_lengths, target_lengths, longest, blank, zero_infinity
+    ):
+        result = below(
+            log_probs, targets, starts, input_lengths, target_lengths, longest, blank, zero_infinity
+        )
+        if not grad_mode.state.enabled:
+            return result
+        node = CtcLossBackward0()
+        node.edges = (gradient_edge(log_probs),)
+        node.saved_log_probs = save(log_probs)
+        node.saved_targets = save(targets)
+        node.saved_starts = save(starts)
+        node.saved_input_lengths = save(input_lengths)
+        node.saved_target_lengths = save(target_lengths)
+        node.saved_blank = blank
+        node.saved_zero_infinity = zero_infinity
+        node.saved_loss = save_result(result[0], 0)
+        node.saved_log_alpha = save_result(result[1], 1)
+        attach_outputs(result, node, (True, False))
+        return result
+
+    return call
+
+
+class CtcLossBackwardBackward0(Node):
+    """_ctc_loss_backward
+    grad_output: not_implemented
+    log_probs: not_implemented
+    targets: non_differentiable
+    starts: non_differentiable
+    input_lengths: non_differentiable
+    target_lengths: non_differentiable
+    loss: not_implemented
+    log_alpha: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_grad_output: Any = None
+        grad_log_probs: Any = None
+        grad_loss: Any = None
+        grad_log_alpha: Any = None
+        if edges[0] is not None:
+            grad_grad_output = errors.raise_not_differentiable("_ctc_loss_backward")
+        if edges[1] is not None:
+            grad_log_probs = errors.raise_not_differentiable("_ctc_loss_backward")
+        if edges[2] is not None:
+            grad_loss = errors.raise_not_differentiable("_ctc_loss_backward")
+        if edges[3] is not None:
+            grad_log_alpha = errors.raise_not_differentiable("_ctc_loss_backward")
+        return grad_grad_output, grad_log_probs, grad_loss, grad_log_alpha
+
+
+def recording__ctc_loss_backward(
+    below, needs_grad_output, needs_log_probs, needs_loss, needs_log_alpha
+):
+    """Records CtcLossBackwardBackward0 around `below`."""
+
+    def call(
+        grad_output,
+        log_probs,
+        targets,
+        starts,
+        input_lengths,
+        target_lengths,
+        loss,
+        log_alpha,
+        blank,
+        zero_infinity,
+    ):
+        result = below(
+            grad_output,
+            log_probs,
+            targets,
+            starts,
+            input_lengths,
+            target_lengths,
+            loss,
+            log_alpha,
+            blank,
+            zero_infinity,
+        )
+        if not grad_mode.state.enabled:
+            return result
+        node = CtcLossBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(log_probs) if needs_log_probs else None,
+            gradient_edge(loss) if needs_loss else None,
+            gradient_edge(log_alpha) if needs_log_alpha else None,
+        )
+        attach(result, node)
+        return result
+
+    return call
+
+
 class ConvolutionBackward0(Node):
     """convolution
     input: _convolution_grad_input(grad, weight.conj(), input.shape, stride, padding, dilation,

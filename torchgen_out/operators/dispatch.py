@@ -4,6 +4,7 @@
 """The dispatch operators: what the dispatcher knows of each, and its tables of calls."""
 
 from runtime.dispatch.operator import Dispatch
+from runtime.ops.shapes import alignments as alignments_shapes
 from runtime.ops.shapes import attention as attention_shapes
 from runtime.ops.shapes import convolution as convolution_shapes
 from runtime.ops.shapes import copy as copy_shapes
@@ -2480,6 +2481,87 @@ _nll_loss_backward = Dispatch(
     meta=losses_shapes.nll_loss_backward,
     differentiable=("grad_output",),
     record=nodes.recording__nll_loss_backward,
+)
+
+_ctc_loss = Dispatch(
+    "_ctc_loss",
+    "_ctc_loss(Tensor log_probs, Tensor targets, Tensor starts, Tensor input_lengths, Tensor "
+    "target_lengths, int longest, int blank, bool zero_infinity) -> (Tensor loss, Tensor "
+    "log_alpha)",
+    {
+        "log_probs": "tensor",
+        "targets": "tensor",
+        "starts": "tensor",
+        "input_lengths": "tensor",
+        "target_lengths": "tensor",
+    },
+    arguments={
+        "log_probs": "operand",
+        "targets": "operand",
+        "starts": "operand",
+        "input_lengths": "operand",
+        "target_lengths": "operand",
+        "longest": "raw",
+        "blank": "raw",
+        "zero_infinity": "raw",
+    },
+    promotion="none",
+    promoted=("log_probs", "targets", "starts", "input_lengths", "target_lengths"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "losses.alignments.ctc_loss", "CUDA": "losses.alignments.ctc_loss"},
+    meta=alignments_shapes.ctc_loss,
+    outputs=2,
+    wrap=return_types._ctc_loss,
+    differentiable=("log_probs",),
+    record=nodes.recording__ctc_loss,
+)
+
+_ctc_loss_backward = Dispatch(
+    "_ctc_loss_backward",
+    "_ctc_loss_backward(Tensor grad_output, Tensor log_probs, Tensor targets, Tensor starts, "
+    "Tensor input_lengths, Tensor target_lengths, Tensor loss, Tensor log_alpha, int blank, "
+    "bool zero_infinity) -> Tensor",
+    {
+        "grad_output": "tensor",
+        "log_probs": "tensor",
+        "targets": "tensor",
+        "starts": "tensor",
+        "input_lengths": "tensor",
+        "target_lengths": "tensor",
+        "loss": "tensor",
+        "log_alpha": "tensor",
+    },
+    arguments={
+        "grad_output": "operand",
+        "log_probs": "operand",
+        "targets": "operand",
+        "starts": "operand",
+        "input_lengths": "operand",
+        "target_lengths": "operand",
+        "loss": "operand",
+        "log_alpha": "operand",
+        "blank": "raw",
+        "zero_infinity": "raw",
+    },
+    promotion="none",
+    promoted=(
+        "grad_output",
+        "log_probs",
+        "targets",
+        "starts",
+        "input_lengths",
+        "target_lengths",
+        "loss",
+        "log_alpha",
+    ),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={
+        "CPU": "losses.alignments.ctc_loss_backward",
+        "CUDA": "losses.alignments.ctc_loss_backward",
+    },
+    meta=alignments_shapes.ctc_loss_backward,
+    differentiable=("grad_output", "log_probs", "loss", "log_alpha"),
+    record=nodes.recording__ctc_loss_backward,
 )
 
 convolution = Dispatch(

@@ -6753,6 +6753,72 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ),
         ],
     ),
+    "_ctc_loss": (
+        {},
+        {},
+        [
+            (
+                {
+                    "log_probs": "randn(6, 2, 4)",
+                    "targets": "ints([1, 2, 3, 3])",
+                    "starts": "ints([0, 2])",
+                    "input_lengths": "ints([6, 4])",
+                    "target_lengths": "ints([2, 2])",
+                    "longest": "2",
+                    "blank": "0",
+                    "zero_infinity": "False",
+                },
+                None,
+            ),
+            (
+                {
+                    "log_probs": "randn(5, 3, 4)",
+                    "targets": "ints([1, 0, 1, 3])",
+                    "starts": "ints([0, 3, 3])",
+                    "input_lengths": "ints([5, 3, 2])",
+                    "target_lengths": "ints([3, 0, 1])",
+                    "longest": "3",
+                    "blank": "2",
+                    "zero_infinity": "True",
+                },
+                None,
+            ),
+            (
+                {
+                    "log_probs": "randn(5, 1, 4)",
+                    "targets": "ints([4])",
+                    "starts": "ints([0])",
+                    "input_lengths": "ints([5])",
+                    "target_lengths": "ints([1])",
+                    "longest": "1",
+                    "blank": "0",
+                    "zero_infinity": "True",
+                },
+                "IndexError",
+            ),
+        ],
+    ),
+    "_ctc_loss_backward": (
+        {},
+        {},
+        [
+            (
+                {
+                    "grad_output": "randn(2)",
+                    "log_probs": "randn(6, 2, 4)",
+                    "targets": "ints([1, 2, 3, 3])",
+                    "starts": "ints([0, 2])",
+                    "input_lengths": "ints([6, 4])",
+                    "target_lengths": "ints([2, 2])",
+                    "loss": "rand(2)",
+                    "log_alpha": "-rand(2, 6, 5)",
+                    "blank": "0",
+                    "zero_infinity": "False",
+                },
+                None,
+            ),
+        ],
+    ),
     "nll_loss": (
         {},
         {},

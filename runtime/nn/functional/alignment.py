@@ -1,26 +1,14 @@
-"""Connectionist temporal classification: the likelihood of labels under all alignments."""
+"""Connectionist temporal classification: the arguments of the loss, and its reduction."""
 
 from __future__ import annotations
 
 import math
+from itertools import accumulate
 from typing import Any
 
 import torchgen_out as torch
-
-
-def _as_list(lengths: Any) -> list[int]:
-    return lengths.tolist() if isinstance(lengths, torch.Tensor) else [int(n) for n in lengths]
-
-
-def _labels_of(targets: Any, lengths: list[int]) -> list[list[int]]:
-    """The labels of every sequence, from (N, S) or from one row with all of them."""
-    if targets.dim() == 2:
-        return [row[:length] for row, length in zip(targets.tolist(), lengths, strict=True)]
-    flat, labels, start = targets.tolist(), [], 0
-    for length in lengths:
-        labels.append(flat[start : start + length])
-        start += length
-    return labels
+from runtime import errors
+from runtime.dispatch import ops
 
 
 def ctc_loss(
@@ -34,55 +22,66 @@ def ctc_loss(
 ) -> Any:
     """Minus the log-likelihood of the targets, summed over all alignments.
 
-    Shape: log_probs (T, N, C) or (T, C), targets (N, S), or (sum of lengths).
-    **Source** Graves et al., 2006: the forward recursion in log space, over all sequences at once.
+    Shape: log_probs (T, N, C) or (T, C), targets (N, S), or (sum of target_lengths) one after the
+    other. The gradient supposes that log_probs come from log_softmax, and is zero where
+    `zero_infinity` makes a loss zero. **Source** Graves et al., 2006.
     """
-    batched = log_probs.dim() == 3
-    probs = log_probs if batched else log_probs.unsqueeze(1)
-    times, counts = (
-        _as_list(input_lengths if batched else [int(input_lengths)]),
-        _as_list(target_lengths if batched else [int(target_lengths)]),
-    )
-    labels = _labels_of(targets if batched else targets.reshape(-1), counts)
-    if max(times) > probs.size(0):
-        raise RuntimeError("Expected input_lengths to have value at most " + str(probs.size(0)))
-    losses = _losses(probs, labels, times, blank)
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    is_batch = log_probs.dim() == 3
+    probs = log_probs if is_batch else log_probs.unsqueeze(1)
+    steps, batch, classes = probs.shape
+    if not 0 <= blank < classes:
+        raise RuntimeError("blank must be in label range")
+    times = _lengths("input_lengths", input_lengths, batch, steps)
+    counts = _lengths("target_lengths", target_lengths, batch)
+    if not is_batch and targets.dim() == 1:
+        targets = targets.unsqueeze(0)
+    starts = _starts(targets, counts, batch)
+    integers = [torch.tensor(each, device=probs.device) for each in (starts, times, counts)]
+    flat = targets.to(device=probs.device, dtype=torch.int64).reshape(-1)
+    losses = ops._ctc_loss(probs, flat, *integers, max(counts, default=0), blank, zero_infinity)[0]
     if zero_infinity:
-        losses = torch.where(losses == math.inf, torch.zeros_like(losses), losses)
+        losses = losses.masked_fill(losses == math.inf, 0)
     if reduction == "mean":
-        lengths = torch.tensor([max(n, 1) for n in counts], dtype=losses.dtype)
-        return (losses / lengths.to(losses.device)).mean()
+        return (losses / integers[2].clamp(min=1).to(losses.dtype)).mean()
     if reduction == "sum":
         return losses.sum()
-    return losses if batched else losses.squeeze(0)
+    return losses if is_batch else losses.squeeze(0)
 
 
-def _losses(probs: Any, labels: list[list[int]], times: list[int], blank: int) -> Any:
-    """The loss of every sequence: alpha[t, s] over the labels with blanks between them."""
-    width = 2 * max(len(each) for each in labels) + 1
-    padded, skips = [], []
-    for each in labels:
-        spread = [blank]
-        for label in each:
-            spread += [label, blank]
-        spread += [blank] * (width - len(spread))
-        padded.append(spread)
-        skips.append([s > 1 and spread[s] not in (blank, spread[s - 2]) for s in range(width)])
-    options = {"device": probs.device}
-    index = torch.tensor(padded, dtype=torch.int64, **options)
-    skip = torch.tensor(skips, **options)
-    least = torch.full((len(labels), 1), -1e30, dtype=probs.dtype, **options)
-    emitted = probs.gather(2, index.unsqueeze(0).expand(probs.size(0), *index.shape))
-    first = torch.arange(width, **options) < 2
-    alpha = torch.where(first, emitted[0], least)
-    running = torch.tensor(times, **options).unsqueeze(1)
-    for time in range(1, max(times)):
-        one = torch.cat([least, alpha[:, :-1]], 1)
-        two = torch.cat([least, least, alpha[:, :-2]], 1)
-        ways = torch.stack([alpha, one, torch.where(skip, two, least)])
-        alpha = torch.where(running > time, ways.logsumexp(0) + emitted[time], alpha)
-    ends = torch.tensor([[2 * len(each)] for each in labels], dtype=torch.int64, **options)
-    last = alpha.gather(1, ends)
-    before = torch.where(ends > 0, alpha.gather(1, (ends - 1).clamp_min(0)), least)
-    loss = -torch.cat([last, before], 1).logsumexp(1)
-    return torch.where(loss > 1e29, torch.full_like(loss, math.inf), loss)
+def _lengths(name: str, given: Any, batch: int, most: int | None = None) -> list[int]:
+    """The lengths of all sequences as numbers, checked."""
+    if isinstance(given, torch.Tensor):
+        if given.dtype.kind != "i":
+            raise RuntimeError(f"{name} must be integral")
+        given = given.reshape(-1).tolist()
+    lengths = [int(each) for each in given] if isinstance(given, (list, tuple)) else [int(given)]
+    if len(lengths) != batch:
+        raise RuntimeError(f"{name} must be of size batch_size")
+    for length in lengths:
+        if length < 0:
+            raise errors.ctc_length(name, "least 0", length)
+        if most is not None and length > most:
+            raise errors.ctc_length(name, f"most {most}", length)
+    return lengths
+
+
+def _starts(targets: Any, counts: list[int], batch: int) -> list[int]:
+    """Where the labels of every sequence begin among all of them."""
+    if targets.dim() == 1:
+        ends = list(accumulate(counts, initial=0))
+        if ends[-1] != targets.numel():
+            raise errors.ctc_targets(f"size {ends[-1]} at dimension 0", f"size {targets.numel()}")
+        return ends[:-1]
+    if targets.dim() != 2:
+        raise RuntimeError(
+            f"Expected 1 to 2 dimensions, but got {targets.dim()}-dimensional tensor for 'targets'"
+        )
+    rows, width = targets.shape
+    if rows != batch:
+        raise errors.ctc_targets(f"size {batch} at dimension 0", f"size {rows}")
+    longest = max(counts, default=0)
+    if width < longest:
+        raise errors.ctc_targets(f"size at least {longest} at dimension 1", f"size {width}")
+    return [n * width for n in range(batch)]
