@@ -438,6 +438,7 @@ ops.argwhere = composite.argwhere
 ops.unravel_index = composite.unravel_index
 ops.embedding = dispatch.embedding
 ops.embedding_dense_backward = dispatch.embedding_dense_backward
+ops._embedding_bag = dispatch._embedding_bag
 ops.one_hot = dispatch.one_hot
 ops.index_put = dispatch.index_put
 ops.index_put_ = dispatch.index_put_

@@ -19,6 +19,17 @@ class frexp(NamedTuple):
         return printing.named_results("torch.return_types.frexp", self)
 
 
+class _embedding_bag(NamedTuple):
+    """What `_embedding_bag` returns."""
+
+    output: Tensor
+    bag_sizes: Tensor
+    max_indices: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types._embedding_bag", self)
+
+
 class sort(NamedTuple):
     """What `sort` returns."""
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from runtime.autograd import grad_mode
+from runtime.autograd.bag_formulas import embedding_bag_backward  # noqa: F401 - shown to the same
 from runtime.autograd.factorisation_formulas import (  # noqa: F401 - shown to derivatives.yaml
     cholesky_backward,
     cholesky_inverse_backward,

@@ -184,9 +184,12 @@ from runtime.errors.grad_members import (
     retain_without_grad,
 )
 from runtime.errors.indexing import (
+    bag_index,
+    bag_offsets,
     cannot_assign,
     flat_index_out_of_range,
     index_dtype,
+    index_dtype_of,
     index_larger_than,
     index_ndim_mismatch,
     index_of_zero_dim,

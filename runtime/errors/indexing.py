@@ -132,3 +132,30 @@ def cannot_assign(value: object, dtype: object) -> TypeError:
     got = type(value)
     name = got.__name__ if got.__module__ == "builtins" else f"{got.__module__}.{got.__name__}"
     return TypeError(f"can't assign a {name} to a torch.{scalar_type_name(dtype)}Tensor")
+
+
+def index_dtype_of(name: str, dtype: object) -> RuntimeError:
+    """A tensor of indices is none of integers."""
+    return RuntimeError(
+        f"Expected tensor for argument '{name}' to have one of the following scalar types: Long, "
+        f"Int; but got {scalar_type_name(dtype)} instead"
+    )
+
+
+def bag_index(index: object, rows: int) -> RuntimeError:
+    """A bag names a row that the table does not have."""
+    return RuntimeError(
+        f"embedding_bag: input takes value {index} which is not in the valid range [0, {rows})"
+    )
+
+
+def bag_offsets(first: object, last: object, count: int) -> RuntimeError:
+    """Bags begin elsewhere than at the first index, or behind the last."""
+    if first != 0:
+        return RuntimeError(
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+            f"position 0. However, got {first}"
+        )
+    return RuntimeError(
+        f"offsets[-1] can not be greater than input's length {count} but got offsets[-1] of {last}"
+    )

@@ -1014,6 +1014,46 @@ def embedding_dense_backward(
     return call(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq)
 
 
+__embedding_bag = operators._embedding_bag.calls
+
+
+def _embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    per_sample_weights: Tensor | None,
+    mode: int,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+) -> return_types._embedding_bag:
+    """_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, Tensor? per_sample_weights, int
+    mode, int padding_idx, bool scale_grad_by_freq) -> (Tensor output, Tensor bag_sizes, Tensor
+    max_indices)
+
+    Folds bags of rows of `weight`: sums (`mode` 0), means (1) or maxima (2). Bags begin at
+        `offsets`.
+
+    Also returns how many rows each bag has, without padding, and for maxima the row of every
+        column.
+    """
+    if mode.__class__ is not int:
+        mode = as_int(mode, "_embedding_bag", "mode", 5)
+    if padding_idx.__class__ is not int:
+        padding_idx = as_int(padding_idx, "_embedding_bag", "padding_idx", 6)
+    try:
+        call = __embedding_bag[
+            weight._key,
+            indices._key,
+            offsets._key,
+            None if per_sample_weights is None else per_sample_weights._key,
+        ]
+    except AttributeError:
+        raise __embedding_bag.wrong_arguments(
+            weight, indices, offsets, per_sample_weights
+        ) from None
+    return call(weight, indices, offsets, per_sample_weights, mode, padding_idx, scale_grad_by_freq)
+
+
 _one_hot = operators.one_hot.calls
 
 

@@ -1405,6 +1405,94 @@ def recording_embedding_dense_backward(below, needs_grad_output):
     return call
 
 
+class EmbeddingBagBackward0(MultiOutputNode):
+    """_embedding_bag
+    weight, per_sample_weights: embedding_bag_backward(grads[0], weight, indices, offsets,
+        per_sample_weights, mode, padding_idx, scale_grad_by_freq, bag_sizes, max_indices,
+        grad_input_mask)
+    indices: non_differentiable
+    offsets: non_differentiable
+    """
+
+    __slots__ = (
+        "saved_bag_sizes",
+        "saved_indices",
+        "saved_max_indices",
+        "saved_mode",
+        "saved_offsets",
+        "saved_padding_idx",
+        "saved_per_sample_weights",
+        "saved_scale_grad_by_freq",
+        "saved_weight",
+    )
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_weight: Any = None
+        grad_per_sample_weights: Any = None
+        weight = unpack(node.saved_weight, node)
+        indices = unpack(node.saved_indices, node)
+        offsets = unpack(node.saved_offsets, node)
+        per_sample_weights = unpack(node.saved_per_sample_weights, node)
+        mode = node.saved_mode
+        padding_idx = node.saved_padding_idx
+        scale_grad_by_freq = node.saved_scale_grad_by_freq
+        bag_sizes = unpack(node.saved_bag_sizes, node)
+        max_indices = unpack(node.saved_max_indices, node)
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        grad_weight, grad_per_sample_weights = formulas.embedding_bag_backward(
+            grads[0],
+            weight,
+            indices,
+            offsets,
+            per_sample_weights,
+            mode,
+            padding_idx,
+            scale_grad_by_freq,
+            bag_sizes,
+            max_indices,
+            grad_input_mask,
+        )
+        return grad_weight, grad_per_sample_weights
+
+    def release(node):
+        node.saved_weight = None
+        node.saved_indices = None
+        node.saved_offsets = None
+        node.saved_per_sample_weights = None
+        node.saved_bag_sizes = None
+        node.saved_max_indices = None
+
+
+def recording__embedding_bag(below, needs_weight, needs_per_sample_weights):
+    """Records EmbeddingBagBackward0 around `below`."""
+
+    def call(weight, indices, offsets, per_sample_weights, mode, padding_idx, scale_grad_by_freq):
+        result = below(
+            weight, indices, offsets, per_sample_weights, mode, padding_idx, scale_grad_by_freq
+        )
+        if not grad_mode.state.enabled:
+            return result
+        node = EmbeddingBagBackward0()
+        node.edges = (
+            gradient_edge(weight) if needs_weight else None,
+            gradient_edge(per_sample_weights) if needs_per_sample_weights else None,
+        )
+        node.saved_weight = save(weight)
+        node.saved_indices = save(indices)
+        node.saved_offsets = save(offsets)
+        node.saved_per_sample_weights = save(per_sample_weights)
+        node.saved_mode = mode
+        node.saved_padding_idx = padding_idx
+        node.saved_scale_grad_by_freq = scale_grad_by_freq
+        node.saved_bag_sizes = save_result(result[1], 1)
+        node.saved_max_indices = save_result(result[2], 2)
+        attach_outputs(result, node, (True, False, False))
+        return result
+
+    return call
+
+
 class IndexPutBackward0(Node):
     """index_put
     self: grad if accumulate else grad.index_put(indices, grad.new_zeros(()), False)

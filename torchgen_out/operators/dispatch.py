@@ -667,6 +667,32 @@ embedding_dense_backward = Dispatch(
     record=nodes.recording_embedding_dense_backward,
 )
 
+_embedding_bag = Dispatch(
+    "_embedding_bag",
+    "_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, Tensor? "
+    "per_sample_weights, int mode, int padding_idx, bool scale_grad_by_freq) -> (Tensor "
+    "output, Tensor bag_sizes, Tensor max_indices)",
+    {"weight": "tensor", "indices": "tensor", "offsets": "tensor", "per_sample_weights": "tensor?"},
+    arguments={
+        "weight": "operand",
+        "indices": "operand",
+        "offsets": "operand",
+        "per_sample_weights": "operand",
+        "mode": "raw",
+        "padding_idx": "raw",
+        "scale_grad_by_freq": "raw",
+    },
+    promotion="none",
+    promoted=("weight", "indices", "offsets", "per_sample_weights"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "indexing.bags.embedding_bag", "CUDA": "indexing.bags.embedding_bag"},
+    meta=indexing_shapes.embedding_bag,
+    outputs=3,
+    wrap=return_types._embedding_bag,
+    differentiable=("weight", "per_sample_weights"),
+    record=nodes.recording__embedding_bag,
+)
+
 one_hot = Dispatch(
     "one_hot",
     "one_hot(Tensor self, int num_classes=-1) -> Tensor",

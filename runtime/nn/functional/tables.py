@@ -1,4 +1,4 @@
-"""Lookups and sliding blocks: embedding, unfold, fold."""
+"""Lookups and sliding blocks: embedding, embedding_bag, unfold, fold."""
 
 from __future__ import annotations
 
@@ -43,6 +43,9 @@ def _limit_rows(weight: Any, input: Any, max_norm: float, norm_type: float) -> N
         weight.index_copy_(0, used, rows * scale)
 
 
+BAG_MODES = {"sum": 0, "mean": 1, "max": 2}
+
+
 def embedding_bag(
     input: Any,
     weight: Any,
@@ -61,48 +64,71 @@ def embedding_bag(
     Shape: (B, n) indices, or (n) with `offsets` at which the bags begin -> (B, dim). The row
     `padding_idx` does not count; an empty bag gives zeros.
     """
-    if mode not in ("sum", "mean", "max"):
+    if mode not in BAG_MODES:
         raise ValueError("mode has to be one of sum, mean or max")
-    if per_sample_weights is not None and mode != "sum":
+    if weight.dim() != 2:
+        raise ValueError(
+            f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}"
+        )
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    _check_samples(per_sample_weights, input, mode)
+    starts = _bag_starts(input, offsets, include_last_offset)
+    flat = input.reshape(-1)
+    if max_norm is not None:
+        _limit_rows(weight, flat, max_norm, norm_type)
+    factors = None if per_sample_weights is None else per_sample_weights.reshape(-1)
+    padding = _padding_row(padding_idx, weight.size(0))
+    modes = BAG_MODES[mode], padding, scale_grad_by_freq
+    return ops._embedding_bag(weight, flat, starts, factors, *modes)[0]
+
+
+def _check_samples(per_sample_weights: Any, input: Any, mode: str) -> None:
+    if per_sample_weights is None:
+        return
+    if per_sample_weights.shape != input.shape:
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then "
+            f"it must have the same shape as the input ({input.shape})"
+        )
+    if mode != "sum":
         raise NotImplementedError(
             "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported "
-            f"for mode='sum' (got mode='{mode}'). Please open a feature request on GitHub."
+            f"for mode='sum' (got mode='{mode}')."
         )
-    bags, count = _bag_numbers(input, offsets, include_last_offset)
-    flat = input.reshape(-1)
-    rows = embedding(flat, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
-    if per_sample_weights is not None:
-        rows = rows * per_sample_weights.reshape((-1, 1))
-    if padding_idx is not None:
-        kept = (flat != padding_idx % weight.size(0)).nonzero().reshape(-1)
-        rows, bags = rows.index_select(0, kept), bags.index_select(0, kept)
-    result = rows.new_zeros((count, weight.size(1)))
-    if mode == "max":
-        places = bags.unsqueeze(1).expand_as(rows)
-        return result.scatter_reduce(0, places, rows, "amax", include_self=False)
-    total = result.index_add(0, bags, rows)
-    if mode == "sum":
-        return total
-    sizes = rows.new_zeros((count,)).index_add(0, bags, rows.new_ones((rows.size(0),)))
-    return total / sizes.clamp_min(1).unsqueeze(1)
 
 
-def _bag_numbers(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, int]:
-    """The bag of every index, and how many bags there are."""
+def _padding_row(padding_idx: int | None, rows: int) -> int:
+    """`padding_idx` counted from the front; -1 for none."""
+    if padding_idx is None:
+        return -1
+    if not -rows <= padding_idx < rows:
+        raise RuntimeError(
+            f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, "
+            f"but got {padding_idx}"
+        )
+    return padding_idx % rows
+
+
+def _bag_starts(input: Any, offsets: Any, include_last_offset: bool) -> Any:
+    """Where every bag begins among all indices."""
     if input.dim() == 2:
         if offsets is not None:
-            raise ValueError("if input is 2D, then offsets has to be None, as input is treated is")
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch "
+                f"of fixed length sequences. However, found offsets of type {type(offsets)}"
+            )
         count, length = input.shape
-        return torch.arange(count, device=input.device).repeat_interleave(length), count
+        return torch.arange(count, device=input.device) * length
     if input.dim() != 1:
         raise ValueError(
             f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}"
         )
     if offsets is None:
         raise ValueError("offsets has to be a 1D Tensor but got None")
-    starts = offsets[:-1] if include_last_offset else offsets
-    places = torch.arange(input.numel(), device=input.device)
-    return torch.searchsorted(starts, places, right=True) - 1, starts.numel()
+    if offsets.dim() != 1:
+        raise ValueError("offsets has to be a 1D Tensor")
+    return offsets[:-1] if include_last_offset else offsets
 
 
 def _pair(value: Any) -> list[int]:

@@ -100,3 +100,29 @@ def embedding_dense_backward(
 ) -> Answer:
     """`num_weights` rows of the width of `grad_output`."""
     return (num_weights, grad_output.shape[-1]), grad_output.dtype
+
+
+def embedding_bag(
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    per_sample_weights: Any,
+    mode: int,
+    *rest: Any,
+) -> tuple[Answer, Answer, Answer]:
+    """Shape: (rows, columns), (n), (bags) -> (bags, columns), (bags), of maxima (bags, columns).
+
+    Raises: RuntimeError for dtypes.
+    """
+    for name, each in (("indices", indices), ("offsets", offsets)):
+        if each.dtype not in INDEX_DTYPES:
+            raise errors.index_dtype_of(name, each.dtype)
+    if per_sample_weights is not None and per_sample_weights.dtype is not weight.dtype:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument "
+            f"#1 'per_sample_weights'; but type {errors.scalar_type_name(weight.dtype)} does not "
+            f"equal {errors.scalar_type_name(per_sample_weights.dtype)}"
+        )
+    sizes = (offsets.numel(), weight.shape[1])
+    chosen = sizes if mode == 2 else (0,)
+    return (sizes, weight.dtype), (sizes[:1], dtypes.int64), (chosen, dtypes.int64)

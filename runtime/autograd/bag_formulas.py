@@ -1,0 +1,48 @@
+"""Backward formulas of bags of a table's rows. `formulas.py` shows them to derivatives.yaml."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runtime.core.tensor import Tensor
+from runtime.dispatch import ops
+
+MEAN, MAX = 1, 2
+"""Modes of `_embedding_bag`, besides sums."""
+
+
+def embedding_bag_backward(
+    grad: Any,
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    per_sample_weights: Any,
+    mode: int,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+    bag_sizes: Any,
+    max_indices: Any,
+    mask: Sequence[bool],
+) -> tuple[Tensor | None, Tensor | None]:
+    """The gradients of the table and of the weights of samples: what every index hands on.
+
+    Shape: grad (bags, columns), indices (n). A maximum hands its gradient to the row it came from.
+    """
+    if mode == MAX:
+        places = max_indices.clamp(min=0)
+        found = grad.masked_fill(max_indices < 0, 0)
+        return grad.new_zeros(weight.shape).scatter_add(0, places, found), None
+    order = ops.arange(indices.numel(), device=indices.device)
+    bags = ops.searchsorted(offsets.to(order.dtype), order, right=True) - 1
+    each = (grad / bag_sizes.clamp(min=1).unsqueeze(1) if mode == MEAN else grad)[bags]
+    of_weight = of_samples = None
+    if mask[1] and per_sample_weights is not None:
+        products = (each * weight[indices]).sum(-1)
+        of_samples = products.masked_fill(indices == padding_idx, 0)
+    if mask[0]:
+        if per_sample_weights is not None:
+            each = each * per_sample_weights.unsqueeze(1)
+        given = indices, weight.shape[0], padding_idx, scale_grad_by_freq
+        of_weight = ops.embedding_dense_backward(each, *given)
+    return of_weight, of_samples

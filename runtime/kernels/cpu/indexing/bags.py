@@ -1,0 +1,87 @@
+"""Sums, means and maxima of bags of a table's rows."""
+
+# ruff: noqa: F821 - T is a name of the compiled text.
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from runtime import errors
+from runtime.kernels import threads
+from runtime.kernels.cpu.indexing.places import as_int64, check_range
+from runtime.kernels.typed import typed
+
+Array = Any
+
+SUM, MEAN, MAX = 0, 1, 2
+
+
+def embedding_bag(
+    out: Array,
+    bag_sizes: Array,
+    max_indices: Array,
+    weight: Array,
+    indices: Array,
+    offsets: Array,
+    per_sample_weights: Array | None,
+    mode: int,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+) -> None:
+    """Write the bags' results, how many rows each has, and for maxima the row of every column.
+
+    Raises: RuntimeError for an index that is no row, or offsets that do not ascend from 0.
+    """
+    flat, starts = as_int64(indices), as_int64(offsets)
+    check_range(flat, len(weight), lambda bad: errors.bag_index(bad, len(weight)))
+    if starts.size and not (starts[0] == 0 and starts[-1] <= flat.size):
+        raise errors.bag_offsets(starts[0], starts[-1], flat.size)
+    if (starts[1:] < starts[:-1]).any():
+        raise RuntimeError("embedding_bag: offsets must not descend")
+    if not starts.size:
+        return
+    factors = np.empty(0, out.dtype) if per_sample_weights is None else per_sample_weights
+    chosen = max_indices if mode == MAX else np.empty((0, 0), np.int64)
+    arrays = bag_sizes, chosen, weight, flat, np.append(starts, flat.size)
+    work = (flat.size + starts.size) * out.shape[1]
+    loop = fold_bags.of(out.dtype)
+    threads.run_ranges(
+        loop, len(out), work, out, *map(np.ascontiguousarray, (*arrays, factors)), mode, padding_idx
+    )
+
+
+@typed
+def fold_bags(
+    first, last, out, bag_sizes, max_indices, weight, indices, edges, factors, mode, padding_idx
+):
+    """Bag b has the rows indices[edges[b]:edges[b + 1]]; padding does not count."""
+    for b in range(first, last):
+        row, size = out[b], 0
+        row[:] = T(0)
+        for k in range(edges[b], edges[b + 1]):
+            place = indices[k]
+            if place == padding_idx:
+                continue
+            source = weight[place]
+            if mode == MAX:
+                chosen = max_indices[b]
+                for i in range(row.size):
+                    is_greater = size == 0 or source[i] > row[i] or source[i] != source[i]
+                    row[i] = source[i] if is_greater else row[i]
+                    chosen[i] = place if is_greater else chosen[i]
+            elif factors.size:
+                factor = factors[k]
+                for i in range(row.size):
+                    row[i] += factor * source[i]
+            else:
+                for i in range(row.size):
+                    row[i] += source[i]
+            size += 1
+        bag_sizes[b] = size
+        if mode == MEAN and size > 0:
+            for i in range(row.size):
+                row[i] /= T(size)
+        if mode == MAX and size == 0:
+            max_indices[b] = -1
