@@ -651,6 +651,7 @@ ops.norm = overloads.norm
 ops.dist = composite.dist
 ops.renorm = composite.renorm
 ops.renorm_ = composite.renorm_
+ops.norm_except_dim = composite.norm_except_dim
 ops.softmax = dispatch.softmax
 ops.log_softmax = dispatch.log_softmax
 ops._softmax_backward_data = dispatch._softmax_backward_data

@@ -42,9 +42,7 @@ FACADES = (
     ),
     Facade("nn/init.py", "runtime.nn.init", "Initial values of parameters."),
     Facade("nn/parameter.py", "runtime.nn.parameter", "Parameters."),
-    Facade(
-        "nn/utils/__init__.py", "runtime.nn.parameter_sets", "Gradient clipping, vectors.", ("rnn",)
-    ),
+    Facade("nn/utils/__init__.py", "runtime.nn.parameter_tools", "Tools for parameters.", ("rnn",)),
     Facade("nn/utils/rnn.py", "runtime.nn.packing", "Sequences of several lengths."),
     Facade("optim/__init__.py", "runtime.optim", "Optimizers.", ("lr_scheduler",)),
     Facade("optim/lr_scheduler.py", "runtime.optim.lr_scheduler", "Schedules of learning rates."),

@@ -30,6 +30,7 @@ from runtime.nn.activation import (
     Tanhshrink,
     Threshold,
 )
+from runtime.nn.adaptive_softmax import AdaptiveLogSoftmaxWithLoss
 from runtime.nn.attention import MultiheadAttention
 from runtime.nn.containers import ModuleDict, ModuleList, Sequential
 from runtime.nn.convolution import (
@@ -120,6 +121,7 @@ from runtime.nn.pooling import (
     AvgPool3d,
     LPPool1d,
     LPPool2d,
+    LPPool3d,
     MaxPool1d,
     MaxPool2d,
     MaxPool3d,
@@ -143,6 +145,7 @@ from runtime.nn.transformer import (
     TransformerEncoder,
     TransformerEncoderLayer,
 )
+from runtime.nn.unpooling import MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
 
 __all__ = [
     "CELU",
@@ -156,6 +159,7 @@ __all__ = [
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AdaptiveAvgPool3d",
+    "AdaptiveLogSoftmaxWithLoss",
     "AdaptiveMaxPool1d",
     "AdaptiveMaxPool2d",
     "AdaptiveMaxPool3d",
@@ -213,6 +217,7 @@ __all__ = [
     "L1Loss",
     "LPPool1d",
     "LPPool2d",
+    "LPPool3d",
     "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
@@ -225,6 +230,9 @@ __all__ = [
     "MaxPool1d",
     "MaxPool2d",
     "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
     "Mish",
     "Module",
     "ModuleDict",

@@ -246,3 +246,12 @@ class LPPool2d(_LPPool):
         return F.lp_pool2d(
             input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
         )
+
+
+class LPPool3d(_LPPool):
+    """The p-norm of each window. Shape: (N, C, D, H, W) -> likewise."""
+
+    def forward(self, input: Any) -> Any:
+        return F.lp_pool3d(
+            input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
+        )

@@ -272,6 +272,41 @@ def test_ctc_targets(targets: list[Any], times: list[int], counts: list[int]) ->
         close(*results)
 
 
+@pytest.mark.filterwarnings("ignore:.*weight_norm.*deprecated:FutureWarning")
+@pytest.mark.parametrize("options", [{}, {"dim": None}, {"dim": 1}])
+@pytest.mark.parametrize("name", ["weight_norm", "spectral_norm"])
+def test_computed_weights(name: str, options: dict[str, Any]) -> None:
+    x, results, state = draw(3, 5, 8), [], {}
+    for library in (theirs, ours):
+        tools = library.nn.utils
+        layer = getattr(tools, name)(library.nn.Conv1d(5, 4, 3), **options)
+        state = state or {key: value.numpy().copy() for key, value in layer.state_dict().items()}
+        layer.load_state_dict({key: library.from_numpy(v.copy()) for key, v in state.items()})
+        output = layer(library.from_numpy(x)) + layer(library.from_numpy(x))
+        output.square().sum().backward()
+        grads = [each.grad for _, each in sorted(layer.named_parameters())]
+        assert isinstance(layer.weight, library.Tensor) and "weight" not in dict(layer._parameters)
+        getattr(tools, f"remove_{name}")(layer)
+        assert list(layer.state_dict()) == ["bias", "weight"] and not layer._forward_pre_hooks
+        results.append([output, *grads, layer.weight])
+        with pytest.raises(ValueError, match="not found in"):
+            getattr(tools, f"remove_{name}")(layer)
+    for reference, result in zip(*results, strict=True):
+        close(result, reference, tolerance=1e-4)
+
+
+def test_adaptive_softmax_of_all_classes() -> None:
+    layer = ours.nn.AdaptiveLogSoftmaxWithLoss(8, 12, [3, 7], div_value=2.0)
+    x = ours.from_numpy(draw(4, 8))
+    every = layer.log_prob(x)
+    close(every.exp().sum(1), theirs.ones(4))
+    assert layer.predict(x).tolist() == every.argmax(1).tolist()
+    one = layer(x[0], ours.tensor(9))
+    close(one.output, theirs.tensor(every[0, 9].item()))
+    with pytest.raises(RuntimeError, match=r"should be in \[0, 11\]"):
+        layer(x, ours.tensor([0, 1, 2, 12]))
+
+
 def test_clipping_and_vectors() -> None:
     results = []
     for library in (ours, theirs):

@@ -4480,6 +4480,20 @@ def renorm_(input: Tensor, p: Number, dim: int, maxnorm: Number) -> Tensor:
     return input.copy_(norms_bodies.renorm(input, p, dim, maxnorm))
 
 
+def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
+    """norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor
+
+    Returns the norm of each slice along `dim`, of all elements if it is -1.
+
+    The other dims keep a size of 1.
+    """
+    if pow.__class__ is not int:
+        pow = as_int(pow, "norm_except_dim", "pow", 2)
+    if dim.__class__ is not int:
+        dim = as_int(dim, "norm_except_dim", "dim", 3)
+    return norms_bodies.norm_except_dim(v, pow, dim)
+
+
 def nll_loss(
     input: Tensor,
     target: Tensor,

@@ -387,6 +387,7 @@ __all__ = [
     "nextafter_",
     "nonzero",
     "norm",
+    "norm_except_dim",
     "normal",
     "not_equal",
     "not_equal_",
@@ -1051,6 +1052,7 @@ norm = overloads.norm
 dist = composite.dist
 renorm = composite.renorm
 renorm_ = composite.renorm_
+norm_except_dim = composite.norm_except_dim
 softmax = dispatch.softmax
 log_softmax = dispatch.log_softmax
 logsumexp = dispatch.logsumexp

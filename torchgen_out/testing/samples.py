@@ -6563,6 +6563,15 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(3, 4)", "p": "2", "dim": "0", "maxnorm": "-1"}, "RuntimeError"),
         ],
     ),
+    "norm_except_dim": (
+        {},
+        {},
+        [
+            ({"v": "randn(3, 4)"}, None),
+            ({"v": "randn(3, 4, 2)", "pow": "1", "dim": "2"}, None),
+            ({"v": "randn(3, 4)", "dim": "-1"}, None),
+        ],
+    ),
     "softmax.int": (
         {},
         {},

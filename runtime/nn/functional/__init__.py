@@ -10,7 +10,7 @@ from runtime.nn.functional.class_margins import (
     triplet_margin_with_distance_loss,
 )
 from runtime.nn.functional.drawn import gumbel_softmax, rrelu, rrelu_
-from runtime.nn.functional.power_pooling import lp_pool1d, lp_pool2d
+from runtime.nn.functional.power_pooling import lp_pool1d, lp_pool2d, lp_pool3d
 from runtime.nn.functional.random_zeros import (
     alpha_dropout,
     dropout,
@@ -45,6 +45,7 @@ __all__ = [
     "log_softmax",
     "lp_pool1d",
     "lp_pool2d",
+    "lp_pool3d",
     "multi_head_attention_forward",
     "multilabel_margin_loss",
     "normalize",

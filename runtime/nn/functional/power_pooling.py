@@ -22,6 +22,14 @@ def lp_pool1d(
     return _lp_pool(ops.avg_pool1d, input, norm_type, window, stride, 0, ceil_mode)
 
 
+def lp_pool3d(
+    input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+) -> Any:
+    """The p-norm of each window. Shape: (N, C, D, H, W) -> likewise."""
+    window = [kernel_size] * 3 if isinstance(kernel_size, int) else list(kernel_size)
+    return _lp_pool(ops.avg_pool3d, input, norm_type, window, stride, 0, ceil_mode)
+
+
 def lp_pool2d(
     input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
 ) -> Any:

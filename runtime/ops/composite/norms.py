@@ -121,3 +121,11 @@ def renorm(self: Any, p: Any, dim: int, maxnorm: Any) -> Any:
     norms = ops.linalg_vector_norm(self, p, others, True)
     scale = ops.where(norms > maxnorm, maxnorm / (norms + 1e-7), 1)
     return self * scale.to(norms.dtype)
+
+
+def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
+    """The norms of slices along `dim`, in dims of size 1 but for that one; of all if dim is -1."""
+    if dim == -1:
+        return ops.linalg_vector_norm(v, pow)
+    others = [each for each in range(v.ndim) if each != normalize_dim(dim, v.ndim)]
+    return ops.linalg_vector_norm(v, pow, others, True) if others else v.abs()
