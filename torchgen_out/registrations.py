@@ -4,7 +4,7 @@
 """Fills the tables in which hand-written code finds operators: to call them, and to refuse."""
 
 from runtime import errors
-from runtime.dispatch import ops
+from runtime.dispatch import autocast, ops
 from torchgen_out.functions import composite, dispatch, overloads, pointwise, reduction, view
 
 ops.clone = dispatch.clone
@@ -803,4 +803,72 @@ errors.refuse(
     "mean",
     "mean(): could not infer output dtype: the input, or dtype=, must be of a floating point "
     "or complex dtype, as in x.float().mean() or x.mean(dtype=torch.float32)",
+)
+autocast.register(
+    "lower",
+    "mm",
+    "bmm",
+    "mv",
+    "dot",
+    "addmm",
+    "addmv",
+    "addbmm",
+    "baddbmm",
+    "linear",
+    "convolution",
+    "_attention",
+    "_lstm_layer",
+    "_gru_layer",
+    "_rnn_layer",
+)
+autocast.register(
+    "float32",
+    "prod.dim_int",
+    "linalg_cholesky_ex",
+    "linalg_inv_ex",
+    "_kl_div",
+    "_kl_div_log_target",
+    "nll_loss_forward",
+    "_cross_entropy_rows",
+    "_ctc_loss",
+    "avg_pool3d",
+    "grid_sampler",
+)
+autocast.register(
+    "float32_on_cuda",
+    "reciprocal",
+    "exp",
+    "expm1",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "pow.Tensor_Tensor",
+    "pow.Scalar",
+    "rsqrt",
+    "acos",
+    "asin",
+    "tan",
+    "cosh",
+    "sinh",
+    "erfinv",
+    "softplus",
+    "sum.dim_IntList",
+    "cumsum",
+    "cumprod",
+    "linalg_vector_norm",
+    "softmax.int",
+    "log_softmax.int",
+    "native_layer_norm",
+    "native_group_norm",
+)
+autocast.register(
+    "widest",
+    "addcdiv",
+    "addcmul",
+    "atan2",
+    "cat",
+    "stack",
+    "index_put",
+    "scatter_add",
 )

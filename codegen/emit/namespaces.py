@@ -10,6 +10,7 @@ from codegen.emit.environment import render
 from codegen.emit.imports import member_order
 from codegen.model.operator import Operator, public_name
 from codegen.model.program import Program
+from codegen.model.vocabulary import AUTOCAST_RULES
 from codegen.write import File
 
 MODULES = ("torch", "nn.functional", "linalg", "fft", "special")
@@ -77,6 +78,7 @@ def emit(program: Program) -> Iterable[File]:
         refusals=[
             (o.base_name, translate.literal(o.refusal)) for o in program.operators if o.refusal
         ],
+        precisions=list(_precisions(program)),
     )
     yield render(
         "functions/torch.py",
@@ -87,6 +89,14 @@ def emit(program: Program) -> Iterable[File]:
         exports=exports["torch"],
         names=sorted((export.name for export in exports["torch"]), key=member_order),
     )
+
+
+def _precisions(program: Program) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The rules of autocast, and the operators that follow each."""
+    for rule in AUTOCAST_RULES:
+        names = [o.name for o in program.operators if o.has_tag(f"autocast_{rule}")]
+        if names:
+            yield rule, tuple(names)
 
 
 def modules(program: Program) -> list[str]:

@@ -53,7 +53,14 @@ FACADES = (
     Facade("multiprocessing.py", "runtime.multiprocessing", "Processes that share tensors."),
     Facade("serialization.py", "runtime.serialization", "Saving and loading."),
     Facade("cpu.py", "runtime.ops.cpu_namespace", "The CPU and the memory it keeps."),
-    Facade("cuda.py", "runtime.ops.cuda_namespace", "Devices, streams and memory of CUDA."),
+    Facade(
+        "cuda/__init__.py",
+        "runtime.ops.cuda_namespace",
+        "Devices, streams and memory of CUDA.",
+        ("amp",),
+    ),
+    Facade("cuda/amp.py", "runtime.optim.mixed_precision_cuda", "Mixed precision on CUDA."),
+    Facade("amp.py", "runtime.optim.mixed_precision", "Mixed precision."),
     Facade(
         "backends/__init__.py",
         "runtime.backends.flags",
@@ -68,8 +75,8 @@ FACADES = (
 )
 
 LAZY_MODULES = (
-    "autograd", "backends", "cpu", "cuda", "fft", "linalg", "multiprocessing", "nn", "optim",
-    "serialization", "special", "utils",
+    "amp", "autograd", "backends", "cpu", "cuda", "fft", "linalg", "multiprocessing", "nn",
+    "optim", "serialization", "special", "utils",
 )  # fmt: skip
 """Submodules that load when they are first named: `import torchgen_out` needs none of them."""
 

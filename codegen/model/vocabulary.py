@@ -54,8 +54,15 @@ TAGS: dict[str, str] = {
     "same_elements": "the view has all elements, in their order",
     "across_devices": "the tensors may lie on different devices",
     "host_lists": "the tensors of a list may lie on the host, wherever the others do",
+    "autocast_lower": "under autocast it runs in the lower precision",
+    "autocast_float32": "under autocast it runs in float32",
+    "autocast_float32_on_cuda": "under autocast it runs in float32 on CUDA",
+    "autocast_widest": "under autocast it runs in the widest of its operands' precisions",
     "internal": "called by generated or runtime code; not shown to users",
 }
+
+AUTOCAST_RULES = ("lower", "float32", "float32_on_cuda", "widest")
+"""What follows `autocast_` in a tag."""
 
 BACKENDS = ("CPU", "CUDA", "Meta", "SparseCPU", "SparseCUDA", "SparseCsrCPU", "SparseCsrCUDA")
 

@@ -43,7 +43,10 @@ class CallTable(dict[Any, Call]):
     def __missing__(self, signature: Any) -> Call:
         is_tuple = self.variant == OUT or self.operator.arity != 1
         entries = signature if is_tuple else (signature,)
-        call = self[signature] = self.operator.resolve(entries, self.variant)
+        call = self.operator.resolve(entries, self.variant)
+        for wrapper in _wrappers if self.variant == FUNCTION else ():
+            call = wrapper(self.operator, entries, call)
+        self[signature] = call
         return call
 
     def wrong_arguments(self, *args: Any) -> TypeError:
@@ -66,6 +69,19 @@ _out_guards: list[Callable[[str, Call], Call]] = []
 def guard_out(maker: Callable[[str, Call], Call]) -> None:
     """Have calls that write to out=, where gradients are concerned, made by maker(name, call)."""
     _out_guards.append(maker)
+
+
+Wrapper = Callable[["Operator", tuple[Any, ...], Call], Call]
+
+_wrappers: list[Wrapper] = []
+
+
+def wrap_calls(wrapper: Wrapper) -> bool:
+    """Have calls made by wrapper(operator, signature, call); whether that is new."""
+    if wrapper in _wrappers:
+        return False
+    _wrappers.append(wrapper)
+    return True
 
 
 class Operator:

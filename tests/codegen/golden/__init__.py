@@ -6,6 +6,12 @@
 import importlib
 
 from runtime.autograd import members as _members  # noqa: F401
+from runtime.autograd.autocast_mode import (  # noqa: F401
+    autocast,
+    get_autocast_dtype,
+    is_autocast_enabled,
+    set_autocast_dtype,
+)
 from runtime.autograd.namespace import (  # noqa: F401
     enable_grad,
     inference_mode,
@@ -32,6 +38,7 @@ _tensor_api.install(Tensor)
 
 _LAZY_MODULES = frozenset(
     [
+        "amp",
         "autograd",
         "backends",
         "cpu",
@@ -46,7 +53,7 @@ _LAZY_MODULES = frozenset(
         "utils",
     ]
 )
-_LAZY_NAMES = {"load": "serialization", "save": "serialization"}
+_LAZY_NAMES = {"GradScaler": "amp", "load": "serialization", "save": "serialization"}
 
 
 def __getattr__(name: str) -> object:

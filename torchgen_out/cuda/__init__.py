@@ -4,3 +4,6 @@
 """Devices, streams and memory of CUDA. What is here is written in runtime.ops.cuda_namespace."""
 
 from runtime.ops.cuda_namespace import *  # noqa: F403
+from torchgen_out.cuda import (  # noqa: F401
+    amp,
+)
