@@ -65,6 +65,27 @@ def test_the_allocator_under_load(device):
     torch.cuda.empty_cache()
 
 
+def test_pinned_memory_under_load(device):
+    """Page-locked memory is dropped right after copies from it and to it are queued."""
+    total, back = torch.zeros(1 << 14, device=device), []
+    for i in range(40):
+        total += torch.full((1 << 14,), float(i), pin_memory=True).to(device, non_blocking=True)
+        torch.empty(1 << 14, pin_memory=True).copy_(total, non_blocking=True)
+        if i % 10 == 9:
+            back.append(torch.empty(1 << 14, pin_memory=True).copy_(total, non_blocking=True))
+    torch.cuda.synchronize()
+    for given, expected in zip(back, (45.0, 190.0, 435.0, 780.0), strict=True):
+        assert torch.equal(given, torch.full((1 << 14,), expected))
+
+
+def test_numbers_of_the_host(device):
+    x, factor = torch.arange(6.0, device=device), torch.tensor(3.0)
+    y = x * factor + torch.tensor([1, -1, 2, -2, 3, -3], dtype=torch.int8).to(device)
+    factor.fill_(0)
+    assert y.tolist() == [1.0, 2.0, 8.0, 7.0, 15.0, 12.0]
+    assert torch.linspace(0, 1, 5, device=device).tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
+
+
 def test_out_of_memory_is_survived(device):
     free, total = torch.cuda.mem_get_info()
     with pytest.raises(torch.cuda.OutOfMemoryError, match="Tried to allocate"):
@@ -130,6 +151,52 @@ def test_graphs(device):
         x.copy_(given)
         graph.replay()
         assert torch.allclose(y.cpu(), (given @ w.cpu().t()).relu(), rtol=1e-3, atol=1e-3)
+
+
+CAPTURED = {
+    "dense": (lambda: nn.Sequential(nn.Linear(4, 8), nn.LayerNorm(8), nn.ReLU()), (5, 4)),
+    "attention": (lambda: nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0), (3, 2, 4)),
+    "recurrent": (lambda: nn.GRU(4, 3), (3, 2, 4)),
+    "convolution": (lambda: nn.Sequential(nn.Conv2d(1, 2, 3), nn.MaxPool2d(2)), (2, 1, 4, 4)),
+}
+
+
+@pytest.mark.parametrize("name", CAPTURED)
+def test_captured_steps_train(device, name):
+    """A whole step, of forward pass, backward pass and optimizer, as the CPU does it."""
+    make, sizes = CAPTURED[name]
+    model, twin, x = make().to(device), make(), torch.randn(*sizes)
+    twin.load_state_dict({key: value.cpu() for key, value in model.state_dict().items()})
+
+    def stepper(own: Any, given: Any) -> Any:
+        optimizer = torch.optim.SGD(own.parameters(), lr=0.05, momentum=0.9)
+
+        def step() -> Any:
+            optimizer.zero_grad(set_to_none=False)
+            out = own(given)
+            loss = (out[0] if isinstance(out, tuple) else out).square().mean()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        return step
+
+    step, expected = stepper(model, x.to(device)), stepper(twin, x)
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        step()
+    torch.cuda.current_stream().wait_stream(side)
+    expected()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        loss = step()
+    for _ in range(2):
+        graph.replay()
+        wanted = expected()
+    assert loss.item() == pytest.approx(wanted.item(), rel=1e-3)
+    for ours, theirs in zip(model.parameters(), twin.parameters(), strict=True):
+        assert torch.allclose(ours.cpu(), theirs, rtol=1e-3, atol=1e-4)
 
 
 def test_graphed_modules(device):
