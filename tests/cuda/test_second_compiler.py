@@ -17,6 +17,8 @@ from runtime.kernels.cuda.convolution.lattice_product import Form
 from runtime.kernels.cuda.copying import copy
 from runtime.kernels.cuda.linalg import matrix_parts
 from runtime.kernels.cuda.loops import pointwise, transpose
+from runtime.kernels.cuda.ordering import radix
+from runtime.kernels.cuda.reductions import selection
 from tests.cuda.compiling import CAPABILITY
 
 needs_it = pytest.mark.skipif(
@@ -31,6 +33,7 @@ def _spec(name: str, dtype: dtypes.dtype) -> PointwiseSpec:
     return PointwiseSpec(formula, ("tensor",) * count, (dtype,) * count, (dtype,), dtype.opmath)
 
 
+DIGITS = {"IS_FIRST": False, "OF_ROWS": False, "IS_LAST": False}
 SOURCES = {
     "add": lambda: pointwise.contiguous_kernel(_spec("add.Tensor", dtypes.float32), (), False),
     "strided": lambda: pointwise.strided_kernel(_spec("add.Tensor", dtypes.int64), 3, False),
@@ -42,6 +45,10 @@ SOURCES = {
     ),
     "convolution": lambda: lattice_product.product_kernel(
         Form(dtypes.bfloat16, dtypes.bfloat16, 4, True, True, False)
+    ),
+    "counts": lambda: selection.count_numbers.source({"X": dtypes.int32}, False, {}),
+    "digits": lambda: radix.move_tiles.source(
+        {"P": dtypes.int32, "X": dtypes.int32, "Q": dtypes.int32}, False, DIGITS
     ),
     "permutation": lambda: matrix_parts.permutation.source({"X": dtypes.float32}, False, {}),
 }
@@ -55,6 +62,8 @@ def test_it_compiles_the_same_texts(monkeypatch, name):
     code = compiler.ptx(source, CAPABILITY)
     assert "numba_cuda_mlir" in code and ".f64" not in code
     assert compiler.resources(code, CAPABILITY).spilled == 0
+    assert ("atom.global.add" in code) == (name == "counts")
+    assert ("membar.sys" in code) == (name == "permutation")
 
 
 def test_an_unknown_compiler_is_refused(monkeypatch):

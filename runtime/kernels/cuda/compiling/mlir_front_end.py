@@ -1,7 +1,7 @@
 """PTX by numba-cuda-mlir, the successor of numba-cuda: this module alone knows it.
 
-It compiles the same texts, with two differences so far: a vector is read and written element by
-element, and there is no `atomic_add`.
+It compiles the same texts, with one difference so far: a vector is read and written element by
+element. Its atomic additions take arrays, so a pointer is seen as one.
 """
 
 from __future__ import annotations
@@ -14,6 +14,11 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels.cuda.compiling import compiler, vectors
+
+ATOMIC_ADD = """\
+def atomic_add(pointer, i, value):
+    cuda.atomic.add(cuda.carray(pointer, i + 1), i, value)
+"""
 
 
 def ptx(source: compiler.Source, capability: tuple[int, int]) -> str:
@@ -35,10 +40,25 @@ def ptx(source: compiler.Source, capability: tuple[int, int]) -> str:
 
 
 @cache
+def _teach_fences() -> None:
+    """Say what `cuda.threadfence_system` compiles to: the compiler knows its name, not its code."""
+    from numba_cuda_mlir._mlir.dialects import llvm
+    from numba_cuda_mlir.lowering import cuda as lowering
+    from numba_cuda_mlir.numba_cuda import stubs
+
+    def fence(builder: Any, target: Any, args: Any, kwargs: Any) -> None:
+        llvm.inline_asm(None, [], "membar.sys;", "~{memory}", has_side_effects=True)
+        builder.store_var(target, None)
+
+    lowering.lower(stubs.threadfence_system)(fence)
+
+
+@cache
 def _vocabulary(capability: tuple[int, int]) -> dict[str, Any]:
     """The names of a text. Inner functions are compiled for one architecture, so it has its own."""
     from numba_cuda_mlir import cuda
 
+    _teach_fences()
     names: dict[str, Any] = {"cuda": cuda, "libdevice": cuda.libdevice}
     names |= {"np": np, "math": math, "cmath": cmath}
     inner = names["inner"] = cuda.jit(device=True, forceinline=True)
@@ -46,6 +66,9 @@ def _vocabulary(capability: tuple[int, int]) -> dict[str, Any]:
         scope: dict[str, Any] = {}
         exec(compile(_accesses(width), f"<accesses of {width}>", "exec"), scope)
         names |= {f"{name}{width}": inner(scope[name]) for name in ("load", "store")}
+    scope = {"cuda": cuda}
+    exec(compile(ATOMIC_ADD, "<atomic_add>", "exec"), scope)
+    names["atomic_add"] = inner(scope["atomic_add"])
     return names
 
 
