@@ -239,7 +239,8 @@ def make_ternary_call(kernels: PointwiseKernels, general: Call, key: int) -> Cal
         keys.pack(dtype.index, 0, 0, False) | key & keys.ZERO_DIM for dtype in kernels.outputs
     ]
     storage_dtypes = [dtype.numpy for dtype in kernels.outputs]
-    dtype, small, convert = storage_dtypes[0], kernels.small, kernels.convert
+    dtype, small, work = storage_dtypes[0], kernels.small, kernels.work
+    convert = kernels.convert
 
     def dense(*arrays: Any) -> None:
         nonlocal dense
@@ -257,7 +258,7 @@ def make_ternary_call(kernels: PointwiseKernels, general: Call, key: int) -> Cal
         if flat is None or other is None or b._sizes != sizes or first._sizes != sizes:
             return general(first, a, b, *scalars)
         size = flat.size
-        if not 0 < size < small:
+        if not size:
             return general(first, a, b, *scalars)
         kernel = dense
         if x is None:
@@ -266,6 +267,15 @@ def make_ternary_call(kernels: PointwiseKernels, general: Call, key: int) -> Cal
             at = first._offset
             x, kernel = typed_buffer(first)[at : at + 1], repeated
         numbers = convert(scalars) if scalars else ()
+        if size >= small:
+            buffers = [pool.empty(size, each) for each in storage_dtypes]
+            arrays = (*buffers, x, flat, other)
+            threads.run_flat(kernel, arrays, tuple(numbers), work=work)
+            made = [
+                build(each, sizes, a._strides, 0, None, buffer)
+                for each, buffer in zip(output_keys, buffers, strict=True)
+            ]
+            return made[0] if len(made) == 1 else tuple(made)
         buffer = _empty(size, dtype)
         if len(output_keys) == 1:
             kernel(buffer, x, flat, other, *numbers)
