@@ -1111,6 +1111,73 @@ def _kl_div_log_target_backward_target(grad, self, target):
     return grad * (target.exp() * (1 + (target - self)))
 
 
+def _euclidean_backward_products_first_second(grad, products, first, second):
+    """d/dproducts, d/dfirst, d/dsecond:
+    0 if first + second <= 2 * products else sqrt(first + second - 2 * products)
+    """
+    t0 = first + second
+    t1 = 2 * products
+    t2 = t0 <= t1
+    t3 = grad / (t0 - t1).sqrt()
+    t4 = ops.where(t2, 0, 0.5 * t3)
+    return ops.where(t2, 0, -t3), t4, t4
+
+
+def _euclidean_backward_products_first(grad, products, first, second):
+    """d/dproducts, d/dfirst:
+    0 if first + second <= 2 * products else sqrt(first + second - 2 * products)
+    """
+    t0 = first + second
+    t1 = 2 * products
+    t2 = t0 <= t1
+    t3 = grad / (t0 - t1).sqrt()
+    return ops.where(t2, 0, -t3), ops.where(t2, 0, 0.5 * t3)
+
+
+def _euclidean_backward_products_second(grad, products, first, second):
+    """d/dproducts, d/dsecond:
+    0 if first + second <= 2 * products else sqrt(first + second - 2 * products)
+    """
+    t0 = first + second
+    t1 = 2 * products
+    t2 = t0 <= t1
+    t3 = grad / (t0 - t1).sqrt()
+    return ops.where(t2, 0, -t3), ops.where(t2, 0, 0.5 * t3)
+
+
+def _euclidean_backward_first_second(grad, products, first, second):
+    """d/dfirst, d/dsecond:
+    0 if first + second <= 2 * products else sqrt(first + second - 2 * products)
+    """
+    t0 = first + second
+    t1 = 2 * products
+    t2 = ops.where(t0 <= t1, 0, 0.5 * (grad / (t0 - t1).sqrt()))
+    return t2, t2
+
+
+def _euclidean_backward_products(grad, products, first, second):
+    """d/dproducts:
+    0 if first + second <= 2 * products else sqrt(first + second - 2 * products)
+    """
+    t0 = first + second
+    t1 = 2 * products
+    return ops.where(t0 <= t1, 0, -(grad / (t0 - t1).sqrt()))
+
+
+def _euclidean_backward_first(grad, products, first, second):
+    """d/dfirst: 0 if first + second <= 2 * products else sqrt(first + second - 2 * products)"""
+    t0 = first + second
+    t1 = 2 * products
+    return ops.where(t0 <= t1, 0, 0.5 * (grad / (t0 - t1).sqrt()))
+
+
+def _euclidean_backward_second(grad, products, first, second):
+    """d/dsecond: 0 if first + second <= 2 * products else sqrt(first + second - 2 * products)"""
+    t0 = first + second
+    t1 = 2 * products
+    return ops.where(t0 <= t1, 0, 0.5 * (grad / (t0 - t1).sqrt()))
+
+
 def _gru_candidate_backward_input_hidden_reset_gate(grad, hidden, reset_gate, result):
     """d/dinput, d/dhidden, d/dreset_gate: tanh(input + sigmoid(reset_gate) * hidden)"""
     t0 = 1 - result * result

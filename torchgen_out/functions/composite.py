@@ -5465,13 +5465,18 @@ def pairwise_distance(
     return nn_bodies.pairwise_distance(x1, x2, p, eps, keepdim)
 
 
-def cdist(x1: Tensor, x2: Tensor, p: float = 2, compute_mode: int | None = None) -> Tensor:
-    """cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor
+def cdist(
+    x1: Tensor, x2: Tensor, p: float = 2, compute_mode: str = "use_mm_for_euclid_dist_if_necessary"
+) -> Tensor:
+    """cdist(Tensor x1, Tensor x2, float p=2, str
+    compute_mode='use_mm_for_euclid_dist_if_necessary') -> Tensor
 
     Returns the `p`-norm distances between all rows of `x1` and all rows of `x2`.
+
+    Euclidean distances of more than 25 rows are computed from products of the rows, which is fast,
+    but less accurate for rows that are close; `compute_mode` "use_mm_for_euclid_dist" has it so
+    always, "donot_use_mm_for_euclid_dist" never.
     """
-    if compute_mode is not None and compute_mode.__class__ is not int:
-        compute_mode = as_int(compute_mode, "cdist", "compute_mode", 4)
     return distances_bodies.cdist(x1, x2, p, compute_mode)
 
 

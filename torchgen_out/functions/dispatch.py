@@ -3565,6 +3565,23 @@ def _linalg_pinv(input: Tensor, atol: Tensor, rtol: Tensor, hermitian: bool) -> 
     return call(input, atol, rtol, hermitian)
 
 
+__cross = operators._cross.calls
+
+
+def _cross(input: Tensor, other: Tensor, dim: int) -> Tensor:
+    """_cross(Tensor self, Tensor other, int dim) -> Tensor
+
+    `cross` of vectors of one shape.
+    """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "_cross", "dim", 3)
+    try:
+        call = __cross[input._key, other._key]
+    except AttributeError:
+        raise __cross.wrong_arguments(input, other) from None
+    return call(input, other, dim)
+
+
 __fft_r2c = operators._fft_r2c.calls
 
 

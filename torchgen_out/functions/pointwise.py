@@ -4539,6 +4539,21 @@ def _kl_div_log_target(input: Tensor, target: Tensor) -> Tensor:
     return call(input, target)
 
 
+__euclidean = operators._euclidean.calls
+
+
+def _euclidean(products: Tensor, first: Tensor, second: Tensor) -> Tensor:
+    """_euclidean(Tensor products, Tensor first, Tensor second) -> Tensor
+
+    The distance of two vectors from their product and their squared lengths.
+    """
+    try:
+        call = __euclidean[products._key, first._key, second._key]
+    except AttributeError:
+        raise __euclidean.wrong_arguments(products, first, second) from None
+    return call(products, first, second)
+
+
 __decayed_add = operators._decayed_add.calls
 __decayed_add_inplace = operators._decayed_add.inplace_calls
 

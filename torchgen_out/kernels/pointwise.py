@@ -1997,6 +1997,80 @@ def _kl_div_log_target_backward_target(grad, self, target):
     return grad * (exp(target) * (T(1) + (target - self)))
 
 
+def _euclidean(products, first, second):
+    """0 if first + second <= 2 * products else sqrt(first + second - 2 * products)"""
+    t0 = first + second
+    t1 = T(2) * products
+    return T(0) if t0 <= t1 else sqrt(t0 - t1)
+
+
+def _euclidean_backward_products_first_second(grad, products, first, second):
+    """d/dproducts, d/dfirst, d/dsecond:
+    0 if first + second <= 2 * products else sqrt(first + second - 2 * products)
+    """
+    t0 = first + second
+    t1 = T(2) * products
+    t2 = t0 <= t1
+    t3 = grad / sqrt(t0 - t1)
+    t4 = T(0) if t2 else T(0.5) * t3
+    return T(0) if t2 else -t3, t4, t4
+
+
+def _euclidean_backward_products_first(grad, products, first, second):
+    """d/dproducts, d/dfirst:
+    0 if first + second <= 2 * products else sqrt(first + second - 2 * products)
+    """
+    t0 = first + second
+    t1 = T(2) * products
+    t2 = t0 <= t1
+    t3 = grad / sqrt(t0 - t1)
+    return T(0) if t2 else -t3, T(0) if t2 else T(0.5) * t3
+
+
+def _euclidean_backward_products_second(grad, products, first, second):
+    """d/dproducts, d/dsecond:
+    0 if first + second <= 2 * products else sqrt(first + second - 2 * products)
+    """
+    t0 = first + second
+    t1 = T(2) * products
+    t2 = t0 <= t1
+    t3 = grad / sqrt(t0 - t1)
+    return T(0) if t2 else -t3, T(0) if t2 else T(0.5) * t3
+
+
+def _euclidean_backward_first_second(grad, products, first, second):
+    """d/dfirst, d/dsecond:
+    0 if first + second <= 2 * products else sqrt(first + second - 2 * products)
+    """
+    t0 = first + second
+    t1 = T(2) * products
+    t2 = T(0) if t0 <= t1 else T(0.5) * grad / sqrt(t0 - t1)
+    return t2, t2
+
+
+def _euclidean_backward_products(grad, products, first, second):
+    """d/dproducts:
+    0 if first + second <= 2 * products else sqrt(first + second - 2 * products)
+    """
+    t0 = first + second
+    t1 = T(2) * products
+    return T(0) if t0 <= t1 else -(grad / sqrt(t0 - t1))
+
+
+def _euclidean_backward_first(grad, products, first, second):
+    """d/dfirst: 0 if first + second <= 2 * products else sqrt(first + second - 2 * products)"""
+    t0 = first + second
+    t1 = T(2) * products
+    return T(0) if t0 <= t1 else T(0.5) * grad / sqrt(t0 - t1)
+
+
+def _euclidean_backward_second(grad, products, first, second):
+    """d/dsecond: 0 if first + second <= 2 * products else sqrt(first + second - 2 * products)"""
+    t0 = first + second
+    t1 = T(2) * products
+    return T(0) if t0 <= t1 else T(0.5) * grad / sqrt(t0 - t1)
+
+
 def _decayed_add(self, other, decay, weight):
     """decay * self + weight * other"""
     return decay * self + weight * other

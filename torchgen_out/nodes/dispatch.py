@@ -5259,6 +5259,55 @@ def recording__linalg_pinv(below, needs_self):
     return call
 
 
+class CrossBackward0(Node):
+    """_cross
+    self: _cross(other.conj(), grad, dim)
+    other: _cross(grad, self.conj(), dim)
+    """
+
+    __slots__ = ("saved_dim", "saved_other", "saved_self")
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_self: Any = None
+        grad_other: Any = None
+        dim = node.saved_dim
+        if edges[0] is not None:
+            other = unpack(node.saved_other, node)
+            grad_self = ops._cross(formulas.conj(other), grad, dim)
+        if edges[1] is not None:
+            self = unpack(node.saved_self, node)
+            grad_other = ops._cross(grad, formulas.conj(self), dim)
+        return grad_self, grad_other
+
+    def release(node):
+        node.saved_other = None
+        node.saved_self = None
+
+
+def recording__cross(below, needs_self, needs_other):
+    """Records CrossBackward0 around `below`."""
+
+    def call(self, other, dim):
+        result = below(self, other, dim)
+        if not grad_mode.state.enabled:
+            return result
+        node = CrossBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
+        if needs_self:
+            node.saved_other = save(other)
+        node.saved_dim = dim
+        if needs_other:
+            node.saved_self = save(self)
+        attach(result, node)
+        return result
+
+    return call
+
+
 class FftR2cBackward0(Node):
     """_fft_r2c
     self: fft_r2c_backward(grad, dim, normalization, onesided, self.shape)

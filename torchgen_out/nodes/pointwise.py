@@ -7272,6 +7272,134 @@ def recording__kl_div_log_target(below, needs_self, needs_target):
     return call
 
 
+class EuclideanBackward0(Node):
+    """_euclidean
+    products: auto
+    first: auto
+    second: auto
+    """
+
+    __slots__ = ("needs", "saved_first", "saved_products", "saved_second")
+
+    def apply(node, grad):
+        if node.needs == (True, True, True):
+            products = unpack(node.saved_products, node)
+            first = unpack(node.saved_first, node)
+            second = unpack(node.saved_second, node)
+            if grad_mode.state.enabled:
+                grads = gradients._euclidean_backward_products_first_second(
+                    grad, products, first, second
+                )
+            else:
+                call = backward._euclidean_backward_products_first_second.calls[
+                    grad._key, products._key, first._key, second._key
+                ]
+                grads = call(grad, products, first, second)
+            return grads
+        if node.needs == (True, True, False):
+            products = unpack(node.saved_products, node)
+            first = unpack(node.saved_first, node)
+            second = unpack(node.saved_second, node)
+            if grad_mode.state.enabled:
+                grads = gradients._euclidean_backward_products_first(grad, products, first, second)
+            else:
+                call = backward._euclidean_backward_products_first.calls[
+                    grad._key, products._key, first._key, second._key
+                ]
+                grads = call(grad, products, first, second)
+            return (grads[0], grads[1], None)
+        if node.needs == (True, False, True):
+            products = unpack(node.saved_products, node)
+            first = unpack(node.saved_first, node)
+            second = unpack(node.saved_second, node)
+            if grad_mode.state.enabled:
+                grads = gradients._euclidean_backward_products_second(grad, products, first, second)
+            else:
+                call = backward._euclidean_backward_products_second.calls[
+                    grad._key, products._key, first._key, second._key
+                ]
+                grads = call(grad, products, first, second)
+            return (grads[0], None, grads[1])
+        if node.needs == (False, True, True):
+            products = unpack(node.saved_products, node)
+            first = unpack(node.saved_first, node)
+            second = unpack(node.saved_second, node)
+            if grad_mode.state.enabled:
+                grads = gradients._euclidean_backward_first_second(grad, products, first, second)
+            else:
+                call = backward._euclidean_backward_first_second.calls[
+                    grad._key, products._key, first._key, second._key
+                ]
+                grads = call(grad, products, first, second)
+            return (None, grads[0], grads[1])
+        if node.needs == (True, False, False):
+            products = unpack(node.saved_products, node)
+            first = unpack(node.saved_first, node)
+            second = unpack(node.saved_second, node)
+            if grad_mode.state.enabled:
+                grads = gradients._euclidean_backward_products(grad, products, first, second)
+            else:
+                call = backward._euclidean_backward_products.calls[
+                    grad._key, products._key, first._key, second._key
+                ]
+                grads = call(grad, products, first, second)
+            return (grads, None, None)
+        if node.needs == (False, True, False):
+            products = unpack(node.saved_products, node)
+            first = unpack(node.saved_first, node)
+            second = unpack(node.saved_second, node)
+            if grad_mode.state.enabled:
+                grads = gradients._euclidean_backward_first(grad, products, first, second)
+            else:
+                call = backward._euclidean_backward_first.calls[
+                    grad._key, products._key, first._key, second._key
+                ]
+                grads = call(grad, products, first, second)
+            return (None, grads, None)
+        if node.needs == (False, False, True):
+            products = unpack(node.saved_products, node)
+            first = unpack(node.saved_first, node)
+            second = unpack(node.saved_second, node)
+            if grad_mode.state.enabled:
+                grads = gradients._euclidean_backward_second(grad, products, first, second)
+            else:
+                call = backward._euclidean_backward_second.calls[
+                    grad._key, products._key, first._key, second._key
+                ]
+                grads = call(grad, products, first, second)
+            return (None, None, grads)
+        raise AssertionError(node.needs)
+
+    def release(node):
+        node.saved_products = None
+        node.saved_first = None
+        node.saved_second = None
+
+
+def recording__euclidean(below, needs_products, needs_first, needs_second):
+    """Records EuclideanBackward0 around `below`."""
+    needs = (needs_products, needs_first, needs_second)
+
+    def call(products, first, second):
+        result = below(products, first, second)
+        if not grad_mode.state.enabled:
+            return result
+        node = EuclideanBackward0()
+        node.edges = (
+            gradient_edge(products) if needs_products else None,
+            gradient_edge(first) if needs_first else None,
+            gradient_edge(second) if needs_second else None,
+        )
+        node.needs = needs
+        node.saved_products = save(products)
+        node.saved_first = save(first)
+        node.saved_second = save(second)
+        attach(result, node)
+        return result
+
+    return call
+
+
 class GruCandidateBackward0(Node):
     """_gru_candidate
     input: grad * (1 - result * result) (auto)

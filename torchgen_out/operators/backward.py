@@ -2065,6 +2065,96 @@ _kl_div_log_target_backward_target = Pointwise(
     outputs=1,
 )
 
+_euclidean_backward_products_first_second = Pointwise(
+    "_euclidean_backward_products_first_second",
+    "_euclidean_backward_products_first_second(Tensor grad, Tensor products, Tensor first, "
+    "Tensor second) -> products, first, second",
+    {"grad": "tensor", "products": "tensor", "first": "tensor", "second": "tensor"},
+    arguments={"grad": "operand", "products": "operand", "first": "operand", "second": "operand"},
+    promotion="default",
+    promoted=("grad", "products", "first", "second"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._euclidean_backward_products_first_second},
+    outputs=3,
+)
+
+_euclidean_backward_products_first = Pointwise(
+    "_euclidean_backward_products_first",
+    "_euclidean_backward_products_first(Tensor grad, Tensor products, Tensor first, Tensor "
+    "second) -> products, first",
+    {"grad": "tensor", "products": "tensor", "first": "tensor", "second": "tensor"},
+    arguments={"grad": "operand", "products": "operand", "first": "operand", "second": "operand"},
+    promotion="default",
+    promoted=("grad", "products", "first", "second"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._euclidean_backward_products_first},
+    outputs=2,
+)
+
+_euclidean_backward_products_second = Pointwise(
+    "_euclidean_backward_products_second",
+    "_euclidean_backward_products_second(Tensor grad, Tensor products, Tensor first, Tensor "
+    "second) -> products, second",
+    {"grad": "tensor", "products": "tensor", "first": "tensor", "second": "tensor"},
+    arguments={"grad": "operand", "products": "operand", "first": "operand", "second": "operand"},
+    promotion="default",
+    promoted=("grad", "products", "first", "second"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._euclidean_backward_products_second},
+    outputs=2,
+)
+
+_euclidean_backward_first_second = Pointwise(
+    "_euclidean_backward_first_second",
+    "_euclidean_backward_first_second(Tensor grad, Tensor products, Tensor first, Tensor "
+    "second) -> first, second",
+    {"grad": "tensor", "products": "tensor", "first": "tensor", "second": "tensor"},
+    arguments={"grad": "operand", "products": "operand", "first": "operand", "second": "operand"},
+    promotion="default",
+    promoted=("grad", "products", "first", "second"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._euclidean_backward_first_second},
+    outputs=2,
+)
+
+_euclidean_backward_products = Pointwise(
+    "_euclidean_backward_products",
+    "_euclidean_backward_products(Tensor grad, Tensor products, Tensor first, Tensor second) "
+    "-> products",
+    {"grad": "tensor", "products": "tensor", "first": "tensor", "second": "tensor"},
+    arguments={"grad": "operand", "products": "operand", "first": "operand", "second": "operand"},
+    promotion="default",
+    promoted=("grad", "products", "first", "second"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._euclidean_backward_products},
+    outputs=1,
+)
+
+_euclidean_backward_first = Pointwise(
+    "_euclidean_backward_first",
+    "_euclidean_backward_first(Tensor grad, Tensor products, Tensor first, Tensor second) -> first",
+    {"grad": "tensor", "products": "tensor", "first": "tensor", "second": "tensor"},
+    arguments={"grad": "operand", "products": "operand", "first": "operand", "second": "operand"},
+    promotion="default",
+    promoted=("grad", "products", "first", "second"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._euclidean_backward_first},
+    outputs=1,
+)
+
+_euclidean_backward_second = Pointwise(
+    "_euclidean_backward_second",
+    "_euclidean_backward_second(Tensor grad, Tensor products, Tensor first, Tensor second) ->"
+    " second",
+    {"grad": "tensor", "products": "tensor", "first": "tensor", "second": "tensor"},
+    arguments={"grad": "operand", "products": "operand", "first": "operand", "second": "operand"},
+    promotion="default",
+    promoted=("grad", "products", "first", "second"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._euclidean_backward_second},
+    outputs=1,
+)
+
 _gru_candidate_backward_input_hidden_reset_gate = Pointwise(
     "_gru_candidate_backward_input_hidden_reset_gate",
     "_gru_candidate_backward_input_hidden_reset_gate(Tensor grad, Tensor hidden, Tensor "

@@ -2251,6 +2251,20 @@ _linalg_pinv = Dispatch(
     record=nodes.recording__linalg_pinv,
 )
 
+_cross = Dispatch(
+    "_cross",
+    "_cross(Tensor self, Tensor other, int dim) -> Tensor",
+    {"self": "tensor", "other": "tensor"},
+    arguments={"self": "operand", "other": "operand", "dim": "raw"},
+    promotion="same",
+    promoted=("self", "other"),
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names={"CPU": "linalg.vectors.cross", "CUDA": "linalg.vectors.cross"},
+    meta=linalg_shapes.cross,
+    differentiable=("self", "other"),
+    record=nodes.recording__cross,
+)
+
 _fft_r2c = Dispatch(
     "_fft_r2c",
     "_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",

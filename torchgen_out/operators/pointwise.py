@@ -1972,6 +1972,19 @@ _kl_div_log_target = Pointwise(
     record=nodes.recording__kl_div_log_target,
 )
 
+_euclidean = Pointwise(
+    "_euclidean",
+    "_euclidean(Tensor products, Tensor first, Tensor second) -> Tensor",
+    {"products": "tensor", "first": "tensor", "second": "tensor"},
+    arguments={"products": "operand", "first": "operand", "second": "operand"},
+    promotion="default",
+    promoted=("products", "first", "second"),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._euclidean},
+    differentiable=("products", "first", "second"),
+    record=nodes.recording__euclidean,
+)
+
 _decayed_add = Pointwise(
     "_decayed_add",
     "_decayed_add(Tensor self, Tensor other, Scalar decay, Scalar weight) -> Tensor",

@@ -5639,6 +5639,21 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(4, 3)", "other": "randn(3)"}, "RuntimeError"),
         ],
     ),
+    "_cross": (
+        {},
+        {},
+        [
+            ({"self": "randn(4, 3)", "other": "randn(4, 3)", "dim": "1"}, None),
+            (
+                {
+                    "self": "randn(2, 3, 4)",
+                    "other": "permuted(randn(4, 3, 2), (2, 1, 0))",
+                    "dim": "-2",
+                },
+                None,
+            ),
+        ],
+    ),
     "cross": (
         {},
         {},
@@ -8593,11 +8608,34 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"x1": "randn(3, 4)", "x2": "randn(4)", "p": "1.0", "keepdim": "True"}, None),
         ],
     ),
+    "_euclidean": (
+        {"products": (-2.0, 0.0), "first": (1.0, 3.0), "second": (1.0, 3.0)},
+        {},
+        [],
+    ),
     "cdist": (
         {},
         {},
         [
             ({"x1": "randn(3, 4)", "x2": "randn(5, 4)"}, None),
+            (
+                {
+                    "x1": "randn(2, 3, 4)",
+                    "x2": "randn(5, 4)",
+                    "compute_mode": "'use_mm_for_euclid_dist'",
+                },
+                None,
+            ),
+            ({"x1": "randn(3, 4)", "x2": "randn(30, 4)"}, None),
+            (
+                {
+                    "x1": "randn(3, 4)",
+                    "x2": "randn(30, 4)",
+                    "compute_mode": "'donot_use_mm_for_euclid_dist'",
+                },
+                None,
+            ),
+            ({"x1": "randn(3, 4)", "x2": "randn(5, 4)", "compute_mode": "'other'"}, "ValueError"),
             ({"x1": "randn(2, 3, 4)", "x2": "randn(5, 4)", "p": "1.0"}, None),
             ({"x1": "randn(3, 4)", "x2": "randn(5, 3)"}, "RuntimeError"),
             ({"x1": "randn(4)", "x2": "randn(5, 4)"}, "RuntimeError"),

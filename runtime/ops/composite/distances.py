@@ -8,9 +8,16 @@ from typing import Any
 from runtime.core import device as devices
 from runtime.dispatch import ops
 
+IF_MANY = "use_mm_for_euclid_dist_if_necessary"
+BY_PRODUCTS = {IF_MANY: None, "use_mm_for_euclid_dist": True, "donot_use_mm_for_euclid_dist": False}
+"""Whether Euclidean distances are found from products of rows; None: if there are MANY rows."""
+MANY = 26
 
-def cdist(x1: Any, x2: Any, p: float = 2, compute_mode: int | None = None) -> Any:
+
+def cdist(x1: Any, x2: Any, p: float = 2, compute_mode: str = IF_MANY) -> Any:
     """Shape: (*B, n, m), (*B, k, m) -> (*B, n, k), the p-norm of each difference of rows."""
+    if compute_mode not in BY_PRODUCTS:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     if x1.ndim < 2 or x2.ndim < 2:
         which = "X1" if x1.ndim < 2 else "X2"
         ndim = x1.ndim if x1.ndim < 2 else x2.ndim
@@ -21,7 +28,19 @@ def cdist(x1: Any, x2: Any, p: float = 2, compute_mode: int | None = None) -> An
         )
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
+    by_products = BY_PRODUCTS[compute_mode]
+    if by_products is None:
+        by_products = max(x1.shape[-2], x2.shape[-2]) >= MANY
+    if p == 2 and by_products:
+        return _euclidean(x1, x2)
     return ops.linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
+
+
+def _euclidean(x1: Any, x2: Any) -> Any:
+    """|a - b| = sqrt(|a|^2 + |b|^2 - 2 ab), by a product of matrices. It has no gradient at 0."""
+    squares = [x.square().sum(-1) for x in (x1, x2)]
+    products = x1.matmul(x2.mT)
+    return ops._euclidean(products, squares[0].unsqueeze(-1), squares[1].unsqueeze(-2))
 
 
 def pdist(self: Any, p: float = 2) -> Any:

@@ -159,8 +159,9 @@ def linalg_cross(self: Any, other: Any, dim: int = -1) -> Any:
             f"linalg.cross: inputs dimension {dim} must have length 3. "
             f"Got {sizes[0]} and {sizes[1]}"
         )
-    # a[i] * b[i + 1] - a[i + 1] * b[i] is the element i - 1 of the result.
-    return (self * other.roll(-1, dim) - self.roll(-1, dim) * other).roll(-1, dim)
+    if self._sizes != other._sizes:
+        self, other = ops.broadcast_tensors([self, other])
+    return ops._cross(self, other, dim)
 
 
 def cross(self: Any, other: Any, dim: int | None = None) -> Any:

@@ -210,3 +210,8 @@ def _check_norm_has_identity(sizes: Sizes, dims: Sizes, ord: Any, whole: bool) -
             raise errors.norm_of_nothing(
                 ord, f"on the dimension {dim} because this dimension is empty"
             )
+
+
+def cross(self: Any, other: Any, dim: int) -> tuple[Sizes, Any]:
+    """Shape: that of both."""
+    return self.shape, self.dtype
