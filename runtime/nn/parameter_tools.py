@@ -8,7 +8,7 @@ from runtime.nn.parameter_sets import (
     parameters_to_vector,
     vector_to_parameters,
 )
-from runtime.nn.reparametrized import (
+from runtime.nn.weight_hooks import (
     remove_spectral_norm,
     remove_weight_norm,
     spectral_norm,
