@@ -10,9 +10,13 @@ from typing import Any, NamedTuple
 from runtime import errors
 from runtime.autograd import engine, graph
 from runtime.autograd.node import LEAF, AccumulateGrad, Edge, MultiOutputNode, Node, accumulator
+from runtime.backends.cuda import streams
 from runtime.core import key as keys
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch import ops
+
+_OFF_HOST = keys.DEVICE_MASK << keys.DEVICE_SHIFT
+"""The bits of a key that are set for tensors of a device."""
 
 
 class GradientEdge(NamedTuple):
@@ -56,7 +60,11 @@ def backward(
         edge = graph.gradient_edge(tensors)
         if edge is None:
             raise errors.nothing_to_differentiate(0)
-        engine.run_backward((edge,), (_implicit_gradient(tensors),), keep_graph, create_graph)
+        ones = _implicit_gradient(tensors)
+        if tensors._key & _OFF_HOST:
+            _run_backward((tensors,), (edge,), (ones,), keep_graph, create_graph)
+        else:
+            engine.run_backward((edge,), (ones,), keep_graph, create_graph)
         return
     if grad_tensors is None:
         grad_tensors = grad_variables
@@ -72,7 +80,13 @@ def backward(
         for tensor in _listed(inputs):
             if isinstance(tensor, Tensor) and tensor._edge is not None:
                 tensor.retain_grad()
-    engine.run_backward(roots, grads, keep_graph, create_graph, targets)
+    _run_backward(outputs, roots, grads, keep_graph, create_graph, targets)
+
+
+def _run_backward(outputs: Sequence[Any], *given: Any) -> list[Any] | None:
+    """Run backward in the current stream, when the outputs are made."""
+    with streams.joined(outputs):
+        return engine.run_backward(*given)
 
 
 def grad(
@@ -99,7 +113,7 @@ def grad(
     roots, grads = _roots(outputs, _grads_listed(grad_outputs, len(outputs)))
     keep_graph = create_graph if retain_graph is None else retain_graph
     targets = _targets(inputs)
-    found = engine.run_backward(roots, grads, keep_graph, create_graph, targets, False)
+    found = _run_backward(outputs, roots, grads, keep_graph, create_graph, targets, False)
     assert found is not None
     for position, gradient in enumerate(found):
         if gradient is None:

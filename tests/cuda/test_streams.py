@@ -122,6 +122,28 @@ def test_events_are_of_one_device():
     torch.cuda.default_stream(1).wait_event(event)
 
 
+@pytest.mark.parametrize("call", ["backward", "several", "grad"])
+def test_backward_waits_for_the_stream_of_the_forward_pass(emulated, call):
+    side, w = torch.cuda.Stream(), torch.full((8,), 2.0).cuda().requires_grad_()
+    side.wait_stream(torch.cuda.current_stream())
+    expected = (3 * w.detach() ** 2).tolist()
+    for _ in range(2):  # the second time in memory that the first has given back
+        w.grad = None
+        with torch.cuda.stream(side):
+            loss = (w * w * w).sum()
+        if call == "grad":
+            found = torch.autograd.grad(loss, w)[0]
+        else:
+            torch.autograd.backward(loss if call == "backward" else [loss])
+            found = w.grad
+        del loss
+        with torch.cuda.stream(side):
+            for _ in range(4):
+                torch.full((8,), 9.0, device="cuda")
+            side.synchronize()
+        assert found.tolist() == expected
+
+
 def test_an_event_never_recorded_is_not_waited_for(recording):
     torch.cuda.current_stream().wait_event(torch.cuda.Event())
     torch.cuda.Event().synchronize()

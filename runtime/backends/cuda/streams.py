@@ -8,6 +8,8 @@ Each thread has a current stream per device, at first the default one. Streams c
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from types import TracebackType
 from typing import Any
@@ -173,6 +175,33 @@ class StreamContext:
         if self.stream is not None:
             set_stream(self._before)
             self._device.__exit__(kind, error, trace)
+
+
+@contextmanager
+def joined(tensors: Iterable[Any]) -> Iterator[None]:
+    """A block that uses what other streams have made, which have waited for it when they go on.
+
+    Of tensors the streams in which they were made; what else is among them has none. While a graph
+    is captured that is left to its author: streams outside cannot be waited for.
+    """
+    others = [] if driver.is_capturing() else [each for each in map(_made_in, tensors) if each]
+    for each in others:
+        current_stream(each.device_index).wait_stream(each)
+    try:
+        yield
+    finally:
+        for each in others:
+            each.wait_stream(current_stream(each.device_index))
+
+
+def _made_in(tensor: Any) -> Stream | None:
+    """The stream in which a tensor of a device was made, if it is not the current one."""
+    if not getattr(tensor, "is_cuda", False):
+        return None
+    buffer = tensor._storage.buffer
+    if buffer.block is None or buffer.block.stream == current_handle(buffer.device_index):
+        return None
+    return _known_stream(buffer.device_index, buffer.block.stream)
 
 
 def forget() -> None:
