@@ -6,42 +6,11 @@ import math
 from typing import Any
 
 import torchgen_out as torch
-from runtime.dispatch import ops
 from runtime.nn import init
 from runtime.nn.module import Module
 from runtime.nn.parameter import Parameter
+from runtime.ops.composite.recurrent import gru_step, lstm_step, relu_step, tanh_step
 from torchgen_out.nn import functional as F
-
-# One step from the input's and the state's products with the weights. Each is two or three fused
-# pointwise operators between the matrix product before and the one after.
-
-
-def tanh_step(from_input: Any, from_hidden: Any, hidden: Any) -> Any:
-    """h' = tanh(W x + U h)."""
-    return torch.tanh(from_input + from_hidden)
-
-
-def relu_step(from_input: Any, from_hidden: Any, hidden: Any) -> Any:
-    """h' = relu(W x + U h)."""
-    return torch.relu(from_input + from_hidden)
-
-
-def gru_step(from_input: Any, from_hidden: Any, hidden: Any) -> Any:
-    """Gates r and z, candidate n = tanh(W x + r * U h); h' = (1 - z) n + z h."""
-    size = hidden.size(-1)
-    gates = from_input.narrow(-1, 0, 2 * size) + from_hidden.narrow(-1, 0, 2 * size)
-    reset_gate, update_gate = gates.chunk(2, -1)
-    new = from_input.narrow(-1, 2 * size, size)
-    candidate = ops._gru_candidate(new, from_hidden.narrow(-1, 2 * size, size), reset_gate)
-    return ops._gru_hidden(candidate, update_gate, hidden)
-
-
-def lstm_step(from_input: Any, from_hidden: Any, cell: Any) -> tuple[Any, Any]:
-    """c' = sigmoid(f) c + sigmoid(i) tanh(g); h' = sigmoid(o) tanh(c')."""
-    gates = from_input + from_hidden
-    in_gate, forget_gate, cell_gate, out_gate = gates.chunk(4, -1)
-    cell = ops._lstm_cell(in_gate, forget_gate, cell_gate, cell)
-    return ops._lstm_hidden(out_gate, cell), cell
 
 
 class RNNCellBase(Module):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import torchgen_out as torch
 from runtime.dispatch import ops
-from runtime.nn.rnn_cells import gru_step, lstm_step, relu_step, tanh_step
+from runtime.ops.composite.recurrent import gru_step, lstm_step, relu_step, tanh_step
 
 _STEPS = {"RNN_TANH": tanh_step, "RNN_RELU": relu_step, "GRU": gru_step}
 

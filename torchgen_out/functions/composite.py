@@ -2506,6 +2506,84 @@ def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     return random_bodies.dropout_(input, p, train)
 
 
+def rrelu(
+    input: Tensor,
+    lower: float = 0.125,
+    upper: float = 0.3333333333333333,
+    training: bool = False,
+    generator: Generator | None = None,
+) -> Tensor:
+    """rrelu(Tensor self, float lower=0.125, float upper=0.3333333333333333, bool training=False,
+    Generator? generator=None) -> Tensor
+
+    Scales negative elements by a slope, in training drawn between `lower` and `upper`.
+    """
+    return random_bodies.rrelu(input, lower, upper, training, generator)
+
+
+def rrelu_(
+    input: Tensor,
+    lower: float = 0.125,
+    upper: float = 0.3333333333333333,
+    training: bool = False,
+    generator: Generator | None = None,
+) -> Tensor:
+    """rrelu_(Tensor(a!) self, float lower=0.125, float upper=0.3333333333333333, bool
+    training=False, Generator? generator=None) -> Tensor(a!)
+
+    `rrelu` in place.
+    """
+    return random_bodies.rrelu_(input, lower, upper, training, generator)
+
+
+def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """feature_dropout(Tensor input, float p, bool train) -> Tensor
+
+    In training zeroes whole channels with probability `p` and scales the others by `1 / (1 - p)`.
+    """
+    return random_bodies.feature_dropout(input, p, train)
+
+
+def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
+    """feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)
+
+    `feature_dropout` in place.
+    """
+    return random_bodies.feature_dropout_(input, p, train)
+
+
+def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """alpha_dropout(Tensor input, float p, bool train) -> Tensor
+
+    In training sets elements to the limit of SELU, and scales so that mean and variance stay.
+    """
+    return random_bodies.alpha_dropout(input, p, train)
+
+
+def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
+    """alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)
+
+    `alpha_dropout` in place.
+    """
+    return random_bodies.alpha_dropout_(input, p, train)
+
+
+def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor
+
+    Is `alpha_dropout` of whole channels.
+    """
+    return random_bodies.feature_alpha_dropout(input, p, train)
+
+
+def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
+    """feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)
+
+    `feature_alpha_dropout` in place.
+    """
+    return random_bodies.feature_alpha_dropout_(input, p, train)
+
+
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """outer(Tensor self, Tensor vec2) -> Tensor
 
@@ -5597,6 +5675,70 @@ def _attention_steps(
     `_attention` step by step: differentiable to any order, and by the mask.
     """
     return attention_bodies.attention_steps(query, key, value, mask, scale, causal)
+
+
+def rnn_tanh_cell(
+    input: Tensor,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor:
+    """rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor?
+    b_hh=None) -> Tensor
+
+    Takes one step of a recurrent layer: `tanh(w_ih x + b_ih + w_hh hx + b_hh)`.
+    """
+    return recurrent_bodies.rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+
+
+def rnn_relu_cell(
+    input: Tensor,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor:
+    """rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor?
+    b_hh=None) -> Tensor
+
+    Takes one step of a recurrent layer: `relu(w_ih x + b_ih + w_hh hx + b_hh)`.
+    """
+    return recurrent_bodies.rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+
+
+def gru_cell(
+    input: Tensor,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor:
+    """gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor?
+    b_hh=None) -> Tensor
+
+    Takes one step of a GRU; the weights of reset, update and new gate lie one after the other.
+    """
+    return recurrent_bodies.gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+
+
+def lstm_cell(
+    input: Tensor,
+    hx: Sequence[Tensor],
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor?
+    b_hh=None) -> (Tensor, Tensor)
+
+    Takes one step of an LSTM from the states `hx`, hidden and cell, to the next ones.
+    """
+    return recurrent_bodies.lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
 def _lstm_steps(

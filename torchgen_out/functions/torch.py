@@ -33,6 +33,8 @@ __all__ = [
     "affine_grid_generator",
     "all",
     "allclose",
+    "alpha_dropout",
+    "alpha_dropout_",
     "amax",
     "amin",
     "aminmax",
@@ -199,6 +201,10 @@ __all__ = [
     "expm1",
     "expm1_",
     "eye",
+    "feature_alpha_dropout",
+    "feature_alpha_dropout_",
+    "feature_dropout",
+    "feature_dropout_",
     "fill_",
     "fix",
     "fix_",
@@ -235,6 +241,7 @@ __all__ = [
     "greater_equal_",
     "grid_sampler",
     "group_norm",
+    "gru_cell",
     "gt",
     "gt_",
     "hamming_window",
@@ -327,6 +334,7 @@ __all__ = [
     "logit_",
     "logspace",
     "logsumexp",
+    "lstm_cell",
     "lt",
     "lt_",
     "lu",
@@ -441,11 +449,15 @@ __all__ = [
     "resolve_conj",
     "resolve_neg",
     "rms_norm",
+    "rnn_relu_cell",
+    "rnn_tanh_cell",
     "roll",
     "rot90",
     "round",
     "round_",
     "row_stack",
+    "rrelu",
+    "rrelu_",
     "rsqrt",
     "rsqrt_",
     "rsub",
@@ -982,6 +994,14 @@ binomial = dispatch.binomial
 native_dropout = dispatch.native_dropout
 dropout = composite.dropout
 dropout_ = composite.dropout_
+rrelu = composite.rrelu
+rrelu_ = composite.rrelu_
+feature_dropout = composite.feature_dropout
+feature_dropout_ = composite.feature_dropout_
+alpha_dropout = composite.alpha_dropout
+alpha_dropout_ = composite.alpha_dropout_
+feature_alpha_dropout = composite.feature_alpha_dropout
+feature_alpha_dropout_ = composite.feature_alpha_dropout_
 mm = dispatch.mm
 bmm = dispatch.bmm
 mv = dispatch.mv
@@ -1092,3 +1112,7 @@ pixel_unshuffle = composite.pixel_unshuffle
 channel_shuffle = composite.channel_shuffle
 grid_sampler = dispatch.grid_sampler
 affine_grid_generator = composite.affine_grid_generator
+rnn_tanh_cell = composite.rnn_tanh_cell
+rnn_relu_cell = composite.rnn_relu_cell
+gru_cell = composite.gru_cell
+lstm_cell = composite.lstm_cell

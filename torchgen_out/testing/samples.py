@@ -4573,6 +4573,88 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(3, 4)", "p": "1.5", "train": "True"}, "RuntimeError"),
         ],
     ),
+    "rrelu": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)"}, None),
+            ({"self": "randn(3, 4)", "lower": "0.1", "upper": "0.2", "training": "True"}, None),
+            ({"self": "randn(3)", "lower": "0.3", "upper": "0.2"}, "RuntimeError"),
+        ],
+    ),
+    "rrelu_": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)"}, None),
+            ({"self": "randn(3, 4)", "lower": "0.1", "upper": "0.2", "training": "True"}, None),
+            ({"self": "randn(3)", "lower": "0.3", "upper": "0.2"}, "RuntimeError"),
+        ],
+    ),
+    "feature_dropout": (
+        {},
+        {},
+        [
+            ({"input": "randn(2, 3, 4)", "p": "0.3", "train": "True"}, None),
+            ({"input": "randn(2, 3, 4)", "p": "0.5", "train": "False"}, None),
+            ({"input": "randn(2, 3, 4)", "p": "1.0", "train": "True"}, None),
+            ({"input": "randn(2, 3, 4)", "p": "1.5", "train": "True"}, "RuntimeError"),
+            ({"input": "randn(3)", "p": "0.3", "train": "True"}, "RuntimeError"),
+        ],
+    ),
+    "feature_dropout_": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3, 4)", "p": "0.3", "train": "True"}, None),
+            ({"self": "randn(2, 3, 4)", "p": "0.5", "train": "False"}, None),
+            ({"self": "randn(2, 3, 4)", "p": "1.0", "train": "True"}, None),
+            ({"self": "randn(2, 3, 4)", "p": "1.5", "train": "True"}, "RuntimeError"),
+            ({"self": "randn(3)", "p": "0.3", "train": "True"}, "RuntimeError"),
+        ],
+    ),
+    "alpha_dropout": (
+        {},
+        {},
+        [
+            ({"input": "randn(2, 3, 4)", "p": "0.3", "train": "True"}, None),
+            ({"input": "randn(2, 3, 4)", "p": "0.5", "train": "False"}, None),
+            ({"input": "randn(2, 3, 4)", "p": "1.0", "train": "True"}, None),
+            ({"input": "randn(2, 3, 4)", "p": "1.5", "train": "True"}, "RuntimeError"),
+        ],
+    ),
+    "alpha_dropout_": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3, 4)", "p": "0.3", "train": "True"}, None),
+            ({"self": "randn(2, 3, 4)", "p": "0.5", "train": "False"}, None),
+            ({"self": "randn(2, 3, 4)", "p": "1.0", "train": "True"}, None),
+            ({"self": "randn(2, 3, 4)", "p": "1.5", "train": "True"}, "RuntimeError"),
+        ],
+    ),
+    "feature_alpha_dropout": (
+        {},
+        {},
+        [
+            ({"input": "randn(2, 3, 4)", "p": "0.3", "train": "True"}, None),
+            ({"input": "randn(2, 3, 4)", "p": "0.5", "train": "False"}, None),
+            ({"input": "randn(2, 3, 4)", "p": "1.0", "train": "True"}, None),
+            ({"input": "randn(2, 3, 4)", "p": "1.5", "train": "True"}, "RuntimeError"),
+            ({"input": "randn(3)", "p": "0.3", "train": "True"}, "RuntimeError"),
+        ],
+    ),
+    "feature_alpha_dropout_": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3, 4)", "p": "0.3", "train": "True"}, None),
+            ({"self": "randn(2, 3, 4)", "p": "0.5", "train": "False"}, None),
+            ({"self": "randn(2, 3, 4)", "p": "1.0", "train": "True"}, None),
+            ({"self": "randn(2, 3, 4)", "p": "1.5", "train": "True"}, "RuntimeError"),
+            ({"self": "randn(3)", "p": "0.3", "train": "True"}, "RuntimeError"),
+        ],
+    ),
     "_randperm": (
         {},
         {},
@@ -9179,6 +9261,146 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
         {"out_gate": (-2.0, 2.0)},
         {},
         [],
+    ),
+    "rnn_tanh_cell": (
+        {},
+        {},
+        [
+            (
+                {
+                    "input": "randn(2, 4)",
+                    "hx": "randn(2, 3)",
+                    "w_ih": "randn(3, 4)",
+                    "w_hh": "randn(3, 3)",
+                    "b_ih": "randn(3)",
+                    "b_hh": "randn(3)",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(2, 4)",
+                    "hx": "randn(2, 3)",
+                    "w_ih": "randn(3, 4)",
+                    "w_hh": "randn(3, 3)",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(2, 5)",
+                    "hx": "randn(2, 3)",
+                    "w_ih": "randn(3, 4)",
+                    "w_hh": "randn(3, 3)",
+                },
+                "RuntimeError",
+            ),
+        ],
+    ),
+    "rnn_relu_cell": (
+        {},
+        {},
+        [
+            (
+                {
+                    "input": "randn(2, 4)",
+                    "hx": "randn(2, 3)",
+                    "w_ih": "randn(3, 4)",
+                    "w_hh": "randn(3, 3)",
+                    "b_ih": "randn(3)",
+                    "b_hh": "randn(3)",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(2, 4)",
+                    "hx": "randn(2, 3)",
+                    "w_ih": "randn(3, 4)",
+                    "w_hh": "randn(3, 3)",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(2, 5)",
+                    "hx": "randn(2, 3)",
+                    "w_ih": "randn(3, 4)",
+                    "w_hh": "randn(3, 3)",
+                },
+                "RuntimeError",
+            ),
+        ],
+    ),
+    "gru_cell": (
+        {},
+        {},
+        [
+            (
+                {
+                    "input": "randn(2, 4)",
+                    "hx": "randn(2, 3)",
+                    "w_ih": "randn(9, 4)",
+                    "w_hh": "randn(9, 3)",
+                    "b_ih": "randn(9)",
+                    "b_hh": "randn(9)",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(2, 4)",
+                    "hx": "randn(2, 3)",
+                    "w_ih": "randn(9, 4)",
+                    "w_hh": "randn(9, 3)",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(2, 5)",
+                    "hx": "randn(2, 3)",
+                    "w_ih": "randn(9, 4)",
+                    "w_hh": "randn(9, 3)",
+                },
+                "RuntimeError",
+            ),
+        ],
+    ),
+    "lstm_cell": (
+        {},
+        {},
+        [
+            (
+                {
+                    "input": "randn(2, 4)",
+                    "hx": "[randn(2, 3), randn(2, 3)]",
+                    "w_ih": "randn(12, 4)",
+                    "w_hh": "randn(12, 3)",
+                    "b_ih": "randn(12)",
+                    "b_hh": "randn(12)",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(2, 4)",
+                    "hx": "[randn(2, 3), randn(2, 3)]",
+                    "w_ih": "randn(12, 4)",
+                    "w_hh": "randn(12, 3)",
+                },
+                None,
+            ),
+            (
+                {
+                    "input": "randn(2, 5)",
+                    "hx": "[randn(2, 3), randn(2, 3)]",
+                    "w_ih": "randn(12, 4)",
+                    "w_hh": "randn(12, 3)",
+                },
+                "RuntimeError",
+            ),
+        ],
     ),
     "_lstm_layer": (
         {},

@@ -16,12 +16,8 @@ def rrelu(
     inplace: bool = False,
 ) -> Any:
     """leaky_relu with a slope drawn per element in training, the mean slope otherwise."""
-    if training:
-        slope = torch.empty_like(input).uniform_(lower, upper)
-        result = torch.where(input < 0, input * slope, input)
-    else:
-        result = ops.leaky_relu(input, (lower + upper) / 2)
-    return input.copy_(result) if inplace else result
+    call = ops.rrelu_ if inplace else ops.rrelu
+    return call(input, lower, upper, training)
 
 
 def gumbel_softmax(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import torchgen_out as torch
 from runtime import errors
 from runtime.dispatch import ops
 
@@ -24,14 +23,13 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     return input.copy_(result) if inplace else result
 
 
-def _drop_channels(input: Any, p: float, training: bool, inplace: bool, channel_dims: int) -> Any:
-    """Zero whole channels: everything behind the first `channel_dims` dims is one."""
+def _drop_channels(input: Any, p: float, training: bool, inplace: bool, is_batch: bool) -> Any:
+    """Zero whole channels of a batch, or of one sample."""
     _check_probability(p)
-    if not training or p == 0.0:
-        return input
-    kept = (*input.shape[:channel_dims], *[1] * (input.dim() - channel_dims))
-    scale = input.new_zeros(kept) if p == 1.0 else input.new_empty(kept).bernoulli_(1 - p) / (1 - p)
-    return input.mul_(scale) if inplace else input * scale
+    call = ops.feature_dropout_ if inplace else ops.feature_dropout
+    return (
+        call(input, p, training) if is_batch else call(input.unsqueeze(0), p, training).squeeze(0)
+    )
 
 
 def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
@@ -42,7 +40,7 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
             "dropout1d exists to provide channel-wise dropout on inputs with 1 spatial dimension, "
             "a channel dimension, and an optional batch dimension (i.e. 2D or 3D inputs)."
         )
-    return _drop_channels(input, p, training, inplace, input.dim() - 1)
+    return _drop_channels(input, p, training, inplace, input.dim() == 3)
 
 
 def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
@@ -53,7 +51,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
             "will result in an error in a future release.",
             stacklevel=2,
         )
-    return _drop_channels(input, p, training, inplace, 2)
+    return _drop_channels(input, p, training, inplace, True)
 
 
 def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
@@ -64,34 +62,14 @@ def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
             "will result in an error in a future release.",
             stacklevel=2,
         )
-    return _drop_channels(input, p, training, inplace, input.dim() - 3)
-
-
-_SELU_FLOOR = -1.7580993408473766
-"""The limit of SELU towards minus infinity: -scale * alpha."""
-
-
-def _alpha_drop(input: Any, p: float, inplace: bool, shape: tuple[int, ...]) -> Any:
-    """Set elements to SELU's floor, then scale and shift so that mean and variance stay."""
-    if p == 1.0:
-        result = torch.zeros_like(input)
-    else:
-        keep = input.new_empty(shape).bernoulli_(1 - p)
-        scale = (1 - p + _SELU_FLOOR**2 * p * (1 - p)) ** -0.5
-        shift = -scale * p * _SELU_FLOOR
-        result = (input * keep + (1 - keep) * _SELU_FLOOR) * scale + shift
-    return input.copy_(result) if inplace else result
+    return _drop_channels(input, p, training, inplace, input.dim() == 5)
 
 
 def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
-    """Dropout that keeps mean 0 and variance 1.
-
-    **Source** Klambauer et al., 2017.
-    """
+    """Dropout that keeps mean 0 and variance 1. **Source** Klambauer et al., 2017."""
     _check_probability(p)
-    if not training or p == 0.0:
-        return input
-    return _alpha_drop(input, p, inplace, tuple(input.shape))
+    call = ops.alpha_dropout_ if inplace else ops.alpha_dropout
+    return call(input, p, training)
 
 
 def feature_alpha_dropout(
@@ -99,6 +77,5 @@ def feature_alpha_dropout(
 ) -> Any:
     """`alpha_dropout` of whole channels."""
     _check_probability(p)
-    if not training or p == 0.0:
-        return input
-    return _alpha_drop(input, p, inplace, (*input.shape[:2], *[1] * (input.dim() - 2)))
+    call = ops.feature_alpha_dropout_ if inplace else ops.feature_alpha_dropout
+    return call(input, p, training)

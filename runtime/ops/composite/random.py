@@ -21,3 +21,98 @@ def dropout_(self: Any, p: float, train: bool) -> Any:
     """The same in place."""
     dropped = dropout(self, p, train)
     return self if dropped is self else self.copy_(dropped)
+
+
+_SELU_FLOOR = -1.7580993408473766
+"""The limit of SELU towards minus infinity: -scale * alpha."""
+
+
+def _is_idle(input: Any, p: float, train: bool) -> bool:
+    """Whether nothing is dropped. **Raises** RuntimeError unless p is in [0, 1]."""
+    if not 0 <= p <= 1:
+        raise errors.dropout_probability(p)
+    return not train or p == 0 or not input.numel()
+
+
+def _channels(input: Any) -> tuple[int, ...]:
+    """The shape of one number per channel: dims 0 and 1 tell them apart."""
+    if input.ndim < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    return (*input.shape[:2], *(1,) * (input.ndim - 2))
+
+
+def feature_dropout(input: Any, p: float, train: bool) -> Any:
+    """`dropout` of whole channels."""
+    if _is_idle(input, p, train):
+        return input
+    if p == 1:
+        return input * 0
+    return input * (input.new_empty(_channels(input)).bernoulli_(1 - p) / (1 - p))
+
+
+def feature_dropout_(self: Any, p: float, train: bool) -> Any:
+    """The same in place."""
+    dropped = feature_dropout(self, p, train)
+    return self if dropped is self else self.copy_(dropped)
+
+
+def alpha_dropout(input: Any, p: float, train: bool) -> Any:
+    """Set elements to SELU's floor, then scale and shift so that mean and variance stay."""
+    if _is_idle(input, p, train):
+        return input
+    return _with_floor(input, p, tuple(input.shape))
+
+
+def alpha_dropout_(self: Any, p: float, train: bool) -> Any:
+    """The same in place."""
+    dropped = alpha_dropout(self, p, train)
+    return self if dropped is self else self.copy_(dropped)
+
+
+def feature_alpha_dropout(input: Any, p: float, train: bool) -> Any:
+    """`alpha_dropout` of whole channels."""
+    if _is_idle(input, p, train):
+        return input
+    return _with_floor(input, p, _channels(input))
+
+
+def feature_alpha_dropout_(self: Any, p: float, train: bool) -> Any:
+    """The same in place."""
+    dropped = feature_alpha_dropout(self, p, train)
+    return self if dropped is self else self.copy_(dropped)
+
+
+def _with_floor(input: Any, p: float, shape: tuple[int, ...]) -> Any:
+    if p == 1:
+        return input * 0
+    keep = input.new_empty(shape).bernoulli_(1 - p)
+    scale = (1 - p + _SELU_FLOOR**2 * p * (1 - p)) ** -0.5
+    shift = -scale * p * _SELU_FLOOR
+    return (input * keep + (1 - keep) * _SELU_FLOOR) * scale + shift
+
+
+def rrelu(
+    self: Any,
+    lower: float = 1 / 8,
+    upper: float = 1 / 3,
+    training: bool = False,
+    generator: Any = None,
+) -> Any:
+    """leaky_relu with a slope drawn per element in training, the mean slope otherwise."""
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    if not training:
+        return ops.leaky_relu(self, (lower + upper) / 2)
+    slope = ops.empty_like(self).uniform_(lower, upper, generator=generator)
+    return ops.where(self < 0, self * slope, self)
+
+
+def rrelu_(
+    self: Any,
+    lower: float = 1 / 8,
+    upper: float = 1 / 3,
+    training: bool = False,
+    generator: Any = None,
+) -> Any:
+    """The same in place."""
+    return self.copy_(rrelu(self, lower, upper, training, generator))

@@ -1,10 +1,85 @@
-"""Recurrent layers step by step, with public operators: for gradients of gradients."""
+"""Recurrent cells, and layers step by step with public operators: for gradients of gradients."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from runtime.dispatch import ops
+
+# One step from the input's and the state's products with the weights. Each is two or three fused
+# pointwise operators between the matrix product before and the one after.
+
+
+def tanh_step(from_input: Any, from_hidden: Any, hidden: Any) -> Any:
+    """h' = tanh(W x + U h)."""
+    return ops.tanh(from_input + from_hidden)
+
+
+def relu_step(from_input: Any, from_hidden: Any, hidden: Any) -> Any:
+    """h' = relu(W x + U h)."""
+    return ops.relu(from_input + from_hidden)
+
+
+def gru_step(from_input: Any, from_hidden: Any, hidden: Any) -> Any:
+    """Gates r and z, candidate n = tanh(W x + r * U h); h' = (1 - z) n + z h."""
+    size = hidden.size(-1)
+    gates = from_input.narrow(-1, 0, 2 * size) + from_hidden.narrow(-1, 0, 2 * size)
+    reset_gate, update_gate = gates.chunk(2, -1)
+    new = from_input.narrow(-1, 2 * size, size)
+    candidate = ops._gru_candidate(new, from_hidden.narrow(-1, 2 * size, size), reset_gate)
+    return ops._gru_hidden(candidate, update_gate, hidden)
+
+
+def lstm_step(from_input: Any, from_hidden: Any, cell: Any) -> tuple[Any, Any]:
+    """c' = sigmoid(f) c + sigmoid(i) tanh(g); h' = sigmoid(o) tanh(c')."""
+    gates = from_input + from_hidden
+    in_gate, forget_gate, cell_gate, out_gate = gates.chunk(4, -1)
+    cell = ops._lstm_cell(in_gate, forget_gate, cell_gate, cell)
+    return ops._lstm_hidden(out_gate, cell), cell
+
+
+# -- cells --------------------------------------------------------------------------------------
+
+
+def _products(name: str, input: Any, hidden: Any, weights: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The input's and the state's products with the weights. **Raises** RuntimeError for sizes."""
+    w_ih, w_hh, b_ih, b_hh = weights
+    if input.shape[-1] != w_ih.shape[1]:
+        raise RuntimeError(
+            f"{name}: input has inconsistent input_size: got {input.shape[-1]} "
+            f"expected {w_ih.shape[1]}"
+        )
+    if hidden.shape[-1] != w_hh.shape[1]:
+        raise RuntimeError(
+            f"{name}: hidden has inconsistent hidden_size: got {hidden.shape[-1]}, "
+            f"expected {w_hh.shape[1]}"
+        )
+    return ops.linear(input, w_ih, b_ih), ops.linear(hidden, w_hh, b_hh)
+
+
+def rnn_tanh_cell(input: Any, hx: Any, *weights: Any) -> Any:
+    """One step of a plain recurrent layer."""
+    return tanh_step(*_products("rnn_tanh_cell", input, hx, weights), hx)
+
+
+def rnn_relu_cell(input: Any, hx: Any, *weights: Any) -> Any:
+    """One step of a plain recurrent layer with relu."""
+    return relu_step(*_products("rnn_relu_cell", input, hx, weights), hx)
+
+
+def gru_cell(input: Any, hx: Any, *weights: Any) -> Any:
+    """One step of a GRU."""
+    return gru_step(*_products("gru_cell", input, hx, weights), hx)
+
+
+def lstm_cell(input: Any, hx: Any, *weights: Any) -> Any:
+    """One step of an LSTM. **Raises** RuntimeError unless hx are two states."""
+    if len(hx) != 2:
+        raise RuntimeError("lstm_cell expects two hidden states")
+    return lstm_step(*_products("lstm_cell", input, hx[0], weights), hx[1])
+
+
+# -- layers step by step ------------------------------------------------------------------------
 
 
 def lstm_steps(
