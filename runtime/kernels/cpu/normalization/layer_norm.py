@@ -204,32 +204,44 @@ def layer_norm_backward_blocks(part, start, stop, grad_input, grad, x, mean, rst
     in float64: sums[part] of weight and bias.
     """
     rows, n = x.shape
-    grad_weight, grad_bias = sums[part, 0], sums[part, 1]
     weight_sums, bias_sums = np.empty(n, x.dtype), np.empty(n, x.dtype)
     scaled = np.empty(n, x.dtype)  # not in place: a loop over arrays that overlap is not vectorised
+    factors = weight if weight.size else np.ones(n, x.dtype)
     for block in range(start * ROWS_SUMMED, min(stop * ROWS_SUMMED, rows), ROWS_SUMMED):
         weight_sums[:] = T(0)
         bias_sums[:] = T(0)
         for r in range(block, min(block + ROWS_SUMMED, rows)):
             inverse, offset = T(rstd[r]), T(-mean[r] * rstd[r])
-            result, upstream, row = grad_input[r], grad[r], x[r]
-            add_parameter_gradients(weight_sums, bias_sums, upstream, row, inverse, offset)
-            if weight.size:
-                for i in range(n):
-                    scaled[i] = upstream[i] * weight[i]
-                upstream = scaled
-            spread_gradient(result, upstream, row, inverse, offset)
+            for i in range(n):
+                weight_sums[i] += grad[r, i] * (x[r, i] * inverse + offset)
+                bias_sums[i] += grad[r, i]
+            if n <= ELEMENTS_SUMMED:
+                spread_in_row(grad_input, grad, factors, x, r, inverse, offset)
+                continue
+            for i in range(n):
+                scaled[i] = grad[r, i] * factors[i]
+            spread_gradient(grad_input[r], scaled, x[r], inverse, offset)
         for i in range(n):
-            grad_weight[i] += weight_sums[i]
-            grad_bias[i] += bias_sums[i]
+            sums[part, 0, i] += weight_sums[i]
+            sums[part, 1, i] += bias_sums[i]
 
 
 @typed_sum
-def add_parameter_gradients(weight_sums, bias_sums, grad, row, inverse, offset):
-    """weight_sums += grad * h; bias_sums += grad."""
-    for i in range(row.size):
-        weight_sums[i] += grad[i] * (row[i] * inverse + offset)
-        bias_sums[i] += grad[i]
+def spread_in_row(result, grad, factors, x, r, inverse, offset):
+    """As `spread_gradient`, for row r, which is not taken out: views count references, 15 ns each.
+
+    In a row of 16 elements everything else takes 14 ns.
+    """
+    n = x.shape[1]
+    total, product = T(0), T(0)
+    for i in range(n):
+        scaled = grad[r, i] * factors[i]
+        total += scaled
+        product += scaled * (x[r, i] * inverse + offset)
+    shift, slope = T(total / n), T(product / n)
+    for i in range(n):
+        normalised = x[r, i] * inverse + offset
+        result[r, i] = inverse * (grad[r, i] * factors[i] - shift - normalised * slope)
 
 
 @typed_sum
