@@ -171,49 +171,46 @@ def clear_rows(to, gap, rows, n):
 
 
 @typed
-def finish_scores(line, scale, mask, step, allowed):
-    """line = scale * line + mask (at an address, or at 0 none), -inf for what is not allowed."""
+def finish_scores(lines, r, seen, scale, mask, step, allowed):
+    """Line r = scale * line + mask (at an address, or at 0 none), -inf for what is not allowed."""
     if mask == 0:
-        for i in range(line.size):
-            line[i] *= scale
+        for i in range(seen):
+            lines[r, i] *= scale
     else:
-        for i in range(line.size):
-            line[i] = line[i] * scale + element(mask, i * step)
-    for i in range(allowed, line.size):
-        line[i] = T(-np.inf)
+        for i in range(seen):
+            lines[r, i] = lines[r, i] * scale + element(mask, i * step)
+    for i in range(allowed, seen):
+        lines[r, i] = T(-np.inf)
 
 
 @typed
-def write_scores(
-    room, first, rows, seen, begin, head, memory, sizes, strides, scale, keys, start, edge
-):
-    """room[first + r, j] = scale * query[begin + r] key[j] + mask, for r < rows and j < seen.
+def write_scores(lines, rows, seen, begin, head, memory, sizes, strides, scale, keys, start, edge):
+    """lines[r, j] = scale * query[begin + r] key[j] + mask, for r < rows and j < seen.
 
-    Rows are whole panels. start: the address of room.
+    Rows are whole panels. start: the address of lines.
     """
     heads, _, columns, size, _, _, causal = sizes
     far = padded(columns)
     query = place_of(memory, strides, 0, heads, head, begin)
     multiply(
-        *(start + first * SIZE, far, 0, 0, rows, padded(seen), query, strides[1], strides[3]),
+        *(start, far, 0, 0, rows, padded(seen), query, strides[1], strides[3]),
         *(keys, size, size, edge),
     )
     for r in range(rows):
-        line = room[first + r * far : first + r * far + seen]
         mask = place_of_mask(memory, strides, heads, head, begin + r)
         allowed = min(begin + r + 1, seen) if causal else seen
-        finish_scores(line, scale, mask, strides[15], allowed)
+        finish_scores(lines, r, seen, scale, mask, strides[15], allowed)
 
 
 @typed_sum
-def exponentials(line):
-    """line = exp(line - its maximum); return the maximum, 0 for -inf, and the sum."""
-    top = row_max(line)
+def exponentials(lines, bits, r, seen):
+    """Line r = exp(line - its maximum); return the maximum, 0 for -inf, and the sum."""
+    top = row_max(bits, r, seen)
     top = T(0) if top == T(-np.inf) else top
     total = T(0)
-    for i in range(line.size):
-        value = exp(line[i] - top)
-        line[i] = value
+    for i in range(seen):
+        value = exp(lines[r, i] - top)
+        lines[r, i] = value
         total += value
     return top, total
 
@@ -241,6 +238,8 @@ def attend(first, last, memory, sizes, strides, scale):
     values = keys + size * far * SIZE
     edge = values + columns * padded(width) * SIZE
     clear_edge(edge)
+    lines = room[scores : scores + block * far].reshape(block, far)
+    bits = lines.view(BITS)  # no line is taken out: a view counts references, at 15 ns each
     packed = -1
     for unit in range(first, last):
         head, begin = unit // blocks, unit % blocks * block
@@ -253,12 +252,11 @@ def attend(first, last, memory, sizes, strides, scale):
         rows = min(block, length - begin)
         seen = min(columns, begin + rows) if causal else columns
         write_scores(
-            *(room, scores, rows, seen, begin, head),
-            *(memory, sizes, strides, T(scale), keys, start, edge),
+            *(lines, rows, seen, begin, head),
+            *(memory, sizes, strides, T(scale), keys, start + scores * SIZE, edge),
         )
         for r in range(rows):
-            line = room[scores + r * far : scores + r * far + seen]
-            tops[r], totals[r] = exponentials(line)
+            tops[r], totals[r] = exponentials(lines, bits, r, seen)
         sums = memory[5] + (head * length + begin) * SIZE
         finish_sums(tops[:rows], totals[:rows], sums)
         out, gap = place_of(memory, strides, 4, heads, head, begin), strides[17]
@@ -273,15 +271,15 @@ def attend(first, last, memory, sizes, strides, scale):
 
 
 @typed_sum
-def slope_line(weights, slopes, logsumexp, scale):
-    """Scores become weights; the weights' gradients those of the scores, times scale."""
+def slope_line(lines, slopes, r, seen, logsumexp, scale):
+    """In line r scores become weights; the weights' gradients those of the scores, times scale."""
     total = T(0)
-    for i in range(weights.size):
-        weight = exp(weights[i] - logsumexp)
-        weights[i] = weight
-        total += weight * slopes[i]
-    for i in range(weights.size):
-        slopes[i] = weights[i] * (slopes[i] - total) * scale
+    for i in range(seen):
+        weight = exp(lines[r, i] - logsumexp)
+        lines[r, i] = weight
+        total += weight * slopes[r, i]
+    for i in range(seen):
+        slopes[r, i] = lines[r, i] * (slopes[r, i] - total) * scale
 
 
 @typed_sum
@@ -301,6 +299,8 @@ def attend_back(first, last, memory, sizes, strides, scale):
     query_lines = grad_lines + block * padded(width) * SIZE
     edge = query_lines + block * padded(size) * SIZE
     clear_edge(edge)
+    lines = room[weights:slopes].reshape(block, far)
+    sloping = room[slopes : slopes + block * far].reshape(block, far)
     for head in range(first, last):
         key = place_of(memory, strides, 1, heads, head, 0)
         value = place_of(memory, strides, 2, heads, head, 0)
@@ -315,8 +315,8 @@ def attend_back(first, last, memory, sizes, strides, scale):
             rows = min(block, length - begin)
             seen = min(columns, begin + rows) if causal else columns
             write_scores(
-                *(room, weights, rows, seen, begin, head),
-                *(memory, sizes, strides, T(scale), keys, start, edge),
+                *(lines, rows, seen, begin, head),
+                *(memory, sizes, strides, T(scale), keys, start + weights * SIZE, edge),
             )
             grad = place_of(memory, strides, 4, heads, head, begin)
             query = place_of(memory, strides, 0, heads, head, begin)
@@ -329,12 +329,8 @@ def attend_back(first, last, memory, sizes, strides, scale):
                 *(values, width, width, edge),
             )
             for r in range(rows):
-                slope_line(
-                    room[weights + r * far : weights + r * far + seen],
-                    room[slopes + r * far : slopes + r * far + seen],
-                    element(memory[8], head * length + begin + r),
-                    T(scale),
-                )
+                logarithm = element(memory[8], head * length + begin + r)
+                slope_line(lines, sloping, r, seen, logarithm, T(scale))
             multiply(
                 *(grad_query, strides[21], 0, 0, rows, size, slope, far, np.int64(1)),
                 *(key_lines, columns, seen, edge),
