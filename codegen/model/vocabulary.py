@@ -58,6 +58,7 @@ TAGS: dict[str, str] = {
     "autocast_float32": "under autocast it runs in float32",
     "autocast_float32_on_cuda": "under autocast it runs in float32 on CUDA",
     "autocast_widest": "under autocast it runs in the widest of its operands' precisions",
+    "writes_statistics": "the running statistics that it is given are updated",
     "internal": "called by generated or runtime code; not shown to users",
 }
 

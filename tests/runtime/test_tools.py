@@ -187,6 +187,10 @@ def test_a_write_into_an_argument_is_told(monkeypatch: pytest.MonkeyPatch) -> No
     )
 
 
+def test_running_statistics_may_be_written() -> None:
+    assert status("values", record("native_batch_norm")) == checks.PASSED
+
+
 def test_the_place_in_own_code_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*arguments: Any) -> Any:
         raise ValueError("own words")
