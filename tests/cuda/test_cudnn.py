@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import torchgen_out as torch
 from runtime import errors
-from runtime.backends.cuda import availability, memory
-from runtime.backends.cuda.libraries import convolutions, cudnn, loading
+from runtime.backends.cuda import allocator, availability
+from runtime.backends.cuda.libraries import convolutions, cudnn, loading, workspace
 from runtime.backends.flags import cudnn as switches
 from tests.cuda import standin_cudnn
 from tests.cuda.standin_cudnn import ATOMIC, PLAIN, REFUSED, TENSOR_CORES, StandInCudnn
@@ -221,19 +222,32 @@ def test_plans_that_are_not_used_are_given_back(library, emulated, monkeypatch):
 def test_a_plan_of_less_memory_where_there_is_no_more(library, emulated, monkeypatch):
     x, w = randn(2, 3, 5, 5).cuda(), randn(4, 3, 3, 3).cuda()
     F.conv2d(x, w)
-    limit, allocate = [80], memory.empty
+    monkeypatch.setattr(workspace, "BYTES", 0)  # of streams, from which plans take theirs first
+    limit, allocate = [80], allocator.Allocator.buffer
 
-    def empty(sizes, dtype, index):
-        if dtype is torch.uint8 and sizes[0] > limit[0]:
+    def buffer(self, numel, dtype, stream):
+        if dtype == np.uint8 and numel > limit[0]:
             raise torch.OutOfMemoryError
-        return allocate(sizes, dtype, index)
+        return allocate(self, numel, dtype, stream)
 
-    monkeypatch.setattr(memory, "empty", empty)
+    monkeypatch.setattr(allocator.Allocator, "buffer", buffer)
     for limit[0] in (80, 40, 10):
         got = F.conv2d(x, w)
         assert torch.allclose(got.cpu(), F.conv2d(x.cpu(), w.cpu()), atol=1e-4)
     assert [engine for engine, _ in library.calls] == [TENSOR_CORES, ATOMIC, PLAIN]
     assert count(library, "EXECUTION_PLAN") == 0
+
+
+def test_plans_work_in_the_workspace_of_the_stream(library, emulated):
+    """Which is there, so that nothing is allocated but results, and packs may stay as they are."""
+    x, w = randn(2, 3, 5, 5).cuda(), randn(4, 3, 3, 3).cuda()
+    kept = F.conv2d(x, w)
+    allocated = torch.cuda.memory_stats()["allocation.all.allocated"]
+    place = kept.data_ptr()
+    del kept
+    assert F.conv2d(x, w).data_ptr() == place
+    assert torch.cuda.memory_stats()["allocation.all.allocated"] == allocated + 1
+    assert count(library, "VARIANT_PACK") == 1
 
 
 def test_an_engine_that_fails_to_be_compiled_is_left_out(library, monkeypatch):

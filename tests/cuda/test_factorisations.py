@@ -8,7 +8,7 @@ import pytest
 
 import torchgen_out as torch
 from codegen.model.operator import Dispatch
-from runtime.backends.cuda.libraries import cusolver
+from runtime.backends.cuda.libraries import cusolver, workspace
 from runtime.core import dtype as dtypes
 from runtime.kernels.cuda.compiling import typed
 from runtime.kernels.cuda.linalg import matrix_parts, small_matrices
@@ -231,6 +231,17 @@ def test_kernels_compile(name, dtype):
     given = {"UPPER": 1} if name == "triangle" else {}
     types = {"X": own, "Y": own.to_real()} if name == "log_determinant" else {"X": own}
     check(getattr(matrix_parts, name).source(types, False, given), False, own.is_complex)
+
+
+def test_matrices_one_after_the_other_work_in_the_same_memory(monkeypatch):
+    """Also where it is more than a stream's workspace."""
+    monkeypatch.setattr(small_matrices, "LARGEST", 0)
+    monkeypatch.setattr(standin_cusolver, "WORK", 1 << 20)
+    monkeypatch.setattr(workspace, "BYTES", 0)
+    a = randn(6, 4, 4).cuda()
+    torch.cuda.reset_peak_memory_stats()
+    L.eigvalsh(a + a.mT)
+    assert 1 << 20 <= torch.cuda.max_memory_allocated() < 2 << 20
 
 
 def test_more_matrices_than_an_iteration_takes(libraries, monkeypatch):

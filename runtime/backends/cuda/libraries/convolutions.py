@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from runtime import errors
 from runtime.backends.cuda import driver, streams
-from runtime.backends.cuda.libraries import cudnn, loading
+from runtime.backends.cuda.libraries import cudnn, loading, workspace
 from runtime.backends.cuda.libraries.convolution_graphs import Graph
 from runtime.backends.cuda.libraries.cudnn import (
     DATA_TYPES,
@@ -29,7 +29,7 @@ from runtime.backends.cuda.libraries.kept import Kept
 from runtime.backends.flags import cudnn as switches
 from runtime.core import dtype as dtypes
 from runtime.kernels.cuda.convolution.convolution_plans import Convolution
-from runtime.kernels.cuda.queue import Array, Queue
+from runtime.kernels.cuda.queue import Array
 
 HEURISTICS = 3, 2
 """cudnnBackendHeurMode_t: decision trees first, then what works without being chosen."""
@@ -91,7 +91,7 @@ class Convolutions:
         """Whether the library is there, switched on, and convolves such elements."""
         return self._library is not None and switches.enabled and dtype.name in DATA_TYPES
 
-    def run(self, queue: Queue, what: Convolution, arrays: Sequence[Array]) -> bool:
+    def run(self, what: Convolution, arrays: Sequence[Array]) -> bool:
         """Compute one of x, w and y from the others, and from a bias if there is a fourth.
 
         In the current stream. Returns False where the library cannot, or not in what memory is
@@ -103,7 +103,7 @@ class Convolutions:
                 with loading.making(self.index):
                     self._handle = self._library.create()
             self._library.set_stream(self._handle, streams.current_handle(self.index))
-            execute = partial(self._execute, queue, tuple([each.address for each in arrays]))
+            execute = partial(self._execute, tuple([each.address for each in arrays]))
             measured = switches.benchmark and not driver.is_capturing()
             key = what, forbidden_notes(what.dtype), measured
             plan = self._plans.find(key, partial(self._choose, *key, execute))
@@ -175,9 +175,10 @@ class Convolutions:
         end.synchronize()
         return start.elapsed_time(end)
 
-    def _execute(self, queue: Queue, places: tuple[int, ...], plan: Plan) -> None:
-        scratch = queue.empty((plan.workspace,), dtypes.uint8).address if plan.workspace else 0
-        self._library.execute(self._handle, plan.descriptor, self._pack(plan, (*places, scratch)))
+    def _execute(self, places: tuple[int, ...], plan: Plan) -> None:
+        scratch = workspace.of(self.index, plan.workspace)
+        pack = self._pack(plan, (*places, scratch.address))
+        self._library.execute(self._handle, plan.descriptor, pack)
 
     def _pack(self, plan: Plan, places: tuple[int, ...]) -> int:
         """The plan's variant pack of the call before, if memory lies where it lay: 10 us less."""

@@ -1,7 +1,7 @@
 """Fourier transforms by cuFFT. This module alone knows the library.
 
 A plan is made once per `Transform` and kept, the most recent of them, without memory: a transform
-works in memory of the allocator.
+works in the stream's workspace or, if it needs more, in memory of the allocator.
 """
 
 from __future__ import annotations
@@ -12,11 +12,9 @@ from typing import Any
 
 from runtime import errors
 from runtime.backends.cuda import driver, streams
-from runtime.backends.cuda.libraries import loading
+from runtime.backends.cuda.libraries import loading, workspace
 from runtime.backends.cuda.libraries.kept import Kept
-from runtime.core import dtype as dtypes
 from runtime.kernels.cuda.fourier.transforms import Transform
-from runtime.kernels.cuda.queue import Queue
 
 FORWARD, INVERSE = -1, 1
 PLANS_KEPT = 1024
@@ -31,12 +29,12 @@ class Fourier:
         self._plans = Kept(PLANS_KEPT, lambda made: self._library.destroy(made[0]))
         self._lock = threading.Lock()
 
-    def run(self, queue: Queue, what: Transform, source: int, target: int, forward: bool) -> None:
+    def run(self, what: Transform, source: int, target: int, forward: bool) -> None:
         """Transform memory at one address into memory at another, in the current stream."""
         driver.current().enter(self.index)
         with self._lock:  # a plan has one stream and one work area
             plan, size = self._plans.find(what, partial(self._make, what))
-            work = queue.empty((max(size, 1),), dtypes.uint8)
+            work = workspace.of(self.index, size)
             self._library.set_stream(plan, streams.current_handle(self.index))
             self._library.set_work_area(plan, work.address)
             self._library.xt_exec(plan, source, target, FORWARD if forward else INVERSE)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from runtime.backends.cuda import driver, streams
-from runtime.backends.cuda.libraries import loading
+from runtime.backends.cuda.libraries import loading, workspace
 from runtime.backends.cuda.libraries.cublas import (
     ADJOINT,
     LEFT,
@@ -26,7 +26,6 @@ from runtime.backends.cuda.libraries.cublas import (
 from runtime.core import dtype as dtypes
 from runtime.kernels.cuda.linalg.columns import Columns
 from runtime.kernels.cuda.linalg.small_matrices import Batch
-from runtime.kernels.cuda.queue import Queue
 
 MOST_TOGETHER = 1 << 14
 """Matrices of one call that iterates: `xsyev_batched` refuses batches from some size above 32,000
@@ -55,7 +54,6 @@ class Solver:
 
     def _run(
         self,
-        queue: Queue,
         name: str,
         asked: tuple[Any, ...],
         given: tuple[Any, ...],
@@ -70,16 +68,16 @@ class Solver:
         with self._in_stream() as library:
             ask, function = getattr(library, f"{name}_buffer_size"), getattr(library, name)
             on_device, on_host = ask(self._handle, self._params, *asked)
-            device = queue.empty((max(on_device, 1),), dtypes.uint8)
+            device = workspace.of(self.index, on_device)
             host = np.empty(max(on_host, 1), np.uint8)
             workspaces = device.address, on_device, host.ctypes.data, on_host
             function(self._handle, self._params, *given, *workspaces, info, *count)
 
-    def cholesky(self, queue: Queue, a: Columns, upper: bool, info: int) -> None:
+    def cholesky(self, a: Columns, upper: bool, info: int) -> None:
         """Replace one triangle by the factor; the other is not read."""
         kind = loading.data_type(a.dtype, "cholesky")
         arguments = (int(upper), a.rows, kind, a.address, a.leading, kind)
-        self._run(queue, "xpotrf", arguments, arguments, info)
+        self._run("xpotrf", arguments, arguments, info)
 
     def cholesky_solve(self, a: Columns, b: Columns, upper: bool, info: int) -> None:
         """Replace b by the solution, given the factor."""
@@ -90,11 +88,11 @@ class Solver:
                 a.leading, kind, b.address, b.leading, info,
             )  # fmt: skip
 
-    def lu(self, queue: Queue, a: Columns, pivots: int, info: int) -> None:
+    def lu(self, a: Columns, pivots: int, info: int) -> None:
         """Replace a matrix by its factors. pivots: the address of int64 numbers, counted from 1."""
         kind = loading.data_type(a.dtype, "lu")
         matrix = (a.rows, a.columns, kind, a.address, a.leading)
-        self._run(queue, "xgetrf", (*matrix, kind), (*matrix, pivots, kind), info)
+        self._run("xgetrf", (*matrix, kind), (*matrix, pivots, kind), info)
 
     def lu_solve(self, a: Columns, pivots: int, b: Columns, operation: int, info: int) -> None:
         """Replace b by the solution of op(A) X = B, given the factors of A."""
@@ -105,21 +103,19 @@ class Solver:
                 a.leading, pivots, kind, b.address, b.leading, info,
             )  # fmt: skip
 
-    def qr(self, queue: Queue, a: Columns, tau: int, info: int) -> None:
+    def qr(self, a: Columns, tau: int, info: int) -> None:
         """Replace a matrix by R and the reflectors below it; their scales go to `tau`."""
         kind = loading.data_type(a.dtype, "qr")
         arguments = (a.rows, a.columns, kind, a.address, a.leading, kind, tau, kind)
-        self._run(queue, "xgeqrf", arguments, arguments, info)
+        self._run("xgeqrf", arguments, arguments, info)
 
-    def multiply_reflectors(
-        self, queue: Queue, a: Columns, tau: int, count: int, info: int
-    ) -> None:
+    def multiply_reflectors(self, a: Columns, tau: int, count: int, info: int) -> None:
         """Replace `count` reflectors by the first columns of their product."""
         arguments = (a.rows, a.columns, count, a.address, a.leading, tau)
-        self._run_typed(queue, "orgqr", a.dtype, arguments, info)
+        self._run_typed("orgqr", a.dtype, arguments, info)
 
     def apply_reflectors(
-        self, queue: Queue, a: Columns, tau: int, c: Columns, left: bool, adjoint: bool, info: int
+        self, a: Columns, tau: int, c: Columns, left: bool, adjoint: bool, info: int
     ) -> None:
         """Replace c by the product of the reflections of `a`, or their adjoint, and c."""
         turned = ADJOINT if a.dtype.is_complex else TRANSPOSED
@@ -129,32 +125,28 @@ class Solver:
             side, operation, c.rows, c.columns, a.columns, a.address, a.leading, tau, c.address,
             c.leading,
         )  # fmt: skip
-        self._run_typed(queue, "ormqr", a.dtype, arguments, info)
+        self._run_typed("ormqr", a.dtype, arguments, info)
 
     def _run_typed(
-        self, queue: Queue, name: str, dtype: dtypes.dtype, arguments: tuple[Any, ...], info: int
+        self, name: str, dtype: dtypes.dtype, arguments: tuple[Any, ...], info: int
     ) -> None:
         """A function of one type, which in the complex case has another name."""
         spelled = name.replace("or", "un", 1) if dtype.is_complex else name
         full = LETTERS[dtype.name] + spelled
         with self._in_stream() as library:
             count = getattr(library, f"{full}_buffer_size")(self._handle, *arguments)
-            work = queue.empty((max(count, 1),), dtype)
+            work = workspace.of(self.index, count * dtype.itemsize)
             getattr(library, full)(self._handle, *arguments, work.address, count, info)
 
-    def eigh(
-        self, queue: Queue, a: Columns, values: int, upper: bool, vectors: bool, info: int
-    ) -> None:
+    def eigh(self, a: Columns, values: int, upper: bool, vectors: bool, info: int) -> None:
         """Write ascending eigenvalues; replace a Hermitian matrix by its eigenvectors if wanted."""
         kind, real = (loading.data_type(d, "eigh") for d in (a.dtype, a.dtype.to_real()))
         arguments = (
             int(vectors), int(upper), a.rows, kind, a.address, a.leading, real, values, kind,
         )  # fmt: skip
-        self._run(queue, "xsyevd", arguments, arguments, info)
+        self._run("xsyevd", arguments, arguments, info)
 
-    def svd(
-        self, queue: Queue, a: Columns, values: int, u: Columns, vh: Columns, job: str, info: int
-    ) -> None:
+    def svd(self, a: Columns, values: int, u: Columns, vh: Columns, job: str, info: int) -> None:
         """Write singular values and vectors of a matrix with no more columns than rows.
 
         job: "A" for square u and vh, "S" for the first columns and rows, "N" for neither.
@@ -164,11 +156,9 @@ class Solver:
             ord(job), ord(job), a.rows, a.columns, kind, a.address, a.leading, real, values, kind,
             u.address, u.leading, kind, vh.address, vh.leading, kind,
         )  # fmt: skip
-        self._run(queue, "xgesvd", arguments, arguments, info)
+        self._run("xgesvd", arguments, arguments, info)
 
-    def eig(
-        self, queue: Queue, a: Columns, values: int, vectors: Columns | None, info: int
-    ) -> None:
+    def eig(self, a: Columns, values: int, vectors: Columns | None, info: int) -> None:
         """Write the eigenvalues of a complex matrix, and its right eigenvectors if wanted."""
         kind = loading.data_type(a.dtype, "eig")
         right = (vectors.address, vectors.leading) if vectors else (0, 1)
@@ -176,7 +166,7 @@ class Solver:
             0, int(vectors is not None), a.rows, kind, a.address, a.leading, kind, values,
             kind, 0, 1, kind, *right, kind,
         )  # fmt: skip
-        self._run(queue, "xgeev", arguments, arguments, info)
+        self._run("xgeev", arguments, arguments, info)
 
     # -- batches of small matrices ----------------------------------------------------------------
 
@@ -190,7 +180,6 @@ class Solver:
 
     def eigh_batch(
         self,
-        queue: Queue,
         a: Columns,
         count: int,
         values: int,
@@ -208,11 +197,10 @@ class Solver:
                 values + first * a.rows * real.itemsize, kind,
             )  # fmt: skip
             numbers = infos + first * dtypes.int32.itemsize
-            self._run(queue, "xsyev_batched", (*arguments, size), arguments, numbers, size)
+            self._run("xsyev_batched", (*arguments, size), arguments, numbers, size)
 
     def svd_batch(
         self,
-        queue: Queue,
         a: Columns,
         count: int,
         values: int,
@@ -237,7 +225,7 @@ class Solver:
             with self._in_stream() as library:
                 asked = (self._handle, *arguments, self._jacobi, number)
                 size = getattr(library, f"{name}_buffer_size")(*asked)
-                work = queue.empty((max(size, 1),), a.dtype)
+                work = workspace.of(self.index, size * a.dtype.itemsize)
                 given = (*arguments, work.address, size, places, self._jacobi, number)
                 getattr(library, name)(self._handle, *given)
 

@@ -16,12 +16,28 @@ _by_stream: dict[tuple[int, int, int], DeviceBuffer] = {}
 
 def current(index: int) -> tuple[int, int]:
     """Return (address of the current stream's workspace, the stream)."""
-    stream, allocator = streams.current_handle(index), memory.allocator(index)
+    stream = streams.current_handle(index)
+    return _of_stream(index, stream).address, stream
+
+
+def of(index: int, size: int) -> DeviceBuffer:
+    """Return memory for one call in the current stream: its workspace, if that is large enough.
+
+    Nobody need keep it when the call is queued: what takes it next works later in that stream.
+    """
+    stream = streams.current_handle(index)
+    if size <= BYTES:
+        return _of_stream(index, stream)
+    return memory.allocator(index).buffer(size, np.dtype(np.uint8), stream)
+
+
+def _of_stream(index: int, stream: int) -> DeviceBuffer:
+    allocator = memory.allocator(index)
     place = index, allocator.pool_of_thread(), stream
     found = _by_stream.get(place)
     if found is None:
         found = _by_stream[place] = allocator.buffer(BYTES, np.dtype(np.uint8), stream)
-    return found.address, stream
+    return found
 
 
 def forget(index: int | None = None, pool: int | None = None) -> None:

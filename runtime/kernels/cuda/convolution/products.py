@@ -207,9 +207,9 @@ def _by_library(
         return False
     if bias is not None and direction == FORWARD:
         what = described(direction, x, w, y, bias, geometry)
-        if library.run(queue, what, (*arrays, bias)):
+        if library.run(what, (*arrays, bias)):
             return True
-    if not library.run(queue, described(direction, x, w, y, None, geometry), arrays):
+    if not library.run(described(direction, x, w, y, None, geometry), arrays):
         return False
     if bias is not None:
         out = y if direction == FORWARD else x

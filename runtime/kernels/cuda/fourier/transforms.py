@@ -122,7 +122,7 @@ def _run(
     made = target if is_direct else queue.empty(target.sizes, out.dtype)
     batch = prod(sizes[d] for d in order[: out.ndim - len(dims)])
     what = Transform(source.dtype, out.dtype, tuple([sizes[d] for d in dims]), batch)
-    queue.fourier.run(queue, what, given.address, made.address, forward)
+    queue.fourier.run(what, given.address, made.address, forward)
     if not is_direct:
         queue.copy(target, made)
 

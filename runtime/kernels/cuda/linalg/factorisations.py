@@ -49,7 +49,7 @@ def linalg_cholesky_ex(
         queue.solver.cholesky_batch(batch_of(queue, work), upper, next(places(info, 1)))
     elif factor.numel:
         for matrix, number in zip(matrices(work), places(info, 1), strict=True):
-            queue.solver.cholesky(queue, matrix, upper, number)
+            queue.solver.cholesky(matrix, upper, number)
     matrix_parts.copy_triangle(queue, factor, _stacked(work), upper)
     if check_errors:
         check(queue, "linalg.cholesky_ex", info, errors.not_positive_definite)
@@ -124,7 +124,7 @@ def factor(queue: Queue, LU: Array, pivots: Array, info: Array, A: Array) -> tup
     elif A.numel:
         rows = places(swaps, swaps.sizes[-1])
         for matrix, row, number in zip(matrices(work), rows, places(info, 1), strict=True):
-            queue.solver.lu(queue, matrix, row, number)
+            queue.solver.lu(matrix, row, number)
         queue.copy(pivots, swaps)
     finish(queue, LU, work)
     return work, swaps
@@ -169,7 +169,7 @@ def reflect(queue: Queue, work: Array) -> tuple[Array, Array]:
         return work, tau
     info = queue.empty((1,), dtypes.int32)
     for matrix, scales in zip(matrices(work), places(tau, smaller), strict=True):
-        queue.solver.qr(queue, matrix, scales, info.address)
+        queue.solver.qr(matrix, scales, info.address)
     return work, tau
 
 
@@ -177,7 +177,7 @@ def _multiply(queue: Queue, work: Array, tau: Array) -> None:
     """Replace reflectors by the first columns of their product."""
     info, count = queue.empty((1,), dtypes.int32), tau.sizes[-1]
     for matrix, scales in zip(matrices(work), places(tau, count), strict=True):
-        queue.solver.multiply_reflectors(queue, matrix, scales, count, info.address)
+        queue.solver.multiply_reflectors(matrix, scales, count, info.address)
 
 
 @direct
@@ -214,5 +214,5 @@ def ormqr(
             matrices(copied(queue, self), count), places(tau, count), matrices(work), strict=True
         )
         for a, scales, c in each:
-            queue.solver.apply_reflectors(queue, a, scales, c, left, transpose, info.address)
+            queue.solver.apply_reflectors(a, scales, c, left, transpose, info.address)
     finish(queue, out, work)

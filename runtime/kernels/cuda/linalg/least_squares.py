@@ -68,11 +68,11 @@ def _solve_full_rank(queue: Queue, solution: Array, A: Array, b: Array) -> None:
     info = queue.empty((1,), dtypes.int32).address
     for a, scales, c in zip(matrices(work), places(tau, count), matrices(right), strict=True):
         if is_tall:
-            queue.solver.apply_reflectors(queue, a, scales, c, True, True, info)
+            queue.solver.apply_reflectors(a, scales, c, True, True, info)
         operation = PLAIN if is_tall else ADJOINT
         queue.blas.solve_triangular(a, c._replace(rows=count), True, True, False, operation)
         if not is_tall:
-            queue.solver.apply_reflectors(queue, a, scales, c, True, False, info)
+            queue.solver.apply_reflectors(a, scales, c, True, False, info)
     queue.copy(solution, right.narrowed(right.ndim - 2, 0, columns))
 
 

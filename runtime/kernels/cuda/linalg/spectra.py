@@ -82,7 +82,7 @@ def find_singular(
         strict=True,
     )  # fmt: skip
     for a, s, left, right, number in each:
-        queue.solver.svd(queue, a, s, left, right, job, number)
+        queue.solver.svd(a, s, left, right, job, number)
     queue.copy(S, values)
     if compute_uv:
         queue.copy(U, turned(vh) if is_wide else u)
@@ -101,7 +101,7 @@ def _find_singular_together(
     info, values = queue.empty((prod(batch),), dtypes.int32), queue.empty(S.sizes, S.dtype)
     a, left, right = (next(matrices(each)) for each in (work, u, v))
     vectors = (left, right, compute_uv)
-    queue.solver.svd_batch(queue, a, info.numel, values.address, *vectors, info.address)
+    queue.solver.svd_batch(a, info.numel, values.address, *vectors, info.address)
     queue.copy(S, values)
     if compute_uv:
         if v.dtype.is_complex:
@@ -137,11 +137,11 @@ def find_hermitian(
     if go_together(work):
         flags = (UPLO in "uU", compute_v)
         numbers = (info.numel, values.address, *flags, info.address)
-        queue.solver.eigh_batch(queue, next(matrices(work)), *numbers)
+        queue.solver.eigh_batch(next(matrices(work)), *numbers)
     else:
         each = zip(matrices(work), places(values, A.sizes[-1]), places(info, 1), strict=True)
         for a, w, number in each:
-            queue.solver.eigh(queue, a, w, UPLO in "uU", compute_v, number)
+            queue.solver.eigh(a, w, UPLO in "uU", compute_v, number)
     queue.copy(eigenvalues, values)
     if compute_v:
         finish(queue, eigenvectors, work)
@@ -175,6 +175,6 @@ def _eig(queue: Queue, operator: str, values: Array, vectors: Array | None, self
         wanted = list(matrices(vectors))
     each = zip(matrices(work), places(made, self.sizes[-1]), wanted, places(info, 1), strict=True)
     for a, w, v, number in each:
-        queue.solver.eig(queue, a, w, v, number)
+        queue.solver.eig(a, w, v, number)
     queue.copy(values, made)
     _check(queue, operator, info, "eigenvalues", self.ndim > 2)
