@@ -103,6 +103,14 @@ def test_any_number_of_dims_and_elements(ndim):
     check(pointwise.contiguous_kernel(spec, (), True), False)
 
 
+def test_strided_elements_are_read_before_one_is_written():
+    code = compiler.ptx(
+        pointwise.strided_kernel(_spec("add.Tensor", "float32", "float32"), 2, False), CAPABILITY
+    )
+    accesses = re.findall(r"(ld|st)\.global", code)
+    assert accesses == ["ld"] * 4 + ["st"] * 2
+
+
 def test_narrow_kernels_do_not_divide():
     spec = _spec("add.Tensor", "float32", "float32")
     code = compiler.ptx(pointwise.strided_kernel(spec, 4, False), CAPABILITY)

@@ -171,7 +171,7 @@ class Loops:
             numbers = [plan.numel]
         else:
             source = self._strided(len(plan.loop_sizes), wide)
-            work = plan.numel
+            work = -(-plan.numel // pointwise.AT_ONCE)
             numbers = [plan.numel, *strided_values(plan, outputs)]
         grid = blocks_for(self.index, work, THREADS), 1
         return Launch(source, grid, (THREADS, 1), numbers)

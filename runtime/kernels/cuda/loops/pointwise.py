@@ -20,6 +20,8 @@ THREADS = 256
 """Threads of a block."""
 MOST_BYTES = 32
 """What a thread loads of one operand at once, at most: two accesses."""
+AT_ONCE = 2
+"""Elements that a thread of the strided loop takes at once."""
 STORED_AS = {"bool": "uint8", "float16": "uint16", "bfloat16": "uint16"}
 INDEX_TYPES = {False: "int32", True: "int64"}
 """By whether the operands are wide: of so many elements that 32 bits do not count them."""
@@ -139,36 +141,50 @@ def _vectors(spec: PointwiseSpec, dense: list[str], repeated: list[str], width: 
 
 @cache
 def strided_text(spec: PointwiseSpec, ndim: int, wide: bool) -> str:
-    """The text of the strided loop: the i-th element's place in each operand, dim by dim."""
+    """The text of the strided loop: an element's place in each operand, dim by dim.
+
+    A thread takes two elements a grid apart, and reads both before it writes one, as one load of a
+    few bytes per thread keeps no memory busy. Beyond the end the second is the first again.
+    """
     outputs, inputs = operand_names(spec)
-    operands = outputs + inputs
-    inner_dims = range(ndim - 1, 0, -1)
-    divisors = [f"{part}{dim}" for dim in inner_dims for part in ("size", "multiplier", "shift")]
-    strides = [f"{name}_s{dim}" for name in operands for dim in range(ndim)]
-    parameters = [*operands, "n", *divisors, *strides, *_scalar_parameters(spec)]
+    dims = range(ndim - 1, 0, -1)
+    divisors = [f"{part}{dim}" for dim in dims for part in ("size", "multiplier", "shift")]
+    strides = [f"{name}_s{dim}" for name in outputs + inputs for dim in range(ndim)]
+    parameters = [*outputs, *inputs, "n", *divisors, *strides, *_scalar_parameters(spec)]
+    pair = ("p", "q")
+    written = [{name: f"{name}[{p}_{name}]" for name in outputs} for p in pair]
+    read = [{name: f"{name}_{p}" for name in inputs} for p in pair]
     lines = [
         f"def kernel({', '.join(parameters)}):",
         *_scalar_conversions(spec),
         "    i = INDEX(cuda.grid(1))",
         "    step = INDEX(cuda.gridsize(1))",
         "    while i < n:",
-        "        rest = i",
-        *(f"        p_{name} = INDEX(0)" for name in operands),
-    ]
-    for dim in inner_dims:
-        lines += [
-            f"        quotient = divide(rest, size{dim}, multiplier{dim}, shift{dim})",
-            f"        at = INDEX(rest - quotient * size{dim})",
-            *(f"        p_{name} = INDEX(p_{name} + at * {name}_s{dim})" for name in operands),
-            "        rest = quotient",
-        ]
-    lines += [
-        *(f"        p_{name} = INDEX(p_{name} + rest * {name}_s0)" for name in operands),
-        *_element("        ", spec, {name: f"{name}[p_{name}]" for name in operands}),
-        "        i = INDEX(i + step)",
+        "        j = INDEX(i + step)",
+        *_places(outputs + inputs, ndim, "p", "i"),
+        *_places(outputs + inputs, ndim, "q", "j if j < n else i"),
+        *(f"        {name}_{p} = {name}[{p}_{name}]" for p in pair for name in inputs),
+        *_element("        ", spec, written[0] | read[0]),
+        "        if j < n:",
+        *_element("            ", spec, written[1] | read[1]),
+        "        i = INDEX(j + step)",
     ]
     divide = DIVIDE_WIDE if wide else DIVIDE
     return preamble(spec, "strided", wide) + divide + "\n\n" + "\n".join(lines) + "\n"
+
+
+def _places(operands: list[str], ndim: int, prefix: str, element: str) -> list[str]:
+    """The statements that find where an element lies in each operand."""
+    lines = [f"rest = {element}", *(f"{prefix}_{name} = INDEX(0)" for name in operands)]
+    for dim in range(ndim - 1, 0, -1):
+        lines += [
+            f"quotient = divide(rest, size{dim}, multiplier{dim}, shift{dim})",
+            f"at = INDEX(rest - quotient * size{dim})",
+            *(f"{prefix}_{n} = INDEX({prefix}_{n} + at * {n}_s{dim})" for n in operands),
+            "rest = quotient",
+        ]
+    lines += [f"{prefix}_{n} = INDEX({prefix}_{n} + rest * {n}_s0)" for n in operands]
+    return ["        " + line for line in lines]
 
 
 # -- parts of texts -----------------------------------------------------------------------------
