@@ -77,11 +77,18 @@ def _gather_row(out, index, self):
 
 @kernel
 def _gather_rows(out, self, index):
-    """The last dim: each row of self is read at its own places."""
-    fine = True
+    """The last dim: each row of self is read at its own places.
+
+    Often at one alone: no row is taken out, since views count references, at 15 ns each.
+    """
+    size = np.uint64(self.shape[1])
     for row in range(index.shape[0]):
-        fine &= _gather_row(out[row], index[row], self[row])
-    return fine
+        for j in range(index.shape[1]):
+            k = np.uint64(index[row, j])
+            if k >= size:
+                return False
+            out[row, j] = self[row, k]
+    return True
 
 
 @kernel

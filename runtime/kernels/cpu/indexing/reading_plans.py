@@ -50,25 +50,19 @@ def plan_gather(
 def gather_flat(
     out, self, index, at, at_index, outer, count, size, inner, outer_step, step, inner_step
 ):
-    """out[o, j, i] = self[o, index[o, j, i], i]; False for a place outside."""
+    """out[o, j, i] = self[o, index[o, j, i], i]; False for a place outside.
+
+    Rows, which may be of one place each, are not taken out: views count references, 15 ns each.
+    """
     place = 0
     for o in range(outer):
         start = at + o * outer_step
         if inner == 1:
-            slots, target = index[at_index + place : at_index + place + count], out[place:]
-            if step == 1:
-                row = self[start : start + size]
-                for j in range(count):
-                    k = np.uint64(slots[j])
-                    if k >= np.uint64(size):
-                        return False
-                    target[j] = row[k]
-            else:
-                for j in range(count):
-                    k = slots[j]
-                    if np.uint64(k) >= np.uint64(size):
-                        return False
-                    target[j] = self[start + k * step]
+            for j in range(count):
+                k = index[np.uint64(at_index + place + j)]
+                if np.uint64(k) >= np.uint64(size):
+                    return False
+                out[np.uint64(place + j)] = self[np.uint64(start + k * step)]
             place += count
             continue
         for _ in range(count):

@@ -90,15 +90,14 @@ def _scatter_into(
 
 @kernel
 def _write_rows(out, index, src):
-    """Write along the last dim. False for a place outside."""
+    """Write along the last dim, one element a row or more. False for a place outside."""
     size = np.uint64(out.shape[1])
     for row in range(index.shape[0]):
-        target, slots, source = out[row], index[row], src[row]
-        for j in range(slots.size):
-            k = np.uint64(slots[j])
+        for j in range(index.shape[1]):
+            k = np.uint64(index[row, j])
             if k >= size:
                 return False
-            target[k] = source[j]
+            out[row, k] = src[row, j]
     return True
 
 
@@ -107,12 +106,11 @@ def _add_rows(out, index, src):
     """Add along the last dim; a sum of booleans is true when one of them is."""
     size = np.uint64(out.shape[1])
     for row in range(index.shape[0]):
-        target, slots, source = out[row], index[row], src[row]
-        for j in range(slots.size):
-            k = np.uint64(slots[j])
+        for j in range(index.shape[1]):
+            k = np.uint64(index[row, j])
             if k >= size:
                 return False
-            target[k] += source[j]
+            out[row, k] += src[row, j]
     return True
 
 

@@ -92,13 +92,12 @@ def scatter_flat(out, self, index, src, at, at_index, at_src, outer, count, size
     place = 0
     for o in range(outer):
         if inner == 1:
-            row = out[o * size : (o + 1) * size]
-            slots, source = index[at_index + place :], src[at_src + place :]
             for j in range(count):
-                k = np.uint64(slots[j])
+                k = np.uint64(index[np.uint64(at_index + place + j)])
                 if k >= np.uint64(size):
                     return False
-                row[k] = combined(row[k], source[j], how)
+                target = np.uint64(o * size) + k
+                out[target] = combined(out[target], src[np.uint64(at_src + place + j)], how)
             place += count
             continue
         for _ in range(count):
