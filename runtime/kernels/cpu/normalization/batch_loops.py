@@ -155,14 +155,18 @@ def scale_and_shift(out, x, scale, shift, first, last):
                 result[c] = row[c] * factors[c] + offsets[c]
         else:
             for c in range(first, last):
-                scale_row(out[b, c], x[b, c], scale[c], shift[c])
+                scale_row(out, x, b, c, scale[c], shift[c])
 
 
 @typed_sum
-def scale_row(out, x, factor, shift):
-    """out = x * factor + shift."""
-    for i in range(x.size):
-        out[i] = x[i] * factor + shift
+def scale_row(out, x, b, c, factor, shift):
+    """out[b, c] = x[b, c] * factor + shift.
+
+    Neither is taken out, here and below: views count references, which costs as much as a dozen
+    elements.
+    """
+    for i in range(x.shape[2]):
+        out[b, c, i] = x[b, c, i] * factor + shift
 
 
 @typed_sum
@@ -177,14 +181,26 @@ def channel_sums(grad, x, mean, total, product, first, last):
         return
     for b in range(x.shape[0]):
         for c in range(first, last):
-            one, other = sums_of_row(grad[b, c], x[b, c], T(mean[c]))
+            one, other = sums_of_row(grad, x, b, c, T(mean[c]))
             total[c] += one
             product[c] += other
 
 
 @typed_sum
-def sums_of_row(grad, x, center):
-    """The sums of grad and of grad * (x - center) over a row: blocks in T, then float64."""
+def sums_of_row(grad, x, b, c, center):
+    """The sums of grad[b, c] and of grad * (x - center) there: blocks in T, then float64."""
+    if x.shape[2] > BLOCK:
+        return sums_of_long_row(grad[b, c], x[b, c], center)
+    first, second = T(0), T(0)
+    for i in range(x.shape[2]):
+        first += grad[b, c, i]
+        second += grad[b, c, i] * (x[b, c, i] - center)
+    return np.float64(first), np.float64(second)
+
+
+@typed_sum
+def sums_of_long_row(grad, x, center):
+    """The same of a row by itself, of several blocks."""
     total, product = 0.0, 0.0
     for start in range(0, x.size, BLOCK):
         values, part = x[start : start + BLOCK], grad[start : start + BLOCK]
@@ -224,11 +240,11 @@ def combine_channels(out, grad, x, scale, slope, shift, first, last):
                 result[c] = a[c] * upstream[c] + (k[c] * row[c] + d[c])
         else:
             for c in range(first, last):
-                combine_row(out[b, c], grad[b, c], x[b, c], scale[c], slope[c], shift[c])
+                combine_row(out, grad, x, b, c, scale[c], slope[c], shift[c])
 
 
 @typed_sum
-def combine_row(out, grad, x, scale, slope, shift):
-    """out = scale * grad + slope * x + shift."""
-    for i in range(x.size):
-        out[i] = scale * grad[i] + (slope * x[i] + shift)
+def combine_row(out, grad, x, b, c, scale, slope, shift):
+    """out[b, c] = scale * grad[b, c] + slope * x[b, c] + shift."""
+    for i in range(x.shape[2]):
+        out[b, c, i] = scale * grad[b, c, i] + (slope * x[b, c, i] + shift)

@@ -92,7 +92,7 @@ def normalise_groups(start, stop, out, x, weight, bias, mean, rstd, groups, eps)
         for c in range(channels):
             factor = inverse * weight[first + c] if weight.size else inverse
             shift = (bias[first + c] if bias.size else 0.0) - center * factor
-            scale_row(out[r, c], x[r, c], T(factor), T(shift))
+            scale_row(out, x, r, c, T(factor), T(shift))
 
 
 def plan_group_norm_backward(
@@ -178,7 +178,7 @@ def group_gradients(start, stop, out, sums, grad, x, weight, mean, rstd, groups)
         first = r % groups * channels
         total, product = 0.0, 0.0
         for c in range(channels):
-            one, other = sums_of_row(grad[r, c], x[r, c], T(center))
+            one, other = sums_of_row(grad, x, r, c, T(center))
             other *= inverse
             products[r * channels + c], totals[r * channels + c] = other, one
             factor = np.float64(weight[first + c]) if weight.size else 1.0
@@ -188,4 +188,4 @@ def group_gradients(start, stop, out, sums, grad, x, weight, mean, rstd, groups)
         shift = -inverse * total / count - slope * center
         for c in range(channels):
             scale = inverse * weight[first + c] if weight.size else inverse
-            combine_row(out[r, c], grad[r, c], x[r, c], T(scale), T(slope), T(shift))
+            combine_row(out, grad, x, r, c, T(scale), T(slope), T(shift))
