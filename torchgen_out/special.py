@@ -29,6 +29,7 @@ __all__ = [
     "log1p",
     "log_ndtr",
     "logit",
+    "logsumexp",
     "multigammaln",
     "ndtr",
     "ndtri",
@@ -74,3 +75,4 @@ ndtr = pointwise.special_ndtr
 ndtri = dispatch.special_ndtri
 xlog1py = pointwise.special_xlog1py
 zeta = dispatch.special_zeta
+logsumexp = dispatch.logsumexp

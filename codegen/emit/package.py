@@ -58,6 +58,8 @@ FACADES = (
     Facade("utils/dlpack.py", "runtime.ops.dlpack", "Tensors of other libraries."),
     Facade("utils/hooks.py", "runtime.autograd.hooks", "Hooks that can be removed."),
     Facade("multiprocessing.py", "runtime.multiprocessing", "Processes that share tensors."),
+    Facade("random.py", "runtime.ops.random_namespace", "Default generators."),
+    Facade("testing/__init__.py", "runtime.testing", "Comparing tensors in tests."),
     Facade("serialization.py", "runtime.serialization", "Saving and loading."),
     Facade("cpu.py", "runtime.ops.cpu_namespace", "The CPU and the memory it keeps."),
     Facade(
@@ -83,7 +85,7 @@ FACADES = (
 
 LAZY_MODULES = (
     "amp", "autograd", "backends", "cpu", "cuda", "fft", "linalg", "multiprocessing", "nn",
-    "optim", "serialization", "special", "utils",
+    "optim", "random", "serialization", "special", "testing", "utils",
 )  # fmt: skip
 """Submodules that load when they are first named: `import torchgen_out` needs none of them."""
 

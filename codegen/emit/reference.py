@@ -50,7 +50,8 @@ def emit(program: Program) -> Iterable[File]:
         if operator.samples is not None
     ]
     yield render("testing/samples.py", "samples.py.jinja", samples=samples)
-    yield render("testing/__init__.py", "package.py.jinja", summary="Inputs of the tests.")
+    if not program.is_library:  # the library's is a facade
+        yield render("testing/__init__.py", "package.py.jinja", summary="Inputs of the tests.")
 
 
 def _page_of(operator: Operator) -> str:

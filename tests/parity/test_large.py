@@ -93,7 +93,7 @@ def proposals(case: Case, growth: Growth | None) -> Iterable[Case]:
     if growth is None:
         return [large_call(case.operator, case.label)]
     with small.quiet():
-        results = calls.results(LaidOut(torch).arguments(case, "float32")())
+        results = calls.results(LaidOut(torch).arguments(case, small.natural(case)[0])())
     shapes = [calls.values(each).shape for each in results if each is not None]
     numel = most_elements(case.operator, growth.numel)
     return grown(case, replace(growth, numel=numel), shapes)

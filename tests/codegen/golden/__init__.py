@@ -48,8 +48,10 @@ _LAZY_MODULES = frozenset(
         "multiprocessing",
         "nn",
         "optim",
+        "random",
         "serialization",
         "special",
+        "testing",
         "utils",
     ]
 )
