@@ -19,6 +19,7 @@ from runtime import errors
 from runtime.autograd import accumulate, anomaly, grad_mode, hooks
 from runtime.autograd.fitting import fit
 from runtime.autograd.node import LEAF, Edge, Node
+from runtime.backends.cuda import streams
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
 from runtime.core import tensor as tensors
@@ -77,8 +78,10 @@ def _in_new_thread(*args: Any) -> list[Any] | None:
     """`run_backward` where Python's stack is empty: for backward deep inside of backward."""
     outer = grad_mode.state.task
     outcome: list[Any] = []
+    carry = streams.carried()
 
     def run() -> None:
+        carry()
         grad_mode.state.task = (*outer[:4], -1)
         try:
             outcome.append(run_backward(*args))

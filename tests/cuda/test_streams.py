@@ -162,3 +162,33 @@ def test_seeds_are_the_devices_own():
     torch.cuda.set_rng_state_all(states)
     assert torch.cuda.initial_seed() == 5
     assert torch.equal(torch.cuda.get_rng_state("cuda:1"), states[1])
+
+
+def test_deep_backward_stays_in_its_stream(emulated):
+    """Backward in backward goes on in a thread of its own from some depth on."""
+
+    class Nested(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, depth):
+            ctx.save_for_backward(x)
+            ctx.depth = depth
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            seen.append((torch.cuda.current_device(), torch.cuda.current_stream().cuda_stream))
+            if ctx.depth:
+                with torch.enable_grad():
+                    inner = Nested.apply(
+                        ctx.saved_tensors[0].detach().requires_grad_(), ctx.depth - 1
+                    )
+                inner.backward(grad)
+            return grad * 2, None
+
+    seen = []
+    side = torch.cuda.Stream(device=1)
+    with torch.cuda.stream(side):
+        x = torch.ones(2, device="cuda", requires_grad=True)
+        Nested.apply(x, 45).sum().backward()
+        assert x.grad.tolist() == [2.0, 2.0]
+    assert len(seen) == 46 and set(seen) == {(1, side.cuda_stream)}

@@ -32,6 +32,16 @@ def current_device() -> int:
     return _current.index
 
 
+def index_of_thread() -> int:
+    """Return this thread's current device, whether or not there is one."""
+    return _current.index
+
+
+def set_index_of_thread(index: int) -> None:
+    """Make a device this thread's current one, which another thread has found to be there."""
+    _current.index = index
+
+
 def set_device(device: Any) -> None:
     """Make a device this thread's current one; a negative index changes nothing.
 

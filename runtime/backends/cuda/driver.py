@@ -225,6 +225,16 @@ def end_capture() -> None:
     _thread.captures -= 1
 
 
+def captures_of_thread() -> int:
+    """Return how many captures this thread has begun."""
+    return _thread.captures
+
+
+def continue_captures(count: int) -> None:
+    """Make this thread one that goes on with the captures of another, which waits for it."""
+    _thread.captures = count
+
+
 def is_capturing() -> bool:
     """Return whether this thread's work is written down instead of being done."""
     return _thread.captures > 0

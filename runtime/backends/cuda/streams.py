@@ -8,7 +8,7 @@ Each thread has a current stream per device, at first the default one. Streams c
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from types import TracebackType
@@ -202,6 +202,22 @@ def _made_in(tensor: Any) -> Stream | None:
     if buffer.block is None or buffer.block.stream == current_handle(buffer.device_index):
         return None
     return _known_stream(buffer.device_index, buffer.block.stream)
+
+
+def carried() -> Callable[[], None]:
+    """Return what makes the device and the streams of this thread another one's current ones.
+
+    For a thread that goes on with the work of this one, which waits for it.
+    """
+    index, by_device = current.index_of_thread(), dict(_current.by_device)
+    captures = driver.captures_of_thread()
+
+    def carry() -> None:
+        current.set_index_of_thread(index)
+        _current.by_device.update(by_device)
+        driver.continue_captures(captures)
+
+    return carry
 
 
 def forget() -> None:
