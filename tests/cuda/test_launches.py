@@ -133,3 +133,12 @@ def test_few_channels_fill_the_device(recording, shape):
     for sums, joined in (("moments", "join_channels"), ("sums", "add_slices")):
         assert grids[f"{sums}_of_channels"] >= recording.properties(0).multi_processor_count
         assert joined in grids
+
+
+def test_gradients_of_parameters_take_a_warp_each(recording):
+    """A thread each would be three blocks, with all parts one after the other."""
+    weight = torch.empty(768, device="cuda", requires_grad=True)
+    x = torch.empty(4096, 768, device="cuda")
+    torch.nn.functional.layer_norm(x, (768,), weight).backward(torch.empty_like(x))
+    grids = {name: grid[0] for _, name, grid, *_ in _launches(recording)}
+    assert grids["add_slices"] == 768 * 32 // 256

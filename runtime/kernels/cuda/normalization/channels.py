@@ -144,8 +144,7 @@ def channel_sums(
     operands = (*made, grad, x, center)
     run_rows(queue, sums_of_channels, pieces, group, *operands, pieces, *shape, chunk)
     if splits > 1:
-        operands = (total, product, x, *made)
-        run_rows(queue, add_slices, shape.count, WARP, *operands, shape.count, splits)
+        join_sums(queue, total, product, x, *made, shape.count, splits)
 
 
 @device_kernel("T* T* X* X* T*", "I I I I I")
@@ -177,22 +176,38 @@ def sums_of_channels(
         piece = I(piece + row_step())
 
 
-@device_kernel("T* T* X* T* T*", "I I")
-def add_slices(total, product, x, totals, products, channels, splits):
+def join_sums(
+    queue: Queue,
+    first: Array,
+    second: Array,
+    x: Array,
+    firsts: Array,
+    seconds: Array,
+    channels: int,
+    splits: int,
+) -> None:
+    """Write two sums of each channel from those of its slices, as (splits, channels) in the type in
+    which `x` is computed."""
+    operands = (first, second, x, firsts, seconds)
+    run_rows(queue, add_slices, channels, WARP, *operands, channels, splits)
+
+
+@device_kernel("Y* Y* X* T* T*", "I I")
+def add_slices(first, second, x, firsts, seconds, channels, splits):
     """A warp owns a channel, and adds up what its slices make."""
     shared = cuda.shared.array(WARPS, T)
     lane = lane_of_row()
     channel = first_row()
     while channel < channels:
-        first, second = T(0), T(0)
+        a, b = T(0), T(0)
         part = lane
         while part < splits:
-            first = T(first + totals[I(part * channels + channel)])
-            second = T(second + products[I(part * channels + channel)])
+            a = T(a + firsts[I(part * channels + channel)])
+            b = T(b + seconds[I(part * channels + channel)])
             part = I(part + GROUP)
-        first = sum_of_group(first, shared)
-        second = sum_of_group(second, shared)
+        a = sum_of_group(a, shared)
+        b = sum_of_group(b, shared)
         if lane == 0:
-            total[channel] = first
-            product[channel] = second
+            first[channel] = store_Y(a)
+            second[channel] = store_Y(b)
         channel = I(channel + row_step())

@@ -8,6 +8,7 @@ from math import prod
 from typing import Any
 
 from runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from runtime.kernels.cuda.normalization.channels import join_sums
 from runtime.kernels.cuda.queue import Array, Folded, Queue
 from runtime.kernels.cuda.rows import (
     WARPS,
@@ -106,7 +107,7 @@ def native_layer_norm_backward(
     sums = [queue.empty((parts, count), input.dtype.opmath) for _ in range(2)]
     given = (grad_out, input, mean, rstd, *sums)
     run_elements(queue, parameter_sums, parts * count, *given, rows, count, parts * count)
-    run_elements(queue, sums_of_parts, count, input, grad_weight, grad_bias, *sums, parts, count)
+    join_sums(queue, grad_weight, grad_bias, input, *sums, count, parts)
 
 
 @device_kernel("X* X* X* Y* Y* Y*", "I I")
@@ -166,17 +167,3 @@ def parameter_sums(grad, x, mean, rstd, weight_sums, bias_sums, rows, count, n):
         weight_sums[item] = first
         bias_sums[item] = second
         item = I(item + cuda.gridsize(1))
-
-
-@device_kernel("X* Y* Y* T* T*", "I I")
-def sums_of_parts(x, grad_weight, grad_bias, weight_sums, bias_sums, parts, count):
-    """A thread owns columns at the distance of the grid, and sums over the parts."""
-    j = I(cuda.grid(1))
-    while j < count:
-        first, second = T(0), T(0)
-        for part in range(parts):
-            first = T(first + weight_sums[part * count + j])
-            second = T(second + bias_sums[part * count + j])
-        grad_weight[j] = store_Y(first)
-        grad_bias[j] = store_Y(second)
-        j = I(j + cuda.gridsize(1))
