@@ -258,10 +258,6 @@ class Tensor(_Methods):
         """The memory shared by this tensor and its views."""
         return self._storage
 
-    def storage(self) -> Storage:
-        """The memory shared by this tensor and its views."""
-        return self._storage
-
     def data_ptr(self) -> int:
         """The address of the first element; 0 without memory."""
         if self._storage.buffer is None or not self.numel():

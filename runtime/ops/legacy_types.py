@@ -13,6 +13,7 @@ from runtime.core.size import make_size
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
 from runtime.ops import creation, from_data
+from runtime.ops.typed_storage import TypedStorage
 
 
 def from_sizes_or_data(of: dtype, on: device, args: tuple[Any, ...]) -> Tensor:
@@ -23,6 +24,8 @@ def from_sizes_or_data(of: dtype, on: device, args: tuple[Any, ...]) -> Tensor:
     if not args:
         return creation.allocate(make_size((0,)), of, on)
     first = args[0]
+    if isinstance(first, TypedStorage):
+        return ops.alias(creation.allocate(make_size((0,)), of, on).set_(first))  # type: ignore
     if len(args) == 1 and isinstance(first, Tensor):
         if first.dtype is not of or first.device.type != on.type:
             raise errors.old_type_expected(_name(of, on.type), type_name(first))

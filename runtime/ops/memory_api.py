@@ -42,6 +42,8 @@ def set_(
     """Look into the memory of another tensor or storage from here on."""
     if source is None:
         source = creation.allocate(Size((0,)), self.dtype, self.device)
+    if hasattr(source, "untyped"):  # a typed storage
+        source = source.untyped()
     if not isinstance(source, (Tensor, Storage)):
         raise errors.wrong_argument_type("set_", "source", 0, "Tensor or Storage", source)
     if isinstance(source, Tensor):

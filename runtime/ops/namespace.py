@@ -80,25 +80,57 @@ from runtime.ops.legacy_types import (
 )
 from runtime.ops.printing import get_printoptions, set_printoptions
 from runtime.ops.queries import broadcast_shapes, is_storage, is_tensor, result_type, typename
+from runtime.ops.typed_storage import (
+    BFloat16Storage,
+    BoolStorage,
+    ByteStorage,
+    CharStorage,
+    ComplexDoubleStorage,
+    ComplexFloatStorage,
+    DoubleStorage,
+    FloatStorage,
+    HalfStorage,
+    IntStorage,
+    LongStorage,
+    ShortStorage,
+    TypedStorage,
+    UntypedStorage,
+)
 
 newaxis = None
+Storage = FloatStorage
 
 __all__ = [
     "AcceleratorError",
+    "BFloat16Storage",
     "BFloat16Tensor",
+    "BoolStorage",
     "BoolTensor",
+    "ByteStorage",
     "ByteTensor",
+    "CharStorage",
     "CharTensor",
+    "ComplexDoubleStorage",
+    "ComplexFloatStorage",
+    "DoubleStorage",
     "DoubleTensor",
+    "FloatStorage",
     "FloatTensor",
     "Generator",
+    "HalfStorage",
     "HalfTensor",
+    "IntStorage",
     "IntTensor",
+    "LongStorage",
     "LongTensor",
     "OutOfMemoryError",
+    "ShortStorage",
     "ShortTensor",
     "Size",
+    "Storage",
     "Tensor",
+    "TypedStorage",
+    "UntypedStorage",
     "as_tensor",
     "asarray",
     "bfloat16",

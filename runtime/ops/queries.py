@@ -11,6 +11,7 @@ from runtime.core.size import Size
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor
 from runtime.dispatch import signature
+from runtime.ops.typed_storage import TypedStorage
 
 
 def is_tensor(obj: Any, /) -> bool:
@@ -20,7 +21,7 @@ def is_tensor(obj: Any, /) -> bool:
 
 def is_storage(obj: Any, /) -> bool:
     """Return whether an object is the memory of tensors."""
-    return isinstance(obj, Storage)
+    return isinstance(obj, (Storage, TypedStorage))
 
 
 def result_type(tensor1: Any, tensor2: Any) -> dtype:

@@ -31,6 +31,7 @@ from runtime.ops import (
     pickling,
     printing,
 )
+from runtime.ops.typed_storage import TypedStorage
 
 Self = Any  # a Tensor, once the methods are installed
 
@@ -267,6 +268,11 @@ class TensorAPI:
     set_ = memory_api.set_
     apply_ = memory_api.apply_
     map_ = memory_api.map_
+
+    def storage(self) -> TypedStorage:
+        """All the memory that the tensor looks into, in its dtype."""
+        return TypedStorage.of_tensor(self)  # type: ignore[arg-type]
+
     share_memory_ = memory_api.share_memory_
     is_shared = memory_api.is_shared
 
