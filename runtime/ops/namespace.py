@@ -6,6 +6,13 @@ from runtime.backends.flags.cuda import (
     get_float32_matmul_precision,
     set_float32_matmul_precision,
 )
+from runtime.backends.flags.determinism import (
+    are_deterministic_algorithms_enabled,
+    get_deterministic_debug_mode,
+    is_deterministic_algorithms_warn_only_enabled,
+    set_deterministic_debug_mode,
+    use_deterministic_algorithms,
+)
 from runtime.core.device import default_device as get_default_device
 from runtime.core.device import device, set_default_device
 from runtime.core.dtype import (
@@ -63,6 +70,17 @@ from runtime.core.promotion import can_cast, promote_types
 from runtime.core.size import Size
 from runtime.core.tensor import Tensor
 from runtime.errors import AcceleratorError, OutOfMemoryError
+from runtime.ops.coded_layers import (
+    batch_norm,
+    binary_cross_entropy_with_logits,
+    cosine_embedding_loss,
+    hinge_embedding_loss,
+    instance_norm,
+    kl_div,
+    margin_ranking_loss,
+    poisson_nll_loss,
+    triplet_margin_loss,
+)
 from runtime.ops.dlpack import from_dlpack, to_dlpack
 from runtime.ops.from_data import as_tensor, asarray, from_numpy, frombuffer, tensor
 from runtime.ops.legacy_types import (
@@ -131,9 +149,12 @@ __all__ = [
     "Tensor",
     "TypedStorage",
     "UntypedStorage",
+    "are_deterministic_algorithms_enabled",
     "as_tensor",
     "asarray",
+    "batch_norm",
     "bfloat16",
+    "binary_cross_entropy_with_logits",
     "bool",
     "broadcast_shapes",
     "can_cast",
@@ -144,6 +165,7 @@ __all__ = [
     "complex64",
     "complex128",
     "contiguous_format",
+    "cosine_embedding_loss",
     "default_generator",
     "device",
     "double",
@@ -159,27 +181,34 @@ __all__ = [
     "frombuffer",
     "get_default_device",
     "get_default_dtype",
+    "get_deterministic_debug_mode",
     "get_float32_matmul_precision",
     "get_printoptions",
     "get_rng_state",
     "half",
+    "hinge_embedding_loss",
     "iinfo",
     "inf",
     "initial_seed",
+    "instance_norm",
     "int",
     "int8",
     "int16",
     "int32",
     "int64",
+    "is_deterministic_algorithms_warn_only_enabled",
     "is_storage",
     "is_tensor",
+    "kl_div",
     "layout",
     "long",
     "manual_seed",
+    "margin_ranking_loss",
     "memory_format",
     "nan",
     "newaxis",
     "pi",
+    "poisson_nll_loss",
     "preserve_format",
     "promote_types",
     "result_type",
@@ -187,6 +216,7 @@ __all__ = [
     "set_default_device",
     "set_default_dtype",
     "set_default_tensor_type",
+    "set_deterministic_debug_mode",
     "set_float32_matmul_precision",
     "set_printoptions",
     "set_rng_state",
@@ -199,6 +229,8 @@ __all__ = [
     "strided",
     "tensor",
     "to_dlpack",
+    "triplet_margin_loss",
     "typename",
     "uint8",
+    "use_deterministic_algorithms",
 ]

@@ -27,6 +27,7 @@ from runtime.backends.cuda.libraries.cudnn import (
 )
 from runtime.backends.cuda.libraries.kept import Kept
 from runtime.backends.flags import cudnn as switches
+from runtime.backends.flags.determinism import are_deterministic_algorithms_enabled
 from runtime.core import dtype as dtypes
 from runtime.kernels.cuda.convolution.convolution_plans import Convolution
 from runtime.kernels.cuda.queue import Array
@@ -207,7 +208,7 @@ class Convolutions:
 def forbidden_notes(dtype: dtypes.dtype) -> frozenset[int]:
     """Return what engines may not do, as the switches stand."""
     notes = {DOWN_CONVERT_INPUTS, REDUCED_PRECISION_REDUCTION}
-    if switches.deterministic:
+    if switches.deterministic or are_deterministic_algorithms_enabled():
         notes.add(NONDETERMINISTIC)
     if dtype is dtypes.float32 and not switches.allow_tf32:
         notes.add(TENSOR_CORE)  # which takes float32 as TF32 alone
