@@ -129,6 +129,30 @@ def test_a_crosswise_operand_is_tiled() -> None:
     assert not narrow.tiled
 
 
+@pytest.mark.parametrize("rows", [15, 16, 31, 96, 2048, 40_000])
+def test_a_long_dim_runs_instead_of_a_short_one(rows: int) -> None:
+    geometry = ((rows, 3), (3, 1)), ((3,), (1,))
+    plan = plans.plan_pointwise(geometry, in_runs=True)
+    assert plan.sizes == (rows, 3) and plan.loop_sizes.prod() == 3 * rows
+    assert (plan.loop_sizes[-1] >= 16) == (rows >= 16)
+    assert plans.plan_pointwise(geometry).loop_sizes.tolist() == [rows, 3]
+    rng = np.random.default_rng(0)
+    a, b, c = (rng.standard_normal(shape) for shape in ((rows, 3), 3, (rows, 1)))
+    x, y, z = (torch.from_numpy(each.copy()) for each in (a, b, c))
+    np.testing.assert_array_equal((x * y).numpy(), a * b)
+    np.testing.assert_array_equal(x.mul_(z).numpy(), a * c)
+    wide = torch.zeros(2, rows, 2, 4, dtype=torch.float64)
+    wide[:, :, 1, :3] = x
+    np.testing.assert_array_equal(wide.permute(0, 3, 1, 2)[1, :3, :, 1].t().numpy(), a * c)
+    again = wide.permute(2, 0, 3, 1).contiguous(), wide.permute(3, 2, 0, 1).float()
+    np.testing.assert_array_equal(again[0][1, 0, :3].t().numpy(), a * c)
+    np.testing.assert_array_equal(again[1][:3, 1, 1].t().numpy(), (a * c).astype(np.float32))
+    p, q = (each.clone().requires_grad_() for each in (x, y))
+    (p * q).sum().backward()
+    np.testing.assert_array_equal(p.grad.numpy(), np.broadcast_to(b, (rows, 3)))
+    np.testing.assert_allclose(q.grad.numpy(), (a * c).sum(0), rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.usefixtures("threading")
 @pytest.mark.parametrize("wanted", FLOATS)
 @pytest.mark.parametrize("own", FLOATS)

@@ -158,7 +158,7 @@ def find_copier(source: Tensor, wanted: dtypes.dtype, out: plans.Geometry) -> Ru
         return None
     if source.dtype is wanted and source._sizes == out[0] and 0 < prod(out[0]) <= MOST_PLACES:
         return make_mover(wanted, (source._sizes, source._strides), out)
-    plan = plans.plan_pointwise(((source._sizes, source._strides),), out)
+    plan = plans.plan_pointwise(((source._sizes, source._strides),), out, in_runs=True)
     is_common = source.dtype is wanted or (source.dtype in FLOATING and wanted in FLOATING)
     if not plan.numel or (plan.numel < threads.GRAIN and not is_common):
         return None

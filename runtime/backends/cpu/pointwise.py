@@ -69,7 +69,7 @@ def make_single_call(kernels: PointwiseKernels) -> Call:
     only_tensors = set(kernels.arguments) == {"tensor"}
 
     def find(geometry: Any, tensors: Any) -> Found:
-        plan = plans.plan_pointwise(tuple([(t._sizes, t._strides) for t in tensors]))
+        plan = plans.plan_pointwise(tuple([(t._sizes, t._strides) for t in tensors]), in_runs=True)
         found = Found(
             make_runner(kernels, plan),
             pool.array_maker(plan.numel * storage_dtype.itemsize),
@@ -122,7 +122,9 @@ def make_general_call(kernels: PointwiseKernels) -> Call:
             geometry = tuple([each for t in tensors for each in (t._sizes, t._strides)])
             plan = geometries.get(geometry)
             if plan is None:
-                plan = plans.plan_pointwise(tuple([(t._sizes, t._strides) for t in tensors]))
+                plan = plans.plan_pointwise(
+                    tuple([(t._sizes, t._strides) for t in tensors]), in_runs=True
+                )
                 if len(geometries) < PLANS_KEPT:
                     geometries[geometry] = plan
             sizes, strides, contiguous = plan.sizes, plan.strides, plan.contiguous

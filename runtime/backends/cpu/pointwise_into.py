@@ -223,7 +223,9 @@ def _find_runner(
         raise errors.inplace_shape(name, out._sizes, sizes)
     check_overlap(name, out, tensors)
     plan = plans.plan_pointwise(
-        tuple([(t._sizes, t._strides) for t in tensors]), (out._sizes, out._strides)
+        tuple([(t._sizes, t._strides) for t in tensors]),
+        (out._sizes, out._strides),
+        in_runs=True,
     )
     runner = make_runner(kernels, plan)
     if len(kernels.runners) < PLANS_KEPT:

@@ -210,7 +210,7 @@ class Route(NamedTuple):
 
 
 def _find_route(kernels: PointwiseKernels, a: Tensor, b: Tensor) -> Route:
-    plan = plans.plan_pointwise(((a._sizes, a._strides), (b._sizes, b._strides)))
+    plan = plans.plan_pointwise(((a._sizes, a._strides), (b._sizes, b._strides)), in_runs=True)
     kernel = (
         kernels.flat_kernel(plan.flat_form, True)
         if plan.flat
