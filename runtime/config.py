@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+VERSION = "0.1.0"
+"""Of the library: `torch.__version__`, and the package's."""
+
 
 def env_text(name: str) -> str:
     """Return environment variable `name`; empty if it is not set."""

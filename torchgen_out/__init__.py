@@ -24,6 +24,7 @@ from runtime.autograd.namespace import (  # noqa: F401
 from runtime.backends import cpu as _cpu  # noqa: F401
 from runtime.backends import cuda as _cuda  # noqa: F401
 from runtime.backends import meta as _meta  # noqa: F401
+from runtime.config import VERSION as __version__  # noqa: F401
 from runtime.core.tensor import Tensor
 from runtime.kernels.threads import get_num_threads, set_num_threads  # noqa: F401
 from runtime.ops import tensor_api as _tensor_api

@@ -93,3 +93,7 @@ def test_random_numbers_go_on_after_a_fork(enabled: bool) -> None:
 def test_logsumexp_is_in_special() -> None:
     x = torchgen_out.tensor([1.0, 2.0])
     assert torchgen_out.equal(torchgen_out.special.logsumexp(x, 0), x.logsumexp(0))
+
+
+def test_the_version_is_told() -> None:
+    assert [part.isdigit() for part in torchgen_out.__version__.split(".")] == [True] * 3
