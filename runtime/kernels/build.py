@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from runtime import config
-from runtime.kernels import native
+from runtime.kernels import compiling_once, native
 
 DECORATORS = """\
 inner = njit(forceinline=True, no_cpython_wrapper=True, **options)
@@ -177,6 +177,7 @@ def load_text(name: str, text: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # a cached kernel is loaded into the module of this name
     spec.loader.exec_module(module)
+    compiling_once.guard(module, path, _building)
     _modules.append(module)
     return module
 
@@ -227,12 +228,22 @@ def fuses_multiply_add() -> bool:
 
 
 def write_once(path: Path, content: str | bytes) -> None:
-    """Write through a temporary file, so that a concurrent reader sees all or nothing."""
+    """Write through a temporary file, so that a concurrent reader sees all or nothing.
+
+    Of concurrent writers the first stays: a newer file would make Numba's cache for it stale.
+    """
+    data = content.encode() if isinstance(content, str) else content
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
     with os.fdopen(handle, "wb") as file:
-        file.write(content.encode() if isinstance(content, str) else content)
-    os.replace(temporary, path)
+        file.write(data)
+    try:
+        os.link(temporary, path)
+    except OSError:  # it exists, or the file system has no links
+        if not path.exists() or path.read_bytes() != data:
+            os.replace(temporary, path)
+            return
+    os.unlink(temporary)
 
 
 class Kernel:

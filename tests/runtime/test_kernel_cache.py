@@ -39,24 +39,29 @@ def copy_library(target: Path) -> Path:
     return target
 
 
-def run(library: Path, cache: Path) -> tuple[int, int]:
-    """Loaded and compiled kernels of one process that uses the copy of the library."""
+def start(library: Path, cache: Path) -> subprocess.Popen[str]:
+    """A process that uses the copy of the library."""
     environment = {
         **os.environ,
         "PYTHONPATH": str(library),
         "TORCHGEN_CACHE_DIR": str(cache),
     }
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        cwd=library,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
+    command = [sys.executable, "-c", SCRIPT]
+    return subprocess.Popen(
+        command, cwd=library, env=environment, stdout=subprocess.PIPE, text=True
     )
-    loaded, compiled, file = done.stdout.split()
-    assert Path(file).is_relative_to(library)
+
+
+def counts(process: subprocess.Popen[str], library: Path) -> tuple[int, int]:
+    """Loaded and compiled kernels of a process when it has ended."""
+    loaded, compiled, file = process.communicate()[0].split()
+    assert process.returncode == 0 and Path(file).is_relative_to(library)
     return int(loaded), int(compiled)
+
+
+def run(library: Path, cache: Path) -> tuple[int, int]:
+    """Loaded and compiled kernels of one process that uses the copy of the library."""
+    return counts(start(library, cache), library)
 
 
 def test_a_second_copy_compiles_nothing(tmp_path: Path) -> None:
@@ -67,6 +72,13 @@ def test_a_second_copy_compiles_nothing(tmp_path: Path) -> None:
     loaded, compiled = run(copy_library(tmp_path / "second"), cache)
     assert loaded >= 4
     assert compiled == 0
+
+
+def test_of_two_processes_one_loads_what_the_other_compiles(tmp_path: Path) -> None:
+    library, cache = copy_library(tmp_path / "library"), tmp_path / "cache"
+    processes = [start(library, cache) for _ in range(2)]
+    loaded = [counts(process, library)[0] for process in processes]
+    assert (sum(loaded), 0) == run(library, cache)
 
 
 def test_texts_of_other_operators_do_not_depend_on_an_entry() -> None:
