@@ -80,17 +80,21 @@ def work(
     parent: int,
 ) -> None:
     """Serve the loader until it hangs up. info: number of the worker, count, common seed."""
+    where = f"in DataLoader worker process {info[0]}"
+    with contextlib.suppress(KeyboardInterrupt, ChannelClosed):  # the loader knows, or is gone
+        _prepare(plan.dataset, *info)
+        _Desk(Channel(end), parent, where).serve(plan, worker_init_fn, info[0])
+
+
+def _prepare(dataset: Any, worker_id: int, count: int, base_seed: int) -> None:
+    """Let the process know what it is, and draw numbers of its own."""
     global _info
-    worker_id, count, base_seed = info
     torch.set_num_threads(1)
     seed = base_seed + worker_id
     random.seed(seed)
     torch.manual_seed(seed)
     np.random.seed(seed_numpy(base_seed, worker_id))
-    _info = WorkerInfo(worker_id, count, seed, plan.dataset)
-    desk = _Desk(Channel(end), parent, f"in DataLoader worker process {worker_id}")
-    with contextlib.suppress(KeyboardInterrupt, ChannelClosed):  # the loader knows, or is gone
-        desk.serve(plan, worker_init_fn, worker_id)
+    _info = WorkerInfo(worker_id, count, seed, dataset)
 
 
 class _Desk:
@@ -147,8 +151,11 @@ class _Desk:
         except ChannelClosed:
             raise
         except Exception as error:
-            failure = Failure(error, self._where)
-            self._channel.send(Answer(task.epoch, task.number, failure))
+            if isinstance(content, Failure):  # of a class that cannot be sent
+                content.kind = RuntimeError
+            else:
+                content = Failure(error, self._where)
+            self._channel.send(Answer(task.epoch, task.number, content))
         self._channel.flush(wait=True)
 
 

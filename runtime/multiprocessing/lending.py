@@ -17,34 +17,46 @@ from runtime.backends.cpu import pool
 from runtime.core import shared_memory
 from runtime.core.shared_memory import Lease, SharedMemory
 
-MOST_FREE = 16
-"""Pieces of memory that a lender keeps for no size that is asked for."""
+MOST_WASTED = 2
+"""How many times as large as what is asked for a piece of memory may be."""
 
 
 class Lender:
-    """The end that fills memory. opened, dropped: what the other end must be told of."""
+    """The end that fills memory. opened, dropped: what the other end must be told of.
+
+    It keeps no more bytes free than were ever lent at a time.
+    """
 
     def __init__(self) -> None:
         self.opened: list[int] = []
         self.dropped: list[int] = []
         self._own: dict[int, SharedMemory] = {}
-        self._free: dict[int, list[int]] = {}
-        self._count = 0
+        self._free: dict[int, SharedMemory] = {}  # the longest unused first
+        self._count = self._lent = self._most_lent = 0
 
     def fill(self, content: Any) -> int:
         """Copy bytes into memory of their own; return its number."""
         view = np.frombuffer(content, np.uint8)
-        size = pool.class_size(view.size)
-        free = self._free.get(size)
-        number = free.pop() if free else self._open(size)
-        np.asarray(self._own[number])[: view.size] = view
+        number = self._fitting(view.size)
+        if number is None:
+            number = self._open(pool.class_size(view.size))
+        else:
+            del self._free[number]
+        memory = self._own[number]
+        np.asarray(memory)[: view.size] = view
+        self._lent += memory.size
+        self._most_lent = max(self._most_lent, self._lent)
         return number
 
+    def _fitting(self, nbytes: int) -> int | None:
+        """The smallest free memory that is large enough, unless that is a waste."""
+        sizes = [(memory.size, number) for number, memory in self._free.items()]
+        size, number = min((each for each in sizes if each[0] >= nbytes), default=(0, None))
+        return number if size <= MOST_WASTED * nbytes else None
+
     def _open(self, size: int) -> int:
-        if sum(map(len, self._free.values())) >= MOST_FREE:
-            for numbers in self._free.values():
-                while numbers:
-                    self._drop(numbers.pop())
+        while sum(memory.size for memory in self._free.values()) > self._most_lent:
+            self._drop(next(iter(self._free)))
         self._count += 1
         self._own[self._count] = shared_memory.create(size)
         self.opened.append(self._count)
@@ -52,14 +64,16 @@ class Lender:
 
     def _drop(self, number: int) -> None:
         del self._own[number]
+        self._free.pop(number, None)
         self.dropped.append(number)
 
     def take_back(self, number: int, has_left: bool) -> None:
         """Let memory serve again that the borrower has returned, unless others may have it, too."""
+        self._lent -= self._own[number].size
         if has_left:
             self._drop(number)
         else:
-            self._free.setdefault(self._own[number].size, []).append(number)
+            self._free[number] = self._own[number]
 
     def memory(self, number: int) -> SharedMemory:
         """Return the memory of a number."""

@@ -225,10 +225,18 @@ def test_shared_tensors_are_the_same_at_both_ends(ends: tuple[Channel, Channel])
 
 def test_sizes_that_change_do_not_pile_up(ends: tuple[Channel, Channel]) -> None:
     before = len(shared_memory._mapped)
-    for i in range(100):
-        assert passed(ends, torch.ones(10_000 + 2_000 * i))[-1] == 1
+
+    def use(numel: int) -> int:
+        assert passed(ends, torch.ones(numel))[-1] == 1
         acknowledge(ends)
-    assert len(shared_memory._mapped) - before <= 2 * 18
+        return len(shared_memory._mapped) - before
+
+    assert max(use(numel) for numel in range(10_000, 20_000, 1000)) <= 6  # both ends count
+    assert max(use(200_000), use(20_000)) <= 8
+    steady = len(shared_memory._mapped)
+    for numel in (20_000, 200_000, 15_000, 150_000):
+        use(numel)
+    assert len(shared_memory._mapped) == steady
 
 
 def test_sending_does_not_wait(ends: tuple[Channel, Channel]) -> None:
