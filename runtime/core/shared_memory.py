@@ -11,7 +11,6 @@ import ctypes
 import mmap
 import os
 import tempfile
-import weakref
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -22,17 +21,23 @@ _FAILED = ctypes.c_void_p(-1).value
 
 
 class SharedMemory:
-    """A file's descriptor and the place where its bytes are mapped. Both end with the object.
+    """A file's descriptor and the place where its bytes are mapped. Both end with the object."""
 
-    has_left: whether other processes may have it without this one's knowing when they let go.
-    """
-
-    __slots__ = ("__weakref__", "address", "descriptor", "has_left", "size")
+    __slots__ = ("_forks", "_is_known_elsewhere", "address", "descriptor", "size")
 
     def __init__(self, descriptor: int, size: int) -> None:
-        self.descriptor, self.size, self.has_left = descriptor, size, False
+        self.descriptor, self.size = descriptor, size
+        self._forks, self._is_known_elsewhere = _forks, False
         self.address = _map(descriptor, size)
-        _mapped.add(self)
+
+    @property
+    def has_left(self) -> bool:
+        """Whether other processes may have it without this one's knowing when they let go."""
+        return self._is_known_elsewhere or self._forks != _forks
+
+    def leave(self) -> None:
+        """Note that the descriptor has been given to another process, or has come from one."""
+        self._is_known_elsewhere = True
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
@@ -65,9 +70,6 @@ class Lease:
 
     def __del__(self) -> None:
         self._end()
-
-
-_mapped: weakref.WeakSet[SharedMemory] = weakref.WeakSet()
 
 
 def create(size: int) -> SharedMemory:
@@ -128,10 +130,13 @@ def _map(descriptor: int, size: int) -> int:
     return address
 
 
-def _note_fork() -> None:
-    """What is mapped when a process forks is in the child, too."""
-    for memory in list(_mapped):
-        memory.has_left = True
+_forks = 0
+"""How often the process has forked: what is mapped at that time is in the child, too."""
 
 
-os.register_at_fork(before=_note_fork)
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(before=_count_fork)

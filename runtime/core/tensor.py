@@ -297,7 +297,7 @@ Tensor.__module__ = "torchgen_out"
 
 _new = object.__new__
 _is_contiguous = lru_cache(maxsize=4096)(shapes.is_contiguous)
-_sharing = threading.Lock()
+_sharing = threading.RLock()  # what the garbage collector deletes meanwhile may ask, too
 os.register_at_fork(
     before=_sharing.acquire, after_in_parent=_sharing.release, after_in_child=_sharing.release
 )

@@ -1,7 +1,11 @@
 """Datasets, samplers and the DataLoader; PyTorch's `torch.utils.data`."""
 
-from runtime.data.collate import default_collate, default_convert
-from runtime.data.dataloader import DataLoader
+from runtime.data.dataloader import (
+    DataLoader,
+    default_collate,
+    default_convert,
+    get_worker_info,
+)
 from runtime.data.dataset import (
     ChainDataset,
     ConcatDataset,
@@ -21,7 +25,6 @@ from runtime.data.sampler import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
-from runtime.data.worker import get_worker_info
 
 __all__ = [
     "BatchSampler",

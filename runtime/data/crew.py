@@ -77,11 +77,6 @@ class Crew:
         self._selector.register(channel, selectors.EVENT_READ, number)
         self._selector.register(process.sentinel, selectors.EVENT_READ, number)
 
-    @property
-    def is_open(self) -> bool:
-        """Whether there are processes."""
-        return bool(self._processes)
-
     def pids(self) -> list[int]:
         """Return the numbers that the system gave the processes."""
         return [process.pid for process in self._processes]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from runtime.data import options
 from runtime.data.collate import default_collate, default_convert
@@ -11,6 +11,9 @@ from runtime.data.dataset import Dataset, IterableDataset
 from runtime.data.fetching import Plan
 from runtime.data.iterators import LoaderIterator, LocalIterator, WorkersIterator
 from runtime.data.sampler import BatchSampler, RandomSampler, SequentialSampler
+from runtime.data.worker import get_worker_info
+
+__all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
 
 class _Endless:
@@ -24,7 +27,10 @@ class _Endless:
 _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
 
-class DataLoader:
+T = TypeVar("T", covariant=True)
+
+
+class DataLoader(Generic[T]):
     """Iterates over batches of a dataset.
 
     `shuffle` visits in random order; `batch_size=None` yields single samples; `collate_fn` puts
@@ -35,7 +41,7 @@ class DataLoader:
 
     def __init__(
         self,
-        dataset: Dataset[Any],
+        dataset: Dataset[T],
         batch_size: int | None = 1,
         shuffle: bool | None = None,
         sampler: Iterable[Any] | None = None,
@@ -123,7 +129,7 @@ class DataLoader:
         if self._iterator is None:
             self._iterator = WorkersIterator(self)
         else:
-            self._iterator.restart()
+            self._iterator.restart(self.length_told)
         return self._iterator
 
     def __len__(self) -> int:

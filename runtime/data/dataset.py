@@ -10,6 +10,17 @@ from typing import Any, Generic, TypeVar
 
 import torchgen_out as torch
 
+__all__ = [
+    "ChainDataset",
+    "ConcatDataset",
+    "Dataset",
+    "IterableDataset",
+    "StackDataset",
+    "Subset",
+    "TensorDataset",
+    "random_split",
+]
+
 T = TypeVar("T", covariant=True)
 
 
@@ -51,7 +62,7 @@ class TensorDataset(Dataset[tuple[Any, ...]]):
         return int(self.tensors[0].size(0))
 
 
-class ConcatDataset(Dataset[Any]):
+class ConcatDataset(Dataset[T]):
     """Datasets one after the other, by index."""
 
     def __init__(self, datasets: Iterable[Dataset[Any]]) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sized
 import torchgen_out as torch
 from runtime.data.sampler import Sampler
 
+__all__ = ["DistributedSampler"]
+
 
 class DistributedSampler(Sampler[int]):
     """Every `num_replicas`-th index, from `rank` on: all replicas together visit each once.

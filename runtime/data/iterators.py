@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import warnings
 import weakref
@@ -23,7 +24,7 @@ class LoaderIterator:
     """What both have in common: the sampler's entries, the seed, a count of what was yielded."""
 
     def __init__(self, loader: DataLoader) -> None:
-        self._loader = loader
+        self._loader = copy.copy(loader)  # which may have the iterator: its end is to be at once
         self._pins = pinning.is_wanted(loader.pin_memory, loader.pin_memory_device)
         self._indices: Iterator[Any] = iter(loader.index_sampler)
         drawn = torch.empty((), dtype=torch.int64).random_(generator=loader.generator)
@@ -104,13 +105,12 @@ class WorkersIterator(LoaderIterator):
         # Not __del__: it would come too late, when the interpreter has begun to end.
         self._finish = weakref.finalize(self, _finish, self._crew, self._pinning)
 
-    def restart(self) -> None:
+    def restart(self, length_told: int | None) -> None:
         """Begin another epoch with the same workers, or with new ones if they have died."""
         self._indices = iter(self._loader.index_sampler)
-        self._yielded, self._length_told = 0, self._loader.length_told
+        self._yielded, self._length_told = 0, length_told
         self._epoch += 1
-        if not self._crew.is_open:
-            self._finish()
+        if not self._finish.alive:
             self._start()
         self._begin_epoch()
 
@@ -171,8 +171,9 @@ class WorkersIterator(LoaderIterator):
         timeout = self._loader.timeout
         try:
             answer = (self._pinning or self._crew).receive(timeout or None)
-        except RuntimeError:
+        except BaseException:  # a death, or an interrupt: half a message may have been read
             self._tasks.clear()
+            self._finish()
             raise
         if answer is None:
             raise RuntimeError(f"DataLoader timed out after {timeout} seconds")

@@ -8,6 +8,15 @@ from typing import Any, Generic, TypeVar
 
 import torchgen_out as torch
 
+__all__ = [
+    "BatchSampler",
+    "RandomSampler",
+    "Sampler",
+    "SequentialSampler",
+    "SubsetRandomSampler",
+    "WeightedRandomSampler",
+]
+
 T = TypeVar("T", covariant=True)
 
 

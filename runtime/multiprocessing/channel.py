@@ -128,7 +128,7 @@ class Channel:
         view = buffer.raw()
         memory = shared_memory.memory_of(view.obj)
         if memory is not None:
-            memory.has_left = True
+            memory.leave()
             foreign.append(memory)
             start = np.frombuffer(view, np.uint8).ctypes.data - memory.address
             return memory.size, start, view.nbytes
@@ -144,7 +144,7 @@ class Channel:
             return self._borrower.borrow(*place)
         size, start, nbytes = place
         memory = SharedMemory(descriptors.popleft(), size)
-        memory.has_left = True
+        memory.leave()
         return np.asarray(memory)[start : start + nbytes]
 
     # -- the socket -----------------------------------------------------------------------------

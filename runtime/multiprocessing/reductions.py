@@ -42,7 +42,7 @@ def _reduce_storage(storage: Storage) -> Any:
     memory = shared_memory.memory_of(storage.buffer)
     if memory is None:
         return storage.__reduce_ex__(5)
-    memory.has_left = True
+    memory.leave()
     start = storage.data_ptr() - memory.address
     place = (*memory.file(), start, storage.nbytes(), storage.buffer.dtype.str)
     _storages[place] = storage
@@ -57,7 +57,7 @@ def _restore_storage(sent: Any, size: int, place: Place) -> Storage:
         os.close(descriptor)
         return known
     memory = shared_memory.SharedMemory(descriptor, size)
-    memory.has_left = True
+    memory.leave()
     _, _, start, nbytes, dtype = place
     storage = Storage(np.asarray(memory)[start : start + nbytes].view(dtype))
     _storages[place] = storage

@@ -22,6 +22,31 @@ LIBRARIES = torchgen_out, pytorch
 Pair = collections.namedtuple("Pair", "x y")
 
 
+DATAPIPES = {
+    "DFIterDataPipe",
+    "DataChunk",
+    "IterDataPipe",
+    "MapDataPipe",
+    "argument_validation",
+    "functional_datapipe",
+    "guaranteed_datapipes_determinism",
+    "non_deterministic",
+    "runtime_validation",
+    "runtime_validation_disabled",
+}
+"""What is not there: PyTorch has stopped its work on them."""
+
+
+def test_names() -> None:
+    ours, theirs = (library.utils.data for library in LIBRARIES)
+    public = {name for name in theirs.__all__ if not name.startswith("_")}
+    assert public - set(dir(ours)) == DATAPIPES
+    assert ours.dataloader.default_collate is ours.default_collate
+    assert ours.sampler.Sampler is ours.Sampler and ours.dataset.Subset is ours.Subset
+    assert ours.distributed.DistributedSampler is ours.DistributedSampler
+    assert ours.DataLoader[int] and ours.ConcatDataset[int]
+
+
 @pytest.mark.parametrize("base_seed", [0, 1, 2**32, 3 * 2**40 + 17, 2**63 - 1])
 def test_numpys_seeds(base_seed: int) -> None:
     theirs = pytorch.utils.data._utils.worker._generate_state

@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.core import shared_memory
 from runtime.data.worker import seed_numpy
+from tests.runtime.processes import mapped_memory, open_descriptors
 from torchgen_out.utils import data
 
 pytestmark = [
@@ -58,17 +58,12 @@ class Stream(data.IterableDataset):
 @pytest.fixture(autouse=True)
 def nothing_is_left() -> Iterator[None]:
     """Neither processes nor descriptors nor mapped memory."""
-    before = _descriptors(), len(shared_memory._mapped)
+    before = open_descriptors(), mapped_memory()
     yield
     gc.collect()
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
-    assert _descriptors() <= before[0] and len(shared_memory._mapped) <= before[1]
-
-
-def _descriptors() -> int:
-    folder = Path("/proc/self/fd")
-    return len(os.listdir(folder)) if folder.exists() else 0
+    assert open_descriptors() <= before[0] and mapped_memory() <= before[1]
 
 
 def loader(dataset: Any, batch_size: Any = 2, workers: int = 2, **options: Any) -> Any:
@@ -132,6 +127,28 @@ def test_workers_are_so_many_batches_ahead() -> None:
     assert len(asked) == 6
     assert [next(batches), next(batches)] == [0, 1]
     assert len(asked) == 8
+
+
+def test_workers_end_with_their_loader() -> None:
+    found = loader(Items(4), None, persistent_workers=True)
+    batches = iter(found)
+    pids = batches._crew.pids()
+    assert list(batches) == [0, 1, 2, 3] and all(map(_is_there, pids))
+    del found, batches
+    assert not any(map(_is_there, pids))
+
+
+def test_an_interrupted_epoch_is_followed_by_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(timeout: Any) -> Any:
+        raise KeyboardInterrupt
+
+    found = loader(Items(4), None, persistent_workers=True)
+    batches = iter(found)
+    assert next(batches) == 0
+    monkeypatch.setattr(batches._crew, "receive", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        list(batches)
+    assert list(batches) == [] and list(found) == [0, 1, 2, 3]
 
 
 # -- what a worker is ---------------------------------------------------------------------------
@@ -201,7 +218,6 @@ def test_every_worker_has_its_stream() -> None:
     assert sorted(uneven) == [0, *range(10, 19), *range(20, 24)]
     again = loader(Stream(3, 2), 2, persistent_workers=True)
     assert lists(again) == lists(again) == [[0, 1], [10, 11], [2]]
-    del again
 
 
 def test_a_stream_that_is_longer_than_it_says() -> None:

@@ -18,17 +18,18 @@ import torchgen_out as torch
 import torchgen_out.multiprocessing as mp
 from runtime.core import shared_memory
 from runtime.multiprocessing.channel import Channel, ChannelClosed
+from tests.runtime.processes import mapped_memory
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # threads, fork
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_left() -> Iterator[None]:
-    before = len(shared_memory._mapped)
+    before = mapped_memory()
     yield
-    if len(shared_memory._mapped) != before:
+    if mapped_memory() != before:
         gc.collect()
-    assert len(shared_memory._mapped) == before
+    assert mapped_memory() == before
 
 
 @pytest.fixture
@@ -224,19 +225,19 @@ def test_shared_tensors_are_the_same_at_both_ends(ends: tuple[Channel, Channel])
 
 
 def test_sizes_that_change_do_not_pile_up(ends: tuple[Channel, Channel]) -> None:
-    before = len(shared_memory._mapped)
+    before = mapped_memory()
 
     def use(numel: int) -> int:
         assert passed(ends, torch.ones(numel))[-1] == 1
         acknowledge(ends)
-        return len(shared_memory._mapped) - before
+        return mapped_memory() - before
 
     assert max(use(numel) for numel in range(10_000, 20_000, 1000)) <= 6  # both ends count
     assert max(use(200_000), use(20_000)) <= 8
-    steady = len(shared_memory._mapped)
+    steady = mapped_memory()
     for numel in (20_000, 200_000, 15_000, 150_000):
         use(numel)
-    assert len(shared_memory._mapped) == steady
+    assert mapped_memory() == steady
 
 
 def test_sending_does_not_wait(ends: tuple[Channel, Channel]) -> None:
