@@ -56,33 +56,25 @@ _modules: list[ModuleType] = []
 
 _building = threading.RLock()
 """Held while Numba is imported and kernels are loaded or compiled."""
-_held: list[Any] = []
+_held = contextlib.ExitStack()
 
 
 def _hold_locks() -> None:
-    """Let a fork wait for kernels that other threads are making.
+    """Let a fork wait for kernels that other threads are making, loading or deleting.
 
     The child has no such threads, and would wait for their locks for ever.
     """
-    _building.acquire()
-    _held.append(_building)
+    _held.enter_context(_building)
     compiler = sys.modules.get("numba.core.compiler_lock")
     if compiler is not None:
-        compiler.global_compiler_lock.acquire()
-        _held.append(compiler.global_compiler_lock)
-
-
-def _release_locks() -> None:
-    held = _held[::-1]
-    _held.clear()
-    for lock in held:
-        lock.release()
+        _held.enter_context(compiler.global_compiler_lock)
+    library = getattr(sys.modules.get("llvmlite.binding.ffi"), "lib", None)
+    if hasattr(library, "_lock"):
+        _held.enter_context(library._lock)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_hold_locks, after_in_parent=_release_locks, after_in_child=_release_locks
-    )
+    os.register_at_fork(before=_hold_locks, after_in_parent=_held.close, after_in_child=_held.close)
 
 
 def _one_at_a_time(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -187,8 +179,11 @@ def import_numba() -> None:
     """Import Numba's arrays without SciPy's linear algebra, which they look for: 0.1 s.
 
     That it can be found is enough here; whoever uses it in a kernel of theirs imports it then.
+    Numba asks for masked arrays at its first call: were they imported then, a child that is forked
+    meanwhile would wait for them for ever.
     """
     import numba.np.linalg as linalg
+    import numpy.ma  # noqa: F401
 
     look = linalg.ensure_blas
     linalg.ensure_blas = lambda: None if importlib.util.find_spec("scipy") else look()

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +15,11 @@ from typing import Any
 if sys.platform != "win32":
     import fcntl
 
+PATIENCE = 20.0
+"""Seconds after which a kernel is compiled although another process seems to be at it."""
+
+BETWEEN = 0.002  # seconds between two looks whether it is done
+
 
 def guard(module: ModuleType, path: Path, forking: threading.RLock) -> None:
     """Let the kernels of a module's file be compiled by one process at a time.
@@ -21,7 +27,8 @@ def guard(module: ModuleType, path: Path, forking: threading.RLock) -> None:
     forking: held meanwhile, so that no child is forked that would hold the file's lock, too.
     """
     for value in vars(module).values():
-        if hasattr(value, "overloads") and value.__module__ == module.__name__:
+        is_own = hasattr(value, "overloads") and value.__module__ == module.__name__
+        if is_own and "compile" not in vars(value):  # under another name
             value.compile = _alone(value.compile, path, forking)
 
 
@@ -40,7 +47,7 @@ _held: list[Path] = []
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a file; none where the file system has no locks.
+    """Hold the lock of a file; none where the file system has none, or whoever has it is stuck.
 
     What is compiled for another kernel is compiled under its lock: of two, processes could each
     hold one and wait for the other.
@@ -49,10 +56,22 @@ def _locked(path: Path) -> Iterator[None]:
         yield
         return
     with open(path, "rb") as file:
-        with contextlib.suppress(OSError, NameError):
-            fcntl.flock(file, fcntl.LOCK_EX)
+        end = time.monotonic() + PATIENCE
+        while not _lock(file.fileno()) and time.monotonic() < end:
+            time.sleep(BETWEEN)
         _held.append(path)
         try:
             yield
         finally:
             _held.pop()
+
+
+def _lock(descriptor: int) -> bool:
+    """Take the lock of a file, or do without where there is none; False if another has it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (OSError, NameError):
+        return True
+    return True

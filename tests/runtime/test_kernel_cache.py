@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.kernels import build
+from runtime.kernels import build, compiling_once
 from runtime.kernels.cpu.loops import pointwise
 from torchgen_out.operators import pointwise as operators
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 SCRIPT = """
 import torchgen_out as torch
-from runtime.kernels import build
+from runtime.kernels import build, compiling_once
 x = torch.linspace(0, 1, 24, dtype=torch.float64).view(4, 6).requires_grad_()
 y = torch.nn.functional.softplus(x) + x[0]
 y.sum().backward()
@@ -133,3 +133,18 @@ first.join()
 def test_a_fork_waits_for_kernels_that_another_thread_is_making() -> None:
     """Its child would wait for the locks of that thread, which it does not have, for ever."""
     subprocess.run([sys.executable, "-W", "ignore", "-c", FORKING], check=True, timeout=120)
+
+
+def test_a_process_that_is_stuck_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "kernel.py"
+    path.write_text("")
+    monkeypatch.setattr(compiling_once, "PATIENCE", 0.05)
+    with open(path) as other:
+        assert compiling_once._lock(other.fileno())
+        with open(path) as own:
+            assert not compiling_once._lock(own.fileno())
+        with compiling_once._locked(path), compiling_once._locked(path):
+            assert compiling_once._held == [path]
+    assert not compiling_once._held
