@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -114,6 +115,24 @@ def test_plans_of_a_graph_stay(libraries, monkeypatch):
     torch.fft.fft(there)
     assert [call[1] for call in libraries["cufft"].calls if call[0] == "plan"] == [(3,), (4,), (5,)]
     assert [each.sizes for each in libraries["cufft"].objects.values()] == [(3,)]
+
+
+def test_plans_stay_while_another_thread_captures(libraries, monkeypatch):
+    """To give one back frees memory, which would end the capture."""
+    monkeypatch.setattr(cufft, "PLANS_KEPT", 1)
+    inputs = [torch.ones(size, dtype=torch.complex64).cuda() for size in (3, 4, 5, 6)]
+
+    def work():
+        for x in inputs[:3]:
+            torch.fft.fft(x)
+
+    with torch.cuda.graph(torch.cuda.CUDAGraph(), capture_error_mode="thread_local"):
+        other = threading.Thread(target=work)
+        other.start()
+        other.join()
+        assert len(libraries["cufft"].objects) == 3
+    torch.fft.fft(inputs[3])
+    assert [each.sizes for each in libraries["cufft"].objects.values()] == [(6,)]
 
 
 def test_plans_that_cannot_be_made_are_given_back(libraries, monkeypatch):

@@ -105,7 +105,7 @@ class Convolutions:
                     self._handle = self._library.create()
             self._library.set_stream(self._handle, streams.current_handle(self.index))
             execute = partial(self._execute, tuple([each.address for each in arrays]))
-            measured = switches.benchmark and not driver.is_capturing()
+            measured = switches.benchmark and not driver.has_captures()
             key = what, forbidden_notes(what.dtype), measured
             plan = self._plans.find(key, partial(self._choose, *key, execute))
             while plan is not None:

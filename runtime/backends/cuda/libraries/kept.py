@@ -16,7 +16,8 @@ class Kept:
     graph was captured with: the kernels of its replays, and the tables that these read, are the
     plan's.
 
-    most: how many are kept. give_back: destroys one.
+    most: how many are kept. give_back: destroys one, which waits or frees memory: not while any
+    thread's work is captured.
     """
 
     def __init__(self, most: int, give_back: Callable[[Any], None]) -> None:
@@ -39,14 +40,14 @@ class Kept:
     def replace(self, key: Hashable, made: Any) -> Any:
         """Keep another for a key; return it."""
         unused = self._recent.pop(key)
-        if key not in self._captured:
+        if key not in self._captured and not driver.has_captures():
             self._give_back(unused)
         self._add(key, made)
         return made
 
     def _add(self, key: Hashable, made: Any) -> None:
         self._recent[key] = made
-        while len(self._recent) > self._most and not driver.is_capturing():
+        while len(self._recent) > self._most and not driver.has_captures():
             oldest, unused = self._recent.popitem(last=False)
             if oldest not in self._captured:
                 self._give_back(unused)
