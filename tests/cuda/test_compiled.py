@@ -16,6 +16,7 @@ from runtime.kernels.cpu.loops.pointwise import PointwiseSpec
 from runtime.kernels.cuda.compiling import compiler
 from runtime.kernels.cuda.compiling.compiler import Source
 from runtime.kernels.cuda.loops import pointwise
+from runtime.kernels.cuda.random import filling
 from tests import test_layering as layering
 from tests.cuda import specs
 from tests.cuda.compiling import CAPABILITY, check, needs_extra
@@ -103,12 +104,15 @@ def test_any_number_of_dims_and_elements(ndim):
     check(pointwise.contiguous_kernel(spec, (), True), False)
 
 
-def test_strided_elements_are_read_before_one_is_written():
-    code = compiler.ptx(
-        pointwise.strided_kernel(_spec("add.Tensor", "float32", "float32"), 2, False), CAPABILITY
-    )
-    accesses = re.findall(r"(ld|st)\.global", code)
-    assert accesses == ["ld"] * 4 + ["st"] * 2
+@pytest.mark.parametrize(
+    ("make", "reads"),
+    [(lambda: pointwise.strided_kernel(_spec("add.Tensor", "float32", "float32"), 2, False), 4),
+     (lambda: filling.drop.source({"X": dtypes.float32}, False, {"CAPTURED": False}), 4)],
+    ids=["strided", "dropout"],
+)  # fmt: skip
+def test_all_elements_are_read_before_one_is_written(make, reads):
+    accesses = re.findall(r"(ld|st)\.global", compiler.ptx(make(), CAPABILITY))
+    assert accesses[:reads] == ["ld"] * reads and set(accesses[reads:]) == {"st"}
 
 
 def test_narrow_kernels_do_not_divide():

@@ -273,19 +273,32 @@ def native_dropout(
     run_elements(queue, drop, drawn.blocks, *operands, *numbers, **drawn.given)
 
 
+@device_function
+def element_or_zero(x, i, n):
+    """The i-th element; 0 beyond the end."""
+    return load_X(x[i]) if i < n else T(0)
+
+
 @device_kernel("X* X* uint8* uint64*", "I I uint64 uint64 uint64 R")
 def drop(out, x, mask, origin, n, blocks, start, seed, threshold, scale):
     """A thread owns blocks of the stream at the distance of the grid: an element is kept where its
     word is not below the threshold."""
     block = I(cuda.grid(1))
     while block < blocks:
+        # All are read before one is written, while the words are made.
+        values = (
+            element_or_zero(x, block, n),
+            element_or_zero(x, I(block + blocks), n),
+            element_or_zero(x, I(block + 2 * blocks), n),
+            element_or_zero(x, I(block + 3 * blocks), n),
+        )
         words = words_of_draw(origin, start, seed, block)
         for turn in range(4):
             i = I(block + turn * blocks)
             if i < n:
                 keep = words[turn] >= threshold
                 mask[i] = np.uint8(1 if keep else 0)
-                out[i] = store_X(T(load_X(x[i]) * scale)) if keep else store_X(T(0))
+                out[i] = store_X(T(values[turn] * scale)) if keep else store_X(T(0))
         block = I(block + cuda.gridsize(1))
 
 
