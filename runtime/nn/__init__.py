@@ -50,6 +50,7 @@ from runtime.nn.dropout import (
     FeatureAlphaDropout,
 )
 from runtime.nn.embedding import CosineSimilarity, Embedding, EmbeddingBag, PairwiseDistance
+from runtime.nn.fractional_pooling import FractionalMaxPool2d, FractionalMaxPool3d
 from runtime.nn.linear import Bilinear, Flatten, Identity, Linear, Unflatten
 from runtime.nn.loss import (
     BCELoss,
@@ -200,6 +201,8 @@ __all__ = [
     "FeatureAlphaDropout",
     "Flatten",
     "Fold",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
     "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",

@@ -307,6 +307,32 @@ def test_adaptive_softmax_of_all_classes() -> None:
         layer(x, ours.tensor([0, 1, 2, 12]))
 
 
+@pytest.mark.parametrize(
+    ("dims", "window", "sizes"),
+    [
+        (2, 2, {"output_size": (5, 4)}),
+        (2, (3, 2), {"output_ratio": 0.5}),
+        (3, 2, {"output_size": 3}),
+    ],
+)
+def test_fractional_pooling(dims: int, window: Any, sizes: dict[str, Any]) -> None:
+    x, samples = draw(2, 3, *(9, 8, 7)[:dims]), np.random.default_rng(1).random((2, 3, dims))
+    results = []
+    for library in (ours, theirs):
+        kind = getattr(library.nn, f"FractionalMaxPool{dims}d")
+        drawn = library.from_numpy(samples.astype(x.dtype))
+        layer = kind(window, **sizes, return_indices=True, _random_samples=drawn)
+        given = library.from_numpy(x.copy()).requires_grad_()
+        values, places = layer(given)
+        values.square().sum().backward()
+        assert (
+            getattr(library.nn, type(layer).__name__)(window, **sizes)(given[0]).dim() == dims + 1
+        )
+        results.append((values, places, given.grad))
+    for result, reference in zip(*results, strict=True):
+        close(result, reference)
+
+
 def test_clipping_and_vectors() -> None:
     results = []
     for library in (ours, theirs):

@@ -10,6 +10,10 @@ from runtime.nn.functional.class_margins import (
     triplet_margin_with_distance_loss,
 )
 from runtime.nn.functional.drawn import gumbel_softmax, rrelu, rrelu_
+from runtime.nn.functional.fractional_pooling import (
+    fractional_max_pool2d,
+    fractional_max_pool3d,
+)
 from runtime.nn.functional.power_pooling import lp_pool1d, lp_pool2d, lp_pool3d
 from runtime.nn.functional.random_zeros import (
     alpha_dropout,
@@ -40,6 +44,8 @@ __all__ = [
     "embedding_bag",
     "feature_alpha_dropout",
     "fold",
+    "fractional_max_pool2d",
+    "fractional_max_pool3d",
     "gumbel_softmax",
     "interpolate",
     "log_softmax",
