@@ -31,8 +31,8 @@ FLOORS: dict[str, int] = {
 """Package -> floor. A module may import its own floor and those below."""
 
 FACADES = (
-    "autograd", "nn", "optim", "utils", "serialization", "jit", "distributed", "multiprocessing",
-    "testing",
+    "amp", "autograd", "cuda.amp", "nn", "optim", "utils", "serialization", "jit", "distributed",
+    "multiprocessing", "testing",
 )  # fmt: skip
 """Parts of torchgen_out that re-export floor 8: nothing below may need them."""
 
