@@ -75,9 +75,10 @@ FACADES = (
         "cuda/__init__.py",
         "runtime.ops.cuda_namespace",
         "Devices, streams and memory of CUDA.",
-        ("amp",),
+        ("amp", "nvtx"),
     ),
     Facade("cuda/amp.py", "runtime.optim.mixed_precision_cuda", "Mixed precision on CUDA."),
+    Facade("cuda/nvtx.py", "runtime.backends.cuda.nvtx", "Ranges on a profiler's timeline."),
     Facade("amp.py", "runtime.optim.mixed_precision", "Mixed precision."),
     Facade(
         "backends/__init__.py",

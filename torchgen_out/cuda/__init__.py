@@ -6,4 +6,5 @@
 from runtime.ops.cuda_namespace import *  # noqa: F403
 from torchgen_out.cuda import (  # noqa: F401
     amp,
+    nvtx,
 )
