@@ -192,3 +192,17 @@ def test_extrema_of_bools(dim: int | tuple[int, ...]) -> None:
     x = torch.from_numpy(values)
     np.testing.assert_array_equal(x.amax(dim).numpy(), values.max(dim))
     np.testing.assert_array_equal(x.amin(dim).numpy(), values.min(dim))
+
+
+def test_functions_of_scipy_are_shared_by_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.linspace(0.1, 5, 1001, dtype=torch.float64)
+    whole = [torch.special.i0(x), torch.igamma(x, x.flip(0))]
+    pieces: list[int] = []
+    run = threads._run_in_pool
+    monkeypatch.setattr(threads, "_run_in_pool", lambda *a: pieces.append(len(a[1])) or run(*a))
+    monkeypatch.setattr(threads, "_threads", 3)
+    monkeypatch.setattr(threads, "GRAIN", 64)
+    shared = [torch.special.i0(x), torch.igamma(x, x.flip(0))]
+    assert pieces == [3, 3]
+    for one, other in zip(whole, shared, strict=True):
+        np.testing.assert_array_equal(one.numpy(), other.numpy())

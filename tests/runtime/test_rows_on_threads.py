@@ -109,6 +109,10 @@ MOVES: dict[str, Callable[[], list[Tensor]]] = {
     "triu": lambda: [tensor(3, 9, 11).triu(n) for n in (-2, 0, 5)] + [strided(9, 31).triu()],
     "cumsum": lambda: [tensor(9, 31).cumsum(1), strided(31, 9).cumsum(1), tensor(9, 31).cumsum(0)],
     "logcumsumexp": lambda: [tensor(9, 31).logcumsumexp(1), tensor(9, 31).cumprod(1)],
+    "cross": lambda: [
+        tensor(99, 3).cross(tensor(99, 3).flip(0), 1),
+        tensor(7, 3, 50).cross(tensor(7, 3, 50).flip(0), 1),
+    ],
 }
 POOLS: dict[str, Callable[[], list[Tensor]]] = {
     "max_pool2d": lambda: trained(lambda x: F.max_pool2d(x, 2), (3, 5, 20, 24)),
@@ -125,6 +129,12 @@ POOLS: dict[str, Callable[[], list[Tensor]]] = {
     ),
     "adaptive_avg_pool2d, whole": lambda: trained(
         lambda x: F.adaptive_avg_pool2d(x, 1), (5, 40, 7, 9)
+    ),
+    "interpolate, larger": lambda: trained(
+        lambda x: F.interpolate(x, (70, 50), mode="bicubic"), (3, 2, 40, 24)
+    ),
+    "interpolate, smaller": lambda: trained(
+        lambda x: F.interpolate(x, (37, 11), mode="bilinear", antialias=True), (3, 2, 60, 24)
     ),
     "adaptive_max_pool2d": lambda: trained(
         lambda x: F.adaptive_max_pool2d(x, (3, 2)), (5, 40, 7, 9)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.kernels import threads
 from runtime.kernels.cpu.planned import Operand, Plan, Planner, planned
 
 Array = Any
@@ -42,14 +43,23 @@ def plan_ufunc(name: str, find_module: Callable[[], ModuleType] = _scipy) -> Pla
 def run_one(out: Array, a: Array, at: int, numbers: Any) -> None:
     """Apply a function to flat memory."""
     function, count = numbers
-    function(a if a.size == count else a[at : at + count], out)
+    _apply(function, out, a if a.size == count else a[at : at + count])
+
+
+def _apply(function: Any, out: Array, *operands: Array) -> None:
+    """Parts of large arrays on several threads: the functions hold no interpreter lock."""
+    if out.size < 2 * threads.GRAIN:
+        function(*operands, out)
+    else:
+        arrays = out, *operands
+        threads.run_flat(lambda out, *own: function(*own, out), arrays)
 
 
 def run_two(out: Array, a: Array, b: Array, at_a: int, at_b: int, numbers: Any) -> None:
     """Apply a function to pairs of elements."""
     function, count = numbers
     a = a if a.size == count else a[at_a : at_a + count]
-    function(a, b if b.size == count else b[at_b : at_b + count], out)
+    _apply(function, out, a, b if b.size == count else b[at_b : at_b + count])
 
 
 def _numpy() -> ModuleType:
