@@ -117,7 +117,6 @@ GAPS: tuple[Gap, ...] = (
     Gap("parity.test_value", "grid_sampl*", "0", "bfloat16", "PyTorch computes places in 16 bits"),
     Gap("runtime.test_gradient", "_ctc_loss", "*", "*", "it is that of what log_softmax gives"),
     Gap("runtime.test_second_gradient", "_ctc_loss", "*", "*", "not implemented, as in PyTorch"),
-    Gap("parity.test_value", "logaddexp", "*", "complex64", "no complex formula"),
     *[
         Gap("parity.test_every_value", operator, label, "*float16", _NOTHING_COMPUTED)
         for operator, label in (
@@ -135,7 +134,6 @@ GAPS: tuple[Gap, ...] = (
     Gap(
         "parity.test_every_*", "linalg_slogdet", "2", "complex*", "a determinant of rounding errors"
     ),
-    Gap("parity.test_every_*", "logaddexp", "*", "complex*", "no complex formula"),
     Gap("parity.test_every_value", "am??", "empty_outer", "complex*", "PyTorch asks no dtype here"),
     Gap("parity.test_every_value", "logit", "2", "bfloat16", "PyTorch rounds 1 - x to 16 bits"),
     Gap("parity.test_every_*", "pow.Tensor_Tensor", "extra0", "complex*", "0 ** 0 is 1, there nan"),

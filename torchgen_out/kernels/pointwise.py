@@ -698,11 +698,14 @@ def log2_backward_self(grad, self):
 
 
 def logaddexp(self, other):
-    """self if self == other and isinf(self) else max(self, other) + log1p(exp(-abs(self -
-    other)))
+    """greater = self if real(self) >= real(other) else other
+    lesser = other if real(self) >= real(other) else self
+    self if self == other and isinf(self) else greater + log1p(exp(lesser - greater))
     """
-    t0 = max(self, other) + log1p(exp(-abs(self - other)))
-    return self if self == other and isinf(self) else t0
+    t0 = real(self) >= real(other)
+    greater = self if t0 else other
+    lesser = other if t0 else self
+    return self if self == other and isinf(self) else greater + log1p(exp(lesser - greater))
 
 
 def logaddexp2(self, other):

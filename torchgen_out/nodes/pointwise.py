@@ -2638,8 +2638,8 @@ def recording_log2_(below, needs_self):
 
 class LogaddexpBackward0(Node):
     """logaddexp
-    self: grad * sigmoid(self - other)
-    other: grad * sigmoid(other - self)
+    self: grad * sigmoid(self - other).conj()
+    other: grad * sigmoid(other - self).conj()
     """
 
     __slots__ = ("saved_other", "saved_self")
@@ -2651,9 +2651,9 @@ class LogaddexpBackward0(Node):
         self = unpack(node.saved_self, node)
         other = unpack(node.saved_other, node)
         if edges[0] is not None:
-            grad_self = grad * ops.sigmoid(self - other)
+            grad_self = grad * formulas.conj(ops.sigmoid(self - other))
         if edges[1] is not None:
-            grad_other = grad * ops.sigmoid(other - self)
+            grad_other = grad * formulas.conj(ops.sigmoid(other - self))
         return grad_self, grad_other
 
     def release(node):
