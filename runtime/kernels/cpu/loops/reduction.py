@@ -15,6 +15,14 @@ from typing import Any
 from runtime.core import dtype as dtypes
 from runtime.kernels import build
 from runtime.kernels.cpu.loops import runs
+from runtime.kernels.cpu.loops.rows import (
+    FOLD_FROM_FIRST,
+    FOLD_WITH_IDENTITY,
+    LONG_ROW,
+    ROW,
+    ROWS,
+    SHORT_ROWS,
+)
 from runtime.kernels.cpu.loops.runs import load, store
 from runtime.kernels.vecmath import complex_source, compose
 
@@ -23,90 +31,6 @@ REASSOCIATED = 'options["fastmath"] = {"reassoc", "nsz", "contract"}\n' + build.
 
 WIDER = {dtypes.float32: dtypes.float64, dtypes.complex64: dtypes.complex128}
 """What blocks are folded in: it costs nothing, there are so few."""
-
-FOLD_WITH_IDENTITY = '''\
-BLOCK = 1024
-
-
-@inner
-def fold(x, start, stop{scalars}):
-    """Folds x[start:stop] in blocks, and the blocks, in a wider type, in blocks of blocks."""
-    total = {wide}(identity())
-    for outer in range(start, stop, BLOCK * BLOCK):
-        middle = {wide}(identity())
-        for first in range(outer, lesser(outer + BLOCK * BLOCK, stop), BLOCK):
-            acc = identity()
-            run = x[first : lesser(first + BLOCK, stop)]
-            for i in range(run.size):
-                acc = reduce(acc, {element}{scalars})
-            middle = combine(middle, {wide}(acc))
-        total = combine(total, middle)
-    return total
-'''
-
-FOLD_FROM_FIRST = '''\
-LANES = 64
-
-
-@inner
-def fold(x, start, stop, lanes{scalars}):
-    """Folds x[start:stop], which holds at least one element, starting from the first.
-
-    Long runs go into lanes, each with every 64th element: what LLVM does by itself for a sum, it
-    may not do where the order could matter, as in a maximum that keeps NaN.
-    """
-    run = x[start:stop]
-    i = 0
-    acc = {element}
-    if run.size < 2 * LANES:
-        for i in range(1, run.size):
-            acc = reduce(acc, {element}{scalars})
-        return acc
-    for i in range(LANES):
-        lanes[i] = {element}
-    rounds = run.size // LANES
-    for k in range(1, rounds):
-        base = np.uint64(k * LANES)
-        for lane in range(LANES):
-            at = base + np.uint64(lane)
-            lanes[lane] = reduce(lanes[lane], {lane_element}{scalars})
-    rest = run[rounds * LANES :]
-    for lane in range(rest.size):
-        lanes[lane] = reduce(lanes[lane], {rest_element}{scalars})
-    for lane in range(32):
-        lanes[lane] = combine(lanes[lane], lanes[lane + 32])
-    for lane in range(16):
-        lanes[lane] = combine(lanes[lane], lanes[lane + 16])
-    for lane in range(8):
-        lanes[lane] = combine(lanes[lane], lanes[lane + 8])
-    for lane in range(4):
-        lanes[lane] = combine(lanes[lane], lanes[lane + 4])
-    return combine(combine(lanes[0], lanes[1]), combine(lanes[2], lanes[3]))
-'''
-
-ROWS = '''\
-@entry
-def kernel(out, x, n{scalars}):
-    """out[row] = the fold of x[row * n : (row + 1) * n]."""
-{setup}    for row in range(out.size):
-        acc = fold(x, row * n, (row + 1) * n{passed}{scalars})
-        out[row] = {project}
-
-
-@entry
-def partial(part, start, stop, parts, x{scalars}):
-    """One thread's share of a full reduction."""
-{setup}    parts[part] = fold(x, start, stop{passed}{scalars})
-
-
-@entry
-def finish(out, parts, n):
-    """The partial results combined and projected."""
-    acc = parts[0]
-    for part in range(1, parts.size):
-        acc = combine(acc, parts[part])
-    out[0] = {project}
-'''
 
 COLUMNS = '''\
 BLOCK = 128
@@ -256,13 +180,14 @@ def rows_text(spec: ReductionSpec) -> str:
     body = (FOLD_FROM_FIRST if in_lanes else FOLD_WITH_IDENTITY).format(
         scalars=scalars,
         element=load("run[i]", spec.input, spec.compute),
-        lane_element=load("run[at]", spec.input, spec.compute),
-        rest_element=load("rest[lane]", spec.input, spec.compute),
         wide=_numpy_name(_wider(spec.acc)),
     )
+    short_rows = SHORT_ROWS.format(scalars=scalars, project=_projected(spec))
     rows = ROWS.format(
         scalars=scalars,
         project=_projected(spec),
+        short_rows=short_rows if in_lanes else "",
+        fold_row=(LONG_ROW if in_lanes else ROW).format(scalars=scalars),
         setup=f"    lanes = np.empty(LANES, {_acc_type(spec)})\n" if in_lanes else "",
         passed=", lanes" if in_lanes else "",
     )

@@ -1,0 +1,152 @@
+"""The texts of the loops over dense rows, which `runtime.kernels.cpu.loops.reduction` fills in."""
+
+from __future__ import annotations
+
+FOLD_WITH_IDENTITY = '''\
+BLOCK = 1024
+
+
+@inner
+def fold(x, start, stop{scalars}):
+    """Folds x[start:stop] in blocks, and the blocks, in a wider type, in blocks of blocks."""
+    total = {wide}(identity())
+    for outer in range(start, stop, BLOCK * BLOCK):
+        middle = {wide}(identity())
+        for first in range(outer, lesser(outer + BLOCK * BLOCK, stop), BLOCK):
+            acc = identity()
+            run = x[first : lesser(first + BLOCK, stop)]
+            for i in range(run.size):
+                acc = reduce(acc, {element}{scalars})
+            middle = combine(middle, {wide}(acc))
+        total = combine(total, middle)
+    return total
+'''
+
+FOLD_FROM_FIRST = '''\
+LANES = 16
+LONG = 4 * LANES
+
+
+@inner
+def fold_four(run, at, step{scalars}):
+    """Four elements as one."""
+    i = at
+    first = {element}
+    i += step
+    first = reduce(first, {element}{scalars})
+    i += step
+    second = {element}
+    i += step
+    return combine(first, reduce(second, {element}{scalars}))
+
+
+@inner
+def join_four(lanes, at):
+    """Four lanes as one."""
+    first = combine(lanes[at], lanes[at + 1])
+    return combine(first, combine(lanes[at + 2], lanes[at + 3]))
+
+
+@inner
+def fold_few(run{scalars}):
+    """Folds a run one by one, starting from the first."""
+    i = 0
+    acc = {element}
+    for i in range(1, run.size):
+        acc = reduce(acc, {element}{scalars})
+    return acc
+
+
+@inner
+def fold_many(run, lanes{scalars}):
+    """Folds at least LONG elements in lanes.
+
+    What LLVM does by itself for a sum, it may not do where the order could matter, as in a maximum
+    that keeps NaN. Lanes are memory, so four elements go into one at once. Loops over them alone
+    would be unrolled, and not vectorise.
+    """
+    for k in range(run.size // LONG):
+        base = np.uint64(k * LONG)
+        for lane in range(LANES):
+            four = fold_four(run, base + np.uint64(lane), np.uint64(LANES){scalars})
+            lanes[lane] = combine(lanes[lane], four) if k else four
+    for k in range(run.size // LONG * 4, run.size // LANES):
+        base = np.uint64(k * LANES)
+        for lane in range(LANES):
+            i = base + np.uint64(lane)
+            lanes[lane] = reduce(lanes[lane], {element}{scalars})
+    half = combine(join_four(lanes, 0), join_four(lanes, 4))
+    acc = combine(half, combine(join_four(lanes, 8), join_four(lanes, 12)))
+    for i in range(run.size // LANES * LANES, run.size):
+        acc = reduce(acc, {element}{scalars})
+    return acc
+
+
+@inner
+def fold(x, start, stop, lanes{scalars}):
+    """Folds x[start:stop], which holds at least one element."""
+    run = x[start:stop]
+    return fold_few(run{scalars}) if run.size < LONG else fold_many(run, lanes{scalars})
+
+
+@inner
+def fold_short(run, n, lanes{scalars}):
+    """lanes[lane] = the fold of run[lane * n : (lane + 1) * n].
+
+    An element waits for the one before it in its row; the rows do not wait for each other.
+    """
+    for lane in range(LANES):
+        i = np.uint64(lane * n)
+        lanes[lane] = {element}
+    k = 1
+    while k + 4 <= n:
+        for lane in range(LANES):
+            four = fold_four(run, np.uint64(lane * n + k), np.uint64(1){scalars})
+            lanes[lane] = combine(lanes[lane], four)
+        k += 4
+    for k in range(k, n):
+        for lane in range(LANES):
+            i = np.uint64(lane * n + k)
+            lanes[lane] = reduce(lanes[lane], {element}{scalars})
+'''
+
+SHORT_ROWS = """\
+    if n < LONG:
+        for row in range(0, out.size - LANES + 1, LANES):
+            fold_short(x[row * n : (row + LANES) * n], n, lanes{scalars})
+            for lane in range(LANES):
+                acc = lanes[lane]
+                out[row + lane] = {project}
+        for row in range(out.size // LANES * LANES, out.size):
+            acc = fold_few(x[row * n : (row + 1) * n]{scalars})
+            out[row] = {project}
+        return
+"""
+
+ROW = "fold(x, row * n, (row + 1) * n{scalars})"
+LONG_ROW = "fold_many(x[row * n : (row + 1) * n], lanes{scalars})"
+"""One row's fold: in general, and of at least LONG elements without an identity."""
+
+ROWS = '''\
+@entry
+def kernel(out, x, n{scalars}):
+    """out[row] = the fold of x[row * n : (row + 1) * n]."""
+{setup}{short_rows}    for row in range(out.size):
+        acc = {fold_row}
+        out[row] = {project}
+
+
+@entry
+def partial(part, start, stop, parts, x{scalars}):
+    """One thread's share of a full reduction."""
+{setup}    parts[part] = fold(x, start, stop{passed}{scalars})
+
+
+@entry
+def finish(out, parts, n):
+    """The partial results combined and projected."""
+    acc = parts[0]
+    for part in range(1, parts.size):
+        acc = combine(acc, parts[part])
+    out[0] = {project}
+'''
