@@ -244,10 +244,27 @@ NOT_GROWN: Mapping[str, str] = {
     "*conv*": "kernels would grow along",
     "mode": "which of equal numbers it names is not said",
     "*matrix_exp": "exponentials of large matrices overflow",
-    "*lu_solve": "random triangular matrices are singular to rounding",
+    **dict.fromkeys(("det", "linalg_det"), "gradients of large determinants overflow"),
+    **dict.fromkeys(
+        (
+            "triangular_solve",
+            "linalg_solve_triangular",
+            "cholesky_solve",
+            "cholesky_inverse",
+            "*lu_solve",
+        ),
+        "random triangular matrices are singular to rounding",
+    ),
+    **dict.fromkeys(
+        ("ormqr", "*householder_product"), "random columns are no reflections: products overflow"
+    ),
+    **dict.fromkeys(("bucketize*", "searchsorted*"), "a sequence that grows is not sorted"),
+    "nanquantile*": "which of equal numbers has the gradient is not said",
+    "sort-5": "the order of equal numbers is not said",
+    **dict.fromkeys(("index_copy", "index_put*"), "of places that repeat, any may win"),
     "pdist": "the distances of n points are n**2, each gradient n**3 operations",
 }
-"""Operator -> why its samples do not grow."""
+"""Operator, or operator and sample -> why samples do not grow."""
 MOST_ELEMENTS: Mapping[str, int] = {
     **dict.fromkeys(("*linalg_*", "*qr*", "svd", "lu*", "*det", "*inv*", "*chol*"), 40_000),
     "nuclear_norm*": 40_000,
@@ -264,9 +281,10 @@ def most_elements(operator: Operator, count: int) -> int:
     return min([count, *found])
 
 
-def may_grow(operator: Operator) -> bool:
-    """Whether the samples of an operator mean the same at a larger size."""
-    return not any(fnmatchcase(operator.name, pattern) for pattern in NOT_GROWN)
+def may_grow(case: Case) -> bool:
+    """Whether a sample means the same at a larger size."""
+    names = case.operator.name, f"{case.operator.name}-{case.label}"
+    return not any(fnmatchcase(name, pattern) for name in names for pattern in NOT_GROWN)
 
 
 NOT_REPEATED: Mapping[str, str] = {
@@ -274,6 +292,7 @@ NOT_REPEATED: Mapping[str, str] = {
         ("*linalg_*", "*qr*", "svd", "lu*", "*det", "*inv*", "cholesky*"), "a matrix of rank 1"
     ),
     "*_norm": "equal numbers have no variance: what is left are rounding errors",
+    "zero_": "memory that repeats is not written to",
 }
 """Operator -> why its rows must not all be the same."""
 

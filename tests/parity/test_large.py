@@ -179,7 +179,7 @@ STRIDED = [layout for name, layout in LAYOUTS.items() if name != "dense"]
 def sizeable() -> Iterator[tuple[Case, Growth | None]]:
     """All cases that grow, and in which ways; those that are large as they stand."""
     for case in small.GOOD:
-        grows = case.inputs and not case.is_empty and may_grow(case.operator)
+        grows = case.inputs and not case.is_empty and may_grow(case)
         if grows and not small.is_random(case.operator) and not has_gap(case, "value"):
             yield from ((case, growth) for growth in GROWTHS if chosen_sizes(case, growth))
     for operator in small.PUBLIC:

@@ -51,7 +51,7 @@ def large(operator: Operator, growth: Growth, dtype: str) -> Case:
     """The operator's first case at a larger size, that it computes."""
     case = first_case(operator)
     assert case is not None
-    if not case.inputs or not chosen_sizes(case, growth) or not may_grow(operator):
+    if not case.inputs or not chosen_sizes(case, growth) or not may_grow(case):
         pytest.skip("has no larger sample")
     shapes = [calls.values(each).shape for each in calls.results(OURS.arguments(case, dtype)())]
     growth = replace(growth, numel=most_elements(operator, growth.numel))
