@@ -8,13 +8,27 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime.kernels import threads
+import torchgen_out as torch
+from runtime.kernels import scratch, threads
 from runtime.kernels.cpu.convolution import columns as column_convolution
 from runtime.kernels.cpu.convolution import direct as direct_convolution
 from runtime.kernels.cpu.convolution import flat as flat_convolution
 from runtime.kernels.cpu.convolution import implicit as implicit_convolution
 from runtime.kernels.cpu.convolution import planes, sliding
 from runtime.kernels.cpu.convolution import products as convolution
+from tests.guarded_memory import guarded, guarded_copy
+
+LAYERS = [
+    ((64, 33, (17, 29)), (3, 3), {"padding": 1}),
+    ((33, 64, (17, 29)), (3, 3), {"padding": 1}),
+    ((64, 64, (9, 11)), (3, 3), {"padding": 2, "stride": 2}),
+    ((3, 7, (19, 23)), (5, 5), {"padding": 2}),
+    ((3, 32, (31, 33)), (7, 7), {"padding": 3, "stride": 2}),
+    ((48, 40, (13, 15)), (1, 1), {}),
+    ((16, 24, (21, 22)), (3, 5), {"dilation": 2}),
+    ((1, 6, (28, 28)), (5, 5), {}),
+]
+"""(channels, outputs, size), kernel, options: each goes its own way."""
 
 
 def reference(
@@ -264,3 +278,22 @@ def test_unfold_and_fold() -> None:
     back = np.empty_like(x)
     sliding.col2im(back, columns, (6, 5), *numbers)
     np.testing.assert_allclose((back * x).sum(), (columns * columns).sum())
+
+
+@pytest.mark.parametrize("at_end", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("number", range(len(LAYERS)))
+def test_nothing_outside_of_arrays_is_read(
+    monkeypatch: pytest.MonkeyPatch, number: int, dtype: str, at_end: bool
+) -> None:
+    """Working memory included: what a tile reads too much must be there."""
+    monkeypatch.setattr(scratch, "take", lambda name, shape, dtype: guarded(shape, dtype, at_end))
+    (channels, outputs, size), kernel, options = LAYERS[number]
+    rng = np.random.default_rng(5)
+    x = guarded_copy(rng.standard_normal((2, channels, *size)).astype(dtype), at_end)
+    w = guarded_copy(rng.standard_normal((outputs, channels, *kernel)).astype(dtype), at_end)
+    image, weight = (torch.from_numpy(each).requires_grad_() for each in (x, w))
+    forward = torch.nn.functional.conv2d(image, weight, **options)
+    forward.sum().backward()
+    back = torch.nn.functional.conv_transpose2d(forward.detach(), weight.detach(), **options)
+    assert back.isfinite().all() and image.grad.isfinite().all() and weight.grad.isfinite().all()

@@ -86,6 +86,7 @@ def multiply(part, first, last, y, x, planes, panels, bias, places, steps, targe
         while row < stop:
             n = min(block, stop - row)
             locate(rows, places, row - base * count, n, image_numel)
+            rows[n : n + ROWS] = rows[n - 1]  # the last tile reads there, too: steps may go back
             multiply_rows(y, seen, sums, rows, panels, bias, steps, targets, plan, row, n, count)
             row += n
 
