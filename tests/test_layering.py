@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 UPPER = (
     "nn", "optim", "data", "jit", "distributed", "multiprocessing", "tools", "serialization",
-    "quantized", "onnx", "testing",
+    "quantized", "onnx", "testing", "distributions",
 )  # fmt: skip
 FLOORS: dict[str, int] = {
     **{f"runtime.{name}": 8 for name in UPPER},
@@ -32,7 +32,7 @@ FLOORS: dict[str, int] = {
 
 FACADES = (
     "amp", "autograd", "cuda.amp", "nn", "optim", "utils", "serialization", "jit", "distributed",
-    "multiprocessing", "testing",
+    "multiprocessing", "testing", "distributions",
 )  # fmt: skip
 """Parts of torchgen_out that re-export floor 8: nothing below may need them."""
 

@@ -28,6 +28,26 @@ class Facade:
         return "torchgen_out." + self.path.removesuffix("/__init__.py").replace("/", ".")
 
 
+DISTRIBUTIONS = {
+    "bernoulli.py": "Coins.",
+    "categorical.py": "Categories by index.",
+    "cauchy.py": "Cauchy distributions.",
+    "constraint_registry.py": "Maps of unconstrained numbers onto sets.",
+    "constraints.py": "Sets of values.",
+    "distribution.py": "What every distribution is.",
+    "exp_family.py": "Exponential families.",
+    "exponential.py": "Exponential distributions.",
+    "independent.py": "Batches as events.",
+    "kl.py": "Kullback-Leibler divergences.",
+    "laplace.py": "Laplace distributions.",
+    "normal.py": "Normal distributions.",
+    "one_hot_categorical.py": "Categories as one-hot vectors.",
+    "transformed_distribution.py": "Functions of samples.",
+    "transforms.py": "Changes of variables.",
+    "uniform.py": "Uniform distributions.",
+}
+"""Modules of `torch.distributions`, each a module of `runtime.distributions`, and what it holds."""
+
 FACADES = (
     Facade("autograd/__init__.py", "runtime.autograd.namespace", "Gradients.", ("functional",)),
     Facade("autograd/functional.py", "runtime.autograd.functional", "Jacobians and Hessians."),
@@ -63,6 +83,19 @@ FACADES = (
     Facade("utils/data/dataset.py", "runtime.data.dataset", "Data sets."),
     Facade("utils/data/distributed.py", "runtime.data.distributed", "Samplers of replicas."),
     Facade("utils/data/sampler.py", "runtime.data.sampler", "Orders of visits."),
+    Facade(
+        "distributions/__init__.py",
+        "runtime.distributions",
+        "Distributions to sample from and to fit.",
+        (*(name.removesuffix(".py") for name in DISTRIBUTIONS), "utils"),
+    ),
+    *(
+        Facade(f"distributions/{name}", f"runtime.distributions.{name.removesuffix('.py')}", doc)
+        for name, doc in DISTRIBUTIONS.items()
+    ),
+    Facade(
+        "distributions/utils.py", "runtime.distributions.parameters", "What distributions share."
+    ),
     Facade("utils/checkpoint.py", "runtime.autograd.checkpoint", "Recomputing in backward."),
     Facade("utils/dlpack.py", "runtime.ops.dlpack", "Tensors of other libraries."),
     Facade("utils/hooks.py", "runtime.autograd.hooks", "Hooks that can be removed."),
@@ -94,8 +127,8 @@ FACADES = (
 )
 
 LAZY_MODULES = (
-    "amp", "autograd", "backends", "cpu", "cuda", "fft", "linalg", "multiprocessing", "nn",
-    "optim", "random", "serialization", "special", "testing", "utils",
+    "amp", "autograd", "backends", "cpu", "cuda", "distributions", "fft", "linalg",
+    "multiprocessing", "nn", "optim", "random", "serialization", "special", "testing", "utils",
 )  # fmt: skip
 """Submodules that load when they are first named: `import torchgen_out` needs none of them."""
 

@@ -44,6 +44,7 @@ _LAZY_MODULES = frozenset(
         "backends",
         "cpu",
         "cuda",
+        "distributions",
         "fft",
         "linalg",
         "multiprocessing",

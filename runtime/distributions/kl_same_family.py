@@ -1,0 +1,110 @@
+"""Divergences between two distributions of one family."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torchgen_out as torch
+from runtime.distributions.bernoulli import Bernoulli
+from runtime.distributions.categorical import Categorical
+from runtime.distributions.cauchy import Cauchy
+from runtime.distributions.exp_family import ExponentialFamily
+from runtime.distributions.exponential import Exponential
+from runtime.distributions.independent import Independent
+from runtime.distributions.kl import kl_divergence, register_kl
+from runtime.distributions.laplace import Laplace
+from runtime.distributions.normal import Normal
+from runtime.distributions.one_hot_categorical import OneHotCategorical
+from runtime.distributions.parameters import sum_rightmost
+from runtime.distributions.transformed_distribution import TransformedDistribution
+from runtime.distributions.uniform import Uniform
+from torchgen_out.nn import functional as F
+
+
+@register_kl(Bernoulli, Bernoulli)
+def _bernoulli(p: Any, q: Any) -> Any:
+    """An outcome that p never has adds 0; one that q alone never has, infinity."""
+    ones = p.probs * (F.softplus(-q.logits) - F.softplus(-p.logits))
+    ones = ones.masked_fill(q.probs == 0, float("inf")).masked_fill(p.probs == 0, 0)
+    zeros = (1 - p.probs) * (F.softplus(q.logits) - F.softplus(p.logits))
+    zeros = zeros.masked_fill(q.probs == 1, float("inf")).masked_fill(p.probs == 1, 0)
+    return ones + zeros
+
+
+@register_kl(Categorical, Categorical)
+def _categorical(p: Any, q: Any) -> Any:
+    terms = p.probs * (p.logits - q.logits)
+    impossible = (q.probs == 0).expand_as(terms)
+    terms = terms.masked_fill(impossible, float("inf"))
+    return terms.masked_fill((p.probs == 0).expand_as(terms), 0).sum(-1)
+
+
+@register_kl(OneHotCategorical, OneHotCategorical)
+def _one_hot_categorical(p: Any, q: Any) -> Any:
+    return _categorical(p._categorical, q._categorical)
+
+
+@register_kl(Cauchy, Cauchy)
+def _cauchy(p: Any, q: Any) -> Any:
+    apart = (p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)
+    return apart.log() - (4 * p.scale * q.scale).log()
+
+
+@register_kl(Exponential, Exponential)
+def _exponential(p: Any, q: Any) -> Any:
+    ratio = q.rate / p.rate
+    return -ratio.log() + ratio - 1
+
+
+@register_kl(Laplace, Laplace)
+def _laplace(p: Any, q: Any) -> Any:
+    ratio = p.scale / q.scale
+    distance = (p.loc - q.loc).abs()
+    return -ratio.log() + distance / q.scale + ratio * torch.exp(-distance / p.scale) - 1
+
+
+@register_kl(Normal, Normal)
+def _normal(p: Any, q: Any) -> Any:
+    ratio = (p.scale / q.scale).pow(2)
+    apart = ((p.loc - q.loc) / q.scale).pow(2)
+    return 0.5 * (ratio + apart - 1 - ratio.log())
+
+
+@register_kl(Uniform, Uniform)
+def _uniform(p: Any, q: Any) -> Any:
+    result = ((q.high - q.low) / (p.high - p.low)).log()
+    return result.masked_fill((q.low > p.low) | (q.high < p.high), float("inf"))
+
+
+@register_kl(ExponentialFamily, ExponentialFamily)
+def _exponential_family(p: Any, q: Any) -> Any:
+    """The Bregman divergence of the log normaliser, of any family that has one."""
+    if type(p) is not type(q):
+        raise NotImplementedError(
+            "The cross KL-divergence between different exponential families cannot be computed "
+            "using Bregman divergences"
+        )
+    theta, normalizer, slope = p._log_normalizer_and_slope()
+    other = q._natural_params
+    result = q._log_normalizer(*other) - normalizer
+    for a, b, g in zip(theta, other, slope, strict=True):
+        term = (b - a) * g
+        result = result - sum_rightmost(term, term.dim() - len(q.batch_shape))
+    return result
+
+
+@register_kl(Independent, Independent)
+def _independent(p: Any, q: Any) -> Any:
+    if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
+        raise NotImplementedError("KL of Independents that take different numbers of dims")
+    return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
+
+
+@register_kl(TransformedDistribution, TransformedDistribution)
+def _transformed(p: Any, q: Any) -> Any:
+    """A bijection that both share changes nothing."""
+    if p.transforms != q.transforms or p.event_shape != q.event_shape:
+        raise NotImplementedError("KL of TransformedDistributions of different transforms")
+    result = kl_divergence(p.base_dist, q.base_dist)
+    extra = len(p.event_shape) - len(p.base_dist.event_shape)
+    return sum_rightmost(result, extra) if extra > 0 else result
