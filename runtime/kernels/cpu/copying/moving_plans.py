@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.kernels.build import kernel
 from runtime.kernels.cpu.folding import folded_shape
 from runtime.kernels.cpu.planned import Operand, Plan, Planner
 from runtime.kernels.cpu.small import (
@@ -245,22 +246,25 @@ def cumsum_flat(start, stop, out, self, at, size, inner, zero):
 
     Four rows at a time: one sum waits for itself, four do not wait for each other.
     """
-    whole = stop - (stop - start) % 4
+    whole, count = stop - (stop - start) % 4, size * inner
     for line in range(start, whole, 4):
         a, b, c, d = zero, zero, zero, zero
-        pa = line // inner * size * inner + line % inner
-        pb = (line + 1) // inner * size * inner + (line + 1) % inner
-        pc = (line + 2) // inner * size * inner + (line + 2) % inner
-        pd = (line + 3) // inner * size * inner + (line + 3) % inner
-        ra, rb, rc, rd = self[at + pa :], self[at + pb :], self[at + pc :], self[at + pd :]
-        ta, tb, tc, td = out[pa:], out[pb:], out[pc:], out[pd:]
-        for j in range(0, size * inner, inner):
-            k = np.uint64(j)
-            a, b, c, d = a + ra[k], b + rb[k], c + rc[k], d + rd[k]
-            ta[k], tb[k], tc[k], td[k] = T(a), T(b), T(c), T(d)
+        pa, pb = first_place(line, size, inner), first_place(line + 1, size, inner)
+        pc, pd = first_place(line + 2, size, inner), first_place(line + 3, size, inner)
+        for j in range(0, count, inner):
+            ja, jb, jc, jd = pa + j, pb + j, pc + j, pd + j
+            a, b = a + self[np.uint64(at + ja)], b + self[np.uint64(at + jb)]
+            c, d = c + self[np.uint64(at + jc)], d + self[np.uint64(at + jd)]
+            out[np.uint64(ja)], out[np.uint64(jb)] = T(a), T(b)
+            out[np.uint64(jc)], out[np.uint64(jd)] = T(c), T(d)
     for line in range(whole, stop):
-        acc, first = zero, line // inner * size * inner + line % inner
-        row, target = self[at + first :], out[first:]
-        for j in range(0, size * inner, inner):
-            acc = acc + row[np.uint64(j)]
-            target[np.uint64(j)] = T(acc)
+        acc, first = zero, first_place(line, size, inner)
+        for place in range(first, first + count, inner):
+            acc = acc + self[np.uint64(at + place)]
+            out[np.uint64(place)] = T(acc)
+
+
+@kernel
+def first_place(line, size, inner):
+    """Where a line of a dense (outer, size, inner) begins. A division takes longer than a sum."""
+    return line * size if inner == 1 else line // inner * size * inner + line % inner
