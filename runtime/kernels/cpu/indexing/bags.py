@@ -58,30 +58,62 @@ def fold_bags(
 ):
     """Bag b has the rows indices[edges[b]:edges[b + 1]]; padding does not count."""
     for b in range(first, last):
-        row, size = out[b], 0
-        row[:] = T(0)
-        for k in range(edges[b], edges[b + 1]):
-            place = indices[k]
-            if place == padding_idx:
-                continue
-            source = weight[place]
-            if mode == MAX:
-                chosen = max_indices[b]
-                for i in range(row.size):
-                    is_greater = size == 0 or source[i] > row[i] or source[i] != source[i]
-                    row[i] = source[i] if is_greater else row[i]
-                    chosen[i] = place if is_greater else chosen[i]
-            elif factors.size:
-                factor = factors[k]
-                for i in range(row.size):
-                    row[i] += factor * source[i]
-            else:
-                for i in range(row.size):
-                    row[i] += source[i]
-            size += 1
+        start, stop = edges[b], edges[b + 1]
+        if mode == MAX:
+            row, chosen = out[b], max_indices[b]
+            size = keep_greatest(row, chosen, weight, indices[start:stop], padding_idx)
+        else:
+            size = add_rows(out, b, weight, indices, start, stop, factors, padding_idx)
         bag_sizes[b] = size
         if mode == MEAN and size > 0:
-            for i in range(row.size):
-                row[i] /= T(size)
-        if mode == MAX and size == 0:
-            max_indices[b] = -1
+            for i in range(out.shape[1]):
+                out[b, i] /= T(size)
+
+
+@typed
+def keep_greatest(row, chosen, weight, places, padding_idx):
+    """Each column's greatest element, and its row: -1 where there is none."""
+    row[:], size = T(0), 0
+    for k in range(places.size):
+        place = places[k]
+        if place == padding_idx:
+            continue
+        source = weight[place]
+        for i in range(row.size):
+            is_greater = size == 0 or source[i] > row[i] or source[i] != source[i]
+            row[i] = source[i] if is_greater else row[i]
+            chosen[i] = place if is_greater else chosen[i]
+        size += 1
+    if size == 0:
+        chosen[:] = -1
+    return size
+
+
+@typed
+def add_rows(out, bag, weight, indices, start, stop, factors, padding_idx):
+    """out[bag] = the sum of the bag's rows, times their factors if there are any.
+
+    Rows are not taken out, as that counts references; four at a time are added to what is stored.
+    """
+    b, width, size, k = np.uint64(bag), np.uint64(weight.shape[1]), 0, start
+    for i in range(width):
+        out[b, i] = T(0)
+    while k < stop:
+        p = np.uint64(indices[k])
+        if padding_idx < 0 and factors.size == 0 and k + 4 <= stop:
+            q, r, s = (
+                np.uint64(indices[k + 1]),
+                np.uint64(indices[k + 2]),
+                np.uint64(indices[k + 3]),
+            )
+            for i in range(width):
+                out[b, i] = out[b, i] + weight[p, i] + weight[q, i] + weight[r, i] + weight[s, i]
+            size += 4
+            k += 4
+            continue
+        if indices[k] != padding_idx:
+            for i in range(width):
+                out[b, i] += factors[k] * weight[p, i] if factors.size else weight[p, i]
+            size += 1
+        k += 1
+    return size
