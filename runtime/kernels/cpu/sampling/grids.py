@@ -252,19 +252,54 @@ def sample(first, last, out, x, grid, lengths, per_dim, mode, padding, align):
     count, taps = grid.shape[1], per_dim ** grid.shape[2]
     chunks = (count + CHUNK - 1) // CHUNK
     places, weights = np.empty((taps, CHUNK), np.int64), np.empty((taps, CHUNK), x.dtype)
-    slopes = np.empty((0, 0, 0), x.dtype)
+    slopes, sources = np.empty((0, 0, 0), x.dtype), np.empty((taps, CHUNK), np.uint64)
+    edges = np.empty(CHUNK, np.int64)
     for item in range(first, last):
         n, start = item // chunks, item % chunks * CHUNK
         end = min(start + CHUNK, count)
         points = grid[n, start:end]
         fill_taps(places, weights, slopes, points, lengths, per_dim, mode, padding, align)
+        listed = fill_sources(sources, edges, places, end - start)
         for c in range(x.shape[1]):
             plane, row = x[n, c], out[n, c, start:end]
-            row[:] = T(0)
-            for k in range(taps):
-                for i in range(row.size):
-                    place = places[k, i]
-                    row[i] += weights[k, i] * plane[place] if place >= 0 else T(0)
+            add_taps(row, plane, sources, weights)
+            for j in range(listed):
+                i, total = edges[j], T(0)
+                for k in range(taps):
+                    if places[k, i] >= 0:
+                        total += weights[k, i] * plane[sources[k, i]]
+                row[i] = total
+
+
+@typed
+def fill_sources(sources, edges, places, count):
+    """Where taps are read: 0 if outside. Returns how many points have such; edges lists them."""
+    edges[:], listed = 0, 0
+    for k in range(places.shape[0]):
+        for i in range(count):
+            edges[i] |= places[k, i]
+            sources[k, i] = np.uint64(max(places[k, i], 0))
+    for i in range(count):
+        is_outside = edges[i] < 0
+        edges[listed] = i
+        listed += is_outside
+    return listed
+
+
+@typed
+def add_taps(row, plane, sources, weights):
+    """row[i] = the sum of weights[k, i] * plane[sources[k, i]]; a choice for every tap costs more
+    than doing points at the edge again."""
+    row[:], taps = T(0), sources.shape[0]
+    for k in range(0, taps - 3, 4):
+        for i in range(row.size):
+            total = row[i]
+            for tap in range(k, k + 4):
+                total += weights[tap, i] * plane[sources[tap, i]]
+            row[i] = total
+    for k in range(taps // 4 * 4, taps):
+        for i in range(row.size):
+            row[i] += weights[k, i] * plane[sources[k, i]]
 
 
 @typed
