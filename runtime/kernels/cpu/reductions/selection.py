@@ -20,6 +20,8 @@ Array = Any
 
 LONGEST = 256
 """Elements of a row that are compared one by one; NumPy's search is faster beyond."""
+SIDE_BY_SIDE, SHORTEST = 8, 16
+"""How many rows go together, and from how many elements on that is faster."""
 
 
 def plan_best(is_greatest: bool) -> Planner:
@@ -75,7 +77,10 @@ def best_places(indices, self, is_greatest):
     if self.shape[2] > 1:
         best_columns(np.empty(indices.shape, self.dtype), indices, self, is_greatest)
         return
-    for o in range(self.shape[0]):
+    whole = self.shape[0] // SIDE_BY_SIDE * SIDE_BY_SIDE if self.shape[1] >= SHORTEST else 0
+    if whole:
+        best_side_by_side(indices, self, whole, is_greatest)
+    for o in range(whole, self.shape[0]):
         best, place = self[o, 0, 0], 0
         for j in range(1, self.shape[1]):
             value = self[o, j, 0]
@@ -83,6 +88,24 @@ def best_places(indices, self, is_greatest):
             better |= (value != value) & (best == best)
             best, place = (value, j) if better else (best, place)
         indices[o, 0] = place
+
+
+@kernel
+def best_side_by_side(indices, self, count, is_greatest):
+    """Of so many rows, a few at a time: in a row each comparison waits for the one before it."""
+    best, places = np.empty(SIDE_BY_SIDE, self.dtype), np.empty(SIDE_BY_SIDE, np.int64)
+    for o in range(0, count, SIDE_BY_SIDE):
+        for i in range(SIDE_BY_SIDE):
+            best[i], places[i] = self[o + i, 0, 0], 0
+        for j in range(1, self.shape[1]):
+            for i in range(SIDE_BY_SIDE):
+                value = self[np.uint64(o + i), np.uint64(j), 0]
+                better = value > best[i] if is_greatest else value < best[i]
+                better |= (value != value) & (best[i] == best[i])
+                best[i] = value if better else best[i]
+                places[i] = j if better else places[i]
+        for i in range(SIDE_BY_SIDE):
+            indices[o + i, 0] = places[i]
 
 
 @planned(plan_best(is_greatest=True))
