@@ -30,21 +30,39 @@ class Facade:
 
 DISTRIBUTIONS = {
     "bernoulli.py": "Coins.",
+    "binomial.py": "Binomial distributions.",
     "categorical.py": "Categories by index.",
     "cauchy.py": "Cauchy distributions.",
     "constraint_registry.py": "Maps of unconstrained numbers onto sets.",
     "constraints.py": "Sets of values.",
+    "continuous_bernoulli.py": "Continuous Bernoulli distributions.",
     "distribution.py": "What every distribution is.",
     "exp_family.py": "Exponential families.",
     "exponential.py": "Exponential distributions.",
+    "geometric.py": "Geometric distributions.",
+    "gumbel.py": "Gumbel distributions.",
+    "half_cauchy.py": "Half-Cauchy distributions.",
+    "half_normal.py": "Half-normal distributions.",
     "independent.py": "Batches as events.",
     "kl.py": "Kullback-Leibler divergences.",
+    "kumaraswamy.py": "Kumaraswamy distributions.",
     "laplace.py": "Laplace distributions.",
+    "log_normal.py": "Log-normal distributions.",
+    "logistic_normal.py": "Logistic normal distributions.",
+    "lowrank_multivariate_normal.py": "Low-rank multivariate normal distributions.",
+    "mixture_same_family.py": "Mixtures.",
+    "multinomial.py": "Multinomial distributions.",
+    "multivariate_normal.py": "Multivariate normal distributions.",
     "normal.py": "Normal distributions.",
     "one_hot_categorical.py": "Categories as one-hot vectors.",
+    "pareto.py": "Pareto distributions.",
+    "poisson.py": "Poisson distributions.",
+    "relaxed_bernoulli.py": "Relaxed coins.",
+    "relaxed_categorical.py": "Relaxed categories.",
     "transformed_distribution.py": "Functions of samples.",
     "transforms.py": "Changes of variables.",
     "uniform.py": "Uniform distributions.",
+    "weibull.py": "Weibull distributions.",
 }
 """Modules of `torch.distributions`, each a module of `runtime.distributions`, and what it holds."""
 
@@ -87,7 +105,7 @@ FACADES = (
         "distributions/__init__.py",
         "runtime.distributions",
         "Distributions to sample from and to fit.",
-        (*(name.removesuffix(".py") for name in DISTRIBUTIONS), "utils"),
+        tuple(sorted([*(name.removesuffix(".py") for name in DISTRIBUTIONS), "utils"])),
     ),
     *(
         Facade(f"distributions/{name}", f"runtime.distributions.{name.removesuffix('.py')}", doc)

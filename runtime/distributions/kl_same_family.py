@@ -6,16 +6,23 @@ from typing import Any
 
 import torchgen_out as torch
 from runtime.distributions.bernoulli import Bernoulli
+from runtime.distributions.binomial import Binomial
 from runtime.distributions.categorical import Categorical
 from runtime.distributions.cauchy import Cauchy
+from runtime.distributions.continuous_bernoulli import ContinuousBernoulli
 from runtime.distributions.exp_family import ExponentialFamily
 from runtime.distributions.exponential import Exponential
+from runtime.distributions.geometric import Geometric
+from runtime.distributions.gumbel import Gumbel
+from runtime.distributions.half_normal import HalfNormal
 from runtime.distributions.independent import Independent
 from runtime.distributions.kl import kl_divergence, register_kl
 from runtime.distributions.laplace import Laplace
 from runtime.distributions.normal import Normal
 from runtime.distributions.one_hot_categorical import OneHotCategorical
-from runtime.distributions.parameters import sum_rightmost
+from runtime.distributions.parameters import EULER_CONSTANT, sum_rightmost
+from runtime.distributions.pareto import Pareto
+from runtime.distributions.poisson import Poisson
 from runtime.distributions.transformed_distribution import TransformedDistribution
 from runtime.distributions.uniform import Uniform
 from torchgen_out.nn import functional as F
@@ -48,6 +55,52 @@ def _one_hot_categorical(p: Any, q: Any) -> Any:
 def _cauchy(p: Any, q: Any) -> Any:
     apart = (p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)
     return apart.log() - (4 * p.scale * q.scale).log()
+
+
+@register_kl(Binomial, Binomial)
+def _binomial(p: Any, q: Any) -> Any:
+    """Of the same number of trials; infinite where p has more, as yet unknown where fewer."""
+    if (p.total_count < q.total_count).any():
+        raise NotImplementedError("KL between Binomials where q.total_count > p.total_count")
+    gain = p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p()
+    result = p.total_count * gain
+    return result.masked_fill(p.total_count > q.total_count, float("inf"))
+
+
+@register_kl(ContinuousBernoulli, ContinuousBernoulli)
+def _continuous_bernoulli(p: Any, q: Any) -> Any:
+    slope = p.mean * (p.logits - q.logits)
+    norms = p._log_norm() - q._log_norm()
+    return slope + norms + torch.log1p(-p.probs) - torch.log1p(-q.probs)
+
+
+@register_kl(Geometric, Geometric)
+def _geometric(p: Any, q: Any) -> Any:
+    return -p.entropy() - torch.log1p(-q.probs) / p.probs - q.logits
+
+
+@register_kl(Gumbel, Gumbel)
+def _gumbel(p: Any, q: Any) -> Any:
+    ratio, apart = p.scale / q.scale, (p.loc - q.loc) / q.scale
+    tail = torch.exp(-apart + torch.lgamma(1 + ratio))
+    return apart + tail - ratio.log() + ratio * EULER_CONSTANT - (1 + EULER_CONSTANT)
+
+
+@register_kl(HalfNormal, HalfNormal)
+def _half_normal(p: Any, q: Any) -> Any:
+    return _normal(p.base_dist, q.base_dist)
+
+
+@register_kl(Pareto, Pareto)
+def _pareto(p: Any, q: Any) -> Any:
+    ratio = q.alpha / p.alpha
+    result = q.alpha * (p.scale / q.scale).log() - ratio.log() + ratio - 1
+    return result.masked_fill(p.support.lower_bound < q.support.lower_bound, float("inf"))
+
+
+@register_kl(Poisson, Poisson)
+def _poisson(p: Any, q: Any) -> Any:
+    return p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
 
 
 @register_kl(Exponential, Exponential)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,16 @@ SMALL = [0.7, 1.5, 2.25]
 PROBS = [[0.1, 0.45, 0.8], [0.3, 0.65, 0.95]]
 WEIGHTS = [[0.2, 0.5, 0.3], [0.6, 0.15, 0.25]]
 LOGITS = [[0.5, -1.0, 1.5], [0.0, 2.0, -0.75]]
+FACTOR = [[1.5, 0.0, 0.0], [0.5, 0.75, 0.0], [-1.0, 0.25, 2.0]]
+COLUMNS = [[1.0, 0.5], [-0.75, 0.25], [0.5, 2.0]]
 
 Make = Callable[[Any, Any], Any]
+
+
+def gram(factor: Any) -> Any:
+    """A positive definite matrix, which stays symmetric whatever is changed."""
+    return factor @ factor.mT
+
 
 CASES: dict[str, Make] = {
     "normal": lambda d, v: d.Normal(v(LOC), v(POSITIVE)),
@@ -37,6 +46,39 @@ CASES: dict[str, Make] = {
     "exponential": lambda d, v: d.Exponential(v(POSITIVE)),
     "laplace": lambda d, v: d.Laplace(v(LOC), v(POSITIVE)),
     "cauchy": lambda d, v: d.Cauchy(v(LOC), v(POSITIVE)),
+    "gumbel": lambda d, v: d.Gumbel(v(LOC), v(POSITIVE)),
+    "half_normal": lambda d, v: d.HalfNormal(v(POSITIVE)),
+    "half_cauchy": lambda d, v: d.HalfCauchy(v(POSITIVE)),
+    "log_normal": lambda d, v: d.LogNormal(v(LOC), v(SMALL)),
+    "logistic_normal": lambda d, v: d.LogisticNormal(v(LOC), v(POSITIVE)),
+    "pareto": lambda d, v: d.Pareto(v(SMALL), v([[0.5, 1.75, 3.25], [2.5, 5.0, 4.0]])),
+    "weibull": lambda d, v: d.Weibull(v(SMALL), v(POSITIVE)),
+    "kumaraswamy": lambda d, v: d.Kumaraswamy(v(POSITIVE), v(SMALL)),
+    "poisson": lambda d, v: d.Poisson(v(POSITIVE)),
+    "geometric": lambda d, v: d.Geometric(v(PROBS)),
+    "geometric_of_logits": lambda d, v: d.Geometric(logits=v(LOGITS)),
+    "binomial": lambda d, v: d.Binomial(5, v(PROBS)),
+    "binomial_of_logits": lambda d, v: d.Binomial(5, logits=v(LOGITS)),
+    "multinomial": lambda d, v: d.Multinomial(6, v(WEIGHTS)),
+    "multinomial_of_logits": lambda d, v: d.Multinomial(6, logits=v(LOGITS)),
+    "of_covariance": lambda d, v: d.MultivariateNormal(v(LOC), gram(v(FACTOR))),
+    "of_precision": lambda d, v: d.MultivariateNormal(v(LOC), precision_matrix=gram(v(FACTOR))),
+    "of_factor": lambda d, v: d.MultivariateNormal(v(LOC), scale_tril=v([FACTOR] * 2).tril()),
+    "low_rank": lambda d, v: d.LowRankMultivariateNormal(v(LOC), v(COLUMNS), v(SMALL)),
+    "relaxed_bernoulli": lambda d, v: d.RelaxedBernoulli(v(0.75), v(PROBS)),
+    "relaxed_bernoulli_of_logits": lambda d, v: d.RelaxedBernoulli(v(0.75), logits=v(LOGITS)),
+    "relaxed_one_hot": lambda d, v: d.RelaxedOneHotCategorical(v(0.75), v(WEIGHTS)),
+    "relaxed_one_hot_of_logits": lambda d, v: d.RelaxedOneHotCategorical(v(0.75), logits=v(LOGITS)),
+    "continuous_bernoulli": lambda d, v: d.ContinuousBernoulli(
+        v([[0.1, 0.5, 0.8], [0.4995, 0.65, 0.95]])
+    ),
+    "continuous_bernoulli_of_logits": lambda d, v: d.ContinuousBernoulli(logits=v(LOGITS)),
+    "mixture": lambda d, v: d.MixtureSameFamily(
+        d.Categorical(v(WEIGHTS)), d.Normal(v(LOC), v(POSITIVE))
+    ),
+    "mixture_of_vectors": lambda d, v: d.MixtureSameFamily(
+        d.Categorical(v(WEIGHTS[0])), d.MultivariateNormal(v([LOC[0]] * 3), gram(v(FACTOR)))
+    ),
     "independent": lambda d, v: d.Independent(d.Normal(v(LOC), v(POSITIVE)), 1),
     "transformed": lambda d, v: d.TransformedDistribution(
         d.Normal(v(LOC), v(POSITIVE)), [d.AffineTransform(v(0.5), v(-0.25)), d.TanhTransform()]
@@ -64,6 +106,12 @@ class Made:
     def tensor(self, array: np.ndarray) -> Any:
         """An array as a tensor of the library."""
         return self.library.tensor(array)
+
+
+@cache
+def made_once(name: str, library: Any) -> Any:
+    """A distribution that no test changes."""
+    return Made(name, library).distribution
 
 
 def both(name: str) -> tuple[Made, Made]:
