@@ -75,35 +75,37 @@ def _divide(out: Array, counts: Array) -> None:
 @kernel
 def _copy(out, index, values):
     for n in range(index.size):
-        out[index[n]] = values[n]
+        out[np.uint64(index[n])] = values[n]
 
 
 @kernel
 def _add(out, index, values):
     for n in range(index.size):
-        out[index[n]] += values[n]
+        out[np.uint64(index[n])] += values[n]
 
 
 @kernel
 def _multiply(out, index, values):
     for n in range(index.size):
-        out[index[n]] *= values[n]
+        out[np.uint64(index[n])] *= values[n]
 
 
 @kernel
 def _maximum(out, index, values):
     """NaN wins."""
     for n in range(index.size):
-        value, old = values[n], out[index[n]]
-        out[index[n]] = value if (value > old) | (value != value) else old
+        place = np.uint64(index[n])
+        value, old = values[n], out[place]
+        out[place] = value if (value > old) | (value != value) else old
 
 
 @kernel
 def _minimum(out, index, values):
     """NaN wins."""
     for n in range(index.size):
-        value, old = values[n], out[index[n]]
-        out[index[n]] = value if (value < old) | (value != value) else old
+        place = np.uint64(index[n])
+        value, old = values[n], out[place]
+        out[place] = value if (value < old) | (value != value) else old
 
 
 _COMBINE = {

@@ -165,6 +165,12 @@ def _flat_places(flat, index, size):
     outer, count, inner = index.shape
     fine = True
     for o in range(outer):
+        if inner == 1:
+            for j in range(count):
+                k = index[o, j, 0]
+                fine &= np.uint64(k) < np.uint64(size)
+                flat[o, j, 0] = o * size + k
+            continue
         for j in range(count):
             for i in range(inner):
                 k = index[o, j, i]
