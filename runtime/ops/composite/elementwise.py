@@ -197,8 +197,8 @@ def glu(self: Any, dim: int = -1) -> Any:
     size = self._sizes[dim]
     if size % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {size}")
-    half = size // 2
-    return ops._gated(self.narrow(dim, 0, half), self.narrow(dim, half, half))
+    halves = size // 2, size // 2
+    return ops._gated(*self.split_with_sizes(halves, dim))
 
 
 def gelu(self: Any, approximate: str = "none") -> Any:
