@@ -118,7 +118,10 @@ def _plan_select(out: Operand, self: Operand, shape: tuple[int, int, int], count
 
 @typed
 def select_flat(start, stop, out, self, index, at, at_index, count, size, inner):
-    """out[o, j] = self[o, index[j]], rows or lines start to stop; False for a place outside."""
+    """out[o, j] = self[o, index[j]], rows or lines start to stop; False for a place outside.
+
+    Lines are not taken out: views count references.
+    """
     for j in range(count):
         if index[at_index + j] < 0 or index[at_index + j] >= size:
             return False
@@ -129,12 +132,15 @@ def select_flat(start, stop, out, self, index, at, at_index, count, size, inner)
             for j in range(count):
                 target[j] = row[np.uint64(slots[j])]
         return True
+    o, j = divmod(start, count)
     for line in range(start, stop):
-        o, j = divmod(line, count)
-        first = at + (o * size + index[at_index + j]) * inner
-        target, source = out[line * inner : (line + 1) * inner], self[first : first + inner]
-        for i in range(inner):
-            target[i] = source[i]
+        target = np.uint64(line * inner)
+        source = np.uint64(at + (o * size + index[np.uint64(at_index + j)]) * inner)
+        for i in range(np.uint64(inner)):
+            out[target + i] = self[source + i]
+        j += 1
+        if j == count:
+            o, j = o + 1, 0
     return True
 
 
