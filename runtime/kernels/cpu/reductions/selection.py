@@ -19,7 +19,9 @@ Array = Any
 
 
 LONGEST = 256
-"""Elements of a row that are compared one by one; NumPy's search is faster beyond."""
+"""Elements of a row that a plan compares one by one; NumPy's search is faster beyond."""
+SEARCHED = 48
+"""From how many elements on a row of a large array is searched by NumPy."""
 SIDE_BY_SIDE, SHORTEST = 8, 16
 """How many rows go together, and from how many elements on that is faster."""
 
@@ -123,16 +125,21 @@ def argmin(out: Array, self: Array, dim: int | None = None, keepdim: bool = Fals
 def _arg(out: Array, self: Array, dim: int | None, search: Any, is_greatest: bool) -> None:
     if dim is None or self.ndim == 0:
         out[...] = search(self)
-    elif is_last(self, dim) and (self.shape[-1] > LONGEST or self.dtype not in DTYPES):
-        out[...] = search(self, axis=dim).reshape(out.shape)
     elif is_last(self, dim):
-        rows, buffer = rows_of(self), buffer_of(out)
-        arrays = buffer.reshape(-1, 1), rows[:, :, None]
-        threads.run_items(best_places, arrays, len(rows), is_greatest, work=rows.size)
-        settle(out, buffer)
+        out[...] = _places_in_rows(rows_of(self), search, is_greatest).reshape(out.shape)
     else:
         values = np.empty(out.shape, self.dtype)
         _select_columns(values, out, self, dim, is_greatest)
+
+
+def _places_in_rows(rows: Array, search: Any, is_greatest: bool) -> Array:
+    """The first place of the greatest or smallest of each row."""
+    if rows.shape[1] >= SEARCHED or rows.dtype not in DTYPES:
+        return search(rows, axis=1)
+    places = np.empty(len(rows), np.int64)
+    arrays = places.reshape(-1, 1), rows[:, :, None]
+    threads.run_items(best_places, arrays, len(rows), is_greatest, work=rows.size)
+    return places
 
 
 @planned(plan_best(is_greatest=True))
@@ -156,7 +163,7 @@ def _value_and_index(
         values[...], indices[...] = self, 0
     elif is_last(self, dim):
         rows = rows_of(self)
-        places = search(rows, axis=1)
+        places = _places_in_rows(rows, search, is_greatest)
         found = np.empty(places.size, self.dtype)
         _pick(found, rows, places)
         indices[...] = places.reshape(indices.shape)
