@@ -7,9 +7,11 @@ from typing import Any
 
 import torchgen_out as torch
 from runtime.distributions.bernoulli import Bernoulli
+from runtime.distributions.beta import Beta
 from runtime.distributions.binomial import Binomial
 from runtime.distributions.continuous_bernoulli import ContinuousBernoulli
 from runtime.distributions.exponential import Exponential
+from runtime.distributions.gamma import Gamma
 from runtime.distributions.gumbel import Gumbel
 from runtime.distributions.kl import register_kl
 from runtime.distributions.laplace import Laplace
@@ -27,12 +29,14 @@ def _infinite(p: Any, q: Any) -> Any:
 
 
 OUTSIDE = {
+    Beta: (Pareto,),
     ContinuousBernoulli: (Pareto,),
-    Exponential: (ContinuousBernoulli, Pareto, Uniform),
-    Gumbel: (ContinuousBernoulli, Exponential, Pareto, Uniform),
-    Laplace: (ContinuousBernoulli, Exponential, Pareto, Uniform),
-    Normal: (ContinuousBernoulli, Exponential, Pareto, Uniform),
-    Pareto: (ContinuousBernoulli, Uniform),
+    Exponential: (Beta, ContinuousBernoulli, Pareto, Uniform),
+    Gamma: (Beta, ContinuousBernoulli, Pareto, Uniform),
+    Gumbel: (Beta, ContinuousBernoulli, Exponential, Gamma, Pareto, Uniform),
+    Laplace: (Beta, ContinuousBernoulli, Exponential, Gamma, Pareto, Uniform),
+    Normal: (Beta, ContinuousBernoulli, Exponential, Gamma, Pareto, Uniform),
+    Pareto: (Beta, ContinuousBernoulli, Uniform),
     Poisson: (Bernoulli, Binomial),
 }
 """Families with mass outside of others, whatever the parameters."""
@@ -42,8 +46,10 @@ for _p, _others in OUTSIDE.items():
         register_kl(_p, _q)(_infinite)
 
 
+@register_kl(Beta, Normal)
 @register_kl(ContinuousBernoulli, Normal)
 @register_kl(Exponential, Normal)
+@register_kl(Gamma, Normal)
 @register_kl(Gumbel, Normal)
 @register_kl(Laplace, Normal)
 @register_kl(Pareto, Normal)
@@ -53,7 +59,9 @@ def _to_normal(p: Any, q: Any) -> Any:
     return 0.5 * (square + math.log(2 * math.pi)) + q.scale.log() - p.entropy()
 
 
+@register_kl(Beta, Exponential)
 @register_kl(ContinuousBernoulli, Exponential)
+@register_kl(Gamma, Exponential)
 @register_kl(Pareto, Exponential)
 def _to_exponential(p: Any, q: Any) -> Any:
     return q.rate * p.mean - q.rate.log() - p.entropy()

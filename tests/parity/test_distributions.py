@@ -172,6 +172,12 @@ REFERENCES: dict[str, Callable[[list[Any]], Any]] = {
     "half_cauchy": lambda p: stats.halfcauchy(scale=p[0]),
     "log_normal": lambda p: stats.lognorm(p[1], scale=np.exp(p[0])),
     "pareto": lambda p: stats.pareto(p[1], scale=p[0]),
+    "gamma": lambda p: stats.gamma(p[0], scale=1 / p[1]),
+    "chi2": lambda p: stats.chi2(p[0]),
+    "inverse_gamma": lambda p: stats.invgamma(p[0], scale=p[1]),
+    "beta": lambda p: stats.beta(p[0], p[1]),
+    "student_t": lambda p: stats.t(p[0], p[1], p[2]),
+    "f": lambda p: stats.f(p[0], p[1]),
     "weibull": lambda p: stats.weibull_min(p[1], scale=p[0]),
 }
 """SciPy's distribution of the parameters."""
@@ -210,7 +216,7 @@ REPARAMETRIZED = [
     for name in CASES
     if Made(name, torch).distribution.has_rsample and name != "straight_through"
 ]
-IMPLICIT: tuple[str, ...] = ()
+IMPLICIT = ("gamma", "chi2", "inverse_gamma", "beta", "dirichlet", "student_t", "f")
 """Those whose sampler rejects: a step of a parameter may change what is drawn."""
 
 
@@ -241,6 +247,21 @@ def test_gradients_of_samples(name: str) -> None:
                 flat[i] -= step
             numerical = (ends[0] - ends[1]) / 2e-6
             assert slope.reshape(-1)[i].item() == pytest.approx(numerical, rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("concentration", [0.05, 0.7, 1.0, 3.5, 40.0, 2000.0])
+def test_gradients_of_gamma_samples(concentration: float) -> None:
+    """A step of the concentration moves a sample along SciPy's quantiles."""
+    t.manual_seed(2)
+    a = t.full((50,), concentration, dtype=t.float64, requires_grad=True)
+    drawn = t.distributions.Gamma(a, t.ones((), dtype=t.float64)).rsample()
+    drawn.sum().backward()
+    x, h = drawn.detach().numpy(), 1e-5 * concentration
+    is_low = x < concentration
+    low, high = stats.gamma(concentration - h), stats.gamma(concentration + h)
+    place = np.where(is_low, stats.gamma.cdf(x, concentration), stats.gamma.sf(x, concentration))
+    ends = [np.where(is_low, each.ppf(place), each.isf(place)) for each in (low, high)]
+    np.testing.assert_allclose(a.grad.numpy(), (ends[1] - ends[0]) / (2 * h), rtol=1e-4)
 
 
 def test_straight_through_gradient_is_that_of_the_probabilities() -> None:
