@@ -1,5 +1,7 @@
 """Combining values into flat places, where a place may be named several times."""
 
+# ruff: noqa: F821 - T is a name of the compiled text.
+
 from __future__ import annotations
 
 from typing import Any
@@ -46,7 +48,9 @@ def combine(out: Array, index: Array, values: Array, reduce: str, include_self: 
         out, values = out.view(np.uint8), values.view(np.uint8)
         reduce = {"sum": "amax", "mean": "amax", "prod": "amin"}.get(reduce, reduce)
     _COMBINE[reduce](out, index, values)
-    if reduce == "mean":
+    if reduce == "mean" and out.dtype.name in ("float32", "float64"):
+        average(out, index, include_self)
+    elif reduce == "mean":
         counts = np.bincount(index, minlength=out.size)
         _divide(out, np.maximum(counts + include_self, 1))
 
@@ -62,6 +66,18 @@ def _identity(reduce: str, dtype: Any) -> Any:
     if dtype == np.bool_:
         return not lowest
     return np.iinfo(dtype).min if lowest else np.iinfo(dtype).max
+
+
+@typed
+def average(out, index, include_self):
+    """Divide sums by the numbers of their terms, in float64."""
+    counts = np.zeros(out.size, np.int64)
+    if include_self:
+        counts[:] = 1
+    for n in range(index.size):
+        counts[np.uint64(index[n])] += 1
+    for i in range(out.size):
+        out[i] = T(np.float64(out[i]) / np.float64(max(counts[i], 1)))
 
 
 def _divide(out: Array, counts: Array) -> None:
