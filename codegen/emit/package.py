@@ -53,6 +53,7 @@ DISTRIBUTIONS = {
     "kl.py": "Kullback-Leibler divergences.",
     "kumaraswamy.py": "Kumaraswamy distributions.",
     "laplace.py": "Laplace distributions.",
+    "lkj_cholesky.py": "LKJ distributions.",
     "log_normal.py": "Log-normal distributions.",
     "logistic_normal.py": "Logistic normal distributions.",
     "lowrank_multivariate_normal.py": "Low-rank multivariate normal distributions.",
@@ -70,6 +71,7 @@ DISTRIBUTIONS = {
     "transformed_distribution.py": "Functions of samples.",
     "transforms.py": "Changes of variables.",
     "uniform.py": "Uniform distributions.",
+    "von_mises.py": "Von Mises distributions.",
     "weibull.py": "Weibull distributions.",
 }
 """Modules of `torch.distributions`, each a module of `runtime.distributions`, and what it holds."""

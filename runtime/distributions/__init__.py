@@ -24,6 +24,7 @@ from runtime.distributions.inverse_gamma import InverseGamma
 from runtime.distributions.kl import kl_divergence, register_kl
 from runtime.distributions.kumaraswamy import Kumaraswamy
 from runtime.distributions.laplace import Laplace
+from runtime.distributions.lkj_cholesky import LKJCholesky
 from runtime.distributions.log_normal import LogNormal
 from runtime.distributions.logistic_normal import LogisticNormal
 from runtime.distributions.lowrank_multivariate_normal import LowRankMultivariateNormal
@@ -45,6 +46,7 @@ from runtime.distributions.transformed_distribution import TransformedDistributi
 from runtime.distributions.transforms import *  # noqa: F403
 from runtime.distributions.transforms import __all__ as _transforms
 from runtime.distributions.uniform import Uniform
+from runtime.distributions.von_mises import VonMises
 from runtime.distributions.weibull import Weibull
 
 __all__ = [
@@ -68,6 +70,7 @@ __all__ = [
     "Independent",
     "InverseGamma",
     "Kumaraswamy",
+    "LKJCholesky",
     "Laplace",
     "LogNormal",
     "LogisticNormal",
@@ -86,6 +89,7 @@ __all__ = [
     "StudentT",
     "TransformedDistribution",
     "Uniform",
+    "VonMises",
     "Weibull",
     "biject_to",
     "kl_divergence",

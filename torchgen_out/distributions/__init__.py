@@ -29,6 +29,7 @@ from torchgen_out.distributions import (  # noqa: F401
     kl,
     kumaraswamy,
     laplace,
+    lkj_cholesky,
     log_normal,
     logistic_normal,
     lowrank_multivariate_normal,
@@ -47,5 +48,6 @@ from torchgen_out.distributions import (  # noqa: F401
     transforms,
     uniform,
     utils,
+    von_mises,
     weibull,
 )
