@@ -73,6 +73,7 @@ DISTRIBUTIONS = {
     "uniform.py": "Uniform distributions.",
     "von_mises.py": "Von Mises distributions.",
     "weibull.py": "Weibull distributions.",
+    "wishart.py": "Wishart distributions.",
 }
 """Modules of `torch.distributions`, each a module of `runtime.distributions`, and what it holds."""
 

@@ -48,6 +48,7 @@ from runtime.distributions.transforms import __all__ as _transforms
 from runtime.distributions.uniform import Uniform
 from runtime.distributions.von_mises import VonMises
 from runtime.distributions.weibull import Weibull
+from runtime.distributions.wishart import Wishart
 
 __all__ = [
     "Bernoulli",
@@ -91,6 +92,7 @@ __all__ = [
     "Uniform",
     "VonMises",
     "Weibull",
+    "Wishart",
     "biject_to",
     "kl_divergence",
     "register_kl",

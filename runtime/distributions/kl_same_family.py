@@ -139,10 +139,11 @@ def _exponential_family(p: Any, q: Any) -> Any:
         )
     theta, normalizer, slope = p._log_normalizer_and_slope()
     other = q._natural_params
+    batch_ndim = max(len(p.batch_shape), len(q.batch_shape))
     result = q._log_normalizer(*other) - normalizer
     for a, b, g in zip(theta, other, slope, strict=True):
         term = (b - a) * g
-        result = result - sum_rightmost(term, term.dim() - len(q.batch_shape))
+        result = result - sum_rightmost(term, term.dim() - batch_ndim)
     return result
 
 

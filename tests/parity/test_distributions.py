@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from scipy import stats
+from scipy import special, stats
 
 import torchgen_out as t
 from tests.parity.distribution_cases import CASES, Made, both, made_once
@@ -132,6 +132,8 @@ def test_divergences(name: str) -> None:
     for other in CASES:
         if {name, other} & UNIFORM and {name, other} & CONTINUOUS_BERNOULLI:
             continue
+        if name.startswith("wishart") and other.startswith("wishart"):
+            continue
         results = []
         for library in (t, torch):
             p, q = made_once(name, library), made_once(other, library)
@@ -159,6 +161,21 @@ def test_divergences_of_distributions_on_one_interval() -> None:
         assert d.kl_divergence(p, q).item() == pytest.approx(integral, rel=1e-5)
     assert d.kl_divergence(coin, d.Uniform(0.1, 1.0)).item() == float("inf")
     assert d.kl_divergence(d.Uniform(-0.1, 1.0), coin).item() == float("inf")
+
+
+def test_divergence_of_wishart_distributions() -> None:
+    """PyTorch's sums over the batch: against -H(p) - E[log q], which is linear in X and log|X|."""
+    p, q = made_once("wishart", t), made_once("wishart_of_precision", t)
+    found = t.distributions.kl_divergence(p, q).detach().numpy()
+    scale, other = (each.covariance_matrix.detach().numpy() for each in (p, q))
+    for i, df in enumerate((4.5, 6.0)):
+        own = stats.wishart(df, scale[i])
+        log_det = special.digamma((df - np.arange(3)) / 2).sum() + 3 * np.log(2)
+        log_det += np.linalg.slogdet(scale[i])[1]
+        at_unit = stats.wishart(4.5, other).logpdf(np.eye(3)) + 0.5 * np.trace(np.linalg.inv(other))
+        slope = np.trace(np.linalg.solve(other, df * scale[i]))
+        expected = -own.entropy() - (at_unit + 0.5 * (4.5 - 4) * log_det - 0.5 * slope)
+        assert found[i] == pytest.approx(expected, rel=1e-8)
 
 
 REFERENCES: dict[str, Callable[[list[Any]], Any]] = {
@@ -216,7 +233,10 @@ REPARAMETRIZED = [
     for name in CASES
     if Made(name, torch).distribution.has_rsample and name != "straight_through"
 ]
-IMPLICIT = ("gamma", "chi2", "inverse_gamma", "beta", "dirichlet", "student_t", "f")
+IMPLICIT = (
+    "gamma", "chi2", "inverse_gamma", "beta", "dirichlet", "student_t", "f", "wishart",
+    "wishart_of_precision", "wishart_of_factor",
+)  # fmt: skip
 """Those whose sampler rejects: a step of a parameter may change what is drawn."""
 
 

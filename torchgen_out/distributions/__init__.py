@@ -50,4 +50,5 @@ from torchgen_out.distributions import (  # noqa: F401
     utils,
     von_mises,
     weibull,
+    wishart,
 )
