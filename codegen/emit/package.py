@@ -44,6 +44,7 @@ DISTRIBUTIONS = {
     "exponential.py": "Exponential distributions.",
     "fishersnedecor.py": "F distributions.",
     "gamma.py": "Gamma distributions.",
+    "generalized_pareto.py": "Generalized Pareto distributions.",
     "geometric.py": "Geometric distributions.",
     "gumbel.py": "Gumbel distributions.",
     "half_cauchy.py": "Half-Cauchy distributions.",

@@ -15,6 +15,7 @@ from runtime.distributions.exp_family import ExponentialFamily
 from runtime.distributions.exponential import Exponential
 from runtime.distributions.fishersnedecor import FisherSnedecor
 from runtime.distributions.gamma import Gamma
+from runtime.distributions.generalized_pareto import GeneralizedPareto
 from runtime.distributions.geometric import Geometric
 from runtime.distributions.gumbel import Gumbel
 from runtime.distributions.half_cauchy import HalfCauchy
@@ -64,6 +65,7 @@ __all__ = [
     "ExponentialFamily",
     "FisherSnedecor",
     "Gamma",
+    "GeneralizedPareto",
     "Geometric",
     "Gumbel",
     "HalfCauchy",

@@ -20,6 +20,7 @@ from torchgen_out.distributions import (  # noqa: F401
     exponential,
     fishersnedecor,
     gamma,
+    generalized_pareto,
     geometric,
     gumbel,
     half_cauchy,
