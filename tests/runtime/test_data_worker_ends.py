@@ -113,6 +113,7 @@ def test_an_epoch_that_is_left_early() -> None:
 
 HEAD = """
 import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 import torchgen_out as torch
 from torchgen_out.utils.data import DataLoader, Dataset
 
