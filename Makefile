@@ -15,7 +15,7 @@ test: $(VENV)/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(PYTEST_ARGS)
 
 test-cuda: $(VENV)/test-cuda
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests/cuda

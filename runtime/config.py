@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 VERSION = "0.1.0"
-"""Of the library: `torch.__version__`, and the package's."""
+"""The library's own; `torch.__version__` names the PyTorch that it stands in for."""
 
 
 def env_text(name: str) -> str:
@@ -28,13 +28,16 @@ def env_int(name: str, default: int) -> int:
         raise ValueError(f"environment variable {name}: expected an int, got '{text}'") from None
 
 
-def cache_folder() -> Path:
-    """Return the user's folder for compiled kernels; it need not exist yet.
+def cache_folder() -> Path | None:
+    """Return the user's folder for compiled kernels, which need not exist; None without a home.
 
     TORCHGEN_CACHE_DIR names it; otherwise `torchgen` in XDG_CACHE_HOME or in ~/.cache.
     """
     explicit = os.environ.get("TORCHGEN_CACHE_DIR")
     if explicit:
         return Path(explicit)
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(base) / "torchgen"
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(base):
+        return Path(base, "torchgen")
+    home = os.environ.get("HOME") or os.path.expanduser("~")
+    return Path(home, ".cache", "torchgen") if os.path.isabs(home) else None

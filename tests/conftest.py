@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import settings
 
@@ -17,3 +20,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write what is emitted into tests/codegen/golden instead of comparing",
     )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def collected() -> Iterator[None]:
+    """Leave what earlier modules have compiled out of this one's collections.
+
+    Behind thousands of kernels a collection takes seconds, and in a forked worker copies the heap.
+    """
+    gc.collect()
+    gc.freeze()
+    yield

@@ -30,7 +30,7 @@ _SAME_NAME = (
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "sin", "cos", "tan",
     "sinh", "cosh", "tanh", "floor", "ceil", "trunc", "fmod", "remainder", "floor_divide", "fmin",
     "fmax", "isnan", "isinf", "isfinite", "signbit", "copysign", "nextafter", "conj", "real",
-    "imag", "square", "reciprocal", "abs",
+    "imag", "square", "reciprocal", "abs", "left_shift", "right_shift",
 )
 # fmt: on
 

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 UPPER = (
     "nn", "optim", "data", "jit", "distributed", "multiprocessing", "tools", "serialization",
-    "quantized", "onnx", "testing", "distributions",
+    "quantized", "onnx", "testing", "distributions", "programs", "quasirandom",
 )  # fmt: skip
 FLOORS: dict[str, int] = {
     **{f"runtime.{name}": 8 for name in UPPER},
@@ -31,8 +31,13 @@ FLOORS: dict[str, int] = {
 """Package -> floor. A module may import its own floor and those below."""
 
 FACADES = (
-    "amp", "autograd", "cuda.amp", "nn", "optim", "utils", "serialization", "jit", "distributed",
-    "multiprocessing", "testing", "distributions",
+    "_C", "_custom_ops", "_dynamo", "_jit_internal", "absent_names", "accelerator", "amp", "ao",
+    "as_torch", "autograd", "backends.openmp", "backends.opt_einsum", "backends.quantized",
+    "backends.xnnpack", "compiler", "cuda.amp", "distributed", "distributions", "export",
+    "func", "futures", "fx", "hub", "jit", "library", "mps", "mtia", "multiprocessing",
+    "nested", "nn", "onnx", "ops", "optim", "overrides", "profiler", "quantization",
+    "quasirandom", "serialization", "sparse", "storage", "testing", "torch_names", "types", "utils",
+    "xpu",
 )  # fmt: skip
 """Parts of torchgen_out that re-export floor 8: nothing below may need them."""
 

@@ -5,6 +5,7 @@
 
 import importlib
 
+from runtime import errors
 from runtime.autograd import members as _members  # noqa: F401
 from runtime.autograd.autocast_mode import (  # noqa: F401
     autocast,
@@ -24,8 +25,8 @@ from runtime.autograd.namespace import (  # noqa: F401
 from runtime.backends import cpu as _cpu  # noqa: F401
 from runtime.backends import cuda as _cuda  # noqa: F401
 from runtime.backends import meta as _meta  # noqa: F401
-from runtime.config import VERSION as __version__  # noqa: F401
 from runtime.core.tensor import Tensor
+from runtime.core.version import __version__  # noqa: F401
 from runtime.kernels.threads import get_num_threads, set_num_threads  # noqa: F401
 from runtime.ops import tensor_api as _tensor_api
 from torchgen_out import methods as _methods  # noqa: F401
@@ -39,31 +40,149 @@ _tensor_api.install(Tensor)
 
 _LAZY_MODULES = frozenset(
     [
+        "_C",
+        "_custom_ops",
+        "_dynamo",
+        "_jit_internal",
+        "absent_names",
+        "accelerator",
         "amp",
+        "ao",
         "autograd",
         "backends",
+        "compiler",
         "cpu",
         "cuda",
+        "distributed",
         "distributions",
+        "export",
         "fft",
+        "func",
+        "futures",
+        "fx",
+        "hub",
+        "jit",
+        "library",
         "linalg",
+        "masked",
+        "mps",
+        "mtia",
         "multiprocessing",
+        "nested",
         "nn",
+        "onnx",
+        "ops",
         "optim",
+        "overrides",
+        "profiler",
+        "quantization",
+        "quasirandom",
         "random",
         "serialization",
+        "signal",
+        "sparse",
         "special",
+        "storage",
         "testing",
+        "torch_names",
+        "torch_version",
+        "types",
         "utils",
+        "version",
+        "xpu",
     ]
 )
-_LAZY_NAMES = {"GradScaler": "amp", "load": "serialization", "save": "serialization"}
+_LAZY_NAMES = {
+    "CompilationUnit": "absent_names",
+    "Event": "absent_names",
+    "PyTorchFileReader": "absent_names",
+    "PyTorchFileWriter": "absent_names",
+    "QInt32Storage": "absent_names",
+    "QInt8Storage": "absent_names",
+    "QUInt8Storage": "absent_names",
+    "ScriptFunction": "absent_names",
+    "Stream": "absent_names",
+    "SymBool": "absent_names",
+    "SymFloat": "absent_names",
+    "SymInt": "absent_names",
+    "compiled_with_cxx11_abi": "absent_names",
+    "dequantize": "absent_names",
+    "dsmm": "absent_names",
+    "empty_quantized": "absent_names",
+    "has_lapack": "absent_names",
+    "has_mkl": "absent_names",
+    "has_mkldnn": "absent_names",
+    "has_openmp": "absent_names",
+    "has_spectral": "absent_names",
+    "hsmm": "absent_names",
+    "hspmm": "absent_names",
+    "import_ir_module": "absent_names",
+    "init_num_threads": "absent_names",
+    "is_autocast_ipu_enabled": "absent_names",
+    "is_autocast_xla_enabled": "absent_names",
+    "is_distributed": "absent_names",
+    "is_vulkan_available": "absent_names",
+    "qscheme": "absent_names",
+    "quantize_per_channel": "absent_names",
+    "quantize_per_tensor": "absent_names",
+    "quantize_per_tensor_dynamic": "absent_names",
+    "resize_as_sparse_": "absent_names",
+    "saddmm": "absent_names",
+    "set_flush_denormal": "absent_names",
+    "smm": "absent_names",
+    "sparse_bsc_tensor": "absent_names",
+    "sparse_bsr_tensor": "absent_names",
+    "sparse_compressed_tensor": "absent_names",
+    "sparse_coo_tensor": "absent_names",
+    "sparse_csc_tensor": "absent_names",
+    "sparse_csr_tensor": "absent_names",
+    "spmm": "absent_names",
+    "sspaddmm": "absent_names",
+    "while_loop": "absent_names",
+    "GradScaler": "amp",
+    "load": "serialization",
+    "save": "serialization",
+    "Future": "torch_names",
+    "ScriptModule": "torch_names",
+    "_assert": "torch_names",
+    "autocast_decrement_nesting": "torch_names",
+    "autocast_increment_nesting": "torch_names",
+    "classproperty": "torch_names",
+    "clear_autocast_cache": "torch_names",
+    "compile": "torch_names",
+    "cond": "torch_names",
+    "fork": "torch_names",
+    "get_autocast_cpu_dtype": "torch_names",
+    "get_autocast_gpu_dtype": "torch_names",
+    "get_device_module": "torch_names",
+    "get_file_path": "torch_names",
+    "get_num_interop_threads": "torch_names",
+    "is_autocast_cache_enabled": "torch_names",
+    "is_autocast_cpu_enabled": "torch_names",
+    "is_inference": "torch_names",
+    "is_warn_always_enabled": "torch_names",
+    "set_autocast_cpu_dtype": "torch_names",
+    "set_autocast_gpu_dtype": "torch_names",
+    "set_num_interop_threads": "torch_names",
+    "set_warn_always": "torch_names",
+    "sym_float": "torch_names",
+    "sym_int": "torch_names",
+    "sym_ite": "torch_names",
+    "sym_max": "torch_names",
+    "sym_min": "torch_names",
+    "sym_not": "torch_names",
+    "sym_sqrt": "torch_names",
+    "vmap": "torch_names",
+    "wait": "torch_names",
+}
 
 
 def __getattr__(name: str) -> object:
     """Load a submodule, or a name of one, when it is first used."""
     if name in _LAZY_MODULES:
         return importlib.import_module(f"torchgen_out.{name}")
+    if name.startswith("_foreach_"):
+        return getattr(importlib.import_module("torchgen_out.functions.foreach"), name)
     if name in _LAZY_NAMES:
         return getattr(importlib.import_module(f"torchgen_out.{_LAZY_NAMES[name]}"), name)
-    raise AttributeError(f"module 'torchgen_out' has no attribute '{name}'")
+    raise errors.no_attribute("torchgen_out", name)

@@ -4,3 +4,4 @@
 """The CPU and the memory it keeps. What is here is written in runtime.ops.cpu_namespace."""
 
 from runtime.ops.cpu_namespace import *  # noqa: F403
+from runtime.ops.cpu_namespace import __all__  # noqa: F401

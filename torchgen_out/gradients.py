@@ -199,24 +199,20 @@ def _gated_backward_gate(grad, self, gate):
     return grad * (self * (t0 * (1 - t0)))
 
 
-def _margin_distance_backward_self_other(grad, self, other, margin):
-    """d/dself, d/dother: max(margin - other + self, 0)"""
-    t0 = margin - other + self
-    t1 = t0 < 0
-    t2 = ops.where(t0 == 0, 0.5 * grad, grad)
-    return ops.where(t1, 0, t2), ops.where(t1, 0, -t2)
+def _margin_distance_backward_self_other(grad, result):
+    """d/dself, d/dother: margin - other + self if margin - other + self > 0 else 0"""
+    t0 = result > 0
+    return ops.where(t0, grad, 0), ops.where(t0, -grad, 0)
 
 
-def _margin_distance_backward_self(grad, self, other, margin):
-    """d/dself: max(margin - other + self, 0)"""
-    t0 = margin - other + self
-    return ops.where(t0 < 0, 0, ops.where(t0 == 0, 0.5 * grad, grad))
+def _margin_distance_backward_self(grad, result):
+    """d/dself: margin - other + self if margin - other + self > 0 else 0"""
+    return ops.where(result > 0, grad, 0)
 
 
-def _margin_distance_backward_other(grad, self, other, margin):
-    """d/dother: max(margin - other + self, 0)"""
-    t0 = margin - other + self
-    return ops.where(t0 < 0, 0, -ops.where(t0 == 0, 0.5 * grad, grad))
+def _margin_distance_backward_other(grad, result):
+    """d/dother: margin - other + self if margin - other + self > 0 else 0"""
+    return ops.where(result > 0, -grad, 0)
 
 
 def sgn_backward_self(grad, self):
@@ -434,6 +430,11 @@ def _logit_backward_self(grad, self):
 def sigmoid_backward_self(grad, result):
     """d/dself: sigmoid(self)"""
     return grad * (result * (1 - result)).conj()
+
+
+def special_spherical_bessel_j0_backward_x(grad, x):
+    """d/dx: 1 if x == 0 else (0 if isinf(x) else sin(x) / x)"""
+    return ops.where((x == 0) | x.isinf(), 0, (x.cos() / x - x.sin() / x / x) * grad)
 
 
 def special_ndtr_backward_self(grad, self):
@@ -1176,6 +1177,85 @@ def _euclidean_backward_second(grad, products, first, second):
     t0 = first + second
     t1 = 2 * products
     return ops.where(t0 <= t1, 0, 0.5 * (grad / (t0 - t1).sqrt()))
+
+
+def _decayed_add_backward_self_other(grad, decay, weight):
+    """d/dself, d/dother: decay * self + weight * other"""
+    return grad * decay.conjugate(), grad * weight.conjugate()
+
+
+def _decayed_add_backward_self(grad, decay):
+    """d/dself: decay * self + weight * other"""
+    return grad * decay.conjugate()
+
+
+def _decayed_add_backward_other(grad, weight):
+    """d/dother: decay * self + weight * other"""
+    return grad * weight.conjugate()
+
+
+def _decayed_square_backward_self_other(grad, other, decay, weight):
+    """d/dself, d/dother: decay * self + weight * other * other"""
+    return grad * decay, 2 * (grad * (weight * other))
+
+
+def _decayed_square_backward_self(grad, decay):
+    """d/dself: decay * self + weight * other * other"""
+    return grad * decay
+
+
+def _decayed_square_backward_other(grad, other, weight):
+    """d/dother: decay * self + weight * other * other"""
+    return 2 * (grad * (weight * other))
+
+
+def _scaled_step_backward_self_direction_square(grad, direction, square_, step, correction, eps_):
+    """d/dself, d/ddirection, d/dsquare:
+    self - step * direction / (sqrt(square) / correction + eps)
+    """
+    t0 = square_.sqrt()
+    t1 = t0 / correction + eps_
+    return (
+        grad,
+        -(grad * (step / t1)),
+        0.5 * (grad * (step * direction / t1 / t1 / correction / t0)),
+    )
+
+
+def _scaled_step_backward_self_direction(grad, square_, step, correction, eps_):
+    """d/dself, d/ddirection: self - step * direction / (sqrt(square) / correction + eps)"""
+    return grad, -(grad * (step / (square_.sqrt() / correction + eps_)))
+
+
+def _scaled_step_backward_self_square(grad, direction, square_, step, correction, eps_):
+    """d/dself, d/dsquare: self - step * direction / (sqrt(square) / correction + eps)"""
+    t0 = square_.sqrt()
+    t1 = t0 / correction + eps_
+    return grad, 0.5 * (grad * (step * direction / t1 / t1 / correction / t0))
+
+
+def _scaled_step_backward_direction_square(grad, direction, square_, step, correction, eps_):
+    """d/ddirection, d/dsquare: self - step * direction / (sqrt(square) / correction + eps)"""
+    t0 = square_.sqrt()
+    t1 = t0 / correction + eps_
+    return -(grad * (step / t1)), 0.5 * (grad * (step * direction / t1 / t1 / correction / t0))
+
+
+def _scaled_step_backward_self(grad):
+    """d/dself: self - step * direction / (sqrt(square) / correction + eps)"""
+    return grad
+
+
+def _scaled_step_backward_direction(grad, square_, step, correction, eps_):
+    """d/ddirection: self - step * direction / (sqrt(square) / correction + eps)"""
+    return -(grad * (step / (square_.sqrt() / correction + eps_)))
+
+
+def _scaled_step_backward_square(grad, direction, square_, step, correction, eps_):
+    """d/dsquare: self - step * direction / (sqrt(square) / correction + eps)"""
+    t0 = square_.sqrt()
+    t1 = t0 / correction + eps_
+    return 0.5 * (grad * (step * direction / t1 / t1 / correction / t0))
 
 
 def _gru_candidate_backward_input_hidden_reset_gate(grad, hidden, reset_gate, result):

@@ -21,6 +21,9 @@ __all__ = [
     "householder_product",
     "inv",
     "inv_ex",
+    "ldl_factor",
+    "ldl_factor_ex",
+    "ldl_solve",
     "lstsq",
     "lu",
     "lu_factor",
@@ -53,6 +56,9 @@ multi_dot = composite.linalg_multi_dot
 vecdot = composite.linalg_vecdot
 cholesky_ex = dispatch.linalg_cholesky_ex
 cholesky = composite.linalg_cholesky
+ldl_factor_ex = composite.linalg_ldl_factor_ex
+ldl_factor = composite.linalg_ldl_factor
+ldl_solve = composite.linalg_ldl_solve
 lu_factor_ex = dispatch.linalg_lu_factor_ex
 lu_factor = composite.linalg_lu_factor
 lu = composite.linalg_lu

@@ -4,6 +4,7 @@
 """The operators as methods of Tensor."""
 
 from runtime.core.tensor import Tensor
+from runtime.ops.arguments import assigning
 from torchgen_out.functions import composite, dispatch, overloads, pointwise, reduction, view
 
 Tensor.add = pointwise.add
@@ -314,14 +315,15 @@ Tensor.logit = composite.logit
 Tensor.logit_ = composite.logit_
 Tensor.mvlgamma = composite.mvlgamma
 Tensor.mvlgamma_ = composite.mvlgamma_
-Tensor.polygamma = composite.polygamma
+Tensor.polygamma = composite.polygamma_of_self
+Tensor.polygamma_ = composite.polygamma_
 Tensor._where_of = composite._where_of
 Tensor.where = composite._where_of
 Tensor.prelu = composite.prelu
 Tensor.nanmean = composite.nanmean
 Tensor.detach_ = composite.detach_
-Tensor.real = property(composite.real)
-Tensor.imag = property(composite.imag)
+Tensor.real = property(composite.real, assigning(composite.real))
+Tensor.imag = property(composite.imag, assigning(composite.imag))
 Tensor.conj = composite.conj
 Tensor.reshape = composite.reshape
 Tensor.reshape_as = composite.reshape_as
@@ -358,6 +360,7 @@ Tensor.tile = composite.tile
 Tensor.diag = composite.diag
 Tensor.trace = composite.trace
 Tensor.take_along_dim = composite.take_along_dim
+Tensor.nonzero_static = composite.nonzero_static
 Tensor.nonzero = composite.nonzero
 Tensor.argwhere = composite.argwhere
 Tensor.msort = composite.msort

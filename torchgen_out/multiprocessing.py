@@ -4,3 +4,4 @@
 """Processes that share tensors. What is here is written in runtime.multiprocessing."""
 
 from runtime.multiprocessing import *  # noqa: F403
+from runtime.multiprocessing import __all__  # noqa: F401

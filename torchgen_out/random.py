@@ -4,3 +4,4 @@
 """Default generators. What is here is written in runtime.ops.random_namespace."""
 
 from runtime.ops.random_namespace import *  # noqa: F403
+from runtime.ops.random_namespace import __all__  # noqa: F401

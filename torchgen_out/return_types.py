@@ -170,6 +170,38 @@ class linalg_cholesky_ex(NamedTuple):
         return printing.named_results("torch.return_types.linalg_cholesky_ex", self)
 
 
+class linalg_ldl_factor_ex(NamedTuple):
+    """What `linalg_ldl_factor_ex` returns."""
+
+    LD: Tensor
+    pivots: Tensor
+    info: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.linalg_ldl_factor_ex", self)
+
+
+class linalg_ldl_factor(NamedTuple):
+    """What `linalg_ldl_factor` returns."""
+
+    LD: Tensor
+    pivots: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.linalg_ldl_factor", self)
+
+
+class _ldl_factor(NamedTuple):
+    """What `_ldl_factor` returns."""
+
+    LD: Tensor
+    pivots: Tensor
+    info: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types._ldl_factor", self)
+
+
 class linalg_lu_factor_ex(NamedTuple):
     """What `linalg_lu_factor_ex` returns."""
 

@@ -4,3 +4,4 @@
 """Saving and loading. What is here is written in runtime.serialization."""
 
 from runtime.serialization import *  # noqa: F403
+from runtime.serialization import __all__  # noqa: F401

@@ -6,10 +6,15 @@
 from torchgen_out.functions import composite, dispatch, overloads, pointwise
 
 __all__ = [
+    "airy_ai",
     "bessel_j0",
     "bessel_j1",
     "bessel_y0",
     "bessel_y1",
+    "chebyshev_polynomial_t",
+    "chebyshev_polynomial_u",
+    "chebyshev_polynomial_v",
+    "chebyshev_polynomial_w",
     "digamma",
     "entr",
     "erf",
@@ -22,21 +27,38 @@ __all__ = [
     "gammainc",
     "gammaincc",
     "gammaln",
+    "hermite_polynomial_h",
+    "hermite_polynomial_he",
     "i0",
     "i0e",
     "i1",
     "i1e",
+    "laguerre_polynomial_l",
+    "legendre_polynomial_p",
     "log1p",
     "log_ndtr",
+    "log_softmax",
     "logit",
     "logsumexp",
+    "modified_bessel_i0",
+    "modified_bessel_i1",
+    "modified_bessel_k0",
+    "modified_bessel_k1",
     "multigammaln",
     "ndtr",
     "ndtri",
     "polygamma",
     "psi",
     "round",
+    "scaled_modified_bessel_k0",
+    "scaled_modified_bessel_k1",
+    "shifted_chebyshev_polynomial_t",
+    "shifted_chebyshev_polynomial_u",
+    "shifted_chebyshev_polynomial_v",
+    "shifted_chebyshev_polynomial_w",
     "sinc",
+    "softmax",
+    "spherical_bessel_j0",
     "xlog1py",
     "xlogy",
     "zeta",
@@ -65,6 +87,26 @@ bessel_j0 = dispatch.special_bessel_j0
 bessel_j1 = dispatch.special_bessel_j1
 bessel_y0 = dispatch.special_bessel_y0
 bessel_y1 = dispatch.special_bessel_y1
+airy_ai = dispatch.special_airy_ai
+modified_bessel_i0 = composite.special_modified_bessel_i0
+modified_bessel_i1 = composite.special_modified_bessel_i1
+modified_bessel_k0 = dispatch.special_modified_bessel_k0
+modified_bessel_k1 = dispatch.special_modified_bessel_k1
+scaled_modified_bessel_k0 = dispatch.special_scaled_modified_bessel_k0
+scaled_modified_bessel_k1 = dispatch.special_scaled_modified_bessel_k1
+spherical_bessel_j0 = pointwise.special_spherical_bessel_j0
+chebyshev_polynomial_t = composite.special_chebyshev_polynomial_t
+chebyshev_polynomial_u = composite.special_chebyshev_polynomial_u
+chebyshev_polynomial_v = composite.special_chebyshev_polynomial_v
+chebyshev_polynomial_w = composite.special_chebyshev_polynomial_w
+hermite_polynomial_h = composite.special_hermite_polynomial_h
+hermite_polynomial_he = composite.special_hermite_polynomial_he
+laguerre_polynomial_l = composite.special_laguerre_polynomial_l
+legendre_polynomial_p = composite.special_legendre_polynomial_p
+shifted_chebyshev_polynomial_t = composite.special_shifted_chebyshev_polynomial_t
+shifted_chebyshev_polynomial_u = composite.special_shifted_chebyshev_polynomial_u
+shifted_chebyshev_polynomial_v = composite.special_shifted_chebyshev_polynomial_v
+shifted_chebyshev_polynomial_w = composite.special_shifted_chebyshev_polynomial_w
 entr = pointwise.special_entr
 erfcx = dispatch.special_erfcx
 i0e = dispatch.special_i0e
@@ -75,4 +117,6 @@ ndtr = pointwise.special_ndtr
 ndtri = dispatch.special_ndtri
 xlog1py = pointwise.special_xlog1py
 zeta = dispatch.special_zeta
+softmax = dispatch.softmax
+log_softmax = dispatch.log_softmax
 logsumexp = dispatch.logsumexp

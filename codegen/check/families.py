@@ -197,3 +197,20 @@ def dunders_are_unique(context: Context) -> Iterator[Problem]:
                 where = operator.places.word(dunder, "operators")
                 related = (Related(earlier.places.word(dunder, "operators"), "taken here"),)
                 yield Problem(where, message, None, related, len(dunder))
+
+
+@program_rule("E509")
+def lists_are_run_by_one_family(context: Context) -> Iterator[Problem]:
+    """A name of the key `foreach` belongs to one family, whose operators take and give a tensor."""
+    first: dict[str, Operator] = {}
+    for operator in context.program.operators:
+        for name in operator.foreach:
+            where = operator.places.word(name, "foreach")
+            earlier = first.setdefault(name, operator)
+            if earlier.base_name != operator.base_name:
+                message = f"{operator.name}: '_foreach_{name}' is taken by '{earlier.name}'"
+                related = (Related(earlier.places.word(name, "foreach"), "taken here"),)
+                yield Problem(where, message, None, related, len(name))
+            elif len(operator.schema.returns) != 1 or not operator.tensor_arguments:
+                message = f"{operator.name}: 'foreach' needs a tensor, and one result"
+                yield Problem(where, message, None, width=len(name))

@@ -9,7 +9,16 @@ from codegen.check.schemas import place_of
 from codegen.errors import did_you_mean
 from codegen.formula.primitives import BIT_OPERATIONS
 from codegen.model.formula import Call, Formula, walk
-from codegen.model.operator import INPLACE, OUT, Dispatch, Operator, Pointwise, Reduction, View
+from codegen.model.operator import (
+    COPY,
+    INPLACE,
+    OUT,
+    Dispatch,
+    Operator,
+    Pointwise,
+    Reduction,
+    View,
+)
 from codegen.model.vocabulary import DTYPE_SETS
 
 _WITH_BITS = ("integral", "integral_and_bool", "boolean")
@@ -188,3 +197,15 @@ def view_has_no_copying_variants(operator: Operator, context: Context) -> Iterat
             where = operator.places.word(variant, "variants")
             message = f"{operator.name}: a view has no variant '{variant}'"
             yield Problem(where, message, width=len(variant))
+
+
+@operator_rule("E328")
+def only_views_are_copied(operator: Operator, context: Context) -> Iterator[Problem]:
+    """The variant `copy` belongs to views, whose first argument is what they look at."""
+    if COPY not in operator.variants:
+        return
+    first = operator.arguments[0].name if operator.arguments else ""
+    if not isinstance(operator.kind, View) or first != "self":
+        where = operator.places.word(COPY, "variants")
+        message = f"{operator.name}: the variant 'copy' belongs to views of self"
+        yield Problem(where, message, "delete 'copy'", width=len(COPY))

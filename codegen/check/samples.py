@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from codegen.check.rules import Context, Problem, operator_rule
 from codegen.errors import SourceLocation, did_you_mean
+from codegen.formula import python_text
 from codegen.model.operator import Operator, SampleCall
 from codegen.model.vocabulary import (
     EXCEPTIONS,
@@ -80,7 +81,7 @@ def _is_good(text: str) -> bool:
     """Whether a text compiles and uses known names only: one fast test for all values."""
     try:
         code = compile(text, "<sample>", "eval")
-    except SyntaxError:
+    except (SyntaxError, RecursionError, MemoryError, ValueError):
         return False
     return _NAMES.issuperset(code.co_names)
 
@@ -88,7 +89,7 @@ def _is_good(text: str) -> bool:
 def _value_problems(operator: Operator, call: SampleCall) -> Iterator[Problem]:
     for name, source in call.arguments:
         try:
-            tree = ast.parse(f"({source.text}\n)", mode="eval")
+            tree = python_text.parse(f"({source.text}\n)", mode="eval")
         except SyntaxError as error:
             message = f"{operator.name}: the sample of '{name}' is no Python expression"
             yield Problem(source.where, message, error.msg)

@@ -208,6 +208,33 @@ def names_are_not_reserved(operator: Operator, context: Context) -> Iterator[Pro
             yield Problem(where, message, hint, width=len(str(argument)))
 
 
+@operator_rule("E213")
+def deprecated_orders_are_longer(operator: Operator, context: Context) -> Iterator[Problem]:
+    """An older order gives every argument that must be given, more of them by position than now.
+
+    What it gives by position and the schema by name only are numbers: so the two are told apart.
+    """
+    own = {argument.name: argument for argument in operator.arguments}
+    for schema in operator.deprecated:
+        where = schema.where or operator.where
+        names = [argument.name for argument in schema.arguments]
+        begin = f"{operator.name}: the older order"
+        unknown = [name for name in names if name not in own]
+        missing = [name for name, a in own.items() if a.is_required and name not in names]
+        moved = [a for a in schema.arguments if a.name in own and own[a.name].is_keyword_only]
+        if len(context.program.overloads(operator.base_name)) > 1:
+            yield Problem(where, f"{begin} needs a family of one entry")
+        elif schema.base_name != operator.base_name:
+            yield Problem(where, f"{begin} is of '{schema.base_name}'")
+        elif unknown or missing:
+            told = f"has no '{missing[0]}'" if missing else f"has an unknown '{unknown[0]}'"
+            yield Problem(where, f"{begin} {told}")
+        elif len(schema.positional) <= len(operator.schema.positional):
+            yield Problem(where, f"{begin} has no more positional arguments than the schema")
+        elif not all(a.type.names == ("Scalar",) for a in moved):
+            yield Problem(where, f"{begin} gives by position what is no Scalar")
+
+
 @operator_rule("E212")
 def out_variants_are_derived(operator: Operator, context: Context) -> Iterator[Problem]:
     """No entry has out arguments: `variants: out` makes the variant."""

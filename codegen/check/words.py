@@ -27,7 +27,7 @@ def _unknown(
 
 @operator_rule("E301")
 def variants_are_known(operator: Operator, context: Context) -> Iterator[Problem]:
-    """A variant is function, method, inplace or out."""
+    """A variant is function, method, inplace, out or copy."""
     return _unknown(operator, "variants", "variant", operator.variants, vocabulary.VARIANTS)
 
 
@@ -93,8 +93,9 @@ def aliases_are_names(operator: Operator, context: Context) -> Iterator[Problem]
 
 @operator_rule("E313")
 def aliasing_names_arguments(operator: Operator, context: Context) -> Iterator[Problem]:
-    """`aliasing` names tensor arguments."""
+    """`aliasing` and `memory_format` name tensor arguments."""
     if isinstance(operator.kind, Dispatch):
         names = [argument.name for argument in operator.differentiable_arguments]
-        words = operator.kind.aliasing
-        yield from _unknown(operator, "aliasing", "tensor argument", words, names)
+        for key in ("aliasing", "memory_format"):
+            words = getattr(operator.kind, key)
+            yield from _unknown(operator, key, "tensor argument", words, names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from codegen.emit import (
+    foreach,
     functions,
     kernels,
     methods,
@@ -28,6 +29,7 @@ ARTIFACTS = (
     nodes,
     functions,
     overloads,
+    foreach,
     methods,
     namespaces,
     package,

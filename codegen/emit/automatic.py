@@ -10,7 +10,7 @@ from itertools import combinations
 from codegen import formula as formulas
 from codegen.emit import naming, translate
 from codegen.formula.expressions import substitute
-from codegen.formula.fold import constant
+from codegen.formula.fold import number
 from codegen.formula.result import cost
 from codegen.model.derivative import Derivative, GradientKind
 from codegen.model.formula import Argument, Expression, Formula
@@ -134,7 +134,7 @@ def at_defaults(operator: Operator) -> Formula | None:
         return None
     formula = operator.kind.formula
     values: dict[Expression, Expression] = {
-        argument: constant(defaults[argument.name])
+        argument: number(defaults[argument.name])
         for argument in formula.arguments
         if argument.name in defaults
     }

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from codegen.emit import expressions, integers, naming, references, translate
+from codegen.emit import calling, collisions, expressions, integers, naming, references, translate
 from codegen.emit.environment import render
-from codegen.model.operator import Composite, Operator
+from codegen.model.operator import INPLACE, METHOD, Composite, Operator
 from codegen.model.program import Program
 from codegen.model.schema import Argument
 from codegen.write import File
@@ -18,6 +18,8 @@ class Binding:
     """One function. `style` chooses its body: table, composite, or copy (in place)."""
 
     name: str
+    itself: str
+    """The function in its own body, where a parameter may hide its name."""
     schema: str
     doc: str
     parameters: str
@@ -27,15 +29,22 @@ class Binding:
     key: str
     out_key: str
     """The key of the table for out=, which begins with what it is written to."""
-    operands: str
     call: str
     """Arguments of the resolved call, or of the composite's body."""
     body: str
     varargs: str
     """The parameter gathered from *args; empty without."""
+    forms: calling.Forms
+    """What else a call may look like."""
     checks: tuple[integers.Check, ...]
     has_out: bool
+    has_exact_out: bool
+    """Whether out= of a composite must have the result's dtype."""
+    takes_dtype_of_out: bool
+    """Whether out= says the dtype when the caller does not."""
     is_factory: bool
+    tensors: str
+    """(name, position, value) of each argument that must be a tensor."""
     base_name: str
 
 
@@ -75,6 +84,10 @@ def emit(program: Program) -> Iterable[File]:
             kind=kind,
             items=items,
             references=references.imports(operators),
+            library=program.library,
+            synonyms=calling.NAMES,
+            has_tables=any(item.tables for item in items),
+            has_named_results=any(map(naming.named_tuple, operators)),
         )
     yield render("functions/__init__.py", "package.py.jinja", summary="The operators' bindings.")
 
@@ -91,9 +104,15 @@ def _item(program: Program, operator: Operator) -> Item:
             tables.append((f"_{operator.identifier}_inplace", "inplace_calls"))
         if operator.has_out:
             tables.append((f"_{operator.identifier}_out", "out_calls"))
-    bindings = [_binding(program, operator)]
-    if operator.has_inplace:
-        bindings.append(_inplace_binding(program, operator))
+    names = _parameter_names(operator)
+    inner = _inner_names(program, operator, names)
+    bindings = [_binding(program, operator, inner)]
+    if operator.has_inplace and not naming.has_own_method(operator):
+        bindings.append(_inplace_binding(program, operator, inner))
+    if inner != names:
+        bindings = [each for binding in bindings for each in _wrapped(operator, binding, names)]
+    if naming.has_own_method(operator):
+        bindings += _method_bindings(program, operator)
     return Item(
         operator.identifier,
         tuple(tables),
@@ -102,57 +121,155 @@ def _item(program: Program, operator: Operator) -> Item:
     )
 
 
-def _binding(program: Program, operator: Operator) -> Binding:
-    names = _parameter_names(operator)
-    is_composite = isinstance(operator.kind, Composite)
+def _inner_names(program: Program, operator: Operator, names: dict[str, str]) -> dict[str, str]:
+    """What arguments are called in the body, which has names of its own."""
+    taken = {
+        *collisions.in_bindings(),
+        *(f"_{operator.identifier}{which}" for which in ("", "_inplace", "_out")),
+        *collisions.names_in(_body(operator, dict.fromkeys(names, "None"))),
+    }
+    if calling.synonyms(operator, names):
+        taken.add(naming.function_name(program, operator))
+    return collisions.renamed(names, taken)
+
+
+def _named_varargs(operator: Operator, names: dict[str, str]) -> str:
+    """What the list that may be given as several arguments is called in the body."""
     varargs = varargs_parameter(operator)
+    return next(
+        (names[a.name] for a in operator.arguments if translate.parameter(a) == varargs), ""
+    )
+
+
+def _wrapped(operator: Operator, binding: Binding, names: dict[str, str]) -> Iterator[Binding]:
+    """A binding under a private name, and one that only passes its arguments on.
+
+    For operators whose arguments are called like something that bodies use.
+    """
+    varargs = varargs_parameter(operator)
+    inner = f"_{binding.name}_renamed"
+    while inner in names.values():
+        inner += "_"
+    own = dict(zip(names, binding.call.split(", "), strict=True))
+    by_name = {a.name for a in operator.schema.keyword_only}
+    given: list[str] = []
+    for name, text in names.items():
+        if text == varargs:
+            given.append("*args")
+        elif name in by_name or "*args" in given:
+            given.append(f"{own[name]}={text}")
+        else:
+            given.append(text)
+    given += ["out=out"] if binding.has_out else []
+    given += ["requires_grad=requires_grad"] if binding.is_factory else []
+    plain = replace(binding.forms, synonyms="", orders=(), unseen="")
+    yield replace(binding, name=inner, forms=plain)
+    plain = replace(plain, asked="")
+    yield replace(
+        binding,
+        parameters=parameters(operator, names, varargs, binding.has_out),
+        style="composite",
+        body=f"{inner}({', '.join(given)})",
+        varargs="",
+        forms=plain,
+        checks=(),
+        has_out=False,
+        is_factory=False,
+        tensors="",
+    )
+
+
+def _binding(program: Program, operator: Operator, names: dict[str, str]) -> Binding:
+    is_composite = isinstance(operator.kind, Composite)
+    varargs = _named_varargs(operator, names)
     call = ", ".join(names.values())
     return Binding(
         name=naming.function_name(program, operator),
+        itself=calling.itself(naming.function_name(program, operator), names),
         schema=str(operator.schema),
         doc=_doc(operator),
-        parameters=parameters(operator, names, varargs, operator.has_out),
+        parameters=parameters(
+            operator, names, varargs, operator.has_out, calling.synonyms(operator, names)
+        ),
         result=translate.result_annotation(operator.schema.returns, naming.named_tuple(operator)),
         style="composite" if is_composite else "table",
         table=f"_{operator.identifier}",
         key=_key(operator, names),
         out_key=_out_key(operator, names),
-        operands=_operand_list(operator, names),
         call=call,
         body=_body(operator, names),
         varargs=varargs,
+        forms=calling.forms(operator, names, varargs, operator.has_out),
         checks=integers.checks(operator, names),
         has_out=operator.has_out,
+        has_exact_out=operator.has_tag("exact_out") or operator.has_tag("factory"),
+        takes_dtype_of_out=operator.has_tag("factory") and "dtype" in names,
         is_factory=operator.has_tag("factory"),
+        tensors=_tensors(operator, names),
         base_name=operator.base_name,
     )
 
 
-def _inplace_binding(program: Program, operator: Operator) -> Binding:
-    names = _parameter_names(operator)
+def _inplace_binding(program: Program, operator: Operator, names: dict[str, str]) -> Binding:
     is_composite = isinstance(operator.kind, Composite)
     schema = operator.inplace_schema
     assert schema is not None
-    varargs = varargs_parameter(operator)
+    varargs = _named_varargs(operator, names)
     return Binding(
         name=naming.inplace_name(program, operator),
+        itself=calling.itself(naming.inplace_name(program, operator), names),
         schema=str(schema),
         doc=f"In-place variant of `{operator.base_name}`.",
-        parameters=parameters(operator, names, varargs, False),
+        parameters=parameters(
+            operator, names, varargs, False, calling.synonyms(operator, names, False)
+        ),
         result="Tensor",
         style="copy" if is_composite else "table",
         table=f"_{operator.identifier}_inplace",
         key=_key(operator, names),
         out_key="",
-        operands=_operand_list(operator, names),
         call=", ".join(names.values()),
         body=_body(operator, names),
         varargs=varargs,
+        forms=calling.forms(operator, names, varargs, False),
         checks=integers.checks(operator, names),
         has_out=False,
+        has_exact_out=operator.has_tag("exact_out"),
+        takes_dtype_of_out=False,
         is_factory=False,
+        tensors="",
         base_name=operator.base_name,
     )
+
+
+def _method_bindings(program: Program, operator: Operator) -> Iterator[Binding]:
+    """The method, and the one in place, of a function that takes other arguments before self."""
+    arguments = sorted(operator.schema.arguments, key=lambda a: a.name != "self")
+    schema = replace(operator.schema, arguments=tuple(arguments))
+    turned = replace(operator, schema=schema, variants=(METHOD, INPLACE))
+    names = _parameter_names(turned)
+    given = ", ".join(names[argument.name] for argument in operator.arguments)
+    body = f"{naming.function_name(program, operator)}({given})"
+    name = naming.method_name(program, operator)
+    method = replace(
+        _binding(program, turned, names), name=name, itself=name, body=body, tensors=""
+    )
+    yield replace(method, style="composite", schema=str(operator.schema))
+    if operator.has_inplace:
+        yield replace(_inplace_binding(program, turned, names), body=body)
+
+
+def _tensors(operator: Operator, names: dict[str, str]) -> str:
+    """The arguments that are tensors, or lists of them, for the error that names another type."""
+    return ", ".join(
+        f'("{argument.name}", {position}, "{_TENSORS[str(argument.type)]}", {names[argument.name]})'
+        for position, argument in enumerate(operator.arguments)
+        if str(argument.type) in _TENSORS
+    )
+
+
+_TENSORS = {"Tensor": "tensor", "Tensor[]": "tensors"}
+"""Types of arguments that hold tensors and nothing else, as `errors.wrong_argument_type` says."""
 
 
 def _parameter_names(operator: Operator) -> dict[str, str]:
@@ -188,8 +305,18 @@ def varargs_parameter(operator: Operator) -> str:
     return translate.parameter(first)
 
 
-def parameters(operator: Operator, names: dict[str, str], varargs: str, has_out: bool) -> str:
-    """The parameter list of a binding, annotated."""
+def parameters(
+    operator: Operator,
+    names: dict[str, str],
+    varargs: str,
+    has_out: bool,
+    synonyms: str = "",
+) -> str:
+    """The parameter list of a binding, annotated.
+
+    synonyms: the class of NumPy's words that are taken, too. Then bindings, not Python, see what is
+    missing: it may have been given by another word.
+    """
     parts = []
     keyword: list[str] = []
     for argument in operator.arguments:
@@ -200,14 +327,19 @@ def parameters(operator: Operator, names: dict[str, str], varargs: str, has_out:
         elif argument.is_keyword_only or (varargs and "*args: Any" in parts):
             keyword.append(_parameter(argument, name))
         else:
-            parts.append(_parameter(argument, name))
+            may_be_missing = bool(synonyms) and argument.default is None
+            parts.append(_parameter(argument, name) + (" = MISSING" if may_be_missing else ""))
+    if operator.deprecated:
+        parts.append("*_rest: Any")
     if has_out:
         several = len(operator.schema.returns) > 1
         keyword.append(f"out: {'tuple[Tensor, ...]' if several else 'Tensor'} | None = None")
     if operator.has_tag("factory"):
         keyword.append("requires_grad: bool = False")
-    if keyword and "*args: Any" not in parts:
+    if keyword and "*args: Any" not in parts and not operator.deprecated:
         parts.append("*")
+    if synonyms:
+        keyword.append(f"**_words: Unpack[{synonyms}]")
     return ", ".join(parts + keyword)
 
 
@@ -222,10 +354,6 @@ def _operands(operator: Operator) -> Iterator[Argument]:
     for position, argument in enumerate(operator.arguments):
         if translate.is_operand(argument, position):
             yield argument
-
-
-def _operand_list(operator: Operator, names: dict[str, str]) -> str:
-    return ", ".join(names[a.name] for a in _operands(operator))
 
 
 def _key(operator: Operator, names: dict[str, str]) -> str:
@@ -270,10 +398,7 @@ def _body(operator: Operator, names: dict[str, str]) -> str:
         is_list = len(operator.schema.returns) == 1 and operator.schema.returns[0].type.is_list
         return f"tuple({call})" if is_list else call
     assert kind.body is not None
-    text = expressions.spelled(kind.body, kind.body.text)
-    if names.get("self", "self") != "self":
-        text = expressions.renamed(text, "self", names["self"])
-    return text
+    return expressions.spelled(kind.body, kind.body.text, names=names)
 
 
 def _doc(operator: Operator) -> str:
@@ -291,6 +416,8 @@ def _dunders(program: Program, operator: Operator) -> Iterator[Dunder]:
         receiver, other = _receiver_and_other(operator)
         names = {a.name: translate.default(a.default) for a in operator.arguments if a.default}
         names[receiver.name], names[other.name] = "self", "other"
+        if name.startswith("__r") and other.type.names == ("Tensor",):
+            names[receiver.name], names[other.name] = "other", "self"
         key = [key_entry(a, names[a.name]) for a in _operands(operator)]
         yield Dunder(
             name,

@@ -27,6 +27,7 @@ class Check:
     operator: str
     argument: str
     position: int
+    is_required: bool
 
 
 def checks(operator: Operator, names: dict[str, str]) -> tuple[Check, ...]:
@@ -51,11 +52,20 @@ def _checks(operator: Operator, names: dict[str, str]) -> Iterator[Check]:
         yield Check(
             name,
             _unusual(argument, name),
-            "as_ints" if argument.type.is_list else "as_int",
+            _function(argument),
             operator.base_name,
             argument.name,
             0 if argument.is_keyword_only else position + 1,
+            argument.is_required,
         )
+
+
+def _function(argument: Argument) -> str:
+    """Where a list is empty unless given, None stands for it, as in PyTorch."""
+    if not argument.type.is_list:
+        return "as_int"
+    is_empty = argument.default is not None and argument.default.text == "[]"
+    return "as_ints_or_none" if is_empty else "as_ints"
 
 
 def _unusual(argument: Argument, name: str) -> str:

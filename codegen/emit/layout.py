@@ -60,11 +60,13 @@ def _joined(text: str) -> str:
 
 def _fit_prose(line: str) -> list[str]:
     """A line of a docstring; schemas break after a comma."""
-    indent = line[: len(line) - len(line.lstrip())]
-    further = indent if line.lstrip().startswith('"""') else indent + "    "
+    prose = line.lstrip()
+    indent = line[: len(line) - len(prose)]
+    further = indent if prose.startswith('"""') else indent + "    "
     return textwrap.wrap(
-        line,
+        prose,
         WIDTH,
+        initial_indent=indent,
         subsequent_indent=further,
         break_long_words=False,
         break_on_hyphens=False,

@@ -50,9 +50,10 @@ def public_aliases(operator: Operator) -> list[str]:
 def _assignments(program: Program, operator: Operator, kind: str) -> Iterator[Assignment]:
     overloaded = naming.is_overloaded(program, operator)
     if not overloaded and operator.has_method:
-        value = f"{kind}.{operator.base_name}"
+        value = f"{kind}.{naming.method_name(program, operator)}"
         if operator.has_tag("property"):
-            value = f"property({value})"
+            setter = f", assigning({value})" if operator.has_tag("assignable") else ""
+            value = f"property({value}{setter})"
         for name in (operator.base_name, *public_aliases(operator)):
             yield Assignment(name, value)
     if not overloaded and operator.has_inplace:

@@ -1,4 +1,4 @@
-"""Emits where users find functions: torch, nn.functional, linalg, fft, special; and `ops`."""
+"""Emits where users find functions: torch, nn.functional, linalg, masked ...; and `ops`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from codegen.emit.environment import render
 from codegen.emit.imports import member_order
 from codegen.model.operator import Operator, public_name
 from codegen.model.program import Program
-from codegen.model.vocabulary import AUTOCAST_RULES
+from codegen.model.vocabulary import AUTOCAST_RULES, NAMESPACES
 from codegen.write import File
 
-MODULES = ("torch", "nn.functional", "linalg", "fft", "special")
+MODULES = ("torch", "nn.functional", *NAMESPACES)
 
 CLASSES: dict[str, tuple[tuple[str, str], ...]] = {"linalg": (("LinAlgError", "runtime.errors"),)}
 """Hand-written classes that users of the library find beside the operators of a module."""
@@ -56,12 +56,12 @@ def emit(program: Program) -> Iterable[File]:
             exports=[e for e in exports["nn.functional"] if e.name not in flagged_names],
             flagged=flagged,
         )
-    for module in ("linalg", "fft", "special"):
+    for module in NAMESPACES:
         if module in present:
             classes = CLASSES.get(module, ()) if program.is_library else ()
             names = [*(name for name, _ in classes), *(e.name for e in exports[module])]
             yield render(
-                f"{module}.py",
+                f"{module.replace('.', '/')}.py",
                 "namespace.py.jinja",
                 package=program.package,
                 module=module,
@@ -69,12 +69,21 @@ def emit(program: Program) -> Iterable[File]:
                 exports=exports[module],
                 names=sorted(names, key=member_order),
             )
+            parent, _, child = module.rpartition(".")
+            if parent:
+                yield render(
+                    f"{parent}/__init__.py",
+                    "parent.py.jinja",
+                    package=f"{program.package}.{parent}",
+                    child=child,
+                )
     table = list(_table(program))
     yield render(
         "registrations.py",
         "registrations.py.jinja",
         package=program.package,
         exports=table,
+        is_library=program.is_library,
         refusals=[
             (o.base_name, translate.literal(o.refusal)) for o in program.operators if o.refusal
         ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from codegen.formula import parameter_name
+from codegen.formula.printer import defined_name
 from codegen.model.operator import (
     Composite,
     Dispatch,
@@ -55,6 +55,17 @@ def function_name(program: Program, operator: Operator) -> str:
     return f"{operator.base_name}__{operator.overload or 'default'}"
 
 
+def has_own_method(operator: Operator) -> bool:
+    """Whether the method cannot be the function: self is not its first argument."""
+    return operator.has_method and operator.has_function and operator.arguments[0].name != "self"
+
+
+def method_name(program: Program, operator: Operator) -> str:
+    """The binding of the method: the function's, unless that takes other arguments before self."""
+    name = function_name(program, operator)
+    return f"{name}_of_self" if has_own_method(operator) else name
+
+
 def inplace_name(program: Program, operator: Operator) -> str:
     """The binding of the derived in-place variant."""
     if not is_overloaded(program, operator):
@@ -80,4 +91,4 @@ def backward_name(operator: Operator, needs: tuple[str, ...]) -> str:
 def kernel_name(operator: Operator, absent: tuple[str, ...] = ()) -> str:
     """The scalar formula; one that is called like a primitive gets an underscore."""
     suffix = "".join(f"_without_{name}" for name in absent)
-    return parameter_name(operator.identifier + suffix)
+    return defined_name(operator.identifier + suffix)

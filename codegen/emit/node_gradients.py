@@ -52,10 +52,15 @@ class Flag:
 
 
 def steps(
-    program: Program, derivative: Derivative, inputs: list[Argument], saved: tuple[Saved, ...]
+    program: Program,
+    operator: Operator,
+    derivative: Derivative,
+    inputs: list[Argument],
+    saved: tuple[Saved, ...],
 ) -> Iterator[Step]:
     """The gradients of `inputs`, each computed if its edge is there."""
     positions = {a.name: i for i, a in enumerate(inputs)}
+    locals_ = {a.name: translate.local(operator, a.name) for a in operator.arguments}
     lists = {a.name for a in inputs if a.type.is_tensor_list}
     for gradient in derivative.gradients:
         names = [name for name in gradient.inputs if name in positions]
@@ -64,10 +69,15 @@ def steps(
         alone = len(inputs) == len(names) or lists & set(names)
         tests = [] if alone else [f"edges[{positions[name]}] is not None" for name in names]
         own = {value.local for value in gradient.saved}
-        loads = tuple(f"{s.local} = {s.load}" for s in saved if s.condition and s.local in own)
+        loads = tuple(
+            f"{locals_.get(s.local, s.local)} = {s.load}"
+            for s in saved
+            if s.condition and s.local in own
+        )
         mask = gradient.expression is not None and gradient.expression.uses("grad_input_mask")
         targets = ", ".join(f"grad_{name}" for name in names)
-        yield Step(" or ".join(tests), targets, _value(gradient, _homes(program)), loads, mask)
+        value = _value(gradient, _homes(program), locals_)
+        yield Step(" or ".join(tests), targets, value, loads, mask)
 
 
 def _homes(program: Program) -> dict[str, str]:
@@ -76,11 +86,11 @@ def _homes(program: Program) -> dict[str, str]:
     return library | dict.fromkeys(program.own_formulas, "own_formulas")
 
 
-def _value(gradient: Gradient, homes: Mapping[str, str]) -> str:
+def _value(gradient: Gradient, homes: Mapping[str, str], names: Mapping[str, str]) -> str:
     if gradient.kind is GradientKind.NOT_IMPLEMENTED:
         return f'errors.raise_not_differentiable("{gradient.message}")'
     assert gradient.expression is not None
-    return expressions.spelled(gradient.expression, homes=homes)
+    return expressions.spelled(gradient.expression, homes=homes, names=names)
 
 
 # -- fused kernels ------------------------------------------------------------------------------
@@ -117,9 +127,11 @@ def fused_case(
 ) -> Case:
     """How a node calls one of its kernels."""
     read = [a.name for a in case.formula.arguments]
-    loads = tuple(f"{s.local} = {s.load}" for s in saved if s.local in read)
+    loads = tuple(
+        f"{translate.local(operator, s.local)} = {s.load}" for s in saved if s.local in read
+    )
     numbers = tuple(
-        name
+        translate.local(operator, name)
         for name in case.reads
         if name != "result"
         and is_number(operator, name)
@@ -131,7 +143,7 @@ def fused_case(
         numbers,
         case.name,
         ", ".join(_key_entries(operator, read)),
-        ", ".join(read),
+        ", ".join(translate.local(operator, name) for name in read),
         _case_result(case, inputs),
     )
 
@@ -144,7 +156,8 @@ def _key_entries(operator: Operator, read: list[str]) -> Iterator[str]:
         if position is None:  # `grad` or `result`
             yield f"{name}._key"
         elif translate.is_operand(operator.arguments[position], position):
-            yield f"kind_of({name})" if is_number(operator, name) else f"{name}._key"
+            local = translate.local(operator, name)
+            yield f"kind_of({local})" if is_number(operator, name) else f"{local}._key"
 
 
 def _case_result(case: automatic.BackwardCase, inputs: list[str]) -> str:

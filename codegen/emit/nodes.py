@@ -9,6 +9,7 @@ from codegen import formula as formulas
 from codegen.emit import automatic, naming, node_gradients, references, saved_values, translate
 from codegen.emit.environment import render
 from codegen.model.derivative import Derivative, GradientKind
+from codegen.model.formula import written_size
 from codegen.model.operator import Operator
 from codegen.model.program import Program
 from codegen.model.schema import Argument
@@ -71,6 +72,7 @@ def emit(program: Program) -> Iterable[File]:
             own_formulas=_own_formulas(program),
             kind=kind,
             items=items,
+            has_kernels=any(item.cases for item in items),
         )
     if kinds:
         yield render("nodes/__init__.py", "package.py.jinja", summary="The graph's nodes.")
@@ -91,7 +93,9 @@ def _item(program: Program, operator: Operator, derivative: Derivative) -> Item:
     is_list = operator.schema.returns[0].type.is_list
     style = ("views" if is_list else "view") if is_view else ("several" if multi else "single")
     needs = [f"needs_{a.name}" for a in inputs]
-    steps = () if cases else tuple(node_gradients.steps(program, derivative, inputs, saved))
+    steps = (
+        () if cases else tuple(node_gradients.steps(program, operator, derivative, inputs, saved))
+    )
     slots = [s.slot for s in saved] + (["needs"] if len(cases) > 1 else [])
     return Item(
         node=derivative.node,
@@ -113,18 +117,22 @@ def _item(program: Program, operator: Operator, derivative: Derivative) -> Item:
         flags=flags,
         has_needs=len(cases) > 1,
         reads_edges=any(step.condition or step.needs_mask for step in steps),
-        loads=() if cases else tuple(f"{s.local} = {s.load}" for s in saved if not s.condition),
+        loads=()
+        if cases
+        else tuple(
+            f"{translate.local(operator, s.local)} = {s.load}" for s in saved if not s.condition
+        ),
         release=tuple(f"node.{s.slot}" for s in saved if s.is_tensor),
         needs=", ".join(needs),
         needs_tuple=f"({', '.join(needs)}{',' if len(needs) == 1 else ''})",
-        parameters=", ".join(translate.parameter(a) for a in operator.arguments),
-        edges=_edges(inputs),
+        parameters=", ".join(translate.local(operator, a.name) for a in operator.arguments),
+        edges=_edges(operator, inputs),
         style=style,
         differentiability=_differentiability(derivative),
         sees_missing=derivative.sees_missing,
         has_function=not operator.is_inplace,
         has_inplace=operator.is_inplace or operator.has_inplace,
-        first=translate.parameter(operator.arguments[0]),
+        first=translate.local(operator, operator.arguments[0].name),
     )
 
 
@@ -150,7 +158,7 @@ def _documented(derivative: Derivative, cases: tuple[automatic.BackwardCase, ...
 def _symbolic(inputs: tuple[str, ...], cases: tuple[automatic.BackwardCase, ...]) -> str:
     """The automatic gradient of one input over public operators."""
     case = next((c for c in cases if c.needs == inputs and not c.absent), None)
-    if case is None:
+    if case is None or written_size(case.formula.outputs[0]) > LONGEST_FORMULA:
         return "auto"
     (text,) = formulas.tensor_expressions(case.formula)
     return f"{translate.docstring(text)} (auto)" if len(text) <= LONGEST_FORMULA else "auto"
@@ -179,10 +187,10 @@ def _returns(inputs: list[Argument]) -> str:
     return f"({', '.join(parts)})" if len(parts) > 5 else ", ".join(parts)
 
 
-def _edges(inputs: list[Argument]) -> str:
+def _edges(operator: Operator, inputs: list[Argument]) -> str:
     parts = []
     for argument in inputs:
-        name = translate.parameter(argument)
+        name = translate.local(operator, argument.name)
         if argument.type.is_tensor_list:
             parts.append(f"*gradient_edges({name})")
         elif argument.type.is_optional or len(inputs) > 1 or "Scalar" in argument.type.names:

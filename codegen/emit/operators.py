@@ -125,9 +125,13 @@ def _kind_fields(operator: Operator, kind: str) -> Iterator[Field]:
         return
     yield Field("arguments", _arguments(operator))
     yield Field("promotion", f'"{operator.promotion.rule}"')
+    if operator.has_tag("exact_out"):
+        yield Field("exact_out", "True")
     if kind != "reduction":
         yield Field("promoted", _quoted(_promoted(operator)))
     yield Field("dtypes", f"dtype_sets.{operator.dtypes.upper()}")
+    if operator.has_tag("number_first"):
+        yield Field("number_first", "True")
     if kind == "pointwise":
         if operator.in_range:
             yield Field("in_range", _quoted(operator.in_range))
@@ -140,6 +144,8 @@ def _kind_fields(operator: Operator, kind: str) -> Iterator[Field]:
             yield Field("defaults", "{" + listed + "}")
             yield Field("at_defaults", f"kernels.{operator.identifier}_at_defaults")
     elif kind == "reduction":
+        if operator.has_tag("empty_dim_keeps"):
+            yield Field("empty_dim_keeps", "True")
         yield Field("parts", f"kernels.{naming.kernel_name(operator)}")
     else:
         yield from _dispatch_fields(operator)
@@ -161,7 +167,9 @@ def _dispatch_fields(operator: Operator) -> Iterator[Field]:
     if kind.half_is_raw:
         yield Field("half_is_raw", "True")
     if kind.aliasing:
-        yield Field("aliasing", "True")
+        yield Field("aliasing", _quoted(kind.aliasing))
+    if kind.memory_format:
+        yield Field("memory_format", _quoted(kind.memory_format))
     if operator.has_tag("across_devices"):
         yield Field("across_devices", "True")
     if operator.has_tag("host_lists"):

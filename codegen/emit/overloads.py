@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codegen.emit import functions, naming, translate
+from codegen.emit import calling, functions, naming, translate
 from codegen.emit.environment import render
 from codegen.model.operator import Operator
 from codegen.model.program import Program
@@ -55,10 +55,10 @@ class Family:
     several: str
     """When the positional arguments are what `varargs` gathers, rather than the first is."""
     branches: tuple[Branch, ...]
-    tested: str
-    """All parameters, for the error."""
     candidates: tuple[Candidate, ...]
     """Instead of branches, where a name stands at different places in different entries."""
+    synonyms: str
+    """The class of NumPy's words that are taken."""
     is_unnamed: str
     """Whether all arguments were given by position."""
     keywords: str
@@ -96,6 +96,8 @@ def emit(program: Program) -> Iterable[File]:
             "overloads.py.jinja",
             package=program.package,
             families=families,
+            library=program.library,
+            synonyms=calling.NAMES,
             imports={kind: names for kind, names in imports.items() if names},
         )
 
@@ -132,25 +134,37 @@ def _family(program: Program, name: str, operators: tuple[Operator, ...], inplac
         for operator in operators
         if not is_bound
     ]
+    words = _synonyms(operators, [*slots, *keyword])
     required = (
         slots[0]
-        if slots[0] != varargs and all(_local(o.arguments[0], first) == slots[0] for o in operators)
+        if not words
+        and slots[0] != varargs
+        and all(_local(o.arguments[0], first) == slots[0] for o in operators)
         else ""
     )
     return Family(
         name,
         tuple(str(o.inplace_schema if inplace else o.schema) for o in operators),
-        _bound_parameters([*slots, *keyword], has_out, is_factory)
-        if is_bound
-        else _parameters(slots, keyword, varargs, required, has_out, is_factory),
+        (
+            _bound_parameters([*slots, *keyword], has_out, is_factory)
+            if is_bound
+            else _parameters(slots, keyword, varargs, required, has_out, is_factory)
+        )
+        + (f", **_words: Unpack[{words}]" if words else ""),
         "" if is_bound else varargs,
         _several(operators, slots),
         tuple(branches),
-        f"({', '.join([*slots, *keyword])}{',' if len(slots) + len(keyword) == 1 else ''})",
         tuple(_candidate(program, operator, first, inplace) for operator in operators if is_bound),
+        words,
         _is_unnamed([*slots, *keyword], has_out, is_factory),
         _keywords([*slots, *keyword], has_out, is_factory),
     )
+
+
+def _synonyms(operators: tuple[Operator, ...], parameters: list[str]) -> str:
+    """As for the binding of one entry; the family takes what all its entries together do."""
+    own = {name: name for name in parameters}
+    return next(filter(None, (calling.synonyms(operator, own) for operator in operators)), "")
 
 
 def _moves(operator: Operator, slots: list[str], first: str) -> bool:
@@ -287,6 +301,8 @@ def _branch(
         if len(own[argument.name]) > 1:
             tests.append(_given_once(argument, own[argument.name]))
         if not _discriminates(argument, position, operator, family):
+            if argument.is_required and len(own[argument.name]) == 1:
+                tests.append(f"{own[argument.name][0]} is not MISSING")
             continue
         tests.append(_given_test(argument, own[argument.name]))
     unused = [name for name in [*slots, *keyword] if name not in used]

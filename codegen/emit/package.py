@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codegen.emit import namespaces
+from codegen.emit import absent_modules, namespaces, public_modules
 from codegen.emit.environment import render
 from codegen.model.program import Program
 from codegen.write import File
@@ -21,6 +21,8 @@ class Facade:
     submodules: tuple[str, ...] = ()
     has_switches: bool = False
     """Whether users set names of the module, so that it must be the hand-written module itself."""
+    shadowed: tuple[str, ...] = ()
+    """Submodules whose names stand for something else here: they load before that is named."""
 
     @property
     def package(self) -> str:
@@ -78,31 +80,36 @@ DISTRIBUTIONS = {
 }
 """Modules of `torch.distributions`, each a module of `runtime.distributions`, and what it holds."""
 
+TORCH_NAMES = (
+    "_assert",
+    "Future",
+    "ScriptModule",
+    "autocast_decrement_nesting", "autocast_increment_nesting", "classproperty",
+    "clear_autocast_cache", "compile", "cond", "fork", "get_autocast_cpu_dtype",
+    "get_autocast_gpu_dtype", "get_device_module", "get_file_path", "get_num_interop_threads",
+    "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_inference",
+    "is_warn_always_enabled", "set_autocast_cpu_dtype", "set_autocast_gpu_dtype",
+    "set_num_interop_threads", "set_warn_always", "sym_float", "sym_int", "sym_ite", "sym_max",
+    "sym_min", "sym_not", "sym_sqrt", "vmap", "wait",
+)  # fmt: skip
+"""Hand-written names of the package itself that load when they are first asked for."""
+
 FACADES = (
-    Facade("autograd/__init__.py", "runtime.autograd.namespace", "Gradients.", ("functional",)),
+    Facade(
+        "autograd/__init__.py",
+        "runtime.autograd.namespace",
+        "Gradients.",
+        ("functional", "profiler"),
+        shadowed=("gradcheck",),
+    ),
+    Facade("autograd/gradcheck.py", "runtime.autograd.gradcheck", "Gradients by differences."),
     Facade("autograd/functional.py", "runtime.autograd.functional", "Jacobians and Hessians."),
     Facade("autograd/graph.py", "runtime.autograd.graph_access", "Nodes and saved tensors."),
     Facade("autograd/function.py", "runtime.autograd.function", "Functions with own gradients."),
     Facade("autograd/grad_mode.py", "runtime.autograd.grad_mode", "Whether calls are recorded."),
-    Facade(
-        "nn/__init__.py",
-        "runtime.nn",
-        "Building blocks of neural networks.",
-        ("functional", "init", "parameter", "utils"),
-    ),
     Facade("nn/init.py", "runtime.nn.init", "Initial values of parameters."),
-    Facade("nn/parameter.py", "runtime.nn.parameter", "Parameters."),
-    Facade(
-        "nn/utils/__init__.py",
-        "runtime.nn.parameter_tools",
-        "Gradient clipping, vectors, normalised weights.",
-        ("parametrizations", "parametrize", "rnn"),
-    ),
     Facade("nn/utils/parametrizations.py", "runtime.nn.parametrizations", "Ready ones."),
     Facade("nn/utils/parametrize.py", "runtime.nn.parametrize", "Tensors computed from others."),
-    Facade("nn/utils/rnn.py", "runtime.nn.packing", "Sequences of several lengths."),
-    Facade("optim/__init__.py", "runtime.optim", "Optimizers.", ("lr_scheduler",)),
-    Facade("optim/lr_scheduler.py", "runtime.optim.lr_scheduler", "Schedules of learning rates."),
     Facade(
         "utils/data/__init__.py",
         "runtime.data",
@@ -126,12 +133,61 @@ FACADES = (
     Facade(
         "distributions/utils.py", "runtime.distributions.parameters", "What distributions share."
     ),
+    Facade("autograd/profiler.py", "runtime.programs.autograd_profiler", "Where the time goes."),
+    Facade("version.py", "runtime.core.version", "Which PyTorch this is."),
+    Facade("torch_version.py", "runtime.core.version", "Versions that compare."),
+    Facade(
+        "_C/__init__.py",
+        "runtime.programs.internals",
+        "What programs ask of PyTorch's C++.",
+        ("_nn",),
+    ),
+    Facade("_C/_nn.py", "runtime.programs.internals_nn", "How arguments are read."),
+    Facade(
+        "_dynamo/__init__.py",
+        "runtime.programs.dynamo",
+        "The compiler's switches.",
+        ("eval_frame",),
+    ),
+    Facade("_dynamo/eval_frame.py", "runtime.programs.dynamo", "Compiled modules."),
+    Facade("accelerator.py", "runtime.programs.accelerator", "The GPU, of whatever make."),
+    Facade("compiler.py", "runtime.programs.compiling", "Running functions as they are."),
+    Facade(
+        "distributed/__init__.py",
+        "runtime.programs.distributed",
+        "Whether there are other processes.",
+    ),
+    Facade("func.py", "runtime.programs.transforms", "Functions of functions."),
+    Facade("futures.py", "runtime.programs.futures", "Results that come later."),
+    Facade("hub.py", "runtime.programs.hub", "Models from folders, files from the net."),
+    Facade(
+        "jit/__init__.py", "runtime.programs.jit", "Functions that stay Python.", ("annotations",)
+    ),
+    Facade("jit/annotations.py", "runtime.programs.jit_annotations", "Types for a compiler."),
+    Facade("_jit_internal.py", "runtime.programs.jit_internals", "Marks for a compiler."),
+    Facade("library.py", "runtime.programs.library", "Operators that programs bring."),
+    Facade("ops.py", "runtime.programs.aten", "Operators by namespace and overload."),
+    Facade("profiler.py", "runtime.programs.profiler", "Where the time goes."),
+    Facade("storage.py", "runtime.programs.storage_namespace", "The memory of tensors."),
+    Facade("torch_names.py", "runtime.programs.torch_names", "Names of the package itself."),
+    Facade("types.py", "runtime.programs.types_namespace", "Names of types for annotations."),
+    Facade("utils/_pytree.py", "runtime.programs.pytree_maps", "Trees of containers."),
+    Facade("utils/collect_env.py", "runtime.programs.collect_env", "What the machine is."),
+    Facade("utils/model_zoo.py", "runtime.programs.hub", "Weights from the net."),
+    Facade(
+        "utils/tensorboard/__init__.py",
+        "runtime.programs.tensorboard",
+        "Logs for TensorBoard.",
+        ("writer",),
+    ),
+    Facade("utils/tensorboard/writer.py", "runtime.programs.tensorboard", "The writer of logs."),
     Facade("utils/checkpoint.py", "runtime.autograd.checkpoint", "Recomputing in backward."),
     Facade("utils/dlpack.py", "runtime.ops.dlpack", "Tensors of other libraries."),
     Facade("utils/hooks.py", "runtime.autograd.hooks", "Hooks that can be removed."),
     Facade("multiprocessing.py", "runtime.multiprocessing", "Processes that share tensors."),
+    Facade("overrides.py", "runtime.tools.overrides", "Classes that answer calls."),
     Facade("random.py", "runtime.ops.random_namespace", "Default generators."),
-    Facade("testing/__init__.py", "runtime.testing", "Comparing tensors in tests."),
+    Facade("testing/__init__.py", "runtime.programs.testing_namespace", "Tensors in tests."),
     Facade("serialization.py", "runtime.serialization", "Saving and loading."),
     Facade("cpu.py", "runtime.ops.cpu_namespace", "The CPU and the memory it keeps."),
     Facade(
@@ -142,12 +198,29 @@ FACADES = (
     ),
     Facade("cuda/amp.py", "runtime.optim.mixed_precision_cuda", "Mixed precision on CUDA."),
     Facade("cuda/nvtx.py", "runtime.backends.cuda.nvtx", "Ranges on a profiler's timeline."),
-    Facade("amp.py", "runtime.optim.mixed_precision", "Mixed precision."),
+    Facade(
+        "amp/__init__.py",
+        "runtime.optim.mixed_precision",
+        "Mixed precision.",
+        ("autocast_mode", "grad_scaler"),
+    ),
+    Facade("amp/autocast_mode.py", "runtime.autograd.autocast_mode", "Lower precision."),
+    Facade("amp/grad_scaler.py", "runtime.optim.grad_scaler", "Scaled losses."),
     Facade(
         "backends/__init__.py",
         "runtime.backends.flags",
         "Switches of numerical libraries.",
-        ("cuda", "cudnn", "mkl", "mkldnn", "mps"),
+        (
+            "cuda",
+            "cudnn",
+            "mkl",
+            "mkldnn",
+            "mps",
+            "openmp",
+            "opt_einsum",
+            "quantized",
+            "xnnpack",
+        ),
     ),
     Facade("backends/cuda.py", "runtime.backends.flags.cuda", "CUDA.", has_switches=True),
     Facade("backends/cudnn.py", "runtime.backends.flags.cudnn", "cuDNN.", has_switches=True),
@@ -156,11 +229,27 @@ FACADES = (
     Facade("backends/mps.py", "runtime.backends.flags.mps", "Apple Metal."),
 )
 
-LAZY_MODULES = (
-    "amp", "autograd", "backends", "cpu", "cuda", "distributions", "fft", "linalg",
-    "multiprocessing", "nn", "optim", "random", "serialization", "special", "testing", "utils",
-)  # fmt: skip
-"""Submodules that load when they are first named: `import torchgen_out` needs none of them."""
+NAMES = {
+    "GradScaler": "amp",
+    "load": "serialization",
+    "save": "serialization",
+    **dict.fromkeys(TORCH_NAMES, "torch_names"),
+    **dict.fromkeys(absent_modules.names("absent_names"), "absent_names"),
+}
+"""Names of the package itself that load with a module, when they are first asked for."""
+
+
+def lazy_modules(package: str = "") -> list[str]:
+    """Return the modules of a package that load when they are first named."""
+    paths = [
+        *(facade.path.removesuffix(".py").replace("/", ".") for facade in FACADES),
+        *(module.path for module in public_modules.MODULES),
+        *(module.path for module in absent_modules.MODULES),
+        *namespaces.MODULES[1:],
+        "utils",
+    ]
+    below = [path.removeprefix(package) for path in paths if path.startswith(package)]
+    return sorted({path.partition(".")[0] for path in below} - {"__init__"})
 
 
 def emit(program: Program) -> Iterable[File]:
@@ -170,10 +259,18 @@ def emit(program: Program) -> Iterable[File]:
 
 
 def _library() -> Iterator[File]:
-    yield render("__init__.py", "init.py.jinja", modules=LAZY_MODULES)
+    yield render(
+        "__init__.py",
+        "init.py.jinja",
+        modules=lazy_modules(),
+        names=sorted(NAMES.items(), key=lambda item: (item[1], item[0])),
+    )
+    yield from public_modules.emit()
+    yield from absent_modules.emit()
+    yield render("as_torch.py", "as_torch.py.jinja")
     for facade in FACADES:
         yield render(facade.path, "facade.py.jinja", facade=facade)
-    yield render("utils/__init__.py", "utils.py.jinja")
+    yield render("utils/__init__.py", "utils.py.jinja", modules=lazy_modules("utils."))
 
 
 def _outside(program: Program) -> Iterator[File]:
@@ -184,6 +281,7 @@ def _outside(program: Program) -> Iterator[File]:
         library=program.library,
         package=program.package,
         modules=sorted({module.partition(".")[0] for module in modules}),
+        has_foreach=any(operator.foreach for operator in program.operators),
     )
     if "nn.functional" in modules:
         yield render("nn/__init__.py", "outside_nn.py.jinja", package=program.package)

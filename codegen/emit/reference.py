@@ -11,9 +11,10 @@ from codegen.emit.environment import render
 from codegen.model.derivative import Gradient, GradientKind
 from codegen.model.operator import Operator, Pointwise, Samples
 from codegen.model.program import Program
+from codegen.model.vocabulary import NAMESPACES
 from codegen.write import File
 
-PAGES = ("torch", "Tensor", "nn.functional", "linalg", "fft", "special")
+PAGES = ("torch", "Tensor", "nn.functional", *NAMESPACES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ def _of_result(operator: Operator, value: SavedValue, condition: str) -> Saved:
 def _of_argument(operator: Operator, value: SavedValue, condition: str) -> Saved:
     if value.what is Save.TENSOR:
         return _tensor(operator, value.name, condition)
-    variable = translate.parameter_text(value.name)
+    variable = translate.local(operator, value.name)
     if value.what is Save.TENSORS:
         return _tensors(value.local, condition, variable)
     part = _PARTS[value.what]
@@ -115,7 +115,7 @@ def _saved_by_cases(
         if translate.is_operand(argument, position):
             yield _tensor(operator, name, condition(name))
         else:
-            yield _plain(name, condition(name), translate.parameter_text(name))
+            yield _plain(name, condition(name), translate.local(operator, name))
     if "result" in read:
         yield _result("result", condition("result"), "save_result(result)")
 
@@ -128,7 +128,7 @@ def _tensor(operator: Operator, name: str, condition: str) -> Saved:
 
     A call in place is about to write to its first argument.
     """
-    variable = translate.parameter_text(name)
+    variable = translate.local(operator, name)
     save = f"save_operand({variable})" if is_number(operator, name) else f"save({variable})"
     inplace = f"save_original({variable})" if name == operator.arguments[0].name else save
     slot = f"saved_{name}"

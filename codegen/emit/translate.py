@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import io
 import keyword
+import math
 import tokenize
 
+from codegen.emit import collisions
 from codegen.model.operator import Operator
 from codegen.model.schema import Argument, Default, Return, Symbol, Type
 
@@ -76,7 +78,7 @@ def literal(value: object) -> str:
         return f"({inner},)" if len(value) == 1 else f"({inner})"
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+    if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
     return repr(value)
 
@@ -139,6 +141,15 @@ def docstring(text: str) -> str:
 def parameter_text(name: str) -> str:
     """A schema name as a Python variable."""
     return name + "_" if keyword.iskeyword(name) else name
+
+
+def local(operator: Operator, name: str) -> str:
+    """A name in the code of nodes: an argument's, which must not hide others, or another one."""
+    names = {argument.name: parameter_text(argument.name) for argument in operator.arguments}
+    if name not in names:
+        return name
+    own = {f"{what}_{each}" for each in names for what in ("grad", "needs", "saves")}
+    return collisions.renamed(names, collisions.in_nodes() | own)[name]
 
 
 def expression_text(tree: ast.AST) -> str:

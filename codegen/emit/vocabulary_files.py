@@ -1,14 +1,14 @@
-"""Emits small tables: dtype sets, and the classes of several named results."""
+"""Emits small tables: dtype sets, NumPy's words, and the classes of several named results."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codegen.emit import naming
+from codegen.emit import calling, naming
 from codegen.emit.environment import render
 from codegen.model.program import Program
-from codegen.model.vocabulary import DTYPE_SETS
+from codegen.model.vocabulary import DTYPE_SETS, SYNONYMS
 from codegen.write import File
 
 
@@ -20,13 +20,28 @@ class Result:
     fields: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Synonyms:
+    """A typed dictionary: the words for some parameters."""
+
+    name: str
+    parameters: str
+    words: tuple[str, ...]
+
+
 def emit(program: Program) -> Iterable[File]:
-    """Emit dtype_sets.py and return_types.py."""
+    """Emit dtype_sets.py, synonyms.py and return_types.py."""
     if program.is_library:
         yield render(
             "dtype_sets.py",
             "dtype_sets.py.jinja",
             sets=[(name.upper(), names) for name, names in DTYPE_SETS.items()],
+        )
+        yield render(
+            "synonyms.py",
+            "synonyms.py.jinja",
+            parameters=[(word, name) for name, words in SYNONYMS.items() for word in words],
+            classes=list(_classes()),
         )
     results = {
         operator.base_name: Result(
@@ -42,3 +57,9 @@ def emit(program: Program) -> Iterable[File]:
             results=results.values(),
             home="torch" if program.is_library else program.package,
         )
+
+
+def _classes() -> Iterator[Synonyms]:
+    for names in calling.COMBINATIONS:
+        words = tuple(word for name in names for word in SYNONYMS[name])
+        yield Synonyms(calling.class_of(names), " and ".join(names), words)

@@ -31,7 +31,7 @@ be a tensor there: use `with_scalars` first for one that is a number.
 
 **Diagnostics.** E701 syntax, E702 empty, E703 no result, E704 statement, E705 name given twice,
 E706 name unused, E707 unknown name, E708 unknown function, E709 arity, E710 chained comparison,
-E711 None, E712 not a number, E713 derivative not known.
+E711 None, E712 not a number, E713 derivative not known, E714 beyond 64 bits, E715 too deep.
 
 **Reductions** use the same parser with the arguments acc, other, count, the tensor's name and the
 operator's scalars, all of kind "tensor" or "scalar".

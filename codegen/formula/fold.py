@@ -6,11 +6,31 @@ import math
 import operator
 from collections.abc import Callable
 
+from codegen.formula.primitives import PRIMITIVES
 from codegen.model.formula import Call, Constant, Expression, Named
 
 Number = int | float | complex
 
 _LARGEST_EXACT = 2**53
+_LARGEST = 2**64
+
+
+def power(x: Number, y: Number) -> Number:
+    """x ** y, without computing integers of more bits than numbers have.
+
+    Raises: OverflowError.
+    """
+    if isinstance(x, int) and isinstance(y, int) and abs(x) > 1 and abs(y) > 64:
+        raise OverflowError
+    return x**y
+
+
+def is_too_large(value: Number) -> bool:
+    """Whether a number is beyond both the integers and the floats of 64 bits."""
+    if isinstance(value, int):
+        return not -_LARGEST < value < _LARGEST
+    return not all(map(math.isfinite, (value.real, value.imag)))
+
 
 _ARITHMETIC: dict[str, Callable[..., Number | bool | None]] = {
     "add": operator.add,
@@ -18,7 +38,7 @@ _ARITHMETIC: dict[str, Callable[..., Number | bool | None]] = {
     "mul": operator.mul,
     "div": operator.truediv,
     "neg": lambda x: -x if x else None,  # -0 keeps its sign
-    "pow": operator.pow,
+    "pow": power,
     "abs": abs,
     "square": lambda x: x * x,
     "reciprocal": lambda x: 1 / x,
@@ -59,6 +79,16 @@ def is_power_of_two(value: Number | bool) -> bool:
     return abs(mantissa) == 0.5 and abs(exponent) < 100
 
 
+def number(value: Number | bool) -> Expression:
+    """Return what stands for a number in formulas: infinities and NaN have names."""
+    if isinstance(value, float) and math.isnan(value):
+        return Named("nan")
+    if isinstance(value, float) and math.isinf(value):
+        inf = Named("inf")
+        return inf if value > 0 else Call(PRIMITIVES["neg"], (inf,))
+    return constant(value)
+
+
 def constant(value: Number | bool) -> Constant:
     """Return the constant in its one spelling: an integral float is an int."""
     if isinstance(value, float) and value.is_integer() and abs(value) < _LARGEST_EXACT:
@@ -94,6 +124,35 @@ def fold(node: Expression) -> Expression | None:
         result = function(*operands)
     except (ArithmeticError, ValueError, TypeError):
         return None
-    if result is None or not (isinstance(result, complex) or math.isfinite(result)):
+    if result is None or is_too_large(result):
         return None
     return constant(_rounded(result))
+
+
+def exceeds(name: str, *operands: Expression) -> bool:
+    """Whether arithmetic on numbers alone gives one beyond 64 bits, which nobody can have meant."""
+    known: dict[int, Number | None] = {}
+    values = [_value(operand, known) for operand in operands]
+    if name not in _ARITHMETIC or None in values:
+        return False
+    try:
+        result = _ARITHMETIC[name](*values)
+    except OverflowError:
+        return True
+    except (ArithmeticError, TypeError):
+        return False
+    return result is not None and is_too_large(result)
+
+
+def _value(node: Expression, known: dict[int, Number | None]) -> Number | None:
+    """The number that an expression over constants stands for; None for any other."""
+    if not isinstance(node, Call):
+        return value_of(node)
+    if id(node) not in known:
+        values = [_value(operand, known) for operand in node.operands]
+        function = _ARITHMETIC.get(node.primitive.name)
+        try:
+            known[id(node)] = None if function is None or None in values else function(*values)
+        except (ArithmeticError, TypeError):
+            known[id(node)] = None
+    return known[id(node)]

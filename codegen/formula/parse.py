@@ -6,9 +6,21 @@ import ast
 from collections.abc import Sequence
 
 from codegen.errors import CodegenError, Diagnostic, SourceLocation, did_you_mean
+from codegen.formula import python_text
 from codegen.formula.expressions import ZERO, as_condition, call, select
+from codegen.formula.fold import exceeds, is_too_large
 from codegen.formula.primitives import CONSTANTS, FUNCTIONS, PRIMITIVES
-from codegen.model.formula import Argument, Constant, Expression, Formula, IsNone, Named, type_of
+from codegen.model.formula import (
+    Argument,
+    Constant,
+    Expression,
+    Formula,
+    IsNone,
+    Named,
+    depth,
+    type_of,
+    written_size,
+)
 
 _BINARY = {
     ast.Add: "add",
@@ -54,6 +66,12 @@ _EXPRESSIONS: dict[type[ast.expr], str] = {
     ast.Subscript: _SEVERAL,
 }
 """What to do instead of expressions that formulas do not have."""
+DEEPEST = 100
+"""Operations that follow from one another, through all names."""
+MOST = 1_000
+"""Operations and operands of a formula were it written without names."""
+TOO_LARGE = f"this stands for more than {MOST} operations, or more than {DEEPEST} in a row"
+_DIVIDE = "a composite may call several operators"
 _NOWHERE = SourceLocation("<formula>", 1, 1)
 
 
@@ -122,16 +140,19 @@ class _Parser:
             self.diagnostics.append(Diagnostic("E702", where, "the formula is empty"))
             return ZERO
         try:
-            body = ast.parse(source).body
+            tree = python_text.parse(source)
         except SyntaxError as problem:
             return self.syntax_error(problem)
-        for statement in body[:-1]:
+        assert isinstance(tree, ast.Module)
+        for statement in tree.body[:-1]:
             self.binding(statement)
-        last = body[-1]
+        last = tree.body[-1]
         if not isinstance(last, ast.Expr):
             hint = _STATEMENTS.get(type(last))
             return self.error("E703", last, "the last line must be the result expression", hint)
         result = self.expression(last.value)
+        if depth(result) > DEEPEST or written_size(result) > MOST:
+            return self.error("E715", last, TOO_LARGE, _DIVIDE)
         for name, target in self.targets.items():
             if name not in self.read:
                 self.error("E706", target, f"'{name}' is never used")
@@ -147,6 +168,9 @@ class _Parser:
             self.error("E704", statement, "the left side must be one name")
             return
         value = self.expression(statement.value)
+        if depth(value) > DEEPEST or written_size(value) > MOST:
+            self.error("E715", statement.value, TOO_LARGE, _DIVIDE)
+            value = ZERO
         if target.id in self.arguments or target.id in self.names:
             what = "an argument" if target.id in self.arguments else "defined above"
             self.error("E705", target, f"'{target.id}' is already {what}")
@@ -182,11 +206,17 @@ class _Parser:
 
     def literal(self, node: ast.Constant) -> Expression:
         if isinstance(node.value, bool | int | float | complex):
+            if is_too_large(node.value):
+                return self.too_large(node)
             return Constant(node.value)
         if node.value is None:
             hint = "compare with `is None` or `is not None`"
             return self.error("E711", node, "None is not a value", hint)
         return self.error("E712", node, f"{node.value!r} is not a number")
+
+    def too_large(self, node: ast.expr) -> Expression:
+        hint = "write a float, such as 1e30; what exceeds them all is `inf`"
+        return self.error("E714", node, "a number of more than 64 bits", hint)
 
     def name(self, node: ast.Name) -> Expression:
         if node.id in self.names:
@@ -210,6 +240,8 @@ class _Parser:
             return self.error("E701", node, "this operator has no meaning in a formula")
         if all(type_of(operand) == "bool" for operand in operands):
             name = _ON_TRUTH_VALUES.get(name, name)
+        if exceeds(name, *operands):
+            return self.too_large(node)
         return call(name, *operands)
 
     def unary(self, node: ast.UnaryOp) -> Expression:

@@ -94,8 +94,20 @@ _BITS = (
     infix("bitwise_and", "&", 8, ("0", "0"), r"{0} \mathbin{{\&}} {1}"),
     infix("bitwise_xor", "^", 7, ("0", "0"), r"{0} \oplus {1}"),
     infix("bitwise_or", "|", 6, ("0", "0"), r"{0} \mathbin{{|}} {1}"),
-    infix("left_shift", "<<", 9, ("0", "0"), r"{0} \ll {1}"),
-    infix("right_shift", ">>", 9, ("0", "0"), r"{0} \gg {1}"),
+    binary(
+        "left_shift",
+        ("0", "0"),
+        r"\left({0} \ll {1}\right)",
+        None,
+        "ops.bitwise_left_shift({0}, {1})",
+    ),
+    binary(
+        "right_shift",
+        ("0", "0"),
+        r"\left({0} \gg {1}\right)",
+        None,
+        "ops.bitwise_right_shift({0}, {1})",
+    ),
     Primitive(
         "bitwise_not",
         1,

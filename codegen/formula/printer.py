@@ -12,11 +12,19 @@ from codegen.model.formula import Call, Expression, Formula, Select, children, w
 
 LINE_LENGTH = 100
 _INDENT = "    "
-_RESERVED = frozenset({*PRIMITIVES, *CONSTANTS, "T", "np", "math", "ops", *keyword.kwlist})
+_RESERVED = frozenset({*PRIMITIVES, *CONSTANTS, "T", "np", "math", "ops", "finfo", *keyword.kwlist})
 
 
 def parameter_name(name: str) -> str:
-    """Return how an argument is called in printed text: not like a primitive or a keyword."""
+    """Return how an argument is called in printed text: not like a primitive or a keyword.
+
+    Another one may be called like that already.
+    """
+    return name + "_" if name.rstrip("_") in _RESERVED else name
+
+
+def defined_name(name: str) -> str:
+    """Return how the function of a formula is called in printed text; a second time, the same."""
     return name + "_" if name in _RESERVED else name
 
 

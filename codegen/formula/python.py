@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codegen.formula.printer import Printer, enclose, parameter_name
+from codegen.formula.printer import Printer, defined_name, enclose, parameter_name
 from codegen.model.formula import (
     Argument,
     Call,
@@ -21,7 +21,7 @@ def python_function(formula: Formula, name: str) -> str:
     **Names.** T converts a literal to the compute type; primitives are called by name. A function
     or an argument that is called like a primitive gets an underscore: exp_(self) calls exp(self).
     """
-    return _KernelPrinter(formula).function(parameter_name(name))
+    return _KernelPrinter(formula).function(defined_name(name))
 
 
 class _KernelPrinter(Printer):

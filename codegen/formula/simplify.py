@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from codegen.errors import CodegenError, Diagnostic, SourceLocation
 from codegen.formula.collect import collect_terms
 from codegen.formula.expressions import (
     FALSE,
@@ -43,7 +44,12 @@ def simplify(formula: Formula, collect: bool = False, unroll: bool = True) -> Fo
     `unroll` turns small powers into products; a formula to be differentiated keeps its powers.
     """
     simplifier = Simplifier(collect, unroll)
-    outputs = tuple(simplifier(output) for output in formula.outputs)
+    try:
+        outputs = tuple(simplifier(output) for output in formula.outputs)
+    except RecursionError:
+        where = formula.where or SourceLocation("<formula>", 1, 1)
+        message = "this, or its derivative, is too large to simplify"
+        raise CodegenError([Diagnostic("E715", where, message)]) from None
     live = set(walk(outputs))
     names = []
     for name, node in formula.names:

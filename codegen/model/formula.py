@@ -8,6 +8,7 @@ subexpressions in constant time.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -77,7 +78,7 @@ class Constant:
         return self is other or (
             type(other) is Constant
             and type(other.value) is type(self.value)
-            and other.value == self.value
+            and (other.value == self.value or repr(other.value) == repr(self.value) == "nan")
         )
 
     def __hash__(self) -> int:
@@ -208,6 +209,30 @@ def walk(roots: tuple[Expression, ...]) -> tuple[Expression, ...]:
     for root in roots:
         visit(root)
     return tuple(order)
+
+
+def depth(root: Expression) -> int:
+    """Return how many operations follow from one another at most."""
+    return _folded(root, max)
+
+
+def written_size(root: Expression) -> int:
+    """Return how many operations and operands a text without names would have."""
+    return _folded(root, lambda sizes, default: sum(sizes) or default)
+
+
+def _folded(root: Expression, combine: Callable[..., int]) -> int:
+    """One more than what the parts of an expression combine to; without recursion."""
+    known: dict[int, int] = {}
+    todo = [root]
+    while todo:
+        node = todo[-1]
+        missing = [child for child in children(node) if id(child) not in known]
+        todo += missing
+        if not missing:
+            known[id(node)] = 1 + combine((known[id(each)] for each in children(node)), default=0)
+            todo.pop()
+    return known[id(root)]
 
 
 def type_of(node: Expression) -> Type:

@@ -17,7 +17,7 @@ from codegen.model.vocabulary import (
     in_place_dunder,
 )
 
-FUNCTION, METHOD, INPLACE, OUT = "function", "method", "inplace", "out"
+FUNCTION, METHOD, INPLACE, OUT, COPY = "function", "method", "inplace", "out", "copy"
 
 
 class Places(Protocol):
@@ -131,6 +131,8 @@ class Dispatch:
     """Whether the kernel takes 16-bit floats as uint16 instead of through float32."""
     aliasing: tuple[str, ...] = ()
     """Arguments that may share memory with the result, so that in-place needs no copy."""
+    memory_format: tuple[str, ...] = ()
+    """Arguments after which results of their rank lie channels-last, if one of these does."""
 
 
 Kind = Pointwise | Reduction | View | Composite | Dispatch
@@ -188,13 +190,17 @@ class Operator:
     schema: Schema
     """The one schema written; in-place and out= schemas are derived from it."""
     variants: tuple[str, ...]
-    """What the family offers, of `function`, `method`, `inplace`, `out`."""
+    """What the family offers, of `function`, `method`, `inplace`, `out`, `copy`."""
     python_module: str
     """Where users find the function: `torch`, `nn.functional`, `linalg`, `fft`, `special`."""
+    deprecated: tuple[Schema, ...]
+    """Schemas of older argument orders that calls may still have."""
     dunders: tuple[str, ...]
     """Python operators it implements (key `operators`), in-place ones included."""
     aliases: tuple[str, ...]
     """Further public names, with the same variants: `multiply`, or elsewhere `special.expit`."""
+    foreach: tuple[str, ...]
+    """Names under which it runs over lists of tensors: `add` is `_foreach_add`."""
     dtypes: str
     """Name of the dtype set accepted after promotion, a key of vocabulary.DTYPE_SETS."""
     refusal: str | None

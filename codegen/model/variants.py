@@ -1,4 +1,4 @@
-"""The in-place and out= schemas that a family's one written schema implies."""
+"""The in-place, out= and copying schemas that a family's one written schema implies."""
 
 from __future__ import annotations
 
@@ -43,6 +43,16 @@ def out_schema(schema: Schema) -> Schema:
         overload=out_overload(schema.overload),
         arguments=schema.arguments + outs,
         returns=returns,
+    )
+
+
+def copy_schema(schema: Schema) -> Schema:
+    """Derive `t_copy(Tensor self) -> Tensor` from `t(Tensor(a) self) -> Tensor(a)`."""
+    return replace(
+        schema,
+        base_name=f"{schema.base_name}_copy",
+        arguments=tuple(replace(a, type=replace(a.type, alias=None)) for a in schema.arguments),
+        returns=tuple(replace(r, type=replace(r.type, alias=None)) for r in schema.returns),
     )
 
 

@@ -36,11 +36,23 @@ VARIANTS: dict[str, str] = {
     "method": "a method of Tensor",
     "inplace": "a method `name_` that writes to self, and its function",
     "out": "a keyword `out=` of the function",
+    "copy": "a function `name_copy`: what the view shows, in memory of its own",
 }
 
-PYTHON_MODULES = ("torch", "Tensor", "nn.functional", "linalg", "fft", "special")
+NAMESPACES = ("linalg", "fft", "special", "masked", "signal.windows")
+"""Modules that hold operators and nothing else."""
 
-SCHEMA_PREFIXES: dict[str, str] = {"linalg": "linalg_", "fft": "fft_", "special": "special_"}
+PYTHON_MODULES = ("torch", "Tensor", "nn.functional", *NAMESPACES)
+
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "input": ("x", "a", "x1"),
+    "other": ("x2",),
+    "dim": ("axis",),
+    "keepdim": ("keepdims",),
+}
+"""NumPy's words for parameters of these names; nn.functional has none."""
+
+SCHEMA_PREFIXES: dict[str, str] = {name: name.replace(".", "_") + "_" for name in NAMESPACES}
 """Prefix of operator names per module; users do not see it."""
 
 TAGS: dict[str, str] = {
@@ -49,8 +61,10 @@ TAGS: dict[str, str] = {
     "data_dependent": "the result's shape depends on values",
     "inplace_flag": "in nn.functional, a last parameter inplace=False calls the in-place variant",
     "property": "an attribute of Tensor, read without a call",
+    "assignable": "a property that can be assigned: the value is copied into what it views",
     "varargs": "the first list may be given as several arguments",
     "reinterpret": "the result has another dtype over the same memory",
+    "number_first": "the first of several operands may be a number: `mul(2, x)`",
     "same_elements": "the view has all elements, in their order",
     "across_devices": "the tensors may lie on different devices",
     "host_lists": "the tensors of a list may lie on the host, wherever the others do",
@@ -59,6 +73,8 @@ TAGS: dict[str, str] = {
     "autocast_float32_on_cuda": "under autocast it runs in float32 on CUDA",
     "autocast_widest": "under autocast it runs in the widest of its operands' precisions",
     "writes_statistics": "the running statistics that it is given are updated",
+    "empty_dim_keeps": "`dim=[]` folds no dim, where by default it folds all",
+    "exact_out": "out= must have the result's dtype: nothing is cast on the way there",
     "internal": "called by generated or runtime code; not shown to users",
 }
 
@@ -123,8 +139,10 @@ EXPRESSION_BUILTINS = frozenset(
 )
 """Python functions that expressions may call."""
 
-EXPRESSION_CONSTANTS = frozenset(("inf", "nan", "pi", "math", *DTYPE_SETS["all"]))
-"""Names that expressions may read besides arguments: numbers, Python's math, dtypes."""
+EXPRESSION_CONSTANTS = frozenset(
+    ("inf", "nan", "pi", "math", "contiguous_format", *DTYPE_SETS["all"])
+)
+"""Names that expressions may read besides arguments: numbers, Python's math, dtypes, a format."""
 
 EXCEPTIONS = frozenset(
     (

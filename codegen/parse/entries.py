@@ -1,4 +1,4 @@
-"""Reads native_functions.yaml: one Operator per entry."""
+"""Reads native_functions.yaml: one Operator per entry, and those that its variants derive."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from codegen.errors import CodegenError, did_you_mean
 from codegen.model.operator import FUNCTION, METHOD, Operator, Promotion
 from codegen.model.schema import Schema
+from codegen.parse.copies import copy_of, has_copy
 from codegen.parse.keys import KINDS, OPERATOR_KEYS
 from codegen.parse.kinds import read_kind
 from codegen.parse.places import NodePlaces
@@ -14,11 +15,11 @@ from codegen.parse.report import Report
 from codegen.parse.samples import read_samples
 from codegen.parse.schema import base_name_of, parse_schema
 from codegen.parse.values import check_keys, described, sentences_of, text_of, words_of
-from codegen.parse.yaml_nodes import AnyNode, Mapping
+from codegen.parse.yaml_nodes import AnyNode, Mapping, Sequence
 
 _PROMOTION = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*")
 _FUNC = re.compile(r"""\bfunc: *["']?(?:\w+::)?(\w+)""")
-_KIND_OF = {"meta": "dispatch", "half": "dispatch", "aliasing": "dispatch"}
+_KIND_OF = dict.fromkeys(("meta", "half", "aliasing", "memory_format"), "dispatch")
 
 
 def read_operators(
@@ -38,6 +39,7 @@ def read_operators(
         operator = _read_operator(node, report)
         if operator:
             operators.append(operator)
+            operators += [copy_of(operator)] if has_copy(operator) else []
         else:
             func = text_of(node.get("func"), "'func'", Report())
             broken.append(base_name_of(func.text).split(".")[0] if func else "")
@@ -62,8 +64,10 @@ def _read_operator(node: Mapping, report: Report) -> Operator | None:
         schema=schema,
         variants=words_of(node.get("variants"), "'variants'", report) or (FUNCTION, METHOD),
         python_module=_word(node, "python_module", "torch", report),
+        deprecated=_deprecated(node, report),
         dunders=words_of(node.get("operators"), "'operators'", report) or (),
         aliases=words_of(node.get("aliases"), "'aliases'", report) or (),
+        foreach=words_of(node.get("foreach"), "'foreach'", report) or (),
         dtypes=_word(node, "dtypes", "all", report),
         refusal=refusal.text.strip() if refusal else None,
         promotion=_promotion(node, kind_name, report),
@@ -80,7 +84,23 @@ def _read_operator(node: Mapping, report: Report) -> Operator | None:
 
 
 def _schema(node: Mapping, report: Report) -> Schema | None:
-    text = text_of(node.get("func"), "'func'", report)
+    return _schema_of(node.get("func"), "'func'", report)
+
+
+def _deprecated(node: Mapping, report: Report) -> tuple[Schema, ...]:
+    listed = node.get("deprecated")
+    if listed is None:
+        return ()
+    if not isinstance(listed, Sequence):
+        message = f"'deprecated' must be a list of schemas, got {described(listed)}"
+        report.add("E106", listed.where, message)
+        return ()
+    schemas = [_schema_of(item, "'deprecated'", report) for item in listed.items]
+    return tuple(schema for schema in schemas if schema)
+
+
+def _schema_of(node: AnyNode | None, what: str, report: Report) -> Schema | None:
+    text = text_of(node, what, report)
     if text is None:
         return None
     try:

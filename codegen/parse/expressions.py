@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Mapping
+import operator
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 from codegen.errors import CodegenError, Diagnostic, SourceLocation
+from codegen.formula import python_text
+from codegen.formula.fold import is_too_large, power
 from codegen.model.expression import Call, Expression, Save, SavedValue, Use
 from codegen.model.vocabulary import EXPRESSION_BUILTINS
 from codegen.parse.brackets import unbalanced
@@ -44,7 +47,7 @@ def _parse(text: str, where: SourceLocation, scope: Scope) -> ast.expr:
         raise CodegenError([Diagnostic("E402", where, "the formula is empty")])
     try:
         # In parentheses a formula may go on over several lines.
-        return ast.parse(f"({text}\n)", mode="eval").body
+        tree = python_text.parse(f"({text}\n)", mode="eval")
     except SyntaxError as error:
         offset = _offset_of(error, text)
         message = f"not a Python expression: {error.msg}"
@@ -52,6 +55,45 @@ def _parse(text: str, where: SourceLocation, scope: Scope) -> ast.expr:
         if "=" in text and "==" not in text:
             hint = f"write == to compare, or let a function take the steps: {scope.elsewhere}"
         raise CodegenError([Diagnostic("E402", where.at(offset), message, hint)]) from None
+    assert isinstance(tree, ast.Expression)
+    return tree.body
+
+
+def _number(node: ast.AST) -> complex | None:
+    """The number that literals and arithmetic on them stand for; None for anything else.
+
+    Raises: OverflowError beyond 64 bits.
+    """
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float | complex):
+        value: complex | None = node.value
+    elif isinstance(node, ast.UnaryOp):
+        value = _number(node.operand)
+    elif isinstance(node, ast.BinOp):
+        left, right = _number(node.left), _number(node.right)
+        function = _ARITHMETIC.get(type(node.op))
+        if left is None or right is None or function is None:
+            return None
+        try:
+            value = function(left, right)
+        except (ZeroDivisionError, TypeError):
+            return None
+    else:
+        return None
+    if value is not None and is_too_large(value):
+        raise OverflowError
+    return value
+
+
+_ARITHMETIC: dict[type[ast.operator], Callable[..., complex]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: power,
+    ast.LShift: lambda x, y: operator.lshift(x, min(y, 64)),
+}
 
 
 def _offset_of(error: SyntaxError, text: str) -> int:
@@ -144,6 +186,14 @@ class _Reader:
                     width=max(1, width),
                 )
             )
+        for part in ast.walk(tree):
+            try:
+                _number(part)
+            except OverflowError:
+                assert isinstance(part, ast.expr)
+                place = where.at(self.start(part))
+                found.append(Diagnostic("E412", place, "a number of more than 64 bits"))
+                break
         if found:
             raise CodegenError(found)
 

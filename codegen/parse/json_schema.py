@@ -85,6 +85,8 @@ def _shape(key: Key) -> Json:
             return {"enum": list(key.words)} if key.words else dict(_TEXT)
         case Shape.WORDS:
             return _words(key.words)
+        case Shape.SCHEMAS:
+            return {"type": "array", "items": dict(_TEXT), "minItems": 1}
         case Shape.FLAGS:
             return {"type": "array", "items": {"type": "boolean"}}
         case Shape.BACKENDS:

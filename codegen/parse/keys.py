@@ -17,6 +17,7 @@ class Shape(enum.Enum):
     TEXT = "text"
     WORD = "one word"
     WORDS = "a list of words"
+    SCHEMAS = "a list of schemas"
     FORMULA = "a formula"
     REDUCTION = "a mapping of formulas"
     BACKENDS = "a mapping of backends to functions"
@@ -49,9 +50,11 @@ OPERATOR_KEYS = (
         "python_module", Shape.WORD, "Where users find the function; torch by default.",
         vocabulary.PYTHON_MODULES,
     ),
+    Key("deprecated", Shape.SCHEMAS, "Schemas of older argument orders, taken with a warning."),
     Key("operators", Shape.WORDS, "Python operators it implements.",
         tuple(sorted(vocabulary.DUNDERS))),
     Key("aliases", Shape.WORDS, "Further public names with the same variants."),
+    Key("foreach", Shape.WORDS, "Names `_foreach_name` under which it runs over lists of tensors."),
     Key("dtypes", Shape.WORD, "Dtypes accepted after promotion; all by default.",
         tuple(vocabulary.DTYPE_SETS)),
     Key("refusal", Shape.TEXT, "What users are told of another dtype, also of a single operand."),
@@ -69,6 +72,8 @@ OPERATOR_KEYS = (
     Key("meta", Shape.WORD, "The shape function of a dispatch kernel, or dynamic."),
     Key("half", Shape.WORD, "raw: the kernel takes 16-bit floats as they are stored.", ("raw",)),
     Key("aliasing", Shape.WORDS, "Arguments that may share memory with the result."),
+    Key("memory_format", Shape.WORDS,
+        "Arguments after which results lie channels-last, if one of these does."),
     Key("tags", Shape.WORDS, "Properties that nothing else says.", tuple(vocabulary.TAGS)),
     Key("reference", Shape.WORD, "An independent NumPy or SciPy function."),
     Key("samples", Shape.SAMPLES, "Inputs of the generated tests."),

@@ -161,6 +161,7 @@ def _dispatch(node: AnyNode, entry: Mapping, report: Report) -> Dispatch | None:
         is_dynamic,
         _is_raw(entry.get("half"), report),
         words_of(entry.get("aliasing"), "'aliasing'", report) or (),
+        words_of(entry.get("memory_format"), "'memory_format'", report) or (),
     )
 
 

@@ -10,6 +10,7 @@ returns  = type [ name ] | "(" [ type [ name ] { "," type [ name ] } ] ")"
 from __future__ import annotations
 
 import ast
+import math
 import re
 from functools import lru_cache
 from typing import NoReturn
@@ -54,6 +55,10 @@ _CONSTANTS: dict[str, Literal] = {
     "inf": float("inf"),
     "nan": float("nan"),
 }
+
+MOST_ARGUMENTS = 200
+LARGEST = 2**63 - 1
+"""Of the integers of 64 bits."""
 
 Token = tuple[str, str, int]
 """(kind, text, offset)."""
@@ -164,6 +169,8 @@ class _Parser:
                 self.at += 1
             else:
                 arguments.append(self.argument(star is not None))
+            if len(arguments) > MOST_ARGUMENTS:
+                self.fail("E201", f"more than {MOST_ARGUMENTS} arguments")
             if self.skip(")"):
                 break
             self.expect(",", "or ')' after an argument")
@@ -176,6 +183,8 @@ class _Parser:
         begin = self.at
         type_ = self.type()
         name = self.name("an argument name")
+        if name == "__debug__":
+            self.fail("E201", "Python has no parameter of this name", at=self.at - 1)
         default = self.default() if self.skip("=") else None
         return Argument(name, type_, default, is_keyword_only, self.place(begin))
 
@@ -208,6 +217,8 @@ class _Parser:
         modifiers: list[Optional | ListOf] = []
         while True:
             if self.skip("?"):
+                if modifiers and isinstance(modifiers[-1], Optional):
+                    self.fail("E201", "'?' is given twice", at=self.at - 1)
                 modifiers.append(Optional())
             elif self.skip("["):
                 modifiers.append(self.list_of())
@@ -238,8 +249,9 @@ class _Parser:
         if kind != "number" or not text.isdigit():
             self.fail("E201", f"expected a size or ']' after '[', got {self.described()}")
         self.at += 1
+        size = self.integer(text)
         self.expect("]", "after the size")
-        return ListOf(int(text))
+        return ListOf(size)
 
     def alias(self) -> Alias:
         """What stands between parentheses after a base type."""
@@ -272,9 +284,29 @@ class _Parser:
             return Default(_CONSTANTS[text] if text in _CONSTANTS else Symbol(text), text)
         if text == "-inf":
             return Default(float("-inf"), text)
-        if kind == "number" and text.lstrip("-").isdigit():
-            return Default(int(text), text)
-        return Default(float(text) if kind == "number" else ast.literal_eval(text), text)
+        if kind == "string":
+            return Default(self.text_of(text), text)
+        if text.lstrip("-").isdigit():
+            return Default(self.integer(text), text)
+        value = float(text)
+        if math.isinf(value):
+            self.fail("E201", f"{text} is beyond the numbers of 64 bits", "inf", self.at - 1)
+        return Default(value, text)
+
+    def integer(self, text: str) -> int:
+        """An integer of 64 bits, whose token was the last."""
+        value = int(text) if len(text) < 40 else LARGEST + 1
+        if not -LARGEST - 1 <= value <= LARGEST:
+            message = "an integer of more than 64 bits"
+            self.fail("E201", message, "a Scalar may be a float, such as 1e30", self.at - 1)
+        return value
+
+    def text_of(self, literal: str) -> str:
+        """What a string literal stands for, which was the last token."""
+        try:
+            return str(ast.literal_eval(literal))
+        except (SyntaxError, ValueError) as error:
+            self.fail("E201", f"{literal} is no text: {error}", at=self.at - 1)
 
     def default_list(self) -> Default:
         """The rest of a list, after its bracket."""
@@ -282,5 +314,7 @@ class _Parser:
         while not self.skip("]"):
             if items:
                 self.expect(",", "or ']' in a list")
+            if self.text == "[":
+                self.fail("E201", "a list in a list")
             items.append(self.default())
         return Default(tuple(i.value for i in items), f"[{','.join(i.text for i in items)}]")

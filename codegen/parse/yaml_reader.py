@@ -15,6 +15,11 @@ from codegen.parse.yaml_nodes import AnyNode, Mapping, Scalar, Sequence, Source
 _TEXT = "text"
 _TAB = re.compile(r"^ *\t", re.MULTILINE)
 _ENTRY = re.compile(r"^- ", re.MULTILINE)
+_MARGIN = re.compile(r"^[ ?-]*", re.MULTILINE)
+_BRACKET = re.compile(r"[\[\]{}]")
+
+DEEPEST = 60
+"""Levels of lists and mappings; reading goes as deep in the C stack."""
 
 
 class _Composer(CParser):
@@ -38,7 +43,7 @@ def read_yaml(source: Source, report: Report) -> list[AnyNode] | None:
     and the others are still checked.
     """
     report.sources[source.file] = source.text
-    if _has_tabs(source, report):
+    if _has_tabs(source, report) or _nests_too_deeply(source, report):
         return None
     try:
         root = _Composer(source.text).get_single_node()
@@ -82,6 +87,39 @@ def _has_tabs(source: Source, report: Report) -> bool:
         report.add("E102", where, "a tab in the indentation", hint="indent with spaces")
         found = True
     return found
+
+
+def _nests_too_deeply(source: Source, report: Report) -> bool:
+    """Report a collection inside too many others.
+
+    Brackets and indentation bound the levels from above, so that usual files are not parsed twice.
+    """
+    most = level = 0
+    for match in _BRACKET.finditer(source.text):
+        level += 1 if match[0] in "[{" else -1
+        most = max(most, level)
+    margin = max(
+        (match.end() - match.start() for match in _MARGIN.finditer(source.text)), default=0
+    )
+    if most + margin < DEEPEST:
+        return False
+    level = 0
+    parser = CParser(source.text)
+    try:
+        while (event := parser.get_event()) is not None:
+            if isinstance(event, yaml.CollectionStartEvent):
+                level += 1
+            elif isinstance(event, yaml.CollectionEndEvent):
+                level -= 1
+            if level > DEEPEST:
+                where = _place(event.start_mark, source)
+                assert where is not None
+                message = f"lists and mappings nest more than {DEEPEST} levels deep"
+                report.add("E110", where, message, hint="quote a text that begins with '[' or '{'")
+                return True
+    except yaml.YAMLError:
+        pass  # told with its place by whoever reads the file
+    return False
 
 
 _SYNTAX_HINTS = (
@@ -130,6 +168,7 @@ class _Converter:
     def __init__(self, source: Source, report: Report) -> None:
         self.source = source
         self.report = report
+        self.met: set[int] = set()
 
     def convert(self, node: Any) -> AnyNode:
         """Convert one node and all below it."""
@@ -137,6 +176,10 @@ class _Converter:
         if kind is yaml.ScalarNode:
             return self._scalar(node)
         mark = node.start_mark
+        if id(node) in self.met:  # an alias; what it stands for is refused where it stands
+            place = mark.line + 1, mark.column + 1
+            return Scalar(self.source, *place, "", "", mark.index, mark.index, True)
+        self.met.add(id(node))
         if self.source.text[mark.index] in "&!":
             self._refuse_decoration(node)
         if kind is yaml.SequenceNode:

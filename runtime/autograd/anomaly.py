@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 from runtime.autograd.node import Node
+from runtime.core import public
 from runtime.dispatch import ops
 
 is_on = False
@@ -120,3 +121,6 @@ def refuse_nan(node: Node, grads: Any) -> None:
             raise RuntimeError(
                 f"Function '{node.name()}' returned nan values in its {position}th output."
             )
+
+
+public.place("autograd", detect_anomaly, set_detect_anomaly)

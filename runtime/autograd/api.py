@@ -12,6 +12,7 @@ from runtime.autograd import engine, graph
 from runtime.autograd.node import LEAF, AccumulateGrad, Edge, MultiOutputNode, Node, accumulator
 from runtime.backends.cuda import streams
 from runtime.core import key as keys
+from runtime.core import public
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch import ops
 
@@ -210,7 +211,7 @@ def _implicit_gradient(output: Any) -> Tensor:
     sizes = output._sizes
     if sizes and math.prod(sizes) != 1:
         raise errors.implicit_gradient(sizes)
-    key = output._key & ~keys.GRAD
+    key = output._key & ~(keys.GRAD | keys.OVERRIDES)
     one = _ones.get(key)
     if one is None:
         return _first_one(output, key)
@@ -225,3 +226,6 @@ def _first_one(output: Tensor, key: int) -> Tensor:
     if one.is_cpu:
         _ones[key] = one._dense().copy()
     return one
+
+
+public.place("autograd.graph", GradientEdge)

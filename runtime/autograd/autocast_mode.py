@@ -9,6 +9,7 @@ from typing import Any
 
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
+from runtime.core import public
 from runtime.core.tensor import Tensor
 from runtime.dispatch import autocast as rules
 
@@ -52,6 +53,8 @@ def set_autocast_dtype(device_type: str, dtype: Any) -> None:
 
 def is_autocast_enabled(device_type: str | None = None) -> bool:
     """Return whether this thread is inside autocast, of CUDA if no device type is named."""
+    if device_type in devices.ABSENT:
+        return False
     return rules.state.lower[_index(device_type or "cuda")] is not None
 
 
@@ -157,3 +160,6 @@ def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Ca
             return backward(ctx, *grads)
 
     return decorated
+
+
+public.place("amp", autocast)

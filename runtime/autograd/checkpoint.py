@@ -16,7 +16,7 @@ from typing import Any
 
 from runtime.autograd import api, engine, grad_mode, saved
 from runtime.autograd.function import Function
-from runtime.core import generator
+from runtime.core import generator, public
 from runtime.core.tensor import Tensor
 
 __all__ = [
@@ -287,3 +287,6 @@ class CheckpointFunction(Function):
             )
         api.backward([result for result, _ in pairs], [grad for _, grad in pairs])
         return (None, None, *(arg.grad if isinstance(arg, Tensor) else None for arg in args))
+
+
+public.place("utils.checkpoint", CheckpointError, CheckpointFunction)

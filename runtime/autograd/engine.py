@@ -24,6 +24,7 @@ from runtime.core import dtype as dtypes
 from runtime.core import key as keys
 from runtime.core import tensor as tensors
 from runtime.core.tensor import Tensor
+from runtime.dispatch import overrides
 
 _SAME = keys.GRAD - 1 & ~keys.ZERO_DIM  # the bits of the key in which a gradient must agree
 
@@ -48,6 +49,10 @@ def run_backward(
     targets: go only where these edges can be reached. accumulates: add to the leaves' `.grad`;
     otherwise return the gradients that arrived at the targets, None where none did.
     """
+    if overrides.InUse.classes and overrides.state.enabled:
+        # What was saved is of the class that the caller gave.
+        with overrides.DisableTorchFunctionSubclass():
+            return run_backward(roots, grads, keep_graph, create_graph, targets, accumulates)
     state = grad_mode.state
     outer = state.task
     depth = 0 if outer is None else outer[4] + 1

@@ -131,7 +131,8 @@ def sum_backward(grad: Tensor, sizes: Sequence[int], dim: Any, keepdim: bool) ->
 
 def mean_backward(grad: Tensor, sizes: Sequence[int], dim: Any, keepdim: bool) -> Tensor:
     """The gradient of a mean: an equal part for every element."""
-    count = math.prod([sizes[i] for i in shapes.normalize_dims(dim, len(sizes))])
+    dims = shapes.normalize_dims(dim, len(sizes)) if sizes else ()
+    count = math.prod([sizes[i] for i in dims])
     return (restore_reduced_dims(grad, sizes, dim, keepdim) / count).expand(sizes)
 
 

@@ -10,7 +10,16 @@ from runtime import errors
 from runtime.autograd import accumulate, anomaly, grad_mode, graph, hooks, saved
 from runtime.autograd.node import MultiOutputNode, Node, next_sequence_nr
 from runtime.core import key as keys
+from runtime.core import public
 from runtime.core.tensor import Tensor, alias
+
+__all__ = [
+    "BackwardFunction",
+    "Function",
+    "FunctionCtx",
+    "FunctionMeta",
+    "once_differentiable",
+]
 
 
 class FunctionCtx:
@@ -77,7 +86,7 @@ class FunctionCtx:
 
 
 class BackwardFunction(MultiOutputNode):
-    """The node of a custom Function's call. `ctx` is the node itself, or a legacy instance."""
+    """The node of a custom Function's call, and the `ctx` of its methods."""
 
     __slots__ = ("__dict__",)
 
@@ -87,31 +96,26 @@ class BackwardFunction(MultiOutputNode):
     _is_argument: tuple[bool, ...]
 
     def apply(self, *grads: Any) -> tuple[Any, ...]:
-        ctx = self._ctx()
-        if ctx.materialize_grads:
+        if self.materialize_grads:
             grads = tuple(
                 accumulate.zeros(*output) if grad is None and output is not None else grad
                 for grad, output in zip(grads, self.outputs, strict=True)
             )
-        returned = self._call_backward(ctx, grads)
+        returned = self._call_backward(grads)
         results = returned if isinstance(returned, tuple) else (returned,)
         return self._checked(results)
 
     def release(self) -> None:
-        ctx = self._ctx()
-        if ctx._saved:
-            ctx._saved = None
+        if self._saved:
+            self._saved = None
 
-    def _ctx(self) -> Any:
-        return self
-
-    def _call_backward(self, ctx: Any, grads: tuple[Any, ...]) -> Any:
+    def _call_backward(self, grads: tuple[Any, ...]) -> Any:
         function = self._function
         if function.backward is not Function.backward:
             if function.vjp is not Function.vjp:
                 raise errors.backward_and_vjp()
-            return function.backward(ctx, *grads)
-        return function.vjp(ctx, *grads)
+            return function.backward(self, *grads)
+        return function.vjp(self, *grads)
 
     def _checked(self, results: tuple[Any, ...]) -> tuple[Any, ...]:
         """The gradients of the arguments that are tensors."""
@@ -199,39 +203,18 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         """Call forward, and record the call if an argument requires grad."""
         node = cls._backward_cls()
         if cls.setup_context is Function.setup_context:
-            return _record(node, node, functools.partial(cls.forward, node), args, kwargs)
+            return _record(node, functools.partial(cls.forward, node), args, kwargs)
 
         def forward(*args: Any, **kwargs: Any) -> Any:
             output = cls.forward(*args, **kwargs)
             cls.setup_context(node, args, output)
             return output
 
-        return _record(node, node, forward, args, kwargs)
+        return _record(node, forward, args, kwargs)
 
-    def __call__(self, *args: Any) -> Any:
-        """Call a Function of the old kind: an instance, whose methods take `self` as context."""
-        node = self._backward_cls()
-        node.__class__ = _legacy_class(type(self))
-        node.instance = self
-        return _record(node, self, self.forward, args, {})
-
-
-class _LegacyBackward(BackwardFunction):
-    """The node of an instance of a Function of the old kind."""
-
-    __slots__ = ()
-    instance: Any
-
-    def _ctx(self) -> Any:
-        return self.instance
-
-    def _call_backward(self, ctx: Any, grads: tuple[Any, ...]) -> Any:
-        return ctx.backward(*grads)
-
-
-@functools.cache
-def _legacy_class(function: type) -> type:
-    return type(function.__name__, (_LegacyBackward, FunctionCtx), {"__slots__": ()})
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Refuse the form of before 0.4: an instance, whose methods take `self` as context."""
+        raise errors.instance_of_function(type(self).__name__)
 
 
 # -- recording ----------------------------------------------------------------------------------
@@ -239,7 +222,6 @@ def _legacy_class(function: type) -> type:
 
 def _record(
     node: BackwardFunction,
-    ctx: Any,
     forward: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
@@ -247,7 +229,7 @@ def _record(
     """Call `forward`, and make `node` the history of what it returns."""
     tensors = [arg for arg in args if isinstance(arg, Tensor)]
     edges = graph.gradient_edges(tensors)
-    ctx.needs_input_grad = tuple(
+    node.needs_input_grad = tuple(
         isinstance(arg, Tensor) and arg._key & keys.GRAD != 0 for arg in args
     )
     state = grad_mode.state
@@ -263,18 +245,17 @@ def _record(
         node.sequence_nr = next_sequence_nr()
         node.extras = hooks.SEVERAL_OUTPUTS
         node._is_argument = tuple(isinstance(arg, Tensor) for arg in args)
-    results = _wrap(node if recording else None, ctx, results, tensors)
+    results = _wrap(node, recording, results, tensors)
     if recording:
         if anomaly.is_on:
             anomaly.remember(node)
-        ctx._keep(node, results)
+        node._keep(node, results)
     return tuple(results) if isinstance(output, tuple) else results[0]
 
 
-def _wrap(
-    node: BackwardFunction | None, ctx: Any, results: list[Any], tensors: Sequence[Tensor]
-) -> list[Any]:
-    """The results as users see them, with `node` (if the call is recorded) as their history."""
+def _wrap(ctx: Any, recording: bool, results: list[Any], tensors: Sequence[Tensor]) -> list[Any]:
+    """The results as users see them, with `ctx` (if the call is recorded) as their history."""
+    node = ctx if recording else None
     arguments = {id(tensor) for tensor in tensors}
     dirty = {id(tensor) for tensor in ctx.dirty_tensors}
     constant = {id(tensor) for tensor in ctx.non_differentiable}
@@ -383,3 +364,6 @@ def _undifferentiable(result: Any, grads: Sequence[Any]) -> Any:
     copy = alias(result, result._sizes, result._strides, result._offset)
     graph.attach(copy, node)
     return copy
+
+
+public.place_all("autograd.function", globals())

@@ -9,6 +9,15 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from runtime import errors
+from runtime.core import public
+
+__all__ = [
+    "enable_grad",
+    "inference_mode",
+    "no_grad",
+    "set_grad_enabled",
+    "set_multithreading_enabled",
+]
 
 
 class _State(threading.local):
@@ -223,3 +232,13 @@ class set_multithreading_enabled(_Switch):
 
     def __exit__(self, *exc: object) -> None:
         pass
+
+
+public.place(
+    "autograd.grad_mode",
+    enable_grad,
+    inference_mode,
+    no_grad,
+    set_grad_enabled,
+    set_multithreading_enabled,
+)

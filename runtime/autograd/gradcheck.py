@@ -14,6 +14,7 @@ import numpy as np
 
 from runtime.autograd import api, engine, graph
 from runtime.core import dtype as dtypes
+from runtime.core import public
 from runtime.core.tensor import Tensor, from_array
 from runtime.dispatch import ops
 
@@ -362,3 +363,6 @@ def _refuse(**options: bool) -> None:
     for name, value in options.items():
         if value:
             raise NotImplementedError(f"gradcheck(): {name}=True is not supported")
+
+
+public.place("autograd", GradcheckError)

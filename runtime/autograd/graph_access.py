@@ -10,6 +10,7 @@ from runtime.autograd.api import GradientEdge, get_gradient_edge
 from runtime.autograd.graph import bump_version, gradient_edges
 from runtime.autograd.node import Node
 from runtime.autograd.saved import disable_saved_tensors_hooks, saved_tensors_hooks
+from runtime.core import public
 from runtime.core.tensor import Tensor
 
 __all__ = [
@@ -113,3 +114,6 @@ def _once_per_backward(fn: Callable[[Any], Any]) -> Callable[[Tensor], None]:
             fn(grad)
 
     return hook
+
+
+public.place("autograd.graph", save_on_cpu)

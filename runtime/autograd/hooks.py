@@ -8,7 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from runtime import errors
+from runtime.core import public
 from runtime.core.tensor import AutogradMeta, Tensor
+
+__all__ = ["RemovableHandle"]
 
 
 class RemovableHandle:
@@ -33,6 +36,18 @@ class RemovableHandle:
             table = reference()
             if table is not None:
                 table.pop(self.id, None)
+
+    def __getstate__(self) -> Any:
+        """The tables themselves: copied and pickled with whoever holds them, they stay his."""
+        tables = [reference() for reference in (self.hooks_dict_ref, *self.extra_dict_ref)]
+        return self.id, tables
+
+    def __setstate__(self, state: Any) -> None:
+        self.id, tables = state
+        known = [OrderedDict() if table is None else table for table in tables]
+        self.hooks_dict_ref, *extra = (weakref.ref(table) for table in known)
+        self.extra_dict_ref = tuple(extra)
+        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
 
     def __enter__(self) -> RemovableHandle:
         return self
@@ -143,3 +158,6 @@ def keep_gradient(tensor: Any, grad: Any) -> None:
     """Store the gradient of a non-leaf that retains it, adding to one from before."""
     meta = meta_of(tensor)
     meta.grad = grad.clone() if meta.grad is None else meta.grad + grad
+
+
+public.place_all("utils.hooks", globals())

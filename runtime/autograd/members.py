@@ -189,6 +189,10 @@ def _data(self: Tensor) -> Tensor:
     return twin
 
 
+_OWN_BITS = keys.GRAD | keys.OVERRIDES
+"""What of its key a tensor keeps that gets the data of another."""
+
+
 def _set_data(self: Tensor, source: Tensor) -> None:
     """Look into the data of `source` from here on; history and `.grad` stay."""
     if not isinstance(source, Tensor):
@@ -197,7 +201,7 @@ def _set_data(self: Tensor, source: Tensor) -> None:
         raise errors.requires_grad_dtype(source.dtype)
     version = self._storage.version
     self._storage = TwinStorage(source._storage, version)
-    self._key = source._key & ~keys.GRAD | self._key & keys.GRAD
+    self._key = source._key & ~_OWN_BITS | self._key & _OWN_BITS
     self._sizes = source._sizes
     self._strides = source._strides
     self._offset = source._offset
@@ -213,6 +217,15 @@ def _name(self: Tensor) -> str | None:
     return None if self._meta is None else self._meta.name
 
 
+def _volatile(self: Tensor) -> bool:
+    warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
+    return False
+
+
+def _creator(self: Tensor) -> None:
+    raise errors.creator_is_grad_fn()
+
+
 Tensor.requires_grad = property(_requires_grad, _set_requires_grad)
 Tensor.requires_grad_ = requires_grad_
 Tensor.grad_fn = property(_grad_fn)
@@ -224,6 +237,8 @@ Tensor.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook
 Tensor.retain_grad = retain_grad
 Tensor.retains_grad = property(_retains_grad)
 Tensor.data = property(_data, _set_data)
+Tensor.volatile = property(_volatile)
+Tensor.creator = property(_creator)
 Tensor.is_inference = _is_inference
 Tensor.name = property(_name)
 Tensor._is_view = _is_view

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from runtime.autograd import hooks
+from runtime.core import public
 
 Edge = tuple[Any, int, Any, int, int | None]
 
@@ -144,3 +145,7 @@ def _public_edge(edge: Edge | None) -> tuple[Any, int]:
         return None, 0
     target, output_nr, *_ = edge
     return (accumulator(target), 0) if output_nr == LEAF else (target, output_nr)
+
+
+public.place("autograd.graph", Node)
+public.place("autograd.function", MultiOutputNode)

@@ -111,6 +111,8 @@ def _grow(grad: Any, sizes: Sequence[int]) -> Tensor:
 
 
 def _cut(tensor: Any, sizes: Sequence[int]) -> Any:
+    if tensor.ndim < len(sizes):
+        return tensor.reshape(tuple(sizes))  # one number, beside an index of one element
     for dim, size in enumerate(sizes):
         if tensor.shape[dim] != size:
             tensor = tensor.narrow(dim, 0, size)

@@ -15,6 +15,7 @@ from runtime import errors
 from runtime.autograd import grad_mode, graph
 from runtime.autograd.node import Edge, Node
 from runtime.core import key as keys
+from runtime.core import public
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, alias
 from runtime.dispatch import ops
@@ -81,7 +82,7 @@ def save_result(tensor: Tensor | None, nr: int = 0) -> Any:
     if tensor is None:
         return _ABSENT
     detached = _new(Tensor)
-    detached._key = tensor._key & ~keys.GRAD
+    detached._key = tensor._key & ~(keys.GRAD | keys.OVERRIDES)
     detached._sizes = tensor._sizes
     detached._strides = tensor._strides
     detached._offset = tensor._offset
@@ -208,3 +209,6 @@ class disable_saved_tensors_hooks:
 
     def __exit__(self, *exc: object) -> None:
         _hooks.forbidden = self.before
+
+
+public.place("autograd.graph", disable_saved_tensors_hooks, saved_tensors_hooks)

@@ -99,7 +99,10 @@ def _check_turn(operator: str, turn: Any) -> None:
 def eigh_backward(
     grad_L: Tensor | None, grad_V: Tensor | None, L: Tensor, V: Tensor, computed: bool
 ) -> Any:
-    """V (diag(grad_L) + V^H grad_V / E) V^H, with E the differences of the eigenvalues."""
+    """V (diag(grad_L) + skew(V^H grad_V) / E) V^H, with E the differences of the eigenvalues.
+
+    Only turns keep V unitary: without the Hermitian part of V^H grad_V the result is Hermitian.
+    """
     if not computed and grad_L is not None:
         raise RuntimeError("linalg.eigvalsh: without eigenvectors there is no gradient")
     if grad_V is None:
@@ -107,8 +110,7 @@ def eigh_backward(
     inner = V.mH @ grad_V
     if V.dtype.is_complex:
         _check_turn("linalg.eigh", inner.diagonal(0, -2, -1).imag)
-    off_diagonal = inner - inner.diagonal(0, -2, -1).diag_embed()
-    inner = off_diagonal / _differences(L)
+    inner = (inner - inner.mH) / (2 * _differences(L))
     if grad_L is not None:
         inner = inner + grad_L.to(V.dtype).diag_embed()
     return V @ inner @ V.mH

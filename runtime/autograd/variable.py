@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from runtime.autograd import engine
+from runtime.core import public
 from runtime.core.tensor import Tensor
 
 
@@ -30,4 +32,12 @@ class Variable(metaclass=_VariableMeta):
     _execution_engine = _Engine
 
     def __new__(cls, data: Any, requires_grad: bool = False, volatile: bool = False) -> Any:
+        if volatile:
+            warnings.warn(
+                "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
+                stacklevel=2,
+            )
         return data.detach().requires_grad_(requires_grad)
+
+
+public.place("autograd", Variable)

@@ -80,12 +80,21 @@ class MetaBackend:
                 return args[0]
             if operator.outputs == 1:
                 specs = (specs,)
-            results = [meta_tensor(sizes, dtype or common) for sizes, dtype, *_ in specs]
+            results = [_described(spec, common) for spec in specs]
             if operator.outputs == 1:
                 return results[0]
             return operator.wrap(*results) if operator.wrap else tuple(results)
 
         return _variant(operator, call, variant)
+
+
+def _described(spec: Any, common: dtypes.dtype | None) -> Tensor:
+    """The tensor of which a shape function says (sizes, dtype[, strides])."""
+    sizes, dtype, *strides = spec
+    made = meta_tensor(sizes, dtype or common)
+    if strides:
+        made._strides = tuple(strides[0])
+    return made
 
 
 def _variant(operator: Operator, call: Call, variant: str) -> Call:
@@ -96,7 +105,7 @@ def _variant(operator: Operator, call: Call, variant: str) -> Call:
     def call_into(out: Any, *args: Any) -> Any:
         result = call(out, *args) if variant == "inplace" else call(*args)
         if isinstance(result, Tensor):
-            promotion.check_out(result.dtype, out.dtype)
+            promotion.check_out(result.dtype, out.dtype, variant == "out" and operator.exact_out)
             if tuple(result._sizes) != tuple(out._sizes):
                 raise errors.inplace_shape(operator.base_name, out._sizes, result._sizes)
         return out

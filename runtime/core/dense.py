@@ -14,14 +14,18 @@ class DenseLayout:
     """Sizes, row-major strides, element count, and the key's bit for no dims.
 
     `numel` is -1 if a size is negative, so that it equals no tensor's.
+    Raises: RuntimeError if memory cannot have so many elements.
     """
 
     __slots__ = ("numel", "sizes", "strides", "zero_dim")
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self.sizes = Size(sizes)
+        is_negative = any(size < 0 for size in self.sizes)
+        if not is_negative:
+            shapes.check_storable(self.sizes)
         self.strides = shapes.contiguous_strides(self.sizes)
-        self.numel = -1 if any(size < 0 for size in self.sizes) else shapes.numel(self.sizes)
+        self.numel = -1 if is_negative else shapes.numel(self.sizes)
         self.zero_dim = 0 if self.sizes else keys.ZERO_DIM
 
 

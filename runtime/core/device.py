@@ -15,6 +15,11 @@ CPU, CUDA, META = 0, 1, 2
 TYPE_INDEX: dict[str, int] = {"cpu": CPU, "cuda": CUDA, "meta": META}
 _TYPE_NAMES = list(TYPE_INDEX)
 _MAX_TYPES = 8
+ABSENT = (
+    "fpga", "hip", "hpu", "ideep", "ipu", "lazy", "maia", "mkldnn", "mps", "mtia", "opencl",
+    "opengl", "privateuseone", "ve", "vulkan", "xla", "xpu",
+)  # fmt: skip
+"""Types that PyTorch knows and no backend serves: devices can be named, no tensor lives there."""
 _DEVICE_STRING = re.compile(r"([a-z_0-9]*[a-z_])(?::(0|[1-9]\d*))?")
 
 
@@ -37,6 +42,7 @@ class device:
     type: str
     index: int | None
     type_index: int
+    """The number of the type; a device that no backend serves has none, see `__getattr__`."""
 
     def __new__(cls, type: str | int | device, index: int | None = None) -> device:
         if isinstance(type, device):
@@ -71,6 +77,11 @@ class device:
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return device, (str(self),)
 
+    def __getattr__(self, name: str) -> Any:
+        if name == "type_index":  # whoever puts a tensor somewhere asks for it
+            raise errors.absent_device(self.type)
+        raise AttributeError(f"'device' object has no attribute '{name}'")
+
     def __enter__(self) -> device:
         _defaults.push(self)
         return self
@@ -94,8 +105,8 @@ def _parse(text: str) -> tuple[str, int | None]:
     if match is None:
         raise errors.invalid_device_string(text)
     type_name, digits = match.groups()
-    if type_name not in TYPE_INDEX:
-        raise errors.unknown_device_type(text, list(TYPE_INDEX))
+    if type_name not in TYPE_INDEX and type_name not in ABSENT:
+        raise errors.unknown_device_type(text, [*TYPE_INDEX, *ABSENT])
     return type_name, None if digits is None else int(digits)
 
 
@@ -106,7 +117,9 @@ def _intern(type_name: str, index: int | None) -> device:
     found = _BY_STRING.get(text)
     if found is None:
         found = object.__new__(device)
-        found.type, found.index, found.type_index = type_name, index, TYPE_INDEX[type_name]
+        found.type, found.index = type_name, index
+        if type_name in TYPE_INDEX:
+            found.type_index = TYPE_INDEX[type_name]
         found = _BY_STRING.setdefault(text, found)
     return found
 
@@ -121,6 +134,9 @@ def register_type(name: str) -> int:
             raise RuntimeError(f"no room for device type '{name}': {_MAX_TYPES} are registered")
         TYPE_INDEX[name] = len(TYPE_INDEX)
         _TYPE_NAMES.append(name)
+        for known in list(_BY_STRING.values()):
+            if known.type == name:
+                known.type_index = TYPE_INDEX[name]
     return TYPE_INDEX[name]
 
 

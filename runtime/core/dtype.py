@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -70,6 +71,11 @@ class dtype:
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return by_name, (self.name,)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in dtype.__slots__:  # what computing with a type needs, and a name alone has not
+            raise errors.absent_dtype(self)
+        raise AttributeError(f"'torch.dtype' object has no attribute '{name}'")
 
 
 # None where PyTorch's numbering has a type that is not here.
@@ -152,9 +158,31 @@ _BY_NUMPY = {each.numpy: each for each in ALL if each.name == each.numpy.name}
 _BY_NUMPY[np.dtype("float16")] = float16
 
 
+def _define_name(name: str, itemsize: builtins.int) -> dtype:
+    self: dtype = object.__new__(dtype)
+    self.name, self.itemsize, self._real = name, itemsize, self
+    if name.startswith(("float", "uint")):
+        self.kind = "f" if name.startswith("float") else "i"
+    self.is_floating_point = name.startswith("float")
+    self.is_complex = False
+    self.is_signed = self.is_floating_point or name.startswith(("qint", "int"))
+    return self
+
+
+ABSENT: dict[str, dtype] = {
+    name: _define_name(name, itemsize)
+    for name, itemsize in {
+        "float8_e4m3fn": 1, "float8_e4m3fnuz": 1, "float8_e5m2": 1, "float8_e5m2fnuz": 1,
+        "float8_e8m0fnu": 1, "float4_e2m1fn_x2": 1, "uint16": 2, "uint32": 4, "uint64": 8,
+        "qint8": 1, "quint8": 1, "qint32": 4, "quint4x2": 1, "quint2x4": 1,
+    }.items()
+}  # fmt: skip
+"""Types that PyTorch has and nothing here computes in: programs ask whether a tensor has one."""
+
+
 def by_name(name: str) -> dtype:
     """Return the dtype called `name`, "float32" or "float"."""
-    found = _BY_NAME.get(name) or ALIASES.get(name)
+    found = _BY_NAME.get(name) or ALIASES.get(name) or ABSENT.get(name)
     if found is None:
         raise AttributeError(f"module 'torch' has no attribute '{name}'")
     return found

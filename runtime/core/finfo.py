@@ -15,6 +15,14 @@ _FORMATS = {
     dtypes.float32: (24, 127),
     dtypes.float64: (53, 1023),
 }
+_NAMED_FORMATS = {
+    "float8_e4m3fn": (0.125, -448.0, 448.0, 2.0**-6),
+    "float8_e4m3fnuz": (0.125, -240.0, 240.0, 2.0**-7),
+    "float8_e5m2": (0.25, -57344.0, 57344.0, 2.0**-14),
+    "float8_e5m2fnuz": (0.125, -57344.0, 57344.0, 2.0**-15),
+    "float8_e8m0fnu": (1.0, 2.0**-127, 2.0**127, 2.0**-127),
+}
+"""eps, min, max and tiny of types that are named only."""
 
 
 class finfo:
@@ -40,9 +48,13 @@ class finfo:
                 "Use torch.iinfo to handle 'torch.finfo'"
             )
         real = given.to_real()
-        digits, exponent = _FORMATS[real]
         self.dtype = real.name
         self.bits = real.itemsize * 8
+        if real.name in _NAMED_FORMATS:
+            self.eps, self.min, self.max, self.tiny = _NAMED_FORMATS[real.name]
+            self.smallest_normal, self.resolution = self.tiny, 1.0
+            return
+        digits, exponent = _FORMATS[real]
         self.eps = 2.0 ** (1 - digits)
         self.max = (2.0 - self.eps) * 2.0**exponent
         self.min = -self.max

@@ -24,6 +24,7 @@ from runtime.core.tensor import Tensor, make_tensor
 DEFAULT_SEED = 67280421310721  # PyTorch's
 _WORD = 1 << 64
 _STATE = struct.Struct("<QQ")
+_PYTORCH_STATE_SIZE = 5056
 
 
 class Generator:
@@ -89,6 +90,11 @@ class Generator:
         """
         if not isinstance(new_state, Tensor) or new_state.dtype is not dtypes.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")
+        if new_state.numel() == _PYTORCH_STATE_SIZE:
+            raise RuntimeError(
+                "RNG state is PyTorch's: it belongs to another generator (mt19937), which this "
+                "library does not have; seed anew with manual_seed"
+            )
         if new_state.numel() != _STATE.size:
             raise RuntimeError(
                 f"RNG state is wrong size: expected {_STATE.size} bytes, got {new_state.numel()}"

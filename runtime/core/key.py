@@ -3,6 +3,7 @@
     bits 0-4   dtype index            bits 8-10  layout index
     bits 5-7   device type index      bit 11     zero-dimensional
                                       bit 12     takes part in autograd
+                                      bit 13     its class answers for itself
 
 Operators keep their resolved calls in tables under these keys (see `runtime.dispatch`), so a
 fact belongs here exactly if it changes which code runs.
@@ -17,6 +18,7 @@ LAYOUT_SHIFT = 8
 LAYOUT_MASK = 0x7
 ZERO_DIM = 1 << 11
 GRAD = 1 << 12
+OVERRIDES = 1 << 13
 
 
 def pack(dtype_index: int, device_index: int, layout_index: int, zero_dim: bool) -> int:

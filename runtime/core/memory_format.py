@@ -27,6 +27,8 @@ preserve_format = memory_format("preserve_format")
 ALL = (contiguous_format, channels_last, channels_last_3d, preserve_format)
 RANK = {channels_last: 4, channels_last_3d: 5}
 """The number of dims that a format wants."""
+OF_RANK = {rank: each for each, rank in RANK.items()}
+"""The channels-last format of so many dims."""
 _BY_NAME = {each.name: each for each in ALL}
 
 

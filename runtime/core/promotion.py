@@ -131,10 +131,12 @@ def result_dtype(kind: str, entries: Iterable[Entry]) -> dtype:
     return element_types(kind, entries)[1]
 
 
-def check_out(result: dtype, out: dtype) -> None:
+def check_out(result: dtype, out: dtype, exact: bool = False) -> None:
     """Check that a result may be stored in a tensor given as `out=` or written in place.
 
-    Raises: RuntimeError if the cast would lose the category.
+    Raises: RuntimeError if the cast would lose the category, or if an `exact` one would be cast.
     """
+    if exact and result is not out:
+        raise errors.other_out_dtype(result, out)
     if not can_cast(result, out):
         raise errors.cannot_cast(result, out)

@@ -16,6 +16,7 @@ __all__ = [
     "contiguous_strides",
     "dense_strides",
     "infer_size",
+    "is_channels_last",
     "is_contiguous",
     "is_dense",
     "normalize_dim",
@@ -108,6 +109,38 @@ def contiguous_strides(sizes: Sequence[int]) -> tuple[int, ...]:
     return tuple(strides)
 
 
+MOST_ELEMENTS = (1 << 63) - 1
+"""What a size, a stride and a number of elements may be: compiled loops count in int64."""
+LARGEST_ITEM = 16
+
+
+def check_countable(sizes: Sequence[int], most: int = MOST_ELEMENTS) -> None:
+    """Raise RuntimeError if sizes multiply to more than can be counted; 0 counts as 1, as in
+    strides."""
+    if numel([size or 1 for size in sizes]) > most:
+        raise errors.too_many_elements(sizes)
+
+
+def check_storable(sizes: Sequence[int]) -> None:
+    """Raise RuntimeError if no memory has so many elements, whatever their dtype."""
+    check_countable(sizes, MOST_ELEMENTS // LARGEST_ITEM)
+
+
+def extent_of(sizes: Sequence[int], strides: Sequence[int]) -> int:
+    """How many elements lie from the first one to the last, both included.
+
+    Raises: RuntimeError for negative sizes or strides, or an extent that memory cannot have.
+    """
+    if any(size < 0 for size in sizes) or any(step < 0 for step in strides):
+        raise errors.invalid_geometry(sizes, strides)
+    if 0 in sizes:
+        return 0
+    extent = sum((n - 1) * step for n, step in zip(sizes, strides, strict=True)) + 1
+    if extent * LARGEST_ITEM > MOST_ELEMENTS:
+        raise errors.invalid_geometry(sizes, strides)
+    return extent
+
+
 def is_contiguous(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     """Tell whether the elements lie one after the other in row-major order.
 
@@ -181,6 +214,24 @@ def channels_last_strides(sizes: Sequence[int], format_name: str) -> tuple[int, 
         return None
     inner = contiguous_strides((sizes[0], *sizes[2:], sizes[1]))
     return (inner[0], inner[-1], *inner[1:-1])
+
+
+def is_channels_last(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    """Tell whether the strides of four or five dims grow from dim 1 over the last to the first.
+
+    They need not be dense. Where sizes of 1 leave several orders open (N111 and the like), it is
+    the row-major one, unless the strides tell. As PyTorch's `suggest_memory_format`.
+    """
+    if len(sizes) not in (4, 5) or strides[1] == 0:
+        return False
+    least = 0
+    for dim in (1, *range(len(sizes) - 1, 1, -1), 0):
+        if sizes[dim] == 0 or strides[dim] < least:
+            return False
+        if dim == 0 and least == strides[1]:
+            return False
+        least = strides[dim] * max(sizes[dim], 1)
+    return True
 
 
 def same_order(sizes: Sequence[int], strides: Sequence[int], order: Sequence[int]) -> bool:
@@ -274,6 +325,14 @@ def partly_overlap(a: Placed, b: Placed) -> bool:
     return a[2] < b[2] + size_b and b[2] < a[2] + size_a
 
 
+def overlap(a: Placed, b: Placed) -> bool:
+    """Return whether two dense geometries over one storage share elements; as `partly_overlap`."""
+    if not (is_dense(a[0], a[1]) and is_dense(b[0], b[1])):
+        return False
+    size_a, size_b = numel(a[0]), numel(b[0])
+    return a[2] < b[2] + size_b and b[2] < a[2] + size_a
+
+
 def repeats(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     """Return whether an element stands at several places, as in an expanded tensor."""
-    return any(s == 0 and n > 1 for s, n in zip(strides, sizes, strict=True))
+    return 0 not in sizes and any(s == 0 and n > 1 for s, n in zip(strides, sizes, strict=True))

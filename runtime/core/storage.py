@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
-from runtime.core import shared_memory
+import numpy as np
+
+from runtime.core import mapped_file, public, shared_memory
 
 
 class Storage:
@@ -15,10 +18,43 @@ class Storage:
     """
 
     __slots__ = ("__weakref__", "buffer", "version")
+    is_resizable = True
+    """Whether the memory may be replaced by more."""
 
     def __init__(self, buffer: Any) -> None:
         self.buffer = buffer
         self.version = 0
+
+    @staticmethod
+    def from_file(
+        filename: str | os.PathLike[str], shared: bool = False, nbytes: int = 0
+    ) -> Storage:
+        """Memory that is the beginning of a file; `shared` memory is written back.
+
+        **Raises** RuntimeError if the file is smaller, unless it is shared: then it grows.
+        """
+        return Storage(mapped_file.map_file(filename, shared, nbytes))
+
+    def untyped(self) -> Storage:
+        """The storage itself: it knows bytes only."""
+        return self
+
+    def __getitem__(self, index: Any) -> Any:
+        """A byte, or the bytes of a slice as a storage over the same memory."""
+        found = self._bytes()[index]
+        return Storage(found) if isinstance(index, slice) else int(found)
+
+    def _bytes(self) -> Any:
+        if not isinstance(self.buffer, np.ndarray):
+            raise NotImplementedError("the bytes of a storage can be read in the CPU's memory only")
+        return self.buffer.view(np.uint8)
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        if not isinstance(self.buffer, np.ndarray):
+            raise AttributeError("no memory of the CPU")
+        interface: dict[str, Any] = self._bytes().__array_interface__
+        return interface
 
     def nbytes(self) -> int:
         """Size in bytes."""
@@ -34,3 +70,14 @@ class Storage:
     def is_shared(self) -> bool:
         """Whether other processes can have the memory, too."""
         return shared_memory.memory_of(self.buffer) is not None
+
+
+Storage.__name__ = Storage.__qualname__ = "UntypedStorage"
+public.place("", Storage)
+
+
+class ForeignStorage(Storage):
+    """Memory of somebody else - an array, an exporter -, who would not see it replaced."""
+
+    __slots__ = ()
+    is_resizable = False

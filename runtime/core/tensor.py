@@ -100,6 +100,8 @@ class Tensor(_Methods):
         "_strides",
     )
 
+    _override_bit = 0
+    """What a subclass adds to the keys of its instances: `keys.OVERRIDES` if it answers calls."""
     _base: Tensor | None
     _edge: Any
     _flat: Any
@@ -191,6 +193,10 @@ class Tensor(_Methods):
             return self._sizes[shapes.normalize_dim(dim, len(self._sizes))]
         except TypeError:
             raise errors.wrong_argument_type("size", "dim", 0, "int", dim) from None
+        except IndexError:
+            if self._sizes:
+                raise
+            raise errors.dim_of_scalar(dim) from None
 
     def stride(self, dim: int | None = None) -> Any:
         """The strides of all dimensions in elements, or of one.
@@ -199,6 +205,8 @@ class Tensor(_Methods):
         """
         if dim is None:
             return self._strides
+        if not self._sizes:
+            raise errors.dim_of_scalar(dim)
         return self._strides[shapes.normalize_dim(dim, len(self._sizes))]
 
     def dim(self) -> int:
@@ -356,7 +364,7 @@ def from_array(array: Any, dtype: dtypes.dtype | None = None) -> Tensor:
 def alias(tensor: Tensor, sizes: Iterable[int], strides: tuple[int, ...], offset: int) -> Tensor:
     """Another geometry over the storage of `tensor`, outside autograd."""
     sizes = sizes if sizes.__class__ is Size else Size(sizes)
-    key = tensor._key & ~(keys.GRAD | keys.ZERO_DIM)
+    key = tensor._key & ~(keys.GRAD | keys.ZERO_DIM | keys.OVERRIDES)
     if not sizes:
         key |= keys.ZERO_DIM
     return build(key, sizes, strides, offset, tensor._shared or tensor._storage)

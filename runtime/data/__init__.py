@@ -1,5 +1,6 @@
 """Datasets, samplers and the DataLoader; PyTorch's `torch.utils.data`."""
 
+from runtime.core import public
 from runtime.data.dataloader import (
     DataLoader,
     default_collate,
@@ -47,3 +48,5 @@ __all__ = [
     "get_worker_info",
     "random_split",
 ]
+
+public.place_package("utils.data", globals())

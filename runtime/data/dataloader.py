@@ -13,10 +13,25 @@ from runtime.data.iterators import LoaderIterator, LocalIterator, WorkersIterato
 from runtime.data.sampler import BatchSampler, RandomSampler, SequentialSampler
 from runtime.data.worker import get_worker_info
 
-__all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
+__all__ = [
+    "DataLoader", "_BaseDataLoaderIter", "_DatasetKind", "_InfiniteConstantSampler",
+    "_MultiProcessingDataLoaderIter", "_SingleProcessDataLoaderIter", "default_collate",
+    "default_convert", "get_worker_info",
+]  # fmt: skip
+
+_BaseDataLoaderIter = LoaderIterator
+_SingleProcessDataLoaderIter = LocalIterator
+_MultiProcessingDataLoaderIter = WorkersIterator
 
 
-class _Endless:
+class _DatasetKind:
+    """Whether a dataset is asked by index, or is a stream."""
+
+    Map = 0
+    Iterable = 1
+
+
+class _InfiniteConstantSampler:
     """The sampler of a stream: None again and again, for "the next one"."""
 
     def __iter__(self) -> Iterator[None]:
@@ -106,7 +121,7 @@ class DataLoader(Generic[T]):
 
     def _default_sampler(self, shuffle: bool) -> Any:
         if self.is_stream:
-            return _Endless()
+            return _InfiniteConstantSampler()
         if shuffle:
             return RandomSampler(self.dataset, generator=self.generator)  # type: ignore[arg-type]
         return SequentialSampler(self.dataset)  # type: ignore[arg-type]

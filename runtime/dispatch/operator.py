@@ -14,9 +14,11 @@ from typing import Any
 from runtime import errors
 from runtime.core import device as devices
 from runtime.core.tensor import Tensor
+from runtime.dispatch import misses, ops, overrides, tables
 from runtime.dispatch import signature as signatures
-from runtime.dispatch import tables
 from runtime.dispatch.backends import backend_of
+from runtime.dispatch.channels_last import keep_channels_last
+from runtime.dispatch.int64 import take_int64
 from runtime.dispatch.view_call import make_view_call
 
 FUNCTION, INPLACE, OUT = "function", "inplace", "out"
@@ -41,19 +43,44 @@ class CallTable(dict[Any, Call]):
         tables.remember(self)
 
     def __missing__(self, signature: Any) -> Call:
-        is_tuple = self.variant == OUT or self.operator.arity != 1
-        entries = signature if is_tuple else (signature,)
-        call = self.operator.resolve(entries, self.variant)
-        for wrapper in _wrappers if self.variant == FUNCTION else ():
-            call = wrapper(self.operator, entries, call)
+        entries = signature if self.has_tuples else (signature,)
+        if any(map(signatures.has_overrides, entries)):
+            call = overrides.make_call(self, entries)
+        else:
+            call = self.operator.resolve(entries, self.variant)
+            for wrapper in _wrappers if self.variant == FUNCTION else ():
+                call = wrapper(self.operator, entries, call)
+            call = overrides.finish(self, call)
         self[signature] = call
         return call
 
+    @property
+    def has_tuples(self) -> bool:
+        """Whether signatures are tuples, not the one entry of the one operand."""
+        return self.variant == OUT or self.operator.arity != 1
+
+    def miss(self, *args: Any) -> Any:
+        """What a call gives whose operands are not all tensors: a number may stand first.
+
+        args: all arguments of the call in order, behind the results for out=.
+        Raises: TypeError for what is missing, or is not what the schema says.
+        """
+        found = misses.answer(self, args)
+        if found is NotImplemented:
+            raise self.wrong_arguments(*args)
+        return found
+
+    def defer(self, *args: Any) -> Any:
+        """What a binary operator gives whose other operand is neither tensor nor number."""
+        return misses.with_arrays(self, args)
+
     def wrong_arguments(self, *args: Any) -> TypeError:
         """The error for arguments that are not what the schema says."""
+        places = self.operator.operand_places
         if self.variant != OUT:
-            return self.operator.wrong_arguments(args)
-        out, *operands = args
+            return self.operator.wrong_arguments(tuple([args[place] for place in places]))
+        out, *given = args
+        operands = [given[place] for place in places]
         for each in out if isinstance(out, (tuple, list)) else (out,):
             if not isinstance(each, Tensor):
                 return errors.out_expected(self.operator.base_name, each)
@@ -84,13 +111,20 @@ def wrap_calls(wrapper: Wrapper) -> bool:
     return True
 
 
+def unwrap_calls(wrapper: Wrapper) -> None:
+    """Have calls made without `wrapper` again, which tables must then forget."""
+    _wrappers.remove(wrapper)
+
+
 class Operator:
     """What all kinds of operators share.
 
     name: as in the schema. schema: its text. operands: the names of the arguments that make the
     signature, in schema order; kinds: 'tensor', 'tensor?', 'number' (Tensor|Scalar), 'number?' or
     'tensors' for each. record, record_inplace: makers of the autograd wrappers, or None.
-    differentiable: the operands that may receive a gradient.
+    differentiable: the operands that may receive a gradient. number_first: whether the first of
+    them may be a number, though the schema says tensor. exact_out: whether out= must have
+    the result's dtype.
     """
 
     kind = "operator"
@@ -105,15 +139,19 @@ class Operator:
         operands: dict[str, str],
         *,
         differentiable: tuple[str, ...] = (),
+        number_first: bool = False,
         record: Callable[..., Call] | None = None,
         record_inplace: Callable[..., Call] | None = None,
+        exact_out: bool = False,
     ) -> None:
         self.name = name
         self.schema = schema
         self.operands = operands
         self.arity = len(operands)
+        self.number_first = number_first
         self.record = record
         self.record_inplace = record_inplace
+        self.exact_out = exact_out
         self.calls = CallTable(self, FUNCTION)
         self.inplace_calls = CallTable(self, INPLACE)
         self.out_calls = CallTable(self, OUT)
@@ -271,7 +309,7 @@ class Reduction(Operator):
 
     parts: the functions (identity, reduce, combine, project) as the generated kernels module has
     them. dim: 'none', 'one' or 'many', how the schema takes dims; has_dtype: whether it takes
-    dtype=.
+    dtype=. empty_dim_keeps: whether `dim=[]` folds no dim.
     """
 
     kind = "reduction"
@@ -286,6 +324,7 @@ class Reduction(Operator):
         promotion: str,
         dtypes: frozenset[str],
         parts: Any,
+        empty_dim_keeps: bool = False,
         **autograd: Any,
     ) -> None:
         super().__init__(name, schema, operands, **autograd)
@@ -293,10 +332,24 @@ class Reduction(Operator):
         self.promotion = promotion
         self.dtypes = dtypes
         self.parts = parts
+        self.empty_dim_keeps = empty_dim_keeps
 
     def make_call(self, backend: Any, signature: tuple[Any, ...], variant: str) -> Call:
         call: Call = backend.reduction(self, signature, variant)
-        return call
+        return _keeping_no_dims(call, variant) if self.empty_dim_keeps else call
+
+
+def _keeping_no_dims(call: Call, variant: str) -> Call:
+    """The call of a reduction for which no dims are no dims: it folds one of a single element."""
+    at = 1 if variant == OUT else 0
+
+    def keeping(*args: Any) -> Any:
+        dim = args[at + 1] if len(args) > at + 1 else None
+        if dim is None or dim.__class__ is int or len(dim):
+            return call(*args)
+        return call(*args[:at], ops.unsqueeze(args[at], -1), -1, False, *args[at + 3 :])
+
+    return keeping
 
 
 class View(Operator):
@@ -319,6 +372,7 @@ class View(Operator):
         **autograd: Any,
     ) -> None:
         super().__init__(name, schema, operands, **autograd)
+        self.arguments = dict(operands)
         self.function = function
         self.several = several
         self.same_elements = same_elements
@@ -331,13 +385,18 @@ class View(Operator):
         return call
 
 
+_NO_COUNTS = frozenset({"operand", "generator", "scalar"})
+"""Kinds of arguments that hold no sizes, dims or other counts."""
+
+
 class Dispatch(Operator):
     """A hand-written kernel per backend, with a function that tells shapes and dtypes.
 
     kernel_names: backend name to 'module.function'. meta: the shape function, or None when shapes
     depend on data. half_is_raw, aliasing: as in native_functions.yaml. across_devices: whether the
     tensors may lie on different ones. host_lists: whether those of a list may lie on the host,
-    wherever the others do. mutates: whether the schema itself writes to self.
+    wherever the others do. mutates: whether the schema itself writes to self. memory_format: the
+    arguments after which results lie channels-last; the kernels need not know.
     """
 
     kind = "dispatch"
@@ -355,7 +414,8 @@ class Dispatch(Operator):
         kernel_names: dict[str, str],
         meta: Call | None,
         half_is_raw: bool = False,
-        aliasing: bool = False,
+        aliasing: tuple[str, ...] = (),
+        memory_format: tuple[str, ...] = (),
         across_devices: bool = False,
         host_lists: bool = False,
         mutates: bool = False,
@@ -369,7 +429,12 @@ class Dispatch(Operator):
         self.promoted = promoted
         self.dtypes = dtypes
         self.kernel_names = kernel_names
-        self.meta = meta
+        plain = [i for i, kind in enumerate(arguments.values()) if kind not in _NO_COUNTS]
+        self.meta = meta = take_int64(meta, plain) if meta is not None and plain else meta
+        self.keeps_format = bool(memory_format)
+        if meta is not None and memory_format:
+            places = [list(arguments).index(name) for name in memory_format]
+            self.meta = keep_channels_last(meta, places, outputs > 1)
         self.half_is_raw = half_is_raw
         self.aliasing = aliasing
         self.across_devices = across_devices

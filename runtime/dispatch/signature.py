@@ -102,12 +102,24 @@ def has_grad(entry: Entry) -> builtins.bool:
     return entry.__class__ is tuple and any(map(has_grad, entry))
 
 
+def has_overrides(entry: Entry) -> builtins.bool:
+    """Whether any tensor of a signature is of a class that answers for itself."""
+    if entry.__class__ is int:
+        return bool(entry & keys.OVERRIDES)
+    return entry.__class__ is tuple and any(map(has_overrides, entry))
+
+
 def without_grad(entry: Entry) -> Entry:
     """The entry as seen below autograd."""
+    return without(keys.GRAD, entry)
+
+
+def without(bit: int, entry: Entry) -> Entry:
+    """The entry without a bit of its tensors' keys."""
     if entry.__class__ is int:
-        return entry & ~keys.GRAD
+        return entry & ~bit
     if entry.__class__ is tuple:
-        return tuple([without_grad(each) for each in entry])
+        return tuple([without(bit, each) for each in entry])
     return entry
 
 

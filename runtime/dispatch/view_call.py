@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from runtime import errors
 from runtime.core import key as keys
+from runtime.core import shape as shapes
 from runtime.core.size import Size, make_size
 from runtime.core.tensor import Tensor
 
@@ -125,6 +126,7 @@ class Answers(dict[Any, Any]):
 
     def _relative(self, self_: Tensor, geometry: Any) -> tuple[Any, ...]:
         sizes, strides, offset = geometry
+        shapes.check_countable(sizes)
         sizes = sizes if sizes.__class__ is Size else make_size(map(int, sizes))
         key = self.base_key if sizes else self.base_key | keys.ZERO_DIM
         return key, sizes, tuple(strides), offset - self_._offset

@@ -1,5 +1,6 @@
 """Distributions to sample from and to fit; PyTorch's `torch.distributions`."""
 
+from runtime.core import public
 from runtime.distributions import kl_across_families, kl_gamma, kl_multivariate, kl_same_family  # noqa: F401  (register formulas)
 from runtime.distributions.bernoulli import Bernoulli
 from runtime.distributions.beta import Beta
@@ -101,3 +102,5 @@ __all__ = [
     "transform_to",
     *_transforms,
 ]
+
+public.place_package("distributions", globals())

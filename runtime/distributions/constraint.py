@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from runtime.core import public
+
 
 class Constraint:
     """A set of values."""
@@ -134,3 +136,13 @@ class MixtureSameFamilyConstraint(Constraint):
         valid = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
         ndim = value.dim() - self.event_dim
         return valid.flatten(ndim).all(-1) if valid.dim() > ndim else valid
+
+
+public.place(
+    "distributions.constraints",
+    Constraint,
+    MixtureSameFamilyConstraint,
+    _Dependent,
+    _DependentProperty,
+    _IndependentConstraint,
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from runtime.core import public
 from runtime.distributions import constraints, transforms
 
 __all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
@@ -138,3 +139,6 @@ def _to_lower_cholesky(constraint: Any) -> Any:
 @transform_to.register(constraints.positive_semidefinite)
 def _to_positive_definite(constraint: Any) -> Any:
     return transforms.PositiveDefiniteTransform()
+
+
+public.place_all("distributions.constraint_registry", globals())

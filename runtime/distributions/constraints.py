@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torchgen_out as torch
+from runtime.core import public
 from runtime.distributions.constraint import (
     Constraint,
     MixtureSameFamilyConstraint,
@@ -18,6 +19,32 @@ from runtime.distributions.constraint import (
 __all__ = [
     "Constraint",
     "MixtureSameFamilyConstraint",
+    "_Boolean",
+    "_Cat",
+    "_CorrCholesky",
+    "_Dependent",
+    "_DependentProperty",
+    "_GreaterThan",
+    "_GreaterThanEq",
+    "_HalfOpenInterval",
+    "_IndependentConstraint",
+    "_IntegerGreaterThan",
+    "_IntegerInterval",
+    "_IntegerLessThan",
+    "_Interval",
+    "_LessThan",
+    "_LowerCholesky",
+    "_LowerTriangular",
+    "_Multinomial",
+    "_OneHot",
+    "_Pieces",
+    "_PositiveDefinite",
+    "_PositiveSemidefinite",
+    "_Real",
+    "_Simplex",
+    "_Square",
+    "_Stack",
+    "_Symmetric",
     "boolean",
     "cat",
     "corr_cholesky",
@@ -312,3 +339,6 @@ positive_semidefinite = _PositiveSemidefinite()
 positive_definite = _PositiveDefinite()
 cat = _Cat
 stack = _Stack
+
+
+public.place_all("distributions.constraints", globals())

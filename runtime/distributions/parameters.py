@@ -8,9 +8,12 @@ from numbers import Number
 from typing import Any
 
 import torchgen_out as torch
+from runtime.core import public
 from torchgen_out.nn import functional as F
 
 __all__ = [
+    "_standard_normal",
+    "_sum_rightmost",
     "broadcast_all",
     "clamp_probs",
     "lazy_property",
@@ -125,3 +128,14 @@ def vec_to_tril_matrix(vec: Any, diag: int = 0) -> Any:
     matrix = torch.zeros((*vec.shape[:-1], n, n), dtype=vec.dtype, device=vec.device)
     matrix[..., rows, columns] = vec
     return matrix
+
+
+_sum_rightmost = sum_rightmost
+
+
+def _standard_normal(shape: Any, dtype: Any, device: Any) -> Any:
+    """Return normal numbers, by the name and the arguments that programs use."""
+    return torch.randn(shape, dtype=dtype, device=device)
+
+
+public.place_all("distributions.utils", globals())

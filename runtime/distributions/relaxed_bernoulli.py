@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from runtime.core import public
 from runtime.distributions import constraints
 from runtime.distributions.distribution import Distribution
 from runtime.distributions.parameters import broadcast_all, uniform
@@ -83,3 +84,6 @@ class RelaxedBernoulli(TransformedDistribution):
     def probs(self) -> Any:
         """Probabilities."""
         return self.base_dist.probs
+
+
+public.place_all("distributions.relaxed_bernoulli", globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from runtime.core import public
 from runtime.distributions import constraints
 from runtime.distributions.categorical import Categorical
 from runtime.distributions.distribution import Distribution
@@ -104,3 +105,6 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     def probs(self) -> Any:
         """The probabilities of the categories."""
         return self.base_dist.probs
+
+
+public.place_all("distributions.relaxed_categorical", globals())

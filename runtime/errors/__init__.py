@@ -7,26 +7,39 @@ of its subject and into the list here.
 
 # ruff: noqa: F401 - names are shown here, not used
 
+from runtime.errors.absent import (
+    cannot_load_library,
+    no_attribute,
+    not_provided,
+    real_torch_loaded,
+)
 from runtime.errors.arguments import (
+    arguments_missing,
     bool_expected,
     bound_outside_dtype,
+    cuda_device_expected,
     dtype_expected,
     fill_value_not_scalar,
     int_expected,
     ints_expected,
     layout_not_strided,
     negative_deviation,
+    no_override,
     number_expected,
     old_type_expected,
     operand_needed,
+    out_count,
     out_expected,
     range_not_finite,
     size_not_int,
     tensor_missing_in_list,
+    too_many_arguments,
     unexpected_keyword,
     wrong_argument_type,
 )
 from runtime.errors.backends import (
+    absent_device,
+    absent_dtype,
     dtype_not_supported,
     has_refusal,
     invalid_device_string,
@@ -108,6 +121,7 @@ from runtime.errors.dtypes import (
     negative_number,
     no_complex_dtype,
     number_overflows,
+    other_out_dtype,
     real_number_expected,
     scalar_type_mismatch,
 )
@@ -143,18 +157,29 @@ from runtime.errors.exchange import (
 from runtime.errors.factorisations import (
     check_info,
     driver_needs_cuda,
+    ldl_pivots,
+    ldl_pivots_do_not_fit,
+    ldl_singular,
     matrix_expected,
     no_pivoting_on_cpu,
     not_converged,
     not_finite,
     not_positive_definite,
     operand_dtypes_differ,
+    pivots_out_of_range,
     sides_do_not_fit,
     singular_factor,
     singular_matrix,
     square_expected,
     unknown_word,
     unsolvable,
+)
+from runtime.errors.foreach import (
+    foreach_lengths,
+    foreach_number_has_dims,
+    foreach_of_nothing,
+    foreach_packed_dims,
+    foreach_packed_length,
 )
 from runtime.errors.fourier import (
     fft_dtype,
@@ -243,13 +268,23 @@ from runtime.errors.linalg import (
     vectors_differ_in_dtype,
     vectors_differ_in_size,
 )
+from runtime.errors.masked import (
+    masked_mask_dims,
+    masked_mean_dtype,
+    masked_median_of_nothing,
+    window_dtype,
+    window_layout,
+    window_length,
+)
 from runtime.errors.recording import (
     backward_and_vjp,
+    creator_is_grad_fn,
     dirty_not_argument,
     dirty_not_returned,
     dirty_view_among_others,
     forbidden_view_write,
     inplace_on_leaf,
+    instance_of_function,
     pack_hook_wrote,
     saved_is_no_tensor,
     saved_tensor_modified,
@@ -273,20 +308,24 @@ from runtime.errors.shapes import (
     expand_to_fewer_dims,
     format_needs_rank,
     inferred_dim_ambiguous,
+    invalid_geometry,
     invalid_shape_dim,
     negative_size,
     several_inferred_dims,
     shape_invalid_for_numel,
     slice_of_zero_dim,
     strides_do_not_match,
+    too_many_elements,
     view_incompatible,
 )
 from runtime.errors.writes import (
     inplace_shape,
     no_shared_event,
+    not_resizable,
     out_with_grad,
     overlapping_write,
     partly_overlapping,
     python_write_to_grad,
     resize_of_grad,
+    set_of_another_dtype,
 )

@@ -73,6 +73,11 @@ def out_expected(operator: str, got: object, expected: str = "Tensor") -> TypeEr
     return TypeError(f"{operator}(): argument 'out' must be {expected}, not {type(got).__name__}")
 
 
+def out_count(operator: str, expected: int, got: int) -> RuntimeError:
+    """out= has more or fewer tensors than there are results."""
+    return RuntimeError(f"{operator} expected an out= argument of size {expected}, got size {got}")
+
+
 def unexpected_keyword(function: str, name: str) -> TypeError:
     """A function was given an argument that it does not have."""
     return TypeError(f"{function}() got an unexpected keyword argument '{name}'")
@@ -118,3 +123,29 @@ def bound_outside_dtype(bound: str, dtype: object) -> RuntimeError:
 def negative_deviation(std: float) -> RuntimeError:
     """A normal distribution with a negative standard deviation was asked for."""
     return RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+
+
+def arguments_missing(function: str, names: Sequence[str]) -> TypeError:
+    """A call does not give what it must give. Users know `self` as `input`."""
+    listed = ", ".join(f'"{"input" if name == "self" else name}"' for name in names)
+    return TypeError(f"{function}() missing {len(names)} required positional arguments: {listed}")
+
+
+def too_many_arguments(function: str, count: int, got: int) -> TypeError:
+    """A call gives more arguments by position than the function takes, or in no order it knows."""
+    return TypeError(f"{function}() takes {count} positional arguments but {got} were given")
+
+
+def no_override(function: object, types: Sequence[type]) -> TypeError:
+    """All classes that were asked about a call declined."""
+    name = getattr(function, "__qualname__", repr(function))
+    listed = "".join(f"\n\n  - tensor subclass {each!r}" for each in types)
+    return TypeError(
+        f"Multiple dispatch failed for 'torch.{name}'; all __torch_function__ handlers returned "
+        f"NotImplemented:{listed}"
+    )
+
+
+def cuda_device_expected() -> RuntimeError:
+    """A tensor or a module shall go to a CUDA device, and another one is named."""
+    return RuntimeError("Invalid device, must be cuda device")

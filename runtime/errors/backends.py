@@ -27,6 +27,21 @@ def same_device_expected(device_a: object, device_b: object) -> RuntimeError:
     )
 
 
+def absent_device(device_type: str) -> NotImplementedError:
+    """A tensor shall live on a device that PyTorch knows and this library has no backend for."""
+    return NotImplementedError(
+        f"torchgen_out is not linked with support for {device_type} devices: tensors live on "
+        "'cpu', on 'cuda' where there is a GPU, and on 'meta'"
+    )
+
+
+def absent_dtype(dtype: object) -> NotImplementedError:
+    """A tensor shall have a dtype that PyTorch knows and nothing here computes in."""
+    return NotImplementedError(
+        f"{dtype} is not provided by torchgen_out: no operator computes in it"
+    )
+
+
 def no_accelerator() -> RuntimeError:
     """A device is needed, and there is none."""
     return RuntimeError("Cannot access accelerator device when none is available.")

@@ -24,6 +24,11 @@ def cannot_cast(source: object, target: object) -> RuntimeError:
     )
 
 
+def other_out_dtype(result: object, out: object) -> RuntimeError:
+    """The tensor given as out= has another dtype than the result."""
+    return RuntimeError(f"Expected out tensor to have dtype {result!r}, but got {out!r} instead")
+
+
 def negative_number(sentence: str, value: object) -> RuntimeError:
     """A number beside integers must not be negative; the operator's `natural` says why."""
     return RuntimeError(f"{sentence} Got: {value}")

@@ -48,6 +48,14 @@ def no_pivoting_on_cpu(operator: str) -> RuntimeError:
     return RuntimeError(f"{operator}: LU without pivoting is not implemented on the CPU")
 
 
+def pivots_out_of_range(operator: str) -> RuntimeError:
+    """Pivots that no factorisation gives: they name rows that are not there."""
+    return RuntimeError(
+        f"pivots passed to {operator} must be between 1 and LU.size(-2) inclusive. Did you "
+        "properly pass the result of lu_factor?"
+    )
+
+
 def _at(operator: str, number: int | None) -> str:
     return f"{operator}: " if number is None else f"{operator}: (Batch element {number}): "
 
@@ -121,3 +129,21 @@ def unknown_word(operator: str, name: str, word: object, known: str) -> RuntimeE
 def driver_needs_cuda(operator: str) -> RuntimeError:
     """`driver=` was given for a CPU tensor."""
     return RuntimeError(f"{operator}: keyword argument `driver=` is only supported on CUDA inputs")
+
+
+def ldl_singular() -> RuntimeError:
+    """A factor D has a zero on its diagonal, and checks were asked for."""
+    return RuntimeError("torch.linalg.ldl_factor_ex: the factor D is singular")
+
+
+def ldl_pivots() -> RuntimeError:
+    """Pivots name no row, or half of a block of two."""
+    return RuntimeError("torch.linalg.ldl_solve: pivots are not those of a factorisation")
+
+
+def ldl_pivots_do_not_fit(sizes: Sequence[int], dtype: object) -> RuntimeError:
+    """Pivots have other sizes than the rows, or are no integers."""
+    return RuntimeError(
+        "torch.linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, and "
+        f"integers, but got pivots with shape {list(sizes)} and dtype {dtype} instead"
+    )

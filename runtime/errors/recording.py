@@ -87,6 +87,25 @@ def saved_is_no_tensor(got: object) -> TypeError:
     )
 
 
+def creator_is_grad_fn() -> AttributeError:
+    """A tensor is asked for its history by the name of before 0.2."""
+    return AttributeError("'Tensor' object has no attribute 'creator': it is called grad_fn now")
+
+
+def instance_of_function(name: str) -> RuntimeError:
+    """A custom Function is written as before release 0.4, and called through an instance."""
+    return RuntimeError(
+        f"Legacy autograd function with non-static forward method is deprecated: {name}()(x). "
+        "Make forward and backward static methods that take a context, and call apply:\n"
+        f"    class {name}(torch.autograd.Function):\n"
+        "        @staticmethod\n"
+        "        def forward(ctx, x): ...\n"
+        "        @staticmethod\n"
+        "        def backward(ctx, grad_output): ...\n"
+        f"    y = {name}.apply(x)"
+    )
+
+
 def backward_and_vjp() -> RuntimeError:
     """A custom Function has both spellings of one method."""
     return RuntimeError(

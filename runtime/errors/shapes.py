@@ -14,6 +14,21 @@ def dim_out_of_range(dim: int, ndim: int) -> IndexError:
     )
 
 
+def too_many_elements(sizes: Sequence[int]) -> RuntimeError:
+    """Sizes, or the strides that follow from them, are beyond what 64 bits count."""
+    return RuntimeError(
+        f"numel: integer multiplication overflow. Storage size calculation overflowed with "
+        f"sizes={list(sizes)}"
+    )
+
+
+def invalid_geometry(sizes: Sequence[int], strides: Sequence[int]) -> RuntimeError:
+    """Negative sizes or strides, or an extent beyond what 64 bits count."""
+    return RuntimeError(
+        f"Storage size calculation overflowed with sizes={list(sizes)} and strides={list(strides)}"
+    )
+
+
 def dim_of_scalar(dim: int) -> IndexError:
     """A dim of a tensor without dims was named where only a real dim will do."""
     return IndexError(f"Dimension specified as {dim} but tensor has no dimensions")

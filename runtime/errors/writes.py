@@ -50,6 +50,16 @@ def resize_of_grad() -> RuntimeError:
     return RuntimeError("cannot resize variables that require grad")
 
 
+def not_resizable() -> RuntimeError:
+    """Memory of somebody else, such as an array, is too small."""
+    return RuntimeError("Trying to resize storage that is not resizable")
+
+
+def set_of_another_dtype(source: object, own: object) -> RuntimeError:
+    """A tensor was to look into the memory of one of another dtype."""
+    return RuntimeError(f"Could not set tensor of type {source} to a tensor of type {own}")
+
+
 def python_write_to_grad(method: str) -> RuntimeError:
     """A Python function was to rewrite a tensor that requires grad."""
     return RuntimeError(

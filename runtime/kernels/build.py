@@ -1,10 +1,10 @@
 """Compiling kernels with Numba, cached by content.
 
-Numba stamps a cache entry with the file that holds the code. So a kernel's whole text - formula,
-the vector mathematics it uses, loop - is written to a file named by the text's hash in the user's
-cache folder, and Numba caches beside it. Equal texts are compiled once per machine, whatever clone
-or path they came from; a change of any part gives another hash. Numba itself is imported by the
-first kernel that runs.
+A kernel's whole text - formula, the vector mathematics it uses, loop - names its files in the
+user's cache folder by its hash (`kernels/store.py`). Equal texts are compiled once per machine,
+whatever clone or path they came from; a change of any part gives another hash. Numba itself is
+imported by the first kernel that runs, and a kernel's text is run only to compile it, or by those
+who need Numba's own dispatcher.
 """
 
 from __future__ import annotations
@@ -16,25 +16,24 @@ import gc
 import hashlib
 import importlib.util
 import inspect
+import linecache
+import marshal
 import os
 import sys
-import tempfile
 import textwrap
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from runtime import config
-from runtime.kernels import compiling_once, native
+from runtime.kernels import compiling_once, interrupts, machine_code, native, store
 
 DECORATORS = """\
 inner = njit(forceinline=True, no_cpython_wrapper=True, **options)
-entry = njit(cache=True, **options)
+entry = njit(**options)
 """
 """For what kernels call, and for kernels. Repeated in a text after a change of `options`."""
 
@@ -52,7 +51,17 @@ options["no_cfunc_wrapper"] = True
     + DECORATORS
 )
 
-_modules: list[ModuleType] = []
+ONLY = '''\
+def only(signature):
+    """Compile a kernel for these types at once, to which it then converts its arguments."""
+
+    def mark(dispatcher):
+        dispatcher.only = signature
+        return dispatcher
+
+    return mark
+'''
+"""For texts that say of a kernel, above `@entry`: `@only(types.void(...))`."""
 
 _building = threading.RLock()
 """Held while Numba is imported and kernels are loaded or compiled."""
@@ -90,14 +99,7 @@ def _one_at_a_time(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def cache_counts() -> tuple[int, int]:
     """(loaded from the cache, compiled), over all signatures of this process's kernels."""
-    loaded = compiled = 0
-    for module in _modules:
-        for value in vars(module).values():
-            stats = getattr(value, "stats", None)
-            if stats is not None and value.__module__ == module.__name__:
-                loaded += sum(stats.cache_hits.values())
-                compiled += sum(stats.cache_misses.values())
-    return loaded, compiled
+    return machine_code.counts["loaded"], machine_code.counts["compiled"]
 
 
 def compile_text(name: str, text: str) -> Any:
@@ -109,7 +111,6 @@ def compile_text(name: str, text: str) -> Any:
 
 
 @cache
-@_one_at_a_time
 def entry_point(name: str, text: str, arguments: tuple[Any, ...], function: str = "kernel") -> Any:
     """A function of `text`, compiled or loaded at once for arguments of known types.
 
@@ -117,6 +118,7 @@ def entry_point(name: str, text: str, arguments: tuple[Any, ...], function: str 
     arguments: a NumPy dtype for a contiguous one-dimensional array, which may be read-only if the
     kernel only reads it; float, int, complex, bool or np.uint64 for a number.
     """
+    import_numba()
     from numba import from_dtype, types
 
     numbers = {
@@ -129,18 +131,26 @@ def entry_point(name: str, text: str, arguments: tuple[Any, ...], function: str 
     signature = tuple(
         [numbers.get(each) or types.Array(from_dtype(each), 1, "C") for each in arguments]
     )
-    return compiled_for(load_text(name, text), function, signature)
+    return entry_for(name, text, function, signature)
+
+
+def entry_for(name: str, text: str, function: str, signature: tuple[Any, ...]) -> Any:
+    """The entry point of a text's function for arguments of Numba's types."""
+    with _building, interrupts.postponed():
+        stem, module = _empty_module(name, text)
+        result = machine_code.load(stem, module, function, signature)
+    if result is None:
+        result = interrupts.apart(lambda: _compiled(name, text, function, signature))
+    native.remember(result)
+    return result.entry_point
 
 
 @_one_at_a_time
-def compiled_for(module: Any, function: str, signature: tuple[Any, ...]) -> Any:
-    """The entry point of a module's function for arguments of Numba's types."""
-    dispatcher = getattr(module, function)
-    with _without_collections():
-        dispatcher.compile(signature)
-    result = dispatcher.overloads[signature]
-    native.remember(result)
-    return result.entry_point
+def _compiled(name: str, text: str, function: str, signature: tuple[Any, ...]) -> Any:
+    """Numba's result for one function of a text."""
+    dispatcher = getattr(load_text(name, text), function)
+    dispatcher.compile(signature)
+    return dispatcher.overloads[signature]
 
 
 @contextlib.contextmanager
@@ -156,26 +166,88 @@ def _without_collections() -> Iterator[None]:
 
 
 @cache
-@_one_at_a_time
 def load_text(name: str, text: str) -> ModuleType:
-    """Import `text` from the file in the cache folder that is named by its hash."""
+    """Run a text, which defines kernels as Numba's dispatchers, in a module of its own."""
     import_numba()
-    digest = hashlib.sha256(text.encode()).hexdigest()[:24]
-    path = config.cache_folder() / "kernels" / f"{name}_{digest}.py"
-    if not path.exists() or path.read_text() != text:
-        write_once(path, text)
-    spec = importlib.util.spec_from_file_location(f"torchgen_kernel_{name}_{digest}", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # a cached kernel is loaded into the module of this name
-    spec.loader.exec_module(module)
-    compiling_once.guard(module, path, _building)
-    _modules.append(module)
+    module: ModuleType = interrupts.apart(lambda: _filled_module(name, text))
     return module
+
+
+@_one_at_a_time
+def _filled_module(name: str, text: str) -> ModuleType:
+    stem, module = _empty_module(name, text)
+    exec(_code(stem, text), module.__dict__)
+    entries = _entries(module)
+    for dispatcher in entries:
+        dispatcher._cache = machine_code.KernelCache(stem, module, dispatcher.__name__)
+        dispatcher.compile = _guarded(dispatcher, stem, text)
+    for dispatcher in entries:
+        signature = getattr(dispatcher, "only", None)
+        if signature is not None:
+            dispatcher.compile(signature)
+            dispatcher.disable_compile()
+    return module
+
+
+def _entries(module: ModuleType) -> list[Any]:
+    """The kernels of a text that Python calls, in their order; some have two names."""
+    found = dict.fromkeys(
+        value
+        for value in vars(module).values()
+        if hasattr(value, "overloads") and not value.targetoptions.get("no_cpython_wrapper")
+    )
+    return [value for value in found if value.__module__ == module.__name__]
+
+
+def _empty_module(name: str, text: str) -> tuple[str, ModuleType]:
+    """The beginning of the names of a text's files, and the module in which it runs."""
+    stem = f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+    full_name = f"torchgen_kernel_{stem}"
+    module = sys.modules.get(full_name)
+    if module is None:
+        module = sys.modules[full_name] = ModuleType(full_name)
+    return stem, module
+
+
+def _code(stem: str, text: str) -> CodeType:
+    """A text's bytecode, with its lines at hand for messages."""
+    place = f"<{stem}>"
+    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
+    name, key = f"{stem}.{sys.implementation.cache_tag}.code", f"{stem} {sys.version}"
+    parts = store.read(name, key)
+    if parts is not None:
+        return marshal.loads(parts[0])  # type: ignore[no-any-return]
+    code = compile(text, place, "exec")
+    store.write(name, key, [marshal.dumps(code)])
+    return code
+
+
+def _guarded(dispatcher: Any, stem: str, text: str) -> Callable[..., Any]:
+    """What compiles a kernel: in one process, in one thread, and undisturbed by Control-C."""
+    compile_or_load = dispatcher.compile
+
+    @_one_at_a_time
+    def compile_once(signature: Any) -> Any:
+        with compiling_once.locked(store.keep_text(f"{stem}.py", text)), _without_collections():
+            return compile_or_load(signature)  # looks into the cache first
+
+    def guarded(signature: Any) -> Any:
+        with _building, interrupts.postponed():
+            if dispatcher._cache.load_overload(signature, None) is not None:
+                return compile_or_load(signature)
+        return interrupts.apart(lambda: compile_once(signature))
+
+    return guarded
 
 
 @cache
 def import_numba() -> None:
+    """Import Numba, whole or not at all."""
+    interrupts.apart(_import_numba)
+
+
+@_one_at_a_time
+def _import_numba() -> None:
     """Import Numba's arrays without SciPy's linear algebra, which they look for: 0.1 s.
 
     That it can be found is enough here; whoever uses it in a kernel of theirs imports it then.
@@ -220,25 +292,6 @@ def fuses_multiply_add() -> bool:
     if features is None and settings.CPU_NAME is None:
         features = binding.get_host_cpu_features().flatten()
     return "+fma" in (features or "").split(",")
-
-
-def write_once(path: Path, content: str | bytes) -> None:
-    """Write through a temporary file, so that a concurrent reader sees all or nothing.
-
-    Of concurrent writers the first stays: a newer file would make Numba's cache for it stale.
-    """
-    data = content.encode() if isinstance(content, str) else content
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-    try:
-        os.link(temporary, path)
-    except OSError:  # it exists, or the file system has no links
-        if not path.exists() or path.read_bytes() != data:
-            os.replace(temporary, path)
-            return
-    os.unlink(temporary)
 
 
 class Kernel:

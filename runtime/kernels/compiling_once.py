@@ -3,42 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import BinaryIO
 
 if sys.platform != "win32":
     import fcntl
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds after which a kernel is compiled although another process seems to be at it."""
 
 BETWEEN = 0.002  # seconds between two looks whether it is done
-
-
-def guard(module: ModuleType, path: Path, forking: threading.RLock) -> None:
-    """Let the kernels of a module's file be compiled by one process at a time.
-
-    forking: held meanwhile, so that no child is forked that would hold the file's lock, too.
-    """
-    for value in vars(module).values():
-        is_own = hasattr(value, "overloads") and value.__module__ == module.__name__
-        if is_own and "compile" not in vars(value):  # under another name
-            value.compile = _alone(value.compile, path, forking)
-
-
-def _alone(compile: Callable[..., Any], path: Path, forking: threading.RLock) -> Callable[..., Any]:
-    @functools.wraps(compile)
-    def alone(signature: Any) -> Any:
-        with forking, _locked(path):
-            return compile(signature)  # looks into the cache first
-
-    return alone
 
 
 _held: list[Path] = []
@@ -46,16 +23,17 @@ _held: list[Path] = []
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a file; none where the file system has none, or whoever has it is stuck.
+def locked(path: Path | None) -> Iterator[None]:
+    """Hold the lock of a file; none where there is no file, or whoever has its lock is stuck.
 
     What is compiled for another kernel is compiled under its lock: of two, processes could each
     hold one and wait for the other.
     """
-    if _held:
+    file = None if path is None or _held else _opened(path)
+    if path is None or file is None:
         yield
         return
-    with open(path, "rb") as file:
+    with file:
         end = time.monotonic() + PATIENCE
         while not _lock(file.fileno()) and time.monotonic() < end:
             time.sleep(BETWEEN)
@@ -64,6 +42,13 @@ def _locked(path: Path) -> Iterator[None]:
             yield
         finally:
             _held.pop()
+
+
+def _opened(path: Path) -> BinaryIO | None:
+    try:
+        return open(path, "rb")
+    except OSError:
+        return None
 
 
 def _lock(descriptor: int) -> bool:

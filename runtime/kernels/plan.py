@@ -134,6 +134,7 @@ def plan_pointwise(
     Raises: RuntimeError if the sizes do not broadcast.
     """
     sizes = Size(shapes.broadcast_shapes(*(geometry[0] for geometry in inputs)))
+    shapes.check_storable(sizes)
     if out is not None:
         sizes = Size(out[0])
     rows = [expanded_strides(geometry, sizes) for geometry in inputs]

@@ -101,7 +101,7 @@ def processor():
 """
 
 WAITING = '''\
-@njit(types.int64(types.int64, types.int64), cache=True, **options)
+@entry
 def work(block, spins):
     """Do tasks as they come, until the block says to stop or nothing has come for long.
 
@@ -128,19 +128,19 @@ def work(block, spins):
             return ASLEEP
 
 
-@njit(types.boolean(types.int64), cache=True, **options)
+@entry
 def rouse(block):
     """Say that the worker is awake; whether it slept, so that somebody must see to it."""
     return replace(block, ASLEEP, AWAKE)
 
 
-@njit(types.boolean(types.int64), cache=True, **options)
+@entry
 def stop(block):
     """Say that the worker is to end; whether it sleeps."""
     return exchange(block, STOPPED) == ASLEEP
 
 
-@njit(types.int64(), cache=True, **options)
+@entry
 def here():
     """The processor that runs the calling thread."""
     return processor()
@@ -153,7 +153,7 @@ def do(block):
     exchange(block + STATUS, call(read(block + TASK), block + WORDS))
 
 
-@njit(types.int64(types.int64[::1], types.int64, types.boolean), cache=True, **options)
+@entry
 def go(blocks, parts, answers):
     """Make the calls of some blocks: the first here, the others by the blocks' workers.
 
@@ -322,16 +322,41 @@ def _text(*parts: str) -> str:
     return "\n\n".join([head, constants + "\n", ATOMICS, where, DOING, *parts])
 
 
-@cache
-def waiting() -> Any:
-    """The module with what workers do."""
-    return build.load_text("waiting", _text(WAITING))
+class Loops:
+    """What workers do, and what is done to them: `work`, `rouse`, `stop` and `here`."""
+
+    def __init__(self) -> None:
+        build.import_numba()
+        from numba import types
+
+        self.work = self._entry("work", types.int64, types.int64)
+        self.rouse = self._entry("rouse", types.int64)
+        self.stop = self._entry("stop", types.int64)
+        self.here = self._entry("here")
+
+    @staticmethod
+    def _entry(function: str, *arguments: Any) -> Any:
+        return build.entry_for("waiting", _text(WAITING), function, arguments)
 
 
 @cache
-def laying() -> Any:
-    """The module with what callers do."""
-    return build.load_text("laying", _text(LAYING))
+def waiting() -> Loops:
+    """What workers do."""
+    return Loops()
+
+
+@cache
+def go() -> Any:
+    """`go`, which makes the calls that blocks hold."""
+    build.import_numba()
+    from numba import types
+
+    return _laying("go", types.int64[::1], types.int64, types.boolean)
+
+
+def _laying(function: str, *arguments: Any) -> Any:
+    """One of the functions of the callers' side."""
+    return build.entry_for("laying", _text(LAYING), function, arguments)
 
 
 def caller(function: str, split: tuple[Kind, ...], shared: tuple[Kind, ...]) -> Any:
@@ -342,7 +367,7 @@ def caller(function: str, split: tuple[Kind, ...], shared: tuple[Kind, ...]) -> 
 
     groups = [types.Tuple([_numba_type(kind) for kind in group]) for group in (split, shared)]
     numbers = (types.int64, types.boolean, *[types.int64] * 3)
-    return build.compiled_for(laying(), function, (types.int64[::1], *numbers, *groups))
+    return _laying(function, types.int64[::1], *numbers, *groups)
 
 
 @cache
@@ -353,7 +378,7 @@ def layer(kinds: tuple[Kind, ...]) -> Any:
     from numba import types
 
     group = types.Tuple([_numba_type(kind) for kind in kinds])
-    return build.compiled_for(laying(), "lay_call", (types.int64, types.int64, group))
+    return _laying("lay_call", types.int64, types.int64, group)
 
 
 def _numba_type(kind: Kind) -> Any:

@@ -135,7 +135,7 @@ def run_calls(native: Native, calls: Sequence[Sequence[Any]]) -> bool | None:
     lay = worker_loops.layer(native.kinds)
     if lay is None:
         return None
-    go, parts = worker_loops.laying().go, len(calls)
+    go, parts = worker_loops.go(), len(calls)
 
     def begin() -> int:
         for block, call in zip(_blocks.tolist(), calls, strict=False):

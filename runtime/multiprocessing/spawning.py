@@ -15,6 +15,8 @@ from multiprocessing import connection
 from pathlib import Path
 from typing import Any
 
+from runtime.core import public
+
 PATIENCE = 30.0  # seconds from the request to end until a process is killed
 
 
@@ -163,3 +165,12 @@ def spawn(
 ) -> ProcessContext | None:
     """Run fn(i, *args) in fresh processes; see `start_processes`."""
     return start_processes(fn, args, nprocs, join, daemon, start_method)
+
+
+public.place(
+    "multiprocessing",
+    ProcessContext,
+    ProcessException,
+    ProcessExitedException,
+    ProcessRaisedException,
+)

@@ -23,6 +23,8 @@ class MultiheadAttention(Module):
     with batch_first N comes first.
     """
 
+    _qkv_same_embed_dim = True  # in files of 1.1, which knew no others
+
     def __init__(
         self,
         embed_dim: int,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
@@ -255,3 +256,18 @@ class ModuleDict(Module):
         """Add the modules of a mapping or of (name, module) pairs."""
         for name, module in named_items(modules, "ModuleDict"):
             self[name] = module
+
+
+class Container(Module):
+    """Named submodules, the name of 0.1; a subclass of Module is what to write instead."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__()
+        warnings.warn(
+            "nn.Container is deprecated. All of it's functionality is now implemented in "
+            "nn.Module. Subclass that instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        for name, module in kwargs.items():
+            self.add_module(name, module)

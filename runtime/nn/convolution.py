@@ -9,17 +9,13 @@ import torchgen_out as torch
 from runtime.nn import init
 from runtime.nn.module import Module
 from runtime.nn.parameter import Parameter
+from runtime.nn.per_dim import _ntuple, _single
 from torchgen_out.nn import functional as F
 
 _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
-def _repeat(value: Any, count: int) -> tuple[Any, ...]:
-    """A tuple of `count` items: the given one, or one value for every dim."""
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * count
-
-
-class _Convolution(Module):
+class _ConvNd(Module):
     """What all convolutions share: arguments, weights, printing."""
 
     ndim: int
@@ -43,10 +39,10 @@ class _Convolution(Module):
         super().__init__()
         _check(in_channels, out_channels, groups, padding, padding_mode, stride)
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
-        self.kernel_size = _repeat(kernel_size, self.ndim)
-        self.stride, self.dilation = _repeat(stride, self.ndim), _repeat(dilation, self.ndim)
-        self.padding = padding if isinstance(padding, str) else _repeat(padding, self.ndim)
-        self.output_padding = _repeat(output_padding, self.ndim)
+        per_dim = _ntuple(self.ndim)
+        self.kernel_size, self.output_padding = per_dim(kernel_size), per_dim(output_padding)
+        self.stride, self.dilation = per_dim(stride), per_dim(dilation)
+        self.padding = padding if isinstance(padding, str) else per_dim(padding)
         self.padding_mode = padding_mode
         first, second = out_channels, in_channels // groups
         if self.transposed:
@@ -116,7 +112,7 @@ def _check(
             raise ValueError(
                 f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}"
             )
-        if padding == "same" and any(step != 1 for step in _repeat(stride, 1)):
+        if padding == "same" and any(step != 1 for step in _single(stride)):
             raise ValueError("padding='same' is not supported for strided convolutions")
     if mode not in _PADDING_MODES:
         raise ValueError(
@@ -124,7 +120,7 @@ def _check(
         )
 
 
-class _Forward(_Convolution):
+class _Forward(_ConvNd):
     """A convolution in the usual direction."""
 
     convolve: Any
@@ -195,7 +191,7 @@ class Conv3d(_Forward):
         return F.conv3d(*args)
 
 
-class _Transposed(_Convolution):
+class _ConvTransposeNd(_ConvNd):
     """The gradient of a convolution with respect to its input, as a layer."""
 
     transposed = True
@@ -276,7 +272,7 @@ class _Transposed(_Convolution):
         return tuple(size - low for size, low in zip(wanted, least, strict=True))
 
 
-class ConvTranspose1d(_Transposed):
+class ConvTranspose1d(_ConvTransposeNd):
     """Transposed convolution over one dim. Shape: (N, C_in, L) -> (N, C_out, L_out)."""
 
     ndim = 1
@@ -285,7 +281,7 @@ class ConvTranspose1d(_Transposed):
         return F.conv_transpose1d(*args)
 
 
-class ConvTranspose2d(_Transposed):
+class ConvTranspose2d(_ConvTransposeNd):
     """Transposed convolution over two dims. Shape: (N, C_in, H, W) -> (N, C_out, H_out, W_out)."""
 
     ndim = 2
@@ -294,7 +290,7 @@ class ConvTranspose2d(_Transposed):
         return F.conv_transpose2d(*args)
 
 
-class ConvTranspose3d(_Transposed):
+class ConvTranspose3d(_ConvTransposeNd):
     """Transposed convolution over three dims."""
 
     ndim = 3

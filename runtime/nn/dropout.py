@@ -9,7 +9,7 @@ from runtime.nn.module import Module
 from torchgen_out.nn import functional as F
 
 
-class _Dropout(Module):
+class _DropoutNd(Module):
     """The probability and how it prints."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
@@ -22,42 +22,42 @@ class _Dropout(Module):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-class Dropout(_Dropout):
+class Dropout(_DropoutNd):
     """Zeroes elements with probability p and scales the others by 1 / (1 - p)."""
 
     def forward(self, input: Any) -> Any:
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
-class Dropout1d(_Dropout):
+class Dropout1d(_DropoutNd):
     """Zeroes whole channels. Shape: (N, C, L) or (C, L), unchanged."""
 
     def forward(self, input: Any) -> Any:
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
-class Dropout2d(_Dropout):
+class Dropout2d(_DropoutNd):
     """Zeroes whole channels. Shape: (N, C, H, W), unchanged."""
 
     def forward(self, input: Any) -> Any:
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
-class Dropout3d(_Dropout):
+class Dropout3d(_DropoutNd):
     """Zeroes whole channels. Shape: (N, C, D, H, W), unchanged."""
 
     def forward(self, input: Any) -> Any:
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
-class AlphaDropout(_Dropout):
+class AlphaDropout(_DropoutNd):
     """Dropout that keeps mean 0 and variance 1; for SELU networks."""
 
     def forward(self, input: Any) -> Any:
         return F.alpha_dropout(input, self.p, self.training)
 
 
-class FeatureAlphaDropout(_Dropout):
+class FeatureAlphaDropout(_DropoutNd):
     """AlphaDropout of whole channels."""
 
     def forward(self, input: Any) -> Any:

@@ -10,6 +10,13 @@ from typing import Any
 import torchgen_out as torch
 
 __all__ = [
+    "_calculate_correct_fan",
+    "_calculate_fan_in_and_fan_out",
+    "_no_grad_fill_",
+    "_no_grad_normal_",
+    "_no_grad_trunc_normal_",
+    "_no_grad_uniform_",
+    "_no_grad_zero_",
     "calculate_gain",
     "constant",
     "constant_",
@@ -285,3 +292,10 @@ kaiming_uniform = _old_name("kaiming_uniform", kaiming_uniform_)
 kaiming_normal = _old_name("kaiming_normal", kaiming_normal_)
 orthogonal = _old_name("orthogonal", orthogonal_)
 sparse = _old_name("sparse", sparse_)
+
+# What initialisers of other libraries call.
+_no_grad_uniform_ = uniform_
+_no_grad_normal_ = normal_
+_no_grad_trunc_normal_ = trunc_normal_
+_no_grad_fill_ = constant_
+_no_grad_zero_ = zeros_

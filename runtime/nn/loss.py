@@ -5,19 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.nn.module import Module
+from runtime.ops.composite.losses import older_reduction
 from torchgen_out.nn import functional as F
 
 
-def legacy_reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
-    """The reduction that 0.4's `size_average` and `reduce` mean, where one of them is given."""
-    if size_average is None and reduce is None:
-        return reduction
-    if reduce is False:
-        return "none"
-    return "sum" if size_average is False else "mean"
-
-
-class Loss(Module):
+class _Loss(Module):
     """The reduction of a loss: "none", "mean" or "sum"."""
 
     reduction: str
@@ -26,10 +18,11 @@ class Loss(Module):
         self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
     ) -> None:
         super().__init__()
-        self.reduction = legacy_reduction(size_average, reduce, reduction)
+        is_old = size_average is not None or reduce is not None
+        self.reduction = older_reduction(size_average, reduce) if is_old else reduction
 
 
-class _WeightedLoss(Loss):
+class _WeightedLoss(_Loss):
     """A loss with a weight per class or element, kept as a buffer."""
 
     def __init__(
@@ -43,21 +36,21 @@ class _WeightedLoss(Loss):
         self.register_buffer("weight", weight)
 
 
-class L1Loss(Loss):
+class L1Loss(_Loss):
     """|input - target|."""
 
     def forward(self, input: Any, target: Any) -> Any:
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
-class MSELoss(Loss):
+class MSELoss(_Loss):
     """(input - target)^2."""
 
     def forward(self, input: Any, target: Any) -> Any:
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
-class SmoothL1Loss(Loss):
+class SmoothL1Loss(_Loss):
     """Quadratic below `beta`, linear above."""
 
     def __init__(
@@ -74,11 +67,13 @@ class SmoothL1Loss(Loss):
         return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
-class HuberLoss(Loss):
+class HuberLoss(_Loss):
     """Quadratic below `delta`, linear above with slope `delta`."""
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
+        if isinstance(delta, bool) or not isinstance(delta, (int, float)):
+            raise TypeError(f"delta must be a float or int, got: {type(delta)}")
         self.delta = delta
 
     def forward(self, input: Any, target: Any) -> Any:
@@ -135,7 +130,7 @@ class CrossEntropyLoss(_WeightedLoss):
         )
 
 
-class PoissonNLLLoss(Loss):
+class PoissonNLLLoss(_Loss):
     """Minus the log-likelihood of counts under a Poisson distribution."""
 
     def __init__(
@@ -161,7 +156,7 @@ class PoissonNLLLoss(Loss):
         )
 
 
-class GaussianNLLLoss(Loss):
+class GaussianNLLLoss(_Loss):
     """Minus the log-likelihood under normal distributions of predicted variance."""
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
@@ -174,7 +169,7 @@ class GaussianNLLLoss(Loss):
         )
 
 
-class KLDivLoss(Loss):
+class KLDivLoss(_Loss):
     """target * (log target - input), with input in log space."""
 
     def __init__(
@@ -198,7 +193,7 @@ class BCELoss(_WeightedLoss):
         return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
 
-class BCEWithLogitsLoss(Loss):
+class BCEWithLogitsLoss(_Loss):
     """Binary cross entropy of logits: the sigmoid is inside, and stable."""
 
     def __init__(
@@ -219,7 +214,7 @@ class BCEWithLogitsLoss(Loss):
         )
 
 
-class SoftMarginLoss(Loss):
+class SoftMarginLoss(_Loss):
     """log(1 + exp(-target * input)) for targets of +-1."""
 
     def forward(self, input: Any, target: Any) -> Any:
@@ -235,7 +230,7 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
         )
 
 
-class MultiLabelMarginLoss(Loss):
+class MultiLabelMarginLoss(_Loss):
     """The hinge between every target class and every other class."""
 
     def forward(self, input: Any, target: Any) -> Any:
@@ -274,7 +269,7 @@ class NLLLoss2d(NLLLoss):
     """NLLLoss by its old name for images."""
 
 
-class CTCLoss(Loss):
+class CTCLoss(_Loss):
     """Minus the log-likelihood of label sequences under all their alignments."""
 
     def __init__(

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from runtime.nn.embedding import PairwiseDistance
-from runtime.nn.loss import Loss
+from runtime.nn.loss import _Loss
 from torchgen_out.nn import functional as F
 
 
-class _MarginLoss(Loss):
+class _MarginLoss(_Loss):
     """A loss with a margin."""
 
     def __init__(
@@ -58,7 +58,7 @@ class MarginRankingLoss(_MarginLoss):
         )
 
 
-class TripletMarginLoss(Loss):
+class TripletMarginLoss(_Loss):
     """max(0, d(anchor, positive) - d(anchor, negative) + margin)."""
 
     def __init__(
@@ -91,7 +91,7 @@ class TripletMarginLoss(Loss):
         )
 
 
-class TripletMarginWithDistanceLoss(Loss):
+class TripletMarginWithDistanceLoss(_Loss):
     """max(0, d(anchor, positive) - d(anchor, negative) + margin) with any distance d."""
 
     def __init__(

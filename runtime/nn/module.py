@@ -7,11 +7,15 @@ from typing import Any, TypeVar
 
 import torchgen_out as torch
 from runtime.autograd import accumulate
+from runtime.nn import module_defaults
+from runtime.nn.global_hooks import active as watched_everywhere
+from runtime.nn.global_hooks import registered
 from runtime.nn.module_conversion import Conversion
 from runtime.nn.module_hooks import Hooks
 from runtime.nn.module_state import StateDict
 from runtime.nn.module_tree import Tree
 from runtime.nn.parameter import Buffer, Parameter
+from torchgen_out.public_modules import PUBLIC_MODULES
 
 T = TypeVar("T", bound="Module")
 
@@ -23,7 +27,14 @@ class Module(Hooks, StateDict, Conversion, Tree):
     attributes, and computes in `forward`. Calling the module runs its hooks around `forward`.
     """
 
+    __module__ = "torchgen_out.nn.modules.module"
+
     training: bool
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let the library's own classes say where users find them."""
+        super().__init_subclass__(**options)
+        cls.__module__ = PUBLIC_MODULES.get(f"{cls.__module__}.{cls.__qualname__}", cls.__module__)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if args or kwargs:
@@ -54,6 +65,7 @@ class Module(Hooks, StateDict, Conversion, Tree):
             or self._forward_pre_hooks
             or self._backward_hooks
             or self._backward_pre_hooks
+            or watched_everywhere
         ):
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
@@ -92,7 +104,7 @@ class Module(Hooks, StateDict, Conversion, Tree):
             if "_modules" not in attributes:
                 raise AttributeError("cannot assign module before Module.__init__() call")
             self._forget(name, keep="_modules")
-            self._modules[name] = value
+            self._modules[name] = registered("module", self, name, value)
         elif "_modules" in attributes and name in attributes["_modules"]:
             if value is not None:
                 raise TypeError(
@@ -145,6 +157,7 @@ class Module(Hooks, StateDict, Conversion, Tree):
         self.__dict__.update(state)
         self._complete_hooks()
         self.__dict__.setdefault("_non_persistent_buffers_set", set())
+        module_defaults.complete(self)
 
     # -- registration -----------------------------------------------------------------------
 
@@ -174,7 +187,7 @@ class Module(Hooks, StateDict, Conversion, Tree):
                 f"created explicitly. To express '{name}' as a function of another Tensor, "
                 "compute the value in the forward() method."
             )
-        self._parameters[name] = param
+        self._parameters[name] = registered("parameter", self, name, param)
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
         """Add a buffer: state that is no parameter. Only persistent ones are in `state_dict`."""
@@ -184,7 +197,7 @@ class Module(Hooks, StateDict, Conversion, Tree):
                 f"cannot assign '{_type_name(tensor)}' object to buffer '{name}' "
                 "(torch Tensor or None required)"
             )
-        self._buffers[name] = tensor
+        self._buffers[name] = registered("buffer", self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -195,7 +208,7 @@ class Module(Hooks, StateDict, Conversion, Tree):
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{_type_name(module)} is not a Module subclass")
         self._check_name("module", name, "_modules")
-        self._modules[name] = module
+        self._modules[name] = registered("module", self, name, module)
 
     def register_module(self, name: str, module: Module | None) -> None:
         """Add a submodule under `name`: `add_module` by another name."""
@@ -247,7 +260,7 @@ class Module(Hooks, StateDict, Conversion, Tree):
         extra = self.extra_repr()
         lines = extra.split("\n") if extra else []
         children = [
-            f"({name}): {_indent_following(repr(module))}" for name, module in self._modules.items()
+            f"({name}): {_addindent(repr(module), 2)}" for name, module in self._modules.items()
         ]
         if not children and len(lines) <= 1:
             return f"{self._get_name()}({extra})"
@@ -260,6 +273,6 @@ def _type_name(value: Any) -> str:
     return str(torch.typename(value))
 
 
-def _indent_following(text: str) -> str:
+def _addindent(s_: str, numSpaces: int) -> str:
     """Indent every line but the first."""
-    return text.replace("\n", "\n  ")
+    return s_.replace("\n", "\n" + numSpaces * " ")

@@ -42,7 +42,7 @@ class Conversion:
         Called as `to(device, dtype, non_blocking)`, `to(dtype)`, `to(tensor)` or with keywords.
         **Raises** TypeError for a dtype that is neither floating-point nor complex.
         """
-        device, dtype, non_blocking, memory_format = _parse_to(args, kwargs)
+        device, dtype, non_blocking, memory_format = parse_to(args, kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired "
@@ -105,7 +105,7 @@ class Conversion:
         return self._apply(lambda x: x.share_memory_())
 
 
-def _parse_to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool, Any]:
+def parse_to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool, Any]:
     """Return (device, dtype, non_blocking, memory_format) of a call of `to`."""
     names = {"device", "dtype", "tensor", "non_blocking", "copy", "memory_format"}
     unknown = set(kwargs) - names

@@ -9,6 +9,7 @@ from typing import Any
 import torchgen_out as torch
 from runtime.autograd.function import Function
 from runtime.autograd.hooks import RemovableHandle
+from runtime.nn import global_hooks
 
 _TABLES = (
     "_backward_pre_hooks",
@@ -106,22 +107,27 @@ class Hooks:
         try:
             args, kwargs = self._run_pre_hooks(args, kwargs)
             gate = None
-            if self._backward_hooks or self._backward_pre_hooks:
+            if self._backward_hooks or self._backward_pre_hooks or global_hooks.active:
                 gate = _BackwardGate(self)
                 args = gate.watch_inputs(args)
             output = self.forward(*args, **kwargs)
             output = self._run_forward_hooks(args, kwargs, output, called)
             return output if gate is None else gate.watch_outputs(output)
         except BaseException:
-            for number, hook in list(self._forward_hooks.items()):
-                if number in self._forward_hooks_always_called and number not in called:
+            always_called = {
+                *self._forward_hooks_always_called,
+                *global_hooks.forward_always_called,
+            }
+            for number, hook in [*global_hooks.forward.items(), *self._forward_hooks.items()]:
+                if number in always_called and number not in called:
                     self._call_forward_hook(number, hook, args, kwargs, output)
             raise
 
     def _run_pre_hooks(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        for number, hook in list(self._forward_pre_hooks.items()):
+        hooks = [*global_hooks.forward_pre.items(), *self._forward_pre_hooks.items()]
+        for number, hook in hooks:
             if number in self._forward_pre_hooks_with_kwargs:
                 replaced = hook(self, args, kwargs)
                 if replaced is not None:
@@ -140,7 +146,7 @@ class Hooks:
     def _run_forward_hooks(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any, called: set[int]
     ) -> Any:
-        for number, hook in list(self._forward_hooks.items()):
+        for number, hook in [*global_hooks.forward.items(), *self._forward_hooks.items()]:
             called.add(number)
             replaced = self._call_forward_hook(number, hook, args, kwargs, output)
             output = output if replaced is None else replaced
@@ -149,7 +155,7 @@ class Hooks:
     def _call_forward_hook(
         self, number: int, hook: Any, args: Any, kwargs: Any, output: Any
     ) -> Any:
-        if number in self._forward_hooks_with_kwargs:
+        if number in self._forward_hooks_with_kwargs or number in global_hooks.forward_with_kwargs:
             return hook(self, args, kwargs, output)
         return hook(self, args, output)
 
@@ -214,7 +220,8 @@ class _BackwardGate:
 
     def _outputs_known(self, grads: Any, places: list[int], count: int) -> Any:
         self.grad_outputs = _spread(grads, places, count)
-        for hook in list(self.module._backward_pre_hooks.values()):
+        hooks = [*global_hooks.backward_pre.values(), *self.module._backward_pre_hooks.values()]
+        for hook in hooks:
             replaced = hook(self.module, self.grad_outputs)
             if replaced is not None:
                 self.grad_outputs = replaced if isinstance(replaced, tuple) else (replaced,)
@@ -231,7 +238,7 @@ class _BackwardGate:
         return tuple(replaced[place] for place in self.input_places)
 
     def _run_backward_hooks(self, grad_inputs: Any) -> Any:
-        for hook in list(self.module._backward_hooks.values()):
+        for hook in [*global_hooks.backward.values(), *self.module._backward_hooks.values()]:
             replaced = hook(self.module, grad_inputs, self.grad_outputs)
             if replaced is not None:
                 grad_inputs = replaced if isinstance(replaced, tuple) else (replaced,)

@@ -12,7 +12,7 @@ from runtime.autograd.hooks import RemovableHandle
 _EXTRA_STATE = "_extra_state"
 
 
-class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+class _IncompatibleKeys(namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
     """What `load_state_dict` returns: the keys that did not match."""
 
     __slots__ = ()
@@ -99,7 +99,7 @@ class StateDict:
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
-    ) -> IncompatibleKeys:
+    ) -> _IncompatibleKeys:
         """Copy a state dict into this module, or with `assign` take over its tensors.
 
         **Raises** RuntimeError that lists all keys that are missing or unexpected (with `strict`)
@@ -114,7 +114,7 @@ class StateDict:
         state = OrderedDict(state_dict)
         if metadata is not None:
             state._metadata = metadata  # type: ignore[attr-defined]
-        result = IncompatibleKeys(missing, unexpected)
+        result = _IncompatibleKeys(missing, unexpected)
         _load(self, state, "", metadata, strict, assign, result, errors)
         if strict:
             if unexpected:
@@ -261,7 +261,7 @@ def _load(
     metadata: Any,
     strict: bool,
     assign: bool,
-    result: IncompatibleKeys,
+    result: _IncompatibleKeys,
     errors: list[str],
 ) -> None:
     """Load a module and its submodules."""

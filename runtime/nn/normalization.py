@@ -26,7 +26,7 @@ def _reset_affine(module: Any) -> None:
         init.zeros_(module.bias)
 
 
-class _StatisticsNorm(Module):
+class _NormBase(Module):
     """Channels normalised by statistics that may be tracked; what batch and instance norm share."""
 
     _version = 2
@@ -98,7 +98,7 @@ class _StatisticsNorm(Module):
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *further)
 
 
-class _BatchNorm(_StatisticsNorm):
+class _BatchNorm(_NormBase):
     """y = (x - mean) / sqrt(var + eps) * weight + bias, per channel over the batch."""
 
     def __init__(
@@ -156,7 +156,57 @@ class BatchNorm3d(_BatchNorm):
     input_dims = (5,)
 
 
-class _InstanceNorm(_StatisticsNorm):
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalisation over the batches of all processes; of one process, over its own.
+
+    Shape: (N, C, ...), unchanged.
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        process_group: Any = None,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
+        )
+        self.process_group = process_group
+
+    def _check_input_dim(self, input: Any) -> None:
+        if input.dim() < 2:
+            raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
+        """Replace every batch norm within a module by a SyncBatchNorm of the same state."""
+        converted = module
+        if isinstance(module, _BatchNorm):
+            converted = cls(
+                module.num_features,
+                module.eps,
+                module.momentum,
+                module.affine,
+                module.track_running_stats,
+                process_group,
+                bias=module.bias is not None,
+            )
+            converted._parameters.update(module._parameters)
+            converted._buffers.update(module._buffers)
+            converted.training = module.training
+        for name, child in module.named_children():
+            converted.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return converted
+
+
+class _InstanceNorm(_NormBase):
     """y = (x - mean) / sqrt(var + eps) * weight + bias, per channel of each instance."""
 
     def __init__(

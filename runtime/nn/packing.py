@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torchgen_out as torch
+from runtime.core import public
 
 __all__ = [
     "PackedSequence",
@@ -27,6 +28,8 @@ class PackedSequence(
 
     The sequences are ordered by falling length; the indices lead there and back.
     """
+
+    __module__ = "torchgen_out.nn.utils.rnn"
 
     def __new__(
         cls,
@@ -167,3 +170,6 @@ def unpack_sequence(packed: PackedSequence) -> list[Any]:
     """Undo `pack_sequence`."""
     padded, lengths = pad_packed_sequence(packed, batch_first=True)
     return unpad_sequence(padded, lengths, batch_first=True)
+
+
+public.place("nn.utils.rnn", PackedSequence)

@@ -20,13 +20,28 @@ class _Pad(Module):
         self.padding = (padding,) * sides if isinstance(padding, int) else tuple(padding)
 
     def forward(self, input: Any) -> Any:
+        self._check_input_dim(input)
         return F.pad(input, self.padding, self.mode)
+
+    def _check_input_dim(self, input: Any) -> None:
+        """What padding with a constant leaves open: any number of dims."""
 
     def extra_repr(self) -> str:
         return f"{self.padding}"
 
 
-class _ConstantPad(_Pad):
+class _CircularPadNd(_Pad):
+    """Pads with the other end; a batch or none, and channels, come before the padded dims."""
+
+    mode = "circular"
+
+    def _check_input_dim(self, input: Any) -> None:
+        dims = (self.ndim + 1, self.ndim + 2)
+        if input.dim() not in dims:
+            raise ValueError(f"expected {dims[0]}D or {dims[1]}D input (got {input.dim()}D input)")
+
+
+class _ConstantPadNd(_Pad):
     """Pads with one value."""
 
     def __init__(self, padding: Any, value: float) -> None:
@@ -40,25 +55,25 @@ class _ConstantPad(_Pad):
         return f"padding={self.padding}, value={self.value}"
 
 
-class ConstantPad1d(_ConstantPad):
+class ConstantPad1d(_ConstantPadNd):
     """Pads the last dim with a value."""
 
     ndim = 1
 
 
-class ConstantPad2d(_ConstantPad):
+class ConstantPad2d(_ConstantPadNd):
     """Pads the last two dims with a value."""
 
     ndim = 2
 
 
-class ConstantPad3d(_ConstantPad):
+class ConstantPad3d(_ConstantPadNd):
     """Pads the last three dims with a value."""
 
     ndim = 3
 
 
-class _ZeroPad(_ConstantPad):
+class _ZeroPad(_ConstantPadNd):
     """Pads with zeros."""
 
     def __init__(self, padding: Any) -> None:
@@ -122,19 +137,19 @@ class ReplicationPad3d(_Pad):
     ndim, mode = 3, "replicate"
 
 
-class CircularPad1d(_Pad):
+class CircularPad1d(_CircularPadNd):
     """Pads the last dim with its other end."""
 
-    ndim, mode = 1, "circular"
+    ndim = 1
 
 
-class CircularPad2d(_Pad):
+class CircularPad2d(_CircularPadNd):
     """Pads the last two dims with their other end."""
 
-    ndim, mode = 2, "circular"
+    ndim = 2
 
 
-class CircularPad3d(_Pad):
+class CircularPad3d(_CircularPadNd):
     """Pads the last three dims with their other end."""
 
-    ndim, mode = 3, "circular"
+    ndim = 3

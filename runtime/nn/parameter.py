@@ -6,6 +6,7 @@ from collections import OrderedDict
 from typing import Any
 
 import torchgen_out as torch
+from runtime.dispatch import overrides
 from runtime.ops.pickling import as_class
 
 __all__ = ["Buffer", "Parameter"]
@@ -21,8 +22,13 @@ def _as_subclass(cls: type, data: Any, requires_grad: bool) -> Any:
 class Parameter(torch.Tensor):
     """A tensor that is a module's parameter: it requires grad and optimizers update it.
 
-    Assigned to an attribute of a module it appears in `module.parameters()`.
+    Assigned to an attribute of a module it appears in `module.parameters()`. What is computed from
+    it is a plain tensor.
     """
+
+    __torch_function__ = overrides.disabled
+
+    __module__ = "torchgen_out.nn.parameter"
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         if data is None:
@@ -51,7 +57,10 @@ class Parameter(torch.Tensor):
 class Buffer(torch.Tensor):
     """A tensor that a module registers as a buffer: state that is saved but not trained."""
 
+    __module__ = "torchgen_out.nn.parameter"
+
     persistent: bool
+    __torch_function__ = overrides.disabled
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
         if data is None:

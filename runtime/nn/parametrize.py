@@ -12,6 +12,7 @@ from copy import deepcopy
 from typing import Any
 
 import torchgen_out as torch
+from runtime.core import public
 from runtime.nn.containers import ModuleDict, ModuleList
 from runtime.nn.parameter import Parameter
 
@@ -48,6 +49,8 @@ class ParametrizationList(ModuleList):
     Raises: ValueError or TypeError if computing gives a tensor of another dtype or shape, unless
     `unsafe`.
     """
+
+    __module__ = "torchgen_out.nn.utils.parametrize"
 
     def __init__(self, modules: Sequence[Any], original: Any, unsafe: bool = False) -> None:
         if not modules:
@@ -258,3 +261,6 @@ def _plain(computed: ParametrizationList, original: Any, keep_value: bool) -> An
             original.set_(value.detach().clone())
         return original
     return Parameter(value, original.requires_grad)
+
+
+public.place("nn.utils.parametrize", ParametrizationList)

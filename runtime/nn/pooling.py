@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.nn.module import Module
+from runtime.nn.per_dim import _single
 from torchgen_out.nn import functional as F
 
 
-class _MaxPool(Module):
+class _MaxPoolNd(Module):
     """The arguments of max pooling and how they print."""
 
     def __init__(
@@ -38,7 +39,7 @@ class _MaxPool(Module):
         )
 
 
-class MaxPool1d(_MaxPool):
+class MaxPool1d(_MaxPoolNd):
     """The largest element of each window. Shape: (N, C, L) -> (N, C, L_out)."""
 
     def forward(self, input: Any) -> Any:
@@ -47,7 +48,7 @@ class MaxPool1d(_MaxPool):
         )
 
 
-class MaxPool2d(_MaxPool):
+class MaxPool2d(_MaxPoolNd):
     """The largest element of each window. Shape: (N, C, H, W) -> (N, C, H_out, W_out)."""
 
     def forward(self, input: Any) -> Any:
@@ -56,7 +57,7 @@ class MaxPool2d(_MaxPool):
         )
 
 
-class MaxPool3d(_MaxPool):
+class MaxPool3d(_MaxPoolNd):
     """The largest element of each window. Shape: (N, C, D, H, W) -> likewise."""
 
     def forward(self, input: Any) -> Any:
@@ -94,10 +95,6 @@ class AvgPool1d(Module):
 
     def extra_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
-def _single(value: Any) -> tuple[Any, ...]:
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
 class _AvgPoolNd(Module):
@@ -184,7 +181,7 @@ class AdaptiveAvgPool3d(_AdaptivePool):
         return F.adaptive_avg_pool3d(input, self.output_size)
 
 
-class _AdaptiveMaxPool(_AdaptivePool):
+class _AdaptiveMaxPoolNd(_AdaptivePool):
     """Maxima over windows; the indices too if asked for."""
 
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
@@ -192,28 +189,28 @@ class _AdaptiveMaxPool(_AdaptivePool):
         self.return_indices = return_indices
 
 
-class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """Maxima over windows chosen so that the output has the given size."""
 
     def forward(self, input: Any) -> Any:
         return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
 
 
-class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """Maxima over windows chosen so that the output has the given sizes."""
 
     def forward(self, input: Any) -> Any:
         return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
 
-class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """Maxima over windows chosen so that the output has the given sizes."""
 
     def forward(self, input: Any) -> Any:
         return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
 
-class _LPPool(Module):
+class _LPPoolNd(Module):
     """The p-norm of each window."""
 
     def __init__(
@@ -230,7 +227,7 @@ class _LPPool(Module):
         )
 
 
-class LPPool1d(_LPPool):
+class LPPool1d(_LPPoolNd):
     """The p-norm of each window. Shape: (N, C, L) -> (N, C, L_out)."""
 
     def forward(self, input: Any) -> Any:
@@ -239,7 +236,7 @@ class LPPool1d(_LPPool):
         )
 
 
-class LPPool2d(_LPPool):
+class LPPool2d(_LPPoolNd):
     """The p-norm of each window. Shape: (N, C, H, W) -> (N, C, H_out, W_out)."""
 
     def forward(self, input: Any) -> Any:
@@ -248,7 +245,7 @@ class LPPool2d(_LPPool):
         )
 
 
-class LPPool3d(_LPPool):
+class LPPool3d(_LPPoolNd):
     """The p-norm of each window. Shape: (N, C, D, H, W) -> likewise."""
 
     def forward(self, input: Any) -> Any:

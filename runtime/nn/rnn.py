@@ -39,6 +39,7 @@ class RNNBase(Module):
         self.num_layers, self.bias, self.batch_first = num_layers, bias, batch_first
         self.dropout, self.bidirectional = float(dropout), bidirectional
         self.proj_size = proj_size
+        _check_kinds(input_size, hidden_size, bias, batch_first)
         _check_options(hidden_size, num_layers, dropout, proj_size)
         options = {"device": device, "dtype": dtype}
         for layer in range(num_layers):
@@ -168,6 +169,13 @@ class RNNBase(Module):
         return packed, finals
 
     def _check_input(self, input: Any) -> None:
+        weight = self.weight_ih_l0
+        if input.dtype != weight.dtype and not torch.is_autocast_enabled(input.device.type):
+            raise ValueError(
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
+                f"Convert input: input.to({weight.dtype}), or convert model: "
+                f"model.to({input.dtype})"
+            )
         if input.size(-1) != self.input_size:
             raise RuntimeError(
                 f"input.size(-1) must be equal to input_size. Expected {self.input_size}, "
@@ -196,6 +204,21 @@ class RNNBase(Module):
         return states
 
 
+def _check_kinds(input_size: Any, hidden_size: Any, bias: Any, batch_first: Any) -> None:
+    for name, value, kind in (
+        ("input_size", input_size, int),
+        ("hidden_size", hidden_size, int),
+        ("bias", bias, bool),
+        ("batch_first", batch_first, bool),
+    ):
+        if not isinstance(value, kind):
+            raise TypeError(
+                f"{name} should be of type {kind.__name__}, got: {type(value).__name__}"
+            )
+    if input_size <= 0:
+        raise ValueError("input_size must be greater than zero")
+
+
 def _check_options(hidden_size: int, num_layers: int, dropout: float, proj_size: int) -> None:
     if isinstance(dropout, bool) or not 0 <= dropout <= 1:
         raise ValueError(
@@ -209,8 +232,6 @@ def _check_options(hidden_size: int, num_layers: int, dropout: float, proj_size:
             f"num_layers={num_layers}",
             stacklevel=4,
         )
-    if not isinstance(hidden_size, int):
-        raise TypeError(f"hidden_size should be of type int, got: {type(hidden_size).__name__}")
     if hidden_size <= 0:
         raise ValueError("hidden_size must be greater than zero")
     if num_layers <= 0:

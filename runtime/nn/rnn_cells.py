@@ -50,6 +50,23 @@ class RNNCellBase(Module):
                 f"expected {self.input_size}"
             )
 
+    def _checked_state(self, state: Any, input: Any, name: str, word: str) -> Any:
+        """A given state, if it goes with the input; zeros if none is given."""
+        if state is None:
+            return self._zeros(input)
+        if state.dim() not in (1, 2):
+            raise ValueError(f"{name}: Expected {word} to be 1D or 2D, got {state.dim()}D instead")
+        if input.dim() == state.dim() == 2 and input.size(0) != state.size(0):
+            raise RuntimeError(
+                f"Input batch size {input.size(0)} doesn't match hidden0 batch size {state.size(0)}"
+            )
+        if state.size(-1) != self.hidden_size:
+            raise RuntimeError(
+                f"hidden0 has inconsistent hidden_size: got {state.size(-1)}, expected "
+                f"{self.hidden_size}"
+            )
+        return state
+
     def _products(self, input: Any, hidden: Any) -> tuple[Any, Any]:
         return (
             F.linear(input, self.weight_ih, self.bias_ih),
@@ -87,7 +104,7 @@ class RNNCell(RNNCellBase):
         self._checked(input, "RNNCell")
         if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
-        hidden = self._zeros(input) if hx is None else hx
+        hidden = self._checked_state(hx, input, "RNNCell", "hidden")
         step = tanh_step if self.nonlinearity == "tanh" else relu_step
         return step(*self._products(input, hidden), hidden)
 
@@ -107,7 +124,7 @@ class GRUCell(RNNCellBase):
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         self._checked(input, "GRUCell")
-        hidden = self._zeros(input) if hx is None else hx
+        hidden = self._checked_state(hx, input, "GRUCell", "hidden")
         return gru_step(*self._products(input, hidden), hidden)
 
 
@@ -126,5 +143,9 @@ class LSTMCell(RNNCellBase):
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         self._checked(input, "LSTMCell")
-        hidden, cell = (self._zeros(input), self._zeros(input)) if hx is None else hx
+        given = (None, None) if hx is None else hx
+        hidden, cell = (
+            self._checked_state(state, input, "LSTMCell", f"hx[{number}]")
+            for number, state in enumerate(given)
+        )
         return lstm_step(*self._products(input, hidden), cell)

@@ -17,7 +17,7 @@ from runtime.nn.normalization import LayerNorm
 from torchgen_out.nn import functional as F
 
 
-def _activation(given: str | Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _get_activation_fn(given: str | Callable[[Any], Any]) -> Callable[[Any], Any]:
     if callable(given):
         return given
     if given not in ("relu", "gelu"):
@@ -25,7 +25,7 @@ def _activation(given: str | Callable[[Any], Any]) -> Callable[[Any], Any]:
     return F.relu if given == "relu" else F.gelu
 
 
-def _copies(module: Module, count: int) -> ModuleList:
+def _get_clones(module: Module, count: int) -> ModuleList:
     return ModuleList([copy.deepcopy(module) for _ in range(count)])
 
 
@@ -63,7 +63,7 @@ class _Layer(Module):
             setattr(self, f"norm{number}", LayerNorm(d_model, layer_norm_eps, **made))
         for number in range(1, self.attentions + 2):
             setattr(self, f"dropout{number}", Dropout(dropout))
-        self.activation = _activation(activation)
+        self.activation = _get_activation_fn(activation)
 
     def _feed_forward(self, x: Any) -> Any:
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
@@ -148,7 +148,7 @@ class TransformerEncoder(Module):
     ) -> None:
         super().__init__()
         self.layers, self.num_layers, self.norm = (
-            _copies(encoder_layer, num_layers),
+            _get_clones(encoder_layer, num_layers),
             num_layers,
             norm,
         )
@@ -171,7 +171,7 @@ class TransformerDecoder(Module):
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
         self.layers, self.num_layers, self.norm = (
-            _copies(decoder_layer, num_layers),
+            _get_clones(decoder_layer, num_layers),
             num_layers,
             norm,
         )

@@ -8,7 +8,7 @@ from runtime.nn.module import Module
 from torchgen_out.nn import functional as F
 
 
-class _MaxUnpool(Module):
+class _MaxUnpoolNd(Module):
     """Zeros, and at the places that max pooling returned, its results."""
 
     dims = 1
@@ -26,7 +26,7 @@ class _MaxUnpool(Module):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
-class MaxUnpool1d(_MaxUnpool):
+class MaxUnpool1d(_MaxUnpoolNd):
     """The inverse of MaxPool1d but for what it lost. Shape: (N, C, L) -> (N, C, L_in)."""
 
     def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
@@ -34,7 +34,7 @@ class MaxUnpool1d(_MaxUnpool):
         return F.max_unpool1d(input, indices, *window, output_size)
 
 
-class MaxUnpool2d(_MaxUnpool):
+class MaxUnpool2d(_MaxUnpoolNd):
     """The inverse of MaxPool2d but for what it lost. Shape: (N, C, H, W) -> likewise."""
 
     dims = 2
@@ -44,7 +44,7 @@ class MaxUnpool2d(_MaxUnpool):
         return F.max_unpool2d(input, indices, *window, output_size)
 
 
-class MaxUnpool3d(_MaxUnpool):
+class MaxUnpool3d(_MaxUnpoolNd):
     """The inverse of MaxPool3d but for what it lost. Shape: (N, C, D, H, W) -> likewise."""
 
     dims = 3

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import torchgen_out as torch
+from runtime.core import public
 from runtime.nn.parameter import Parameter
 from runtime.nn.parametrizations import (
     as_matrix,
@@ -24,6 +25,8 @@ __all__ = ["remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weigh
 
 class WeightNorm:
     """Sets a weight from `weight_g` and `weight_v` before forward."""
+
+    __module__ = "torchgen_out.nn.utils.weight_norm"
 
     title = "weight_norm"
 
@@ -59,6 +62,8 @@ class WeightNorm:
 
 class SpectralNorm:
     """Sets a weight to `weight_orig` divided by its largest singular value before forward."""
+
+    __module__ = "torchgen_out.nn.utils.spectral_norm"
 
     title = "spectral_norm"
 
@@ -153,3 +158,7 @@ def spectral_norm(
 def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
     """Make a weight a plain parameter again. Raises: ValueError if it was not normalised."""
     return _detach(module, SpectralNorm, name)
+
+
+public.place("nn.utils.spectral_norm", SpectralNorm)
+public.place("nn.utils.weight_norm", WeightNorm)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from runtime import errors
@@ -10,22 +11,10 @@ from runtime.backends.cpu import memory
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
 from runtime.core import promotion
+from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
 from runtime.dispatch.operator import Call, guard_out
-
-
-class _Missing:
-    """The default of a parameter whose absence chooses an overload."""
-
-    def __repr__(self) -> str:
-        return "..."
-
-    def __bool__(self) -> bool:
-        return False
-
-
-MISSING: Any = _Missing()
 
 
 def as_list(*values: Any) -> Any:
@@ -147,6 +136,16 @@ def as_tensor_of(value: Any, grad: Tensor) -> Tensor:
     return ops.scalar_tensor(value, dtype=grad.dtype, device=grad.device)  # type: ignore[no-any-return]
 
 
+def assigning(read: Callable[[Any], Any]) -> Callable[[Any, Any], None]:
+    """The setter of a property that views a part of the tensor: values are copied into it."""
+
+    def assign(self: Any, value: Any) -> None:
+        part = read(self)
+        part.copy_(value) if isinstance(value, Tensor) else part.fill_(value)
+
+    return assign
+
+
 def guarded_out(name: str, below: Call) -> Call:
     """A call with out= where a tensor takes part in autograd.
 
@@ -164,16 +163,50 @@ def guarded_out(name: str, below: Call) -> Call:
 guard_out(guarded_out)
 
 
-def store_out(name: str, out: Any, result: Any) -> Any:
-    """Put the result of a composite into `out`."""
+def check_tensors(name: str, *arguments: tuple[str, int, str, Any]) -> None:
+    """Raise TypeError if one of the arguments (name, position, kind, value) is no tensor.
+
+    kind: "tensor", or "tensors" for a list. Composites ask when an attribute is missing: no call
+    pays for the question.
+    """
+    for argument, position, kind, value in arguments:
+        fits = is_tensor(value) if kind == "tensor" else is_tensors(value)
+        if not fits:
+            raise errors.wrong_argument_type(name, argument, position, kind, value) from None
+
+
+def store_inplace(name: str, self: Any, result: Any, exact: bool = False) -> Any:
+    """Put the result of a composite into `self`.
+
+    Raises: RuntimeError if `self` has another shape, or a dtype to which nothing is cast.
+    """
+    promotion.check_out(result.dtype, self.dtype, exact)
+    if tuple(self._sizes) != tuple(result._sizes):
+        raise errors.inplace_shape(name, self._sizes, result._sizes)
+    return ops.copy_(self, result)
+
+
+def dtype_for_out(name: str, out: Any, dtype: Any) -> Any:
+    """The dtype in which to make a tensor for `out`: the one asked for, or that of `out`."""
+    if not isinstance(out, Tensor):
+        raise errors.out_expected(name, out)
+    return out.dtype if dtype is None else dtype
+
+
+def store_out(name: str, out: Any, result: Any, exact: bool = False) -> Any:
+    """Put the result of a composite into `out`, which must have its dtype if it is `exact`."""
     if isinstance(result, Tensor):
         if not isinstance(out, Tensor):
             raise errors.out_expected(name, out)
         if grad_mode.state.enabled and (out._key | result._key) & keys.GRAD:
             raise errors.out_with_grad(name)
-        promotion.check_out(result.dtype, out.dtype)
+        promotion.check_out(result.dtype, out.dtype, exact)
         if tuple(out._sizes) != tuple(result._sizes):
             memory.resize_out(name, out, result._sizes)
         return ops.copy_(out, result)
-    stored = [store_out(name, each, value) for each, value in zip(out, result, strict=True)]
+    if not isinstance(out, (tuple, list)):
+        raise errors.out_expected(name, out, "tuple of Tensors")
+    if len(out) != len(result):
+        raise errors.out_count(name, len(result), len(out))
+    stored = [store_out(name, each, value, exact) for each, value in zip(out, result, strict=True)]
     return type(result)(*stored) if hasattr(result, "_fields") else tuple(stored)

@@ -8,8 +8,10 @@ from typing import Any
 from runtime.core.device import device
 from runtime.core.dtype import dtype
 from runtime.core.layout import layout
+from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
-from runtime.ops.arguments import MISSING, is_number, no_overload
+from runtime.dispatch import ops, overrides
+from runtime.ops.arguments import is_number, no_overload
 
 Parameter = tuple[str, Callable[[Any], bool], bool, bool, bool]
 """Name, type test, whether it must be given, whether by name only, whether it may be None."""
@@ -97,8 +99,14 @@ class Binder:
                 if None not in kinds:
                     self.known[kinds] = entry.function
                 return entry.function
+        if overrides.state.modes or overrides.overriding((*args, *keywords.values())):
+            return self._answered
         schemas = tuple(entry.schema for entry in self.entries)
         raise no_overload(self.name, schemas, (*args, *keywords.values()))
+
+    def _answered(self, /, *args: Any, **keywords: Any) -> Any:
+        """What the arguments' classes answer to a call that fits no entry."""
+        return overrides.answer(getattr(ops, self.name), args, keywords)
 
 
 def _kind(value: Any) -> Any:

@@ -17,6 +17,7 @@ from runtime.core.memory_format import memory_format
 from runtime.core.tensor import Tensor, make_tensor
 from runtime.dispatch import ops
 from runtime.dispatch.backends import backend_of
+from runtime.ops.shapes.copy import strides_of_copy
 
 
 def to_by_arguments(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
@@ -113,7 +114,9 @@ def _to_device(
     memory_format: memory_format | None,
 ) -> Tensor:
     if target.type_index == devices.META:
-        return make_tensor(None, self._sizes, dtype or self.dtype, devices.meta)
+        described = make_tensor(None, self._sizes, dtype or self.dtype, devices.meta)
+        described._strides = strides_of_copy(self, memory_format)
+        return described
     if self.is_meta:
         raise errors.no_data_on_meta()
     is_recorded = self._key & keys.GRAD and grad_mode.is_grad_enabled()

@@ -247,6 +247,26 @@ def bits_of(value: Number, own: dtype) -> Number:
     return int(value.real) % 256 if own is dtypes.uint8 else value
 
 
+def empty_permuted(
+    size: Sequence[int], physical_layout: Sequence[int], *options: Options
+) -> Tensor:
+    """A tensor of undefined values whose dims stand in memory in the order `physical_layout`.
+
+    Raises: RuntimeError if that names not each dim once.
+    """
+    sizes, order = sizes_of(size), tuple(physical_layout)
+    if sorted(order) != list(range(len(sizes))):
+        raise RuntimeError(
+            f"empty_permuted: physical_layout must name each of {len(sizes)} dims once, "
+            f"got {list(order)}"
+        )
+    strides = [0] * len(sizes)
+    ordered = shapes.contiguous_strides(tuple(sizes[dim] for dim in order))
+    for dim, stride in zip(order, ordered, strict=True):
+        strides[dim] = stride
+    return empty_strided(sizes, strides, *options)
+
+
 def empty_strided(
     size: Sequence[int],
     stride: Sequence[int],
@@ -274,9 +294,7 @@ def _extent(sizes: tuple[int, ...], strides: tuple[int, ...]) -> int:
     """How many elements of memory a geometry takes."""
     if len(sizes) != len(strides):
         raise errors.strides_do_not_match(sizes, strides)
-    if 0 in sizes:
-        return 0
-    return sum((n - 1) * step for n, step in zip(sizes, strides, strict=True)) + 1
+    return shapes.extent_of(sizes, strides)
 
 
 # Matrices.
@@ -330,6 +348,7 @@ def _triangle(
     if row < 0 or col < 0:
         name, size = ("row", row) if row < 0 else ("col", col)
         raise RuntimeError(f"{name} must be non-negative, got{size}")
+    shapes.check_storable((row, col))
     found = shaping.triangle_places(row, col, offset, is_upper)
     chosen = dtype_or(dtype, dtypes.int64)
     return from_values(found, chosen, device_or_default(device), pin_memory)

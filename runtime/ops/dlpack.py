@@ -18,9 +18,10 @@ from runtime import errors
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
+from runtime.core import public
 from runtime.core.dtype import dtype
 from runtime.core.size import Size
-from runtime.core.storage import Storage
+from runtime.core.storage import ForeignStorage
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch import ops
 from runtime.dispatch.backends import backend_of
@@ -263,7 +264,7 @@ def _take(capsule: Any) -> Tensor:
     buffer = _buffer_of(content, own, sizes, strides)
     _set_name(capsule, used)
     key = keys.pack(own.index, devices.CPU, 0, not sizes)
-    return build(key, sizes, strides, 0, Storage(buffer))
+    return build(key, sizes, strides, 0, ForeignStorage(buffer))
 
 
 def _adopted(content: Any, own: dtype, sizes: Size, strides: tuple[int, ...]) -> Tensor:
@@ -303,3 +304,6 @@ def _buffer_of(content: Any, own: dtype, sizes: Size, strides: tuple[int, ...]) 
 def _release(deleter: int | None, address: int) -> None:
     if deleter:
         _Deleter(deleter)(address)
+
+
+public.place_all("utils.dlpack", globals())

@@ -17,7 +17,7 @@ from runtime.core import number, promotion
 from runtime.core.device import device
 from runtime.core.dtype import dtype
 from runtime.core.size import Size
-from runtime.core.storage import Storage
+from runtime.core.storage import ForeignStorage, Storage
 from runtime.core.tensor import Tensor, build, make_tensor
 from runtime.dispatch import ops
 from runtime.ops import conversion, creation, interop
@@ -82,7 +82,9 @@ def copied(data: Tensor, wanted: dtype | None, device: Any) -> Tensor:
 def from_data(data: Any, wanted: dtype | None, on: device) -> Tensor:
     """Return a new tensor with a copy of numbers, sequences or an array."""
     if isinstance(data, np.ndarray):
-        return conversion.to(over_array(np.array(data, order="K", copy=True)), wanted, on)
+        own = over_array(np.array(data, order="K", copy=True))
+        own._storage = Storage(own._storage.buffer)
+        return conversion.to(own, wanted, on)
     if isinstance(data, (*_NUMBERS, np.generic)):
         return _from_number(data, wanted, on)
     if isinstance(data, str) or not hasattr(data, "__len__") or not hasattr(data, "__getitem__"):
@@ -314,12 +316,14 @@ def over_array(array: np.ndarray) -> Tensor:
             raise errors.fractional_numpy_stride()
         strides.append(stride // own.itemsize)
     if array.flags.c_contiguous:
-        return make_tensor(array.reshape(-1).view(own.numpy), Size(array.shape), own)
+        made = make_tensor(array.reshape(-1).view(own.numpy), Size(array.shape), own)
+        made._shared = ForeignStorage(made._flat)
+        return made
     extent = sum((n - 1) * step for n, step in zip(array.shape, strides, strict=True)) + 1
     window = np.lib.stride_tricks.as_strided(array, (extent,), (own.itemsize,))
     key = keys.pack(own.index, devices.CPU, 0, not array.ndim)
     buffer = window.view(own.numpy)
-    return build(key, Size(array.shape), tuple(strides), 0, Storage(buffer))
+    return build(key, Size(array.shape), tuple(strides), 0, ForeignStorage(buffer))
 
 
 def as_tensor(
@@ -363,6 +367,7 @@ def frombuffer(
         raise errors.buffer_too_short(count, size - offset)
     values = np.frombuffer(buffer, dtype.numpy, count, offset)
     made = make_tensor(values, values.shape, dtype)
+    made._shared = ForeignStorage(values)
     return require_grad(made) if requires_grad else made
 
 

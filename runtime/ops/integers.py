@@ -42,6 +42,11 @@ def as_ints(value: Any, operator: str, argument: str, position: int) -> Any:
     return found
 
 
+def as_ints_or_none(value: Any, operator: str, argument: str, position: int) -> Any:
+    """The same where the list is empty unless given, for which None may stand."""
+    return () if value is None else as_ints(value, operator, argument, position)
+
+
 def _index(value: Any, may_be_flag: bool = False) -> int | None:
     """The value as an `int`; None if it is no integer. A flag is none, unless it may be one.
 

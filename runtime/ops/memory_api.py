@@ -39,7 +39,10 @@ def set_(
     size: Sequence[int] | None = None,
     stride: Sequence[int] | None = None,
 ) -> Tensor:
-    """Look into the memory of another tensor or storage from here on."""
+    """Look into the memory of another tensor or storage from here on.
+
+    **Raises** RuntimeError for another dtype, or a geometry that cannot be.
+    """
     if source is None:
         source = creation.allocate(Size((0,)), self.dtype, self.device)
     if hasattr(source, "untyped"):  # a typed storage
@@ -47,6 +50,8 @@ def set_(
     if not isinstance(source, (Tensor, Storage)):
         raise errors.wrong_argument_type("set_", "source", 0, "Tensor or Storage", source)
     if isinstance(source, Tensor):
+        if source.dtype is not self.dtype:
+            raise errors.set_of_another_dtype(source.dtype, self.dtype)
         storage, offset = source._storage, source._offset
         sizes, strides = source._sizes, source._strides
         if size is not None:
@@ -58,10 +63,38 @@ def set_(
     if size is not None:
         sizes = Size(size)
         strides = shapes.contiguous_strides(sizes) if stride is None else tuple(stride)
+    _fit(storage, sizes, strides, offset, self)
+    _forget(self, storage)
     self._storage, self._offset, self._sizes, self._strides = storage, offset, sizes, strides
     self._key = self._key & ~keys.ZERO_DIM | (0 if sizes else keys.ZERO_DIM)
     self._flat = None
     return self
+
+
+def _fit(storage: Storage, sizes: Size, strides: Any, offset: int, self: Tensor) -> None:
+    """Make sure that a storage has all elements of a geometry.
+
+    Raises: RuntimeError for what cannot be, or needs more than memory that is somebody else's.
+    """
+    if len(sizes) != len(strides):
+        raise RuntimeError(f"unequal size length ({len(sizes)}) and stride length ({len(strides)})")
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    shapes.check_countable(sizes)
+    extent = shapes.extent_of(sizes, strides)
+    if extent and storage.buffer is not None and self.is_cpu:
+        memory.grow(storage, offset + extent, self.dtype)
+
+
+def _forget(self: Tensor, storage: Storage) -> None:
+    """Count what follows as a write: whoever saved the tensor, or a view of it, has to notice.
+
+    The other storage's version is moved on, too, where it is one that may have been saved.
+    """
+    own = self._storage
+    if own is not storage:
+        own.version += 1
+        storage.version = max(storage.version, own.version)
 
 
 def share_memory_(self: Tensor) -> Tensor:

@@ -16,6 +16,7 @@ from runtime.backends.flags.determinism import (
 from runtime.core.device import default_device as get_default_device
 from runtime.core.device import device, set_default_device
 from runtime.core.dtype import (
+    ABSENT,
     bfloat16,
     bool,
     cdouble,
@@ -115,6 +116,21 @@ from runtime.ops.typed_storage import (
     UntypedStorage,
 )
 
+float8_e4m3fn = ABSENT["float8_e4m3fn"]
+float8_e4m3fnuz = ABSENT["float8_e4m3fnuz"]
+float8_e5m2 = ABSENT["float8_e5m2"]
+float8_e5m2fnuz = ABSENT["float8_e5m2fnuz"]
+float8_e8m0fnu = ABSENT["float8_e8m0fnu"]
+float4_e2m1fn_x2 = ABSENT["float4_e2m1fn_x2"]
+uint16 = ABSENT["uint16"]
+uint32 = ABSENT["uint32"]
+uint64 = ABSENT["uint64"]
+qint8 = ABSENT["qint8"]
+qint32 = ABSENT["qint32"]
+quint8 = ABSENT["quint8"]
+quint4x2 = ABSENT["quint4x2"]
+quint2x4 = ABSENT["quint2x4"]
+
 newaxis = None
 Storage = FloatStorage
 
@@ -173,6 +189,12 @@ __all__ = [
     "e",
     "finfo",
     "float",
+    "float4_e2m1fn_x2",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
     "float16",
     "float32",
     "float64",
@@ -211,6 +233,11 @@ __all__ = [
     "poisson_nll_loss",
     "preserve_format",
     "promote_types",
+    "qint8",
+    "qint32",
+    "quint2x4",
+    "quint4x2",
+    "quint8",
     "result_type",
     "seed",
     "set_default_device",
@@ -232,5 +259,8 @@ __all__ = [
     "triplet_margin_loss",
     "typename",
     "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
     "use_deterministic_algorithms",
 ]

@@ -45,6 +45,35 @@ def rebuild(
     return as_class(cls, build(key, Size(sizes), tuple(strides), offset, storage))
 
 
+def restore(self: Tensor, state: Any) -> None:
+    """Take a state that a pickle holds (`__setstate__`): attributes; or in files of before 0.4 a
+    tensor's geometry in a storage, or what a `Variable` was beside its data.
+
+    **Raises** RuntimeError for a geometry that reaches outside the storage, or for another state.
+    """
+    if state is None or isinstance(state, dict):
+        self.__dict__.update(state or {})
+    elif len(state) == 2:
+        self.__dict__.update(state[0] or {})
+    elif len(state) == 4:
+        storage, offset, sizes, strides = state
+        self.set_(storage._elements.as_strided(sizes, strides, offset))  # type: ignore[attr-defined]
+    elif len(state) == 3:
+        self.requires_grad_(state[0] and self.dtype.kind in "fc")
+    elif len(state) == 5:
+        _become(self, state[0].detach())
+        self.requires_grad_(state[3] and self.dtype.kind in "fc")
+    else:
+        raise RuntimeError(f"__setstate__: expected a tensor's state, got {len(state)} items")
+
+
+def _become(self: Tensor, other: Tensor) -> None:
+    """Let a tensor without elements be another one, whatever that one's dtype."""
+    for name in ("_key", "_sizes", "_strides", "_offset", "_flat"):
+        setattr(self, name, getattr(other, name))
+    self._storage = other._storage
+
+
 def as_class(cls: type[Tensor], tensor: Tensor) -> Tensor:
     """Return the tensor as an instance of a subclass, with the same memory and history."""
     if cls is tensor.__class__:
@@ -54,6 +83,7 @@ def as_class(cls: type[Tensor], tensor: Tensor) -> Tensor:
         if not name.startswith("__"):
             setattr(made, name, getattr(tensor, name))
     made._storage = tensor._storage
+    made._key = tensor._key & ~keys.OVERRIDES | cls._override_bit
     return made
 
 

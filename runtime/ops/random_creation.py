@@ -125,7 +125,7 @@ def normal(mean: Any, std: Any, generator: Generator | None = None) -> Tensor:
 
 def _check_std(std: Any) -> None:
     lowest = std.min().item() if isinstance(std, Tensor) and std.numel() else std
-    if not isinstance(lowest, Tensor) and lowest < 0:
+    if not isinstance(lowest, Tensor) and not lowest >= 0:
         raise errors.negative_deviation(lowest)
 
 

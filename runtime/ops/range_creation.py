@@ -14,6 +14,7 @@ from runtime import errors
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core import promotion
+from runtime.core import shape as shapes
 from runtime.core.device import device
 from runtime.core.dtype import dtype
 from runtime.core.layout import layout
@@ -54,6 +55,7 @@ def arange(
     if are_ints and step > 0 and start <= end and on.type_index != devices.CUDA:
         own = dtypes.int64 if dtype is None else dtype
         if own is dtypes.int64 or (own in EXACT and start > -EXACT_BELOW and end < EXACT_BELOW):
+            shapes.check_storable((-((start - end) // step),))
             return creation.from_values(np.arange(start, end, step, own.numpy), own, on, pin_memory)
     start, end, step = _range_numbers(start, end, step, dtype)
     is_integral = all(isinstance(each, int) for each in (start, end, step))
@@ -84,6 +86,7 @@ def _range_numbers(start: Any, end: Any, step: Any, wanted: Any) -> tuple[Any, A
 def _steps(
     start: Any, step: Any, count: int, chosen: dtype, on: device, pin_memory: bool | None
 ) -> Tensor:
+    shapes.check_storable((count,))
     if isinstance(start, int) and isinstance(step, int) and on.type_index != devices.CUDA:
         values = np.arange(start, start + count * step, step, dtype=_INT64)
         return creation.from_values(values, chosen, on, pin_memory)
@@ -104,6 +107,7 @@ def _numbers(
 
     Made where they are wanted: nobody waits for a copy to a GPU.
     """
+    shapes.check_storable((count,))
     if on.type_index != devices.CUDA or complex in (start.__class__, end.__class__):
         values = ranges.spaced(start, end, step, count, middle, chosen.numpy)
         return creation.from_values(values, chosen, on, pin_memory)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterator
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from runtime.ops import (
     memory_api,
     pickling,
     printing,
+    subclassing,
 )
 from runtime.ops.typed_storage import TypedStorage
 
@@ -46,6 +48,10 @@ class TensorAPI:
         on = creation.device_or_default(device)
         made = legacy_types.from_sizes_or_data(dtypes.default_dtype(), on, args)
         return pickling.as_class(cls, made)  # type: ignore[arg-type]
+
+    __init_subclass__ = classmethod(subclassing.init_subclass)
+    __torch_function__ = classmethod(subclassing.torch_function)
+    _make_subclass = staticmethod(subclassing.make_subclass)
 
     # -- text -----------------------------------------------------------------------------------
 
@@ -124,9 +130,15 @@ class TensorAPI:
         """Make a tensor of what a NumPy function returns."""
         return from_data.as_tensor(np.asarray(array))
 
+    # -- what no tensor is ----------------------------------------------------------------------
+
+    is_ipu = is_maia = is_mkldnn = is_mps = is_mtia = is_nested = is_quantized = False
+    is_sparse_csr = is_vulkan = is_xla = is_xpu = False
+
     # -- copies ---------------------------------------------------------------------------------
 
     __reduce_ex__ = pickling.reduce
+    __setstate__ = pickling.restore
     __deepcopy__ = pickling.deepcopy
 
     def new_tensor(
@@ -176,6 +188,8 @@ class TensorAPI:
         kwargs: `async`, the name of `non_blocking` before Python took the word.
         """
         on = devices.device("cuda" if device is None else device)
+        if on.type != "cuda":
+            raise errors.cuda_device_expected()
         non_blocking = legacy_types.non_blocking_of("cuda", non_blocking, kwargs)
         return conversion.to(
             self, device=on, non_blocking=non_blocking, memory_format=memory_format
@@ -302,3 +316,5 @@ def install(tensor_class: type[Tensor]) -> None:
     for name, member in vars(TensorAPI).items():
         if name not in _SKIPPED:
             setattr(tensor_class, name, member)
+        if isinstance(member, FunctionType):
+            member.__name__, member.__qualname__ = name, f"Tensor.{name}"

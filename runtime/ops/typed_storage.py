@@ -11,6 +11,7 @@ from typing import Any
 from runtime import errors
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
+from runtime.core import public
 from runtime.core.dtype import dtype
 from runtime.core.size import make_size
 from runtime.core.storage import Storage
@@ -229,6 +230,11 @@ class StorageType(type):
     def __instancecheck__(cls, instance: object) -> Any:
         return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype
 
+    def from_file(cls, filename: Any, shared: bool = False, size: int = 0) -> TypedStorage:
+        """The first `size` elements of a file; `shared` memory is written back."""
+        whole = Storage.from_file(filename, shared, size * cls.dtype.itemsize)
+        return TypedStorage(wrap_storage=whole, dtype=cls.dtype)
+
     def __call__(cls, data: Any = 0) -> TypedStorage:
         """A storage of so many elements of undefined values, or of the given ones."""
         return TypedStorage(data, dtype=cls.dtype)
@@ -253,3 +259,6 @@ BoolStorage = _define(dtypes.bool)
 ComplexFloatStorage = _define(dtypes.complex64)
 ComplexDoubleStorage = _define(dtypes.complex128)
 UntypedStorage = Storage
+
+
+public.place("", TypedStorage)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from runtime.core import dtype as dtypes
+from runtime.core import shape as shapes
 from runtime.core.dtype import dtype
 from runtime.ops import creation
 
@@ -41,6 +42,7 @@ def _window(
         raise RuntimeError(
             f"{name} requires non-negative window_length, got window_length={window_length}"
         )
+    shapes.check_storable((window_length,))
     make = _values if window_length <= LONGEST_KEPT else _values.__wrapped__
     values = make(formula, weights, window_length, bool(periodic), chosen)
     on = creation.device_or_default(device)
@@ -150,13 +152,21 @@ def kaiser_window_beta(window_length: int, periodic: bool, beta: float, *options
 
 def fft_fftfreq(n: int, d: float = 1.0, *options: Any) -> Any:
     """0, 1, ... and then the negative ones, over n d."""
-    steps = np.arange(n)
+    steps = _counted("fftfreq", n, n)
     return _frequencies("fftfreq", np.where(steps < (n + 1) // 2, steps, steps - n), n, d, *options)
 
 
 def fft_rfftfreq(n: int, d: float = 1.0, *options: Any) -> Any:
     """0, 1, ... n // 2 over n d."""
-    return _frequencies("rfftfreq", np.arange(n // 2 + 1), n, d, *options)
+    return _frequencies("rfftfreq", _counted("rfftfreq", n, n // 2 + 1), n, d, *options)
+
+
+def _counted(name: str, n: int, count: int) -> Any:
+    """0, 1, ... count - 1."""
+    if count < 0:
+        raise RuntimeError(f"{name}: expected a number of samples from 0 on, got n={n}")
+    shapes.check_storable((count,))
+    return np.arange(count)
 
 
 def _frequencies(
@@ -172,5 +182,6 @@ def _frequencies(
     chosen = creation.dtype_or(dtype, dtypes.default_dtype())
     if chosen.kind not in "fc":
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
-    values = steps * (1.0 / (n * d))
+    with np.errstate(all="ignore"):
+        values = steps * np.divide(1.0, n * d)
     return creation.from_values(values, chosen, creation.device_or_default(device), pin_memory)

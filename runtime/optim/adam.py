@@ -7,7 +7,32 @@ from typing import Any
 
 import torchgen_out as torch
 from runtime.dispatch import ops
-from runtime.optim.optimizer import Optimizer, check_at_least_zero, with_gradient
+from runtime.optim.optimizer import (
+    Optimizer,
+    check_at_least_zero,
+    new_counter,
+    raise_to,
+    real_views,
+    with_gradient,
+)
+
+
+def check_tensor_options(
+    lr: Any, betas: tuple[Any, Any], foreach: bool | None, capturable: bool
+) -> None:
+    """Raise ValueError for rates and betas that are tensors where they may not be."""
+    if isinstance(lr, torch.Tensor) and foreach and not capturable:
+        raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+    are_tensors = [isinstance(beta, torch.Tensor) for beta in betas]
+    if are_tensors[0] != are_tensors[1]:
+        raise ValueError("betas must be either both floats or both Tensors")
+    for index, is_tensor in enumerate(are_tensors):
+        if is_tensor and foreach and not capturable:
+            raise ValueError(
+                f"betas[{index}] as a Tensor is not supported for capturable=False and foreach=True"
+            )
+        if is_tensor and betas[index].numel() != 1:
+            raise ValueError(f"Tensor betas[{index}] must be 1-element")
 
 
 def check_betas(betas: tuple[float, float]) -> None:
@@ -39,7 +64,9 @@ class Adam(Optimizer):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        check_at_least_zero(lr=lr, eps=eps)
+        check_at_least_zero(lr=lr)
+        check_tensor_options(lr, betas, foreach, capturable)
+        check_at_least_zero(eps=eps)
         check_betas(betas)
         check_at_least_zero(weight_decay=weight_decay)
         defaults = {
@@ -69,17 +96,18 @@ class Adam(Optimizer):
     def _state_of(self, parameter: Any, amsgrad: bool) -> dict[str, Any]:
         state: dict[str, Any] = self.state[parameter]
         if not state:
-            state["step"] = torch.tensor(0.0, dtype=torch.float32)
+            state["step"] = new_counter()
             names = ["exp_avg", "exp_avg_sq"] + ["max_exp_avg_sq"] * amsgrad
             for name in names:
                 state[name] = torch.zeros_like(parameter, memory_format=torch.preserve_format)
         return state
 
     def _update(self, group: dict[str, Any]) -> None:
-        beta1, beta2 = group["betas"]
+        beta1, beta2 = map(float, group["betas"])
         lr, decay, amsgrad = float(group["lr"]), group["weight_decay"], group["amsgrad"]
         for parameter, gradient in with_gradient(group):
             state = self._state_of(parameter, amsgrad)
+            parameter, gradient, state = real_views(parameter, gradient, state)
             state["step"] += 1
             step = state["step"].item()
             if group["maximize"]:
@@ -90,21 +118,13 @@ class Adam(Optimizer):
                 else:
                     gradient = gradient.add(parameter, alpha=decay)
             mean, square = state["exp_avg"], state["exp_avg_sq"]
-            if parameter.is_complex():
-                parts = (parameter, gradient, mean, square)
-                parameter, gradient, mean, square = map(torch.view_as_real, parts)
             mean.lerp_(gradient, 1 - beta1)
             ops._decayed_square_(square, gradient, beta2, 1 - beta2)
             if amsgrad:
-                square = self._largest(state["max_exp_avg_sq"], square)
+                square = raise_to(state["max_exp_avg_sq"], square)
             correction = math.sqrt(1 - beta2**step)
             step_size = lr / (1 - beta1**step)
             ops._scaled_step_(parameter, mean, square, step_size, correction, group["eps"])
-
-    def _largest(self, largest: Any, square: Any) -> Any:
-        if largest.is_complex():
-            largest = torch.view_as_real(largest)
-        return torch.maximum(largest, square, out=largest)
 
 
 class AdamW(Adam):

@@ -8,7 +8,13 @@ from typing import Any
 import torchgen_out as torch
 from runtime.dispatch import ops
 from runtime.optim.adam import check_betas
-from runtime.optim.optimizer import Optimizer, check_at_least_zero, with_gradient
+from runtime.optim.optimizer import (
+    Optimizer,
+    check_at_least_zero,
+    new_counter,
+    real_views,
+    with_gradient,
+)
 
 
 class _WithMeans(Optimizer):
@@ -36,7 +42,7 @@ class _WithMeans(Optimizer):
         super().__init__(params, defaults)
 
     def _new_state(self, parameter: Any) -> dict[str, Any]:
-        state = {"step": torch.tensor(0.0, dtype=torch.float32)}
+        state = {"step": new_counter()}
         for name in ("exp_avg", "exp_avg_sq"):
             state[name] = torch.zeros_like(parameter, memory_format=torch.preserve_format)
         return state
@@ -47,6 +53,7 @@ class _WithMeans(Optimizer):
             if not self.state[parameter]:
                 self.state[parameter] = self._new_state(parameter)
             state = self.state[parameter]
+            parameter, gradient, state = real_views(parameter, gradient, state)
             state["step"] += 1
             if group["maximize"]:
                 gradient = -gradient

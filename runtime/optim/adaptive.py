@@ -7,12 +7,14 @@ from typing import Any
 import torchgen_out as torch
 from runtime.dispatch import ops
 from runtime.optim.adam import check_betas
-from runtime.optim.optimizer import Optimizer, check_at_least_zero, with_gradient
-
-
-def _counter() -> Any:
-    """A step count, a tensor as in PyTorch's files."""
-    return torch.tensor(0.0, dtype=torch.float32)
+from runtime.optim.optimizer import (
+    Optimizer,
+    check_at_least_zero,
+    new_counter,
+    raise_to,
+    real_views,
+    with_gradient,
+)
 
 
 class RMSprop(Optimizer):
@@ -55,7 +57,7 @@ class RMSprop(Optimizer):
     def _state_of(self, parameter: Any, group: dict[str, Any]) -> dict[str, Any]:
         state: dict[str, Any] = self.state[parameter]
         if not state:
-            state["step"] = _counter()
+            state["step"] = new_counter()
             names = ["square_avg"] + ["momentum_buffer"] * (group["momentum"] > 0)
             for name in names + ["grad_avg"] * group["centered"]:
                 state[name] = torch.zeros_like(parameter, memory_format=torch.preserve_format)
@@ -65,6 +67,7 @@ class RMSprop(Optimizer):
         alpha, lr = group["alpha"], float(group["lr"])
         for parameter, gradient in with_gradient(group):
             state = self._state_of(parameter, group)
+            parameter, gradient, state = real_views(parameter, gradient, state)
             state["step"] += 1
             if group["maximize"]:
                 gradient = -gradient
@@ -78,7 +81,7 @@ class RMSprop(Optimizer):
                 square = square.addcmul(mean, mean, value=-1)
             if group["momentum"] > 0:
                 velocity = state["momentum_buffer"].mul_(group["momentum"])
-                velocity.addcdiv_(gradient, square.sqrt().add_(group["eps"]))
+                velocity.addcdiv_(gradient, square.sqrt() + group["eps"])
                 parameter.add_(velocity, alpha=-lr)
             else:
                 ops._scaled_step_(parameter, gradient, square, lr, 1.0, group["eps"])
@@ -123,9 +126,12 @@ class Adagrad(Optimizer):
         for group in self.param_groups:
             for parameter in group["params"]:
                 state = self.state[parameter]
-                state["step"] = _counter()
+                state["step"] = new_counter()
+                first: float | complex = initial_accumulator_value
+                if parameter.is_complex():
+                    first = complex(first, first)
                 state["sum"] = torch.full_like(
-                    parameter, initial_accumulator_value, memory_format=torch.preserve_format
+                    parameter, first, memory_format=torch.preserve_format
                 )
 
     def share_memory(self) -> None:
@@ -136,6 +142,7 @@ class Adagrad(Optimizer):
     def _update(self, group: dict[str, Any]) -> None:
         for parameter, gradient in with_gradient(group):
             state = self.state[parameter]
+            parameter, gradient, state = real_views(parameter, gradient, state)
             state["step"] += 1
             if group["maximize"]:
                 gradient = -gradient
@@ -186,9 +193,10 @@ class Adadelta(Optimizer):
         for parameter, gradient in with_gradient(group):
             state = self.state[parameter]
             if not state:
-                state["step"] = _counter()
+                state["step"] = new_counter()
                 for name in ("square_avg", "acc_delta"):
                     state[name] = torch.zeros_like(parameter, memory_format=torch.preserve_format)
+            parameter, gradient, state = real_views(parameter, gradient, state)
             state["step"] += 1
             if group["maximize"]:
                 gradient = -gradient
@@ -196,7 +204,7 @@ class Adadelta(Optimizer):
                 gradient = gradient.add(parameter, alpha=group["weight_decay"])
             square, steps = state["square_avg"], state["acc_delta"]
             ops._decayed_square_(square, gradient, rho, 1 - rho)
-            delta = steps.add(eps).sqrt_().div_(square.add(eps).sqrt_()).mul_(gradient)
+            delta = (steps + eps).sqrt() / (square + eps).sqrt() * gradient
             ops._decayed_square_(steps, delta, rho, 1 - rho)
             parameter.add_(delta, alpha=-float(group["lr"]))
 
@@ -237,9 +245,10 @@ class Adamax(Optimizer):
         for parameter, gradient in with_gradient(group):
             state = self.state[parameter]
             if not state:
-                state["step"] = _counter()
+                state["step"] = new_counter()
                 for name in ("exp_avg", "exp_inf"):
                     state[name] = torch.zeros_like(parameter, memory_format=torch.preserve_format)
+            parameter, gradient, state = real_views(parameter, gradient, state)
             state["step"] += 1
             if group["maximize"]:
                 gradient = -gradient
@@ -247,6 +256,6 @@ class Adamax(Optimizer):
                 gradient = gradient.add(parameter, alpha=group["weight_decay"])
             mean, largest = state["exp_avg"], state["exp_inf"]
             mean.lerp_(gradient, 1 - beta1)
-            torch.maximum(largest.mul_(beta2), gradient.abs().add_(group["eps"]), out=largest)
+            raise_to(largest.mul_(beta2), gradient.abs() + group["eps"])
             lr = float(group["lr"]) / (1 - beta1 ** state["step"].item())
             parameter.addcdiv_(mean, largest, value=-lr)

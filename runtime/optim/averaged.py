@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import torchgen_out as torch
-from runtime.optim.optimizer import Optimizer, check_at_least_zero, with_gradient
+from runtime.optim.optimizer import (
+    Optimizer,
+    check_at_least_zero,
+    new_counter,
+    real_views,
+    with_gradient,
+)
 
 
 class ASGD(Optimizer):
@@ -46,10 +52,11 @@ class ASGD(Optimizer):
         for parameter, gradient in with_gradient(group):
             state = self.state[parameter]
             if not state:
-                state["step"] = torch.tensor(0.0, dtype=torch.float32)
+                state["step"] = new_counter()
                 state["eta"] = torch.tensor(lr, dtype=torch.float32)
                 state["mu"] = torch.tensor(1.0, dtype=torch.float32)
                 state["ax"] = torch.zeros_like(parameter, memory_format=torch.preserve_format)
+            parameter, gradient, state = real_views(parameter, gradient, state)
             state["step"] += 1
             step, eta, mu = (state[name].item() for name in ("step", "eta", "mu"))
             if group["maximize"]:
@@ -62,5 +69,6 @@ class ASGD(Optimizer):
                 state["ax"].copy_(parameter)
             else:
                 state["ax"].lerp_(parameter, mu)
-            state["eta"].fill_(lr / (1 + lambd * lr * step) ** group["alpha"])
-            state["mu"].fill_(1 / max(1, step - group["t0"]))
+            # As tensors: both are rounded to float32, whatever a loaded state holds.
+            state["eta"].copy_(torch.tensor(lr / (1 + lambd * lr * step) ** group["alpha"]))
+            state["mu"].copy_(torch.tensor(1 / max(1, step - group["t0"])))

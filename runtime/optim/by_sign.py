@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import torchgen_out as torch
-from runtime.optim.optimizer import Optimizer, check_at_least_zero, with_gradient
+from runtime.optim.optimizer import (
+    Optimizer,
+    check_at_least_zero,
+    new_counter,
+    real_views,
+    with_gradient,
+)
 
 
 class Rprop(Optimizer):
@@ -43,15 +49,19 @@ class Rprop(Optimizer):
         for parameter, gradient in with_gradient(group):
             state = self.state[parameter]
             if not state:
-                state["step"] = torch.tensor(0.0, dtype=torch.float32)
+                state["step"] = new_counter()
                 state["prev"] = torch.zeros_like(parameter, memory_format=torch.preserve_format)
-                state["step_size"] = torch.full_like(gradient, float(group["lr"]))
+                lr = float(group["lr"])
+                full = complex(lr, lr) if parameter.is_complex() else lr
+                state["step_size"] = torch.full_like(gradient, full)
+            parameter, gradient, state = real_views(parameter, gradient, state)
             state["step"] += 1
             if group["maximize"]:
                 gradient = -gradient
             agreement = gradient * state["prev"]
             turned = agreement < 0
-            factor = torch.where(turned, shrink, torch.where(agreement > 0, grow, 1.0))
+            factor = torch.ones_like(agreement).masked_fill_(agreement > 0, grow)
+            factor.masked_fill_(turned, shrink)
             state["step_size"].mul_(factor).clamp_(least, most)
             gradient = gradient.masked_fill(turned, 0)
             parameter.addcmul_(gradient.sign(), state["step_size"], value=-1)

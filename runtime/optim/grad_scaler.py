@@ -7,6 +7,11 @@ from collections import defaultdict
 from typing import Any
 
 import torchgen_out as torch
+from runtime.core import public
+
+__all__ = [
+    "GradScaler",
+]
 
 
 class _Stage(enum.Enum):
@@ -172,3 +177,6 @@ class GradScaler:
         self._growth_factor = state_dict["growth_factor"]
         self._backoff_factor = state_dict["backoff_factor"]
         self._growth_interval = state_dict["growth_interval"]
+
+
+public.place("amp", GradScaler)

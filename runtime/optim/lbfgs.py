@@ -6,7 +6,7 @@ from typing import Any
 
 import torchgen_out as torch
 from runtime.optim.line_search import Point, strong_wolfe
-from runtime.optim.optimizer import Optimizer
+from runtime.optim.optimizer import Optimizer, check_at_least_zero
 
 
 class LBFGS(Optimizer):
@@ -26,6 +26,7 @@ class LBFGS(Optimizer):
         history_size: int = 100,
         line_search_fn: str | None = None,
     ) -> None:
+        check_at_least_zero(lr=lr)
         if line_search_fn not in (None, "strong_wolfe"):
             raise RuntimeError("only 'strong_wolfe' is supported")
         defaults = {
@@ -40,15 +41,16 @@ class LBFGS(Optimizer):
         super().__init__(params, defaults)
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
-        self._params = self.param_groups[0]["params"]
+
+    @property
+    def _params(self) -> list[Any]:
+        return self.param_groups[0]["params"]  # type: ignore[no-any-return]
 
     # -- all parameters as one vector ---------------------------------------------------------
 
     def _gradient(self) -> Any:
         parts = [
-            parameter.new_zeros((parameter.numel(),))
-            if parameter.grad is None
-            else parameter.grad.reshape(-1)
+            torch.zeros_like(_flat(parameter)) if parameter.grad is None else _flat(parameter.grad)
             for parameter in self._params
         ]
         return torch.cat(parts)
@@ -56,8 +58,9 @@ class LBFGS(Optimizer):
     def _move(self, step: float, direction: Any) -> None:
         start = 0
         for parameter in self._params:
-            count = parameter.numel()
-            parameter.add_(direction[start : start + count].view_as(parameter), alpha=step)
+            real = torch.view_as_real(parameter) if parameter.is_complex() else parameter
+            count = real.numel()
+            real.add_(direction[start : start + count].view_as(real), alpha=step)
             start += count
 
     # -- stepping -----------------------------------------------------------------------------
@@ -156,3 +159,8 @@ class LBFGS(Optimizer):
 
         largest = float(direction.abs().max())
         return strong_wolfe(evaluate, start, rate, largest, most=most)
+
+
+def _flat(tensor: Any) -> Any:
+    """The numbers of a tensor in one row, real and imaginary parts side by side."""
+    return (torch.view_as_real(tensor) if tensor.is_complex() else tensor).reshape(-1)

@@ -7,6 +7,7 @@ from typing import Any
 from runtime.autograd import autocast_mode
 from runtime.autograd.autocast_mode import custom_bwd as _custom_bwd
 from runtime.autograd.autocast_mode import custom_fwd as _custom_fwd
+from runtime.core import public
 from runtime.core.dtype import float16
 from runtime.optim import grad_scaler
 
@@ -46,3 +47,6 @@ def custom_fwd(fwd: Any = None, *, cast_inputs: Any = None) -> Any:
 def custom_bwd(bwd: Any) -> Any:
     """`torch.amp.custom_bwd` of CUDA."""
     return _custom_bwd(bwd, device_type="cuda")
+
+
+public.place("cuda.amp", GradScaler, autocast)

@@ -6,23 +6,64 @@ import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from copy import deepcopy
+from functools import wraps
 from typing import Any, TypeAlias
 
 import torchgen_out as torch
 from runtime.autograd import accumulate
-from runtime.autograd.hooks import RemovableHandle
+from runtime.autograd.hooks import RemovableHandle, add_hook
+from torchgen_out.public_modules import PUBLIC_MODULES
 
 Closure: TypeAlias = Callable[[], Any] | None
+ParamsT: TypeAlias = Iterable[Any]
+"""Parameters, pairs of names and parameters, or groups of options with parameters."""
+_params_t = ParamsT
 
 
-class _Required:
+class _RequiredParameter:
     """Marks an option without default."""
 
     def __repr__(self) -> str:
         return "<required parameter>"
 
 
-required = _Required()
+required = _RequiredParameter()
+_step_hooks: dict[str, OrderedDict[int, Any]] = {"pre": OrderedDict(), "post": OrderedDict()}
+"""Hooks around the steps of all optimizers."""
+
+
+def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` before every step of every optimizer."""
+    return add_hook(_step_hooks["pre"], hook)
+
+
+def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` after every step of every optimizer."""
+    return add_hook(_step_hooks["post"], hook)
+
+
+def _with_hooks(step: Any) -> Any:
+    """A step method that runs the hooks, whichever class has written it."""
+
+    @wraps(step)
+    def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not hasattr(self, "_hooks"):  # wraps another optimizer, and never was made one itself
+            return step(self, *args, **kwargs)
+        for hook in (*_step_hooks["pre"].values(), *self._hooks["step_pre"].values()):
+            replaced = hook(self, args, kwargs)
+            if replaced is not None:
+                if not (isinstance(replaced, tuple) and len(replaced) == 2):
+                    raise RuntimeError(
+                        f"{step} must return None or a tuple of (new_args, new_kwargs), but got "
+                        f"{replaced}."
+                    )
+                args, kwargs = replaced
+        result = step(self, *args, **kwargs)
+        for hook in (*self._hooks["step_post"].values(), *_step_hooks["post"].values()):
+            hook(self, args, kwargs)
+        return result
+
+    return hooked
 
 
 class Optimizer:
@@ -31,6 +72,15 @@ class Optimizer:
     `params` are tensors, (name, tensor) pairs, or dicts with a key "params" and options of their
     own. A subclass implements `_update(group)`, which steps all parameters of one group.
     """
+
+    __module__ = "torchgen_out.optim.optimizer"
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let the library's own classes say where users find them."""
+        super().__init_subclass__(**options)
+        if "step" in vars(cls):
+            cls.step = _with_hooks(cls.step)  # type: ignore[method-assign]
+        cls.__module__ = PUBLIC_MODULES.get(f"{cls.__module__}.{cls.__qualname__}", cls.__module__)
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         if isinstance(params, torch.Tensor):
@@ -49,6 +99,23 @@ class Optimizer:
             groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(group)
+        if defaults.get("fused"):
+            self._check_fused()
+
+    def _check_fused(self) -> None:
+        """Refuse what PyTorch's fused steps refuse; here every step is fused."""
+        if self.defaults.get("differentiable"):
+            raise RuntimeError("`fused` does not support `differentiable`")
+        if self.defaults.get("foreach"):
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if not parameter.is_floating_point():
+                    raise RuntimeError(
+                        "`fused=True` requires all the params to be floating point Tensors of "
+                        f"supported devices: ['cuda', 'cpu'] but {parameter.dtype} and "
+                        f"{parameter.device.type}"
+                    )
 
     def __getstate__(self) -> dict[str, Any]:
         return {
@@ -73,26 +140,30 @@ class Optimizer:
 
     # -- stepping ---------------------------------------------------------------------------
 
+    @_with_hooks
     def step(self, closure: Closure = None) -> Any:
         """Update all parameters once.
 
         A closure computes the loss anew, with gradients; its value is returned.
         """
-        hooks = self._hooks["step_pre"]
-        for hook in hooks.values():
-            replaced = hook(self, (closure,), {})
-            if replaced is not None:
-                closure = replaced[0][0]
         loss = None
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
-        with torch.no_grad():
+        differentiable = bool(self.defaults.get("differentiable"))
+        if differentiable:
+            self._keep_state()
+        with torch.set_grad_enabled(differentiable):
             for group in self.param_groups:
                 self._update(group)
-        for hook in self._hooks["step_post"].values():
-            hook(self, (closure,), {})
         return loss
+
+    def _keep_state(self) -> None:
+        """Go on with copies of the state: the graph of the steps before holds the tensors."""
+        for state in self.state.values():
+            for name, value in state.items():
+                if isinstance(value, torch.Tensor):
+                    state[name] = value.clone()
 
     def _update(self, group: dict[str, Any]) -> None:
         raise NotImplementedError
@@ -118,10 +189,14 @@ class Optimizer:
             )
         listed = [given] if isinstance(given, torch.Tensor) else list(given)
         if listed and isinstance(listed[0], tuple):
+            if not all(isinstance(pair, tuple) for pair in listed):
+                raise _with_and_without_names()
             param_group["param_names"] = [name for name, _ in listed]
             listed = [parameter for _, parameter in listed]
+        elif any(isinstance(pair, tuple) for pair in listed):
+            raise _with_and_without_names()
         for parameter in listed:
-            _check_parameter(parameter)
+            _check_parameter(parameter, bool(self.defaults.get("differentiable")))
         param_group["params"] = listed
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
@@ -139,6 +214,16 @@ class Optimizer:
         known = {id(parameter) for group in self.param_groups for parameter in group["params"]}
         if not known.isdisjoint(id(parameter) for parameter in listed):
             raise ValueError("some parameters appear in more than one parameter group")
+        if self.param_groups:
+            was_named, is_named = (
+                "param_names" in self.param_groups[0],
+                "param_names" in param_group,
+            )
+            if was_named != is_named:
+                raise ValueError(
+                    "all optimizer param groups should be with/without names. cannot add param "
+                    f"group {'with' if is_named else 'without'} names to the optimizer"
+                )
         self.param_groups.append(param_group)
 
     # -- saving and loading -----------------------------------------------------------------
@@ -239,13 +324,19 @@ def _hook_tables() -> dict[str, OrderedDict[int, Any]]:
     return {f"{kind}_{when}": OrderedDict() for kind in kinds for when in ("pre", "post")}
 
 
-def _check_parameter(parameter: Any) -> None:
+def _with_and_without_names() -> ValueError:
+    return ValueError(
+        "all optimizer params should be with/without names. Some param names are missing"
+    )
+
+
+def _check_parameter(parameter: Any, may_have_history: bool) -> None:
     if not isinstance(parameter, torch.Tensor):
         raise TypeError(
             "optimizer can only optimize Tensors, but one of the params is "
             f"{torch.typename(parameter)}"
         )
-    if not parameter.is_leaf:
+    if not (may_have_history or parameter.is_leaf or parameter.retains_grad):
         raise ValueError("can't optimize a non-leaf Tensor")
 
 
@@ -264,8 +355,45 @@ def _for_parameter(value: Any, parameter: Any, key: str | None = None) -> Any:
     return value
 
 
+def check_tensor_lr(lr: Any) -> None:
+    """Raise ValueError for a learning rate that is a tensor of several."""
+    if isinstance(lr, torch.Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+
+
+def new_counter() -> Any:
+    """A step count, a tensor as in PyTorch's files."""
+    return torch.tensor(0.0, dtype=torch.float32)
+
+
+def real_views(
+    parameter: Any, gradient: Any, state: dict[str, Any]
+) -> tuple[Any, Any, dict[str, Any]]:
+    """The same, with views as real numbers in place of complex tensors.
+
+    Real and imaginary parts are optimised as two numbers. What is written goes through the views.
+    """
+    if not parameter.is_complex():
+        return parameter, gradient, state
+    parts = {
+        name: torch.view_as_real(value)
+        if isinstance(value, torch.Tensor) and value.is_complex()
+        else value
+        for name, value in state.items()
+    }
+    return torch.view_as_real(parameter), torch.view_as_real(gradient), parts
+
+
+def raise_to(largest: Any, value: Any) -> Any:
+    """Set each element of `largest` to `value`'s where that is larger."""
+    if torch.is_grad_enabled():  # the maximum needs what it was computed from
+        return largest.copy_(torch.maximum(largest.clone(), value))
+    return torch.maximum(largest, value, out=largest)
+
+
 def check_at_least_zero(**options: float) -> None:
     """Raise ValueError in PyTorch's words for a negative option."""
+    check_tensor_lr(options.get("lr"))
     words = {
         "lr": "learning rate",
         "eps": "epsilon value",
@@ -284,9 +412,15 @@ def check_at_least_zero(**options: float) -> None:
 def with_gradient(group: dict[str, Any]) -> Iterable[tuple[Any, Any]]:
     """The parameters of a group that have a gradient, with it.
 
-    **Raises** RuntimeError for a sparse gradient.
+    **Raises** RuntimeError for a sparse gradient, AssertionError if steps shall be captured in a
+    graph of CUDA and a parameter is elsewhere.
     """
+    must_be_on_a_device = group.get("capturable", False)
     for parameter in group["params"]:
+        if must_be_on_a_device and not parameter.is_cuda:
+            raise AssertionError(
+                "If capturable=True, params and state_steps must be on supported devices: ['cuda']."
+            )
         gradient = parameter.grad
         if gradient is not None:
             if gradient.is_sparse:

@@ -10,7 +10,8 @@ import numpy as np
 
 from runtime.core import dtype as dtypes
 from runtime.core.tensor import make_tensor
-from runtime.serialization.atomic import atomic_path
+from runtime.serialization import errors
+from runtime.serialization.destination import atomic_path
 
 _DTYPES: dict[str, dtypes.dtype] = {
     "F64": dtypes.float64,
@@ -69,14 +70,24 @@ def _spec(package: Any, tensor: Any, array: Any) -> Any:
 def load_file(filename: str | os.PathLike[str], device: Any = "cpu") -> dict[str, Any]:
     """Read all tensors of a file by name.
 
-    **Raises** ImportError without the safetensors package.
+    **Raises** ImportError without the safetensors package, LoadError if the file is damaged or
+    has a dtype that this library lacks.
     """
     package = _package()
     with open(filename, "rb") as file:
-        content = package.deserialize(file.read())
+        try:
+            content = package.deserialize(file.read())
+        except package.SafetensorError as error:
+            raise errors.damaged(str(error)) from None
     loaded = {}
     for name, entry in content:
-        dtype = _DTYPES[entry["dtype"]]
+        dtype = _DTYPES.get(entry["dtype"])
+        if dtype is None:
+            raise errors.LoadError(
+                f"load_file: tensor '{errors.shown(name)}' has elements of type "
+                f"{errors.shown(entry['dtype'])}, which this library does not have; it reads "
+                + ", ".join(_DTYPES)
+            )
         buffer = np.frombuffer(bytearray(entry["data"]), dtype.numpy)
         tensor: Any = make_tensor(buffer, entry["shape"], dtype)
         loaded[name] = tensor if str(device) == "cpu" else tensor.to(device)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from runtime import errors
 from runtime.core import dtype as dtypes
+from runtime.core.storage import Storage
+from runtime.ops import typed_storage
 
 STORAGE_NAMES: dict[dtypes.dtype, str] = {
-    dtypes.float64: "DoubleStorage",
-    dtypes.float32: "FloatStorage",
-    dtypes.float16: "HalfStorage",
-    dtypes.bfloat16: "BFloat16Storage",
-    dtypes.int64: "LongStorage",
-    dtypes.int32: "IntStorage",
-    dtypes.int16: "ShortStorage",
-    dtypes.int8: "CharStorage",
-    dtypes.uint8: "ByteStorage",
-    dtypes.bool: "BoolStorage",
-    dtypes.complex64: "ComplexFloatStorage",
-    dtypes.complex128: "ComplexDoubleStorage",
+    of: errors.scalar_type_name(of) + "Storage" for of in dtypes.ALL
 }
 
-DTYPES: dict[str, dtypes.dtype] = {name: dtype for dtype, name in STORAGE_NAMES.items()}
+TYPES: dict[str, Any] = {name: getattr(typed_storage, name) for name in STORAGE_NAMES.values()}
+"""The types themselves, by name."""
+
+DTYPE_OF_TYPE: dict[int, dtypes.dtype] = {
+    id(Storage): dtypes.uint8,
+    **{id(TYPES[name]): dtype for dtype, name in STORAGE_NAMES.items()},
+}
+"""The dtype of a type of storages, by the type's identity: what a file built is never compared."""

@@ -14,6 +14,7 @@ KINDS = [
     wrong("no meta", "  meta: sorting.sort\n", "", "E311", "meta"),
     wrong("unknown half", "half: raw", "half: ‸float", "E312", "raw"),
     wrong("aliasing of no argument", "aliasing: self", "aliasing: ‸other", "E313", "other"),
+    wrong("format of no argument", "format: self", "format: ‸other", "E313", "other"),
     wrong("method without self", "mm(Tensor self,", "mm(Tensor input,", "E314", "'self'"),
     wrong(
         "in place of two results",
@@ -92,6 +93,20 @@ KINDS = [
         "mse_loss(Tensor self, Tensor target) -> bool\n  variants: function, ‸out",
         "E315",
         "tensors",
+    ),
+    wrong(
+        "copy of what is no view",
+        "  variants: function, method, inplace, out\n  operators",
+        "  variants: function, method, inplace, out, ‸copy\n  operators",
+        "E328",
+        "views",
+    ),
+    wrong(
+        "lists of two results",
+        "  variants: function, method, out\n  dispatch: {CPU: sort",
+        "  variants: function, method, out\n  foreach: ‸sort\n  dispatch: {CPU: sort",
+        "E509",
+        "one result",
     ),
     wrong(
         "pointwise of two results",

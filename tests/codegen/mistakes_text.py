@@ -2,6 +2,8 @@
 
 from mistake import MUL, SOFTPLUS, TRANSPOSE, wrong
 
+MM = "- func: mm(Tensor self, Tensor mat2) -> Tensor\n  variants: function, method, out\n"
+
 SPELLING = [
     # YAML
     wrong(
@@ -170,6 +172,36 @@ SPELLING = [
         "mm(Tensor self, Tensor mat2, *, ‸Tensor(a!) out)",
         "E212",
         "derived",
+    ),
+    *(
+        wrong(
+            f"older order {name}",
+            MM,
+            f"{MM}  deprecated:\n    - ‸{schema} -> Tensor\n",
+            "E213",
+            word,
+        )
+        for name, schema, word in (
+            ("of another operator", "bmm(Tensor mat2, Scalar alpha, Tensor self)", "of 'bmm'"),
+            ("without an argument", "mm(Tensor self)", "has no 'mat2'"),
+            ("with an unknown argument", "mm(Tensor self, Tensor mat2, int n)", "unknown 'n'"),
+            ("of the same length", "mm(Tensor mat2, Tensor self)", "no more positional"),
+        )
+    ),
+    wrong(
+        "older orders in one line",
+        MM,
+        f"{MM}  deprecated: ‸mm(Tensor mat2) -> Tensor\n",
+        "E106",
+        "list of schemas",
+    ),
+    wrong(
+        "older order in a family",
+        "- func: softplus(",
+        "- func: mul(Tensor self) -> Tensor\n  deprecated:\n    - ‸mul(Tensor a) -> Tensor\n"
+        "  composite: self\n  doc: Itself.\n\n- func: softplus(",
+        "E213",
+        "one entry",
     ),
     # Words
     wrong(

@@ -82,6 +82,7 @@ FUNCTIONS = """\
   dispatch: {CPU: fill.zero_}
   meta: fill.zero_
   aliasing: self
+  memory_format: self
   samples:
     - {self: "randn(3)"}
   doc: Fill with zeros.

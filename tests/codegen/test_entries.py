@@ -76,6 +76,7 @@ def test_kinds(program):
     kernel = FunctionReference("linalg", "mm")
     assert dispatch == Dispatch((("CPU", kernel), ("CUDA", kernel)), kernel, False, True)
     assert program.operator("zero_").kind.aliasing == ("self",)
+    assert program.operator("zero_").kind.memory_format == ("self",)
 
 
 def test_samples(program):

@@ -67,7 +67,7 @@ KERNELS = {
     "(self & 3) << 1 | other": '''
         def f(self, other):
             """(self & 3) << 1 | other"""
-            return (self & T(3)) << T(1) | other
+            return left_shift(self & T(3), T(1)) | other
         ''',
 }
 

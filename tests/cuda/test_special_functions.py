@@ -70,3 +70,23 @@ def test_zeta_and_derivatives_of_digamma():
     for n in (2, 3, 40):
         x = torch.tensor(draw.uniform(-6, 20, 50))
         _check(lambda x, n=n: special.polygamma(n, x), x, relative=1e-13)
+
+
+SECOND_KIND = ("modified_bessel_k0", "modified_bessel_k1", "scaled_modified_bessel_k0",
+               "scaled_modified_bessel_k1")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SECOND_KIND)
+def test_modified_bessel_functions_of_the_second_kind(name):
+    x = np.concatenate([[-1.0, 0.0, INF, NAN], 10 ** np.linspace(-8, 2.5, 60)])
+    _check(getattr(special, name), torch.tensor(x), relative=2e-13)
+
+
+def test_airy_function():
+    """Relative to the waves' height, where there are waves."""
+    x = np.concatenate([[-INF, NAN], np.linspace(-40, 8, 60)])
+    x = torch.tensor(x)
+    got, expected = special.airy_ai(x.cuda()).cpu().numpy(), special.airy_ai(x).numpy()
+    np.testing.assert_allclose(got[x.numpy() <= 0], expected[x.numpy() <= 0], 0, 1e-13)
+    np.testing.assert_allclose(got[x.numpy() > 0], expected[x.numpy() > 0], 1e-13, 0)
+    assert np.isnan(got[1])

@@ -249,3 +249,11 @@ def test_whole_transforms_of_real_numbers(
     found = torch.fft.fftn(torch.from_numpy(signal), dim=dim).numpy()
     tolerance = 1e-5 if dtype == "float32" else 1e-12
     np.testing.assert_allclose(found, np.fft.fftn(signal, axes=dim), atol=tolerance, rtol=tolerance)
+
+
+@pytest.mark.parametrize("sizes", [(), (1,), (3,), (4, 2)])
+def test_pivots_of_another_number_of_matrices_are_refused(sizes: tuple[int, ...]) -> None:
+    """PyTorch reads on behind the pivots."""
+    pivots = torch.ones(sizes, dtype=torch.int32)
+    with pytest.raises(RuntimeError, match="LU_pivots of shape"):
+        torch.lu_unpack(torch.ones(3, 2, 2), pivots)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.kernels import build, compiling_once
+from runtime.kernels import compiling_once, store
 from runtime.kernels.cpu.loops import pointwise
 from torchgen_out.operators import pointwise as operators
 
@@ -81,6 +81,20 @@ def test_of_two_processes_one_loads_what_the_other_compiles(tmp_path: Path) -> N
     assert (sum(loaded), 0) == run(library, cache)
 
 
+def test_all_lock_the_file_of_whoever_keeps_a_text_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two that find no file make it at once: one that replaced it would lock another."""
+    monkeypatch.setenv("TORCHGEN_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(Path, "exists", lambda path: False)
+    first = store.keep_text("kernel.py", "text")
+    assert first is not None
+    before = first.stat().st_ino
+    assert store.keep_text("kernel.py", "text") == first
+    assert first.stat().st_ino == before
+    assert first.read_text() == "text"
+
+
 def test_texts_of_other_operators_do_not_depend_on_an_entry() -> None:
     def text_of(name: str) -> str:
         operator = getattr(operators, name)
@@ -99,15 +113,6 @@ def test_texts_of_other_operators_do_not_depend_on_an_entry() -> None:
     assert "def tanh" not in exp
     assert "def tanh" in tanh
     assert str(ROOT) not in exp
-
-
-def test_a_damaged_file_is_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TORCHGEN_CACHE_DIR", str(tmp_path))
-    text = build.HEADER.format(title="probe") + "\n\n@entry\ndef kernel(x):\n    return x + 1\n"
-    assert build.load_text("probe", text).kernel(1) == 2
-    (file,) = (tmp_path / "kernels").glob("probe_*.py")
-    file.write_text("this is not Python")
-    assert build.load_text("probe", text).kernel(1) == 2
 
 
 FORKING = """
@@ -145,6 +150,6 @@ def test_a_process_that_is_stuck_is_not_waited_for(
         assert compiling_once._lock(other.fileno())
         with open(path) as own:
             assert not compiling_once._lock(own.fileno())
-        with compiling_once._locked(path), compiling_once._locked(path):
+        with compiling_once.locked(path), compiling_once.locked(path):
             assert compiling_once._held == [path]
     assert not compiling_once._held

@@ -368,6 +368,8 @@ def test_wrong_arguments(call: Any, error: type[Exception], phrase: str) -> None
 
 
 def test_old_spelling_of_reductions() -> None:
-    assert nn.MSELoss(size_average=False).reduction == "sum"
-    assert nn.MSELoss(reduce=False).reduction == "none"
+    with pytest.warns(UserWarning, match="reduction='sum'"):
+        assert nn.MSELoss(size_average=False).reduction == "sum"
+    with pytest.warns(UserWarning, match="reduction='none'"):
+        assert nn.MSELoss(reduce=False).reduction == "none"
     assert nn.MSELoss().reduction == "mean"

@@ -231,11 +231,14 @@ def test_out(case: Case) -> None:
     if is_random(case.operator) or len(case.operator.schema.returns) != 1:
         pytest.skip("random, or with several results")
     expected = OURS.arguments(case, dtype).plain()
-    out = torchgen_out.empty(0, dtype=expected.dtype)
-    returned = OURS.arguments(case, dtype).plain(out=out)
-    assert returned is out
-    assert out.shape == expected.shape
-    tolerances.assert_close(calls.values(out), calls.values(expected), tolerances.EXACT, str(case))
+    is_list = isinstance(expected, tuple)
+    wanted = expected if is_list else (expected,)
+    outs = tuple(torchgen_out.empty(0, dtype=each.dtype) for each in wanted)
+    returned = OURS.arguments(case, dtype).plain(out=outs if is_list else outs[0])
+    for out, got, each in zip(outs, returned if is_list else (returned,), wanted, strict=True):
+        assert got is out
+        assert out.shape == each.shape
+        tolerances.assert_close(calls.values(out), calls.values(each), tolerances.EXACT, str(case))
 
 
 IN_PLACE = [case for op in OPERATORS if op.has_inplace and (case := first_case(op))]

@@ -49,8 +49,11 @@ def test_groups_have_options_of_their_own() -> None:
     optimizer = optim.SGD([{"params": [a]}, {"params": b, "lr": 0.5}], lr=0.1)
     optimizer.step()
     assert a.tolist() == pytest.approx([0.9, 1.9]) and b.tolist() == pytest.approx([0.5, 1.5])
+    optimizer = optim.SGD([("first", a)], lr=0.1)
     optimizer.add_param_group({"params": [("named", weight())]})
-    assert optimizer.param_groups[2]["param_names"] == ["named"]
+    assert optimizer.param_groups[1]["param_names"] == ["named"]
+    with pytest.raises(ValueError, match="with/without names"):
+        optimizer.add_param_group({"params": [weight()]})
 
 
 @pytest.mark.parametrize(

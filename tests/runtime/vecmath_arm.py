@@ -33,7 +33,7 @@ def machine() -> Any:
 def assembly(name: str, target: Any) -> str:
     """The loop over one primitive of float32 for another processor."""
     space: dict[str, Any] = {}
-    text = kernel_text(name, "float32", 1).replace("cache=True, ", "")
+    text = kernel_text(name, "float32", 1)
     exec(compile(text, f"<{name}>", "exec"), space)
     x = np.ones(8, np.float32)
     space["kernel"](x, x)

@@ -3,7 +3,10 @@
 # Do not edit.
 """Gradients. What is here is written in runtime.autograd.namespace."""
 
+import torchgen_out.autograd.gradcheck as _gradcheck  # noqa: F401
 from runtime.autograd.namespace import *  # noqa: F403
+from runtime.autograd.namespace import __all__  # noqa: F401
 from torchgen_out.autograd import (  # noqa: F401
     functional,
+    profiler,
 )

@@ -4,3 +4,4 @@
 """Functions with own gradients. What is here is written in runtime.autograd.function."""
 
 from runtime.autograd.function import *  # noqa: F403
+from runtime.autograd.function import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Jacobians and Hessians. What is here is written in runtime.autograd.functional."""
 
 from runtime.autograd.functional import *  # noqa: F403
+from runtime.autograd.functional import __all__  # noqa: F401

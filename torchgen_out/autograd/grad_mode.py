@@ -4,3 +4,4 @@
 """Whether calls are recorded. What is here is written in runtime.autograd.grad_mode."""
 
 from runtime.autograd.grad_mode import *  # noqa: F403
+from runtime.autograd.grad_mode import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Nodes and saved tensors. What is here is written in runtime.autograd.graph_access."""
 
 from runtime.autograd.graph_access import *  # noqa: F403
+from runtime.autograd.graph_access import __all__  # noqa: F401

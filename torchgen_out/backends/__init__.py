@@ -4,10 +4,15 @@
 """Switches of numerical libraries. What is here is written in runtime.backends.flags."""
 
 from runtime.backends.flags import *  # noqa: F403
+from runtime.backends.flags import __all__  # noqa: F401
 from torchgen_out.backends import (  # noqa: F401
     cuda,
     cudnn,
     mkl,
     mkldnn,
     mps,
+    openmp,
+    opt_einsum,
+    quantized,
+    xnnpack,
 )

@@ -7,6 +7,7 @@ import sys
 
 import runtime.backends.flags.cuda
 from runtime.backends.flags.cuda import *  # noqa: F403
+from runtime.backends.flags.cuda import __all__  # noqa: F401
 
 # What is set here must be set where it is read: this name stands for the hand-written module.
 sys.modules[__name__] = runtime.backends.flags.cuda

@@ -7,6 +7,7 @@ import sys
 
 import runtime.backends.flags.cudnn
 from runtime.backends.flags.cudnn import *  # noqa: F403
+from runtime.backends.flags.cudnn import __all__  # noqa: F401
 
 # What is set here must be set where it is read: this name stands for the hand-written module.
 sys.modules[__name__] = runtime.backends.flags.cudnn

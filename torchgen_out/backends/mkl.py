@@ -4,3 +4,4 @@
 """Intel MKL. What is here is written in runtime.backends.flags.mkl."""
 
 from runtime.backends.flags.mkl import *  # noqa: F403
+from runtime.backends.flags.mkl import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """oneDNN. What is here is written in runtime.backends.flags.mkldnn."""
 
 from runtime.backends.flags.mkldnn import *  # noqa: F403
+from runtime.backends.flags.mkldnn import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Apple Metal. What is here is written in runtime.backends.flags.mps."""
 
 from runtime.backends.flags.mps import *  # noqa: F403
+from runtime.backends.flags.mps import __all__  # noqa: F401

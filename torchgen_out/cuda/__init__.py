@@ -4,6 +4,7 @@
 """Devices, streams and memory of CUDA. What is here is written in runtime.ops.cuda_namespace."""
 
 from runtime.ops.cuda_namespace import *  # noqa: F403
+from runtime.ops.cuda_namespace import __all__  # noqa: F401
 from torchgen_out.cuda import (  # noqa: F401
     amp,
     nvtx,

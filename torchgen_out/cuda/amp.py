@@ -4,3 +4,4 @@
 """Mixed precision on CUDA. What is here is written in runtime.optim.mixed_precision_cuda."""
 
 from runtime.optim.mixed_precision_cuda import *  # noqa: F403
+from runtime.optim.mixed_precision_cuda import __all__  # noqa: F401

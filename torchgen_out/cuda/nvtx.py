@@ -4,3 +4,4 @@
 """Ranges on a profiler's timeline. What is here is written in runtime.backends.cuda.nvtx."""
 
 from runtime.backends.cuda.nvtx import *  # noqa: F403
+from runtime.backends.cuda.nvtx import __all__  # noqa: F401

@@ -4,6 +4,7 @@
 """Distributions to sample from and to fit. What is here is written in runtime.distributions."""
 
 from runtime.distributions import *  # noqa: F403
+from runtime.distributions import __all__  # noqa: F401
 from torchgen_out.distributions import (  # noqa: F401
     bernoulli,
     beta,

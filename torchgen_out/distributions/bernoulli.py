@@ -4,3 +4,4 @@
 """Coins. What is here is written in runtime.distributions.bernoulli."""
 
 from runtime.distributions.bernoulli import *  # noqa: F403
+from runtime.distributions.bernoulli import __all__  # noqa: F401

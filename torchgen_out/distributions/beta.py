@@ -4,3 +4,4 @@
 """Beta distributions. What is here is written in runtime.distributions.beta."""
 
 from runtime.distributions.beta import *  # noqa: F403
+from runtime.distributions.beta import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Binomial distributions. What is here is written in runtime.distributions.binomial."""
 
 from runtime.distributions.binomial import *  # noqa: F403
+from runtime.distributions.binomial import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Categories by index. What is here is written in runtime.distributions.categorical."""
 
 from runtime.distributions.categorical import *  # noqa: F403
+from runtime.distributions.categorical import __all__  # noqa: F401

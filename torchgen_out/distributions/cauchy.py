@@ -4,3 +4,4 @@
 """Cauchy distributions. What is here is written in runtime.distributions.cauchy."""
 
 from runtime.distributions.cauchy import *  # noqa: F403
+from runtime.distributions.cauchy import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Chi-squared distributions. What is here is written in runtime.distributions.chi2."""
 
 from runtime.distributions.chi2 import *  # noqa: F403
+from runtime.distributions.chi2 import __all__  # noqa: F401

@@ -5,3 +5,4 @@
 runtime.distributions.constraint_registry."""
 
 from runtime.distributions.constraint_registry import *  # noqa: F403
+from runtime.distributions.constraint_registry import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Sets of values. What is here is written in runtime.distributions.constraints."""
 
 from runtime.distributions.constraints import *  # noqa: F403
+from runtime.distributions.constraints import __all__  # noqa: F401

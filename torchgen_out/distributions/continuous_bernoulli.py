@@ -5,3 +5,4 @@
 runtime.distributions.continuous_bernoulli."""
 
 from runtime.distributions.continuous_bernoulli import *  # noqa: F403
+from runtime.distributions.continuous_bernoulli import __all__  # noqa: F401

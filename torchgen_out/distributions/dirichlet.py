@@ -4,3 +4,4 @@
 """Dirichlet distributions. What is here is written in runtime.distributions.dirichlet."""
 
 from runtime.distributions.dirichlet import *  # noqa: F403
+from runtime.distributions.dirichlet import __all__  # noqa: F401

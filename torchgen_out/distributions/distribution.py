@@ -4,3 +4,4 @@
 """What every distribution is. What is here is written in runtime.distributions.distribution."""
 
 from runtime.distributions.distribution import *  # noqa: F403
+from runtime.distributions.distribution import __all__  # noqa: F401

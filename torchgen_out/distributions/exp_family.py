@@ -4,3 +4,4 @@
 """Exponential families. What is here is written in runtime.distributions.exp_family."""
 
 from runtime.distributions.exp_family import *  # noqa: F403
+from runtime.distributions.exp_family import __all__  # noqa: F401

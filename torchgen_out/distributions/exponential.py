@@ -4,3 +4,4 @@
 """Exponential distributions. What is here is written in runtime.distributions.exponential."""
 
 from runtime.distributions.exponential import *  # noqa: F403
+from runtime.distributions.exponential import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """F distributions. What is here is written in runtime.distributions.fishersnedecor."""
 
 from runtime.distributions.fishersnedecor import *  # noqa: F403
+from runtime.distributions.fishersnedecor import __all__  # noqa: F401

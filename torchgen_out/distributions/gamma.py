@@ -4,3 +4,4 @@
 """Gamma distributions. What is here is written in runtime.distributions.gamma."""
 
 from runtime.distributions.gamma import *  # noqa: F403
+from runtime.distributions.gamma import __all__  # noqa: F401

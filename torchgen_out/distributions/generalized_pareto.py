@@ -5,3 +5,4 @@
 runtime.distributions.generalized_pareto."""
 
 from runtime.distributions.generalized_pareto import *  # noqa: F403
+from runtime.distributions.generalized_pareto import __all__  # noqa: F401

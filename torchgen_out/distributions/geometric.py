@@ -4,3 +4,4 @@
 """Geometric distributions. What is here is written in runtime.distributions.geometric."""
 
 from runtime.distributions.geometric import *  # noqa: F403
+from runtime.distributions.geometric import __all__  # noqa: F401

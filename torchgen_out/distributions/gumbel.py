@@ -4,3 +4,4 @@
 """Gumbel distributions. What is here is written in runtime.distributions.gumbel."""
 
 from runtime.distributions.gumbel import *  # noqa: F403
+from runtime.distributions.gumbel import __all__  # noqa: F401

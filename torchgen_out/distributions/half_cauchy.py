@@ -4,3 +4,4 @@
 """Half-Cauchy distributions. What is here is written in runtime.distributions.half_cauchy."""
 
 from runtime.distributions.half_cauchy import *  # noqa: F403
+from runtime.distributions.half_cauchy import __all__  # noqa: F401

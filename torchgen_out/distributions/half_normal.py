@@ -4,3 +4,4 @@
 """Half-normal distributions. What is here is written in runtime.distributions.half_normal."""
 
 from runtime.distributions.half_normal import *  # noqa: F403
+from runtime.distributions.half_normal import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Batches as events. What is here is written in runtime.distributions.independent."""
 
 from runtime.distributions.independent import *  # noqa: F403
+from runtime.distributions.independent import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Inverse gamma distributions. What is here is written in runtime.distributions.inverse_gamma."""
 
 from runtime.distributions.inverse_gamma import *  # noqa: F403
+from runtime.distributions.inverse_gamma import __all__  # noqa: F401

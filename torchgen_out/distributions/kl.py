@@ -4,3 +4,4 @@
 """Kullback-Leibler divergences. What is here is written in runtime.distributions.kl."""
 
 from runtime.distributions.kl import *  # noqa: F403
+from runtime.distributions.kl import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Kumaraswamy distributions. What is here is written in runtime.distributions.kumaraswamy."""
 
 from runtime.distributions.kumaraswamy import *  # noqa: F403
+from runtime.distributions.kumaraswamy import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Laplace distributions. What is here is written in runtime.distributions.laplace."""
 
 from runtime.distributions.laplace import *  # noqa: F403
+from runtime.distributions.laplace import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """LKJ distributions. What is here is written in runtime.distributions.lkj_cholesky."""
 
 from runtime.distributions.lkj_cholesky import *  # noqa: F403
+from runtime.distributions.lkj_cholesky import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Log-normal distributions. What is here is written in runtime.distributions.log_normal."""
 
 from runtime.distributions.log_normal import *  # noqa: F403
+from runtime.distributions.log_normal import __all__  # noqa: F401

@@ -5,3 +5,4 @@
 runtime.distributions.logistic_normal."""
 
 from runtime.distributions.logistic_normal import *  # noqa: F403
+from runtime.distributions.logistic_normal import __all__  # noqa: F401

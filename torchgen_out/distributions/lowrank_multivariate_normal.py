@@ -5,3 +5,4 @@
 runtime.distributions.lowrank_multivariate_normal."""
 
 from runtime.distributions.lowrank_multivariate_normal import *  # noqa: F403
+from runtime.distributions.lowrank_multivariate_normal import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Mixtures. What is here is written in runtime.distributions.mixture_same_family."""
 
 from runtime.distributions.mixture_same_family import *  # noqa: F403
+from runtime.distributions.mixture_same_family import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Multinomial distributions. What is here is written in runtime.distributions.multinomial."""
 
 from runtime.distributions.multinomial import *  # noqa: F403
+from runtime.distributions.multinomial import __all__  # noqa: F401

@@ -5,3 +5,4 @@
 runtime.distributions.multivariate_normal."""
 
 from runtime.distributions.multivariate_normal import *  # noqa: F403
+from runtime.distributions.multivariate_normal import __all__  # noqa: F401

@@ -5,3 +5,4 @@
 runtime.distributions.negative_binomial."""
 
 from runtime.distributions.negative_binomial import *  # noqa: F403
+from runtime.distributions.negative_binomial import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Normal distributions. What is here is written in runtime.distributions.normal."""
 
 from runtime.distributions.normal import *  # noqa: F403
+from runtime.distributions.normal import __all__  # noqa: F401

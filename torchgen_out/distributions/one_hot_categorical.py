@@ -5,3 +5,4 @@
 runtime.distributions.one_hot_categorical."""
 
 from runtime.distributions.one_hot_categorical import *  # noqa: F403
+from runtime.distributions.one_hot_categorical import __all__  # noqa: F401

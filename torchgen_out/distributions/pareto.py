@@ -4,3 +4,4 @@
 """Pareto distributions. What is here is written in runtime.distributions.pareto."""
 
 from runtime.distributions.pareto import *  # noqa: F403
+from runtime.distributions.pareto import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Poisson distributions. What is here is written in runtime.distributions.poisson."""
 
 from runtime.distributions.poisson import *  # noqa: F403
+from runtime.distributions.poisson import __all__  # noqa: F401

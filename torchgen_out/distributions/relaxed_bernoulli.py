@@ -4,3 +4,4 @@
 """Relaxed coins. What is here is written in runtime.distributions.relaxed_bernoulli."""
 
 from runtime.distributions.relaxed_bernoulli import *  # noqa: F403
+from runtime.distributions.relaxed_bernoulli import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Relaxed categories. What is here is written in runtime.distributions.relaxed_categorical."""
 
 from runtime.distributions.relaxed_categorical import *  # noqa: F403
+from runtime.distributions.relaxed_categorical import __all__  # noqa: F401

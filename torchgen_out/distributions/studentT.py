@@ -4,3 +4,4 @@
 """Student's t distributions. What is here is written in runtime.distributions.studentT."""
 
 from runtime.distributions.studentT import *  # noqa: F403
+from runtime.distributions.studentT import __all__  # noqa: F401

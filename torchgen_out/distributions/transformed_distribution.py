@@ -5,3 +5,4 @@
 runtime.distributions.transformed_distribution."""
 
 from runtime.distributions.transformed_distribution import *  # noqa: F403
+from runtime.distributions.transformed_distribution import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Changes of variables. What is here is written in runtime.distributions.transforms."""
 
 from runtime.distributions.transforms import *  # noqa: F403
+from runtime.distributions.transforms import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Uniform distributions. What is here is written in runtime.distributions.uniform."""
 
 from runtime.distributions.uniform import *  # noqa: F403
+from runtime.distributions.uniform import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """What distributions share. What is here is written in runtime.distributions.parameters."""
 
 from runtime.distributions.parameters import *  # noqa: F403
+from runtime.distributions.parameters import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Von Mises distributions. What is here is written in runtime.distributions.von_mises."""
 
 from runtime.distributions.von_mises import *  # noqa: F403
+from runtime.distributions.von_mises import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Weibull distributions. What is here is written in runtime.distributions.weibull."""
 
 from runtime.distributions.weibull import *  # noqa: F403
+from runtime.distributions.weibull import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Wishart distributions. What is here is written in runtime.distributions.wishart."""
 
 from runtime.distributions.wishart import *  # noqa: F403
+from runtime.distributions.wishart import __all__  # noqa: F401

@@ -13,16 +13,20 @@ from runtime.core.dtype import dtype
 from runtime.core.generator import Generator
 from runtime.core.layout import layout
 from runtime.core.memory_format import contiguous_format, memory_format
+from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
+from runtime.dispatch.overrides import PLAIN
 from runtime.dispatch.signature import kind_of
 from runtime.ops import conversion as conversion_bodies
 from runtime.ops import creation as creation_bodies
 from runtime.ops import creation_like as creation_like_bodies
 from runtime.ops import random_creation as random_creation_bodies
 from runtime.ops import range_creation as range_creation_bodies
+from runtime.ops import signal_windows as signal_windows_bodies
 from runtime.ops import window_creation as window_creation_bodies
-from runtime.ops.arguments import as_list, store_out
+from runtime.ops.arguments import as_list, check_tensors, dtype_for_out, store_inplace, store_out
+from runtime.ops.calling import holds_others, missing_arguments, overridden, respelled
 from runtime.ops.composite import attention as attention_bodies
 from runtime.ops.composite import broadcasting as broadcasting_bodies
 from runtime.ops.composite import class_losses as class_losses_bodies
@@ -40,7 +44,9 @@ from runtime.ops.composite import indexing as indexing_bodies
 from runtime.ops.composite import inplace_views as inplace_views_bodies
 from runtime.ops.composite import linalg as linalg_bodies
 from runtime.ops.composite import losses as losses_bodies
+from runtime.ops.composite import lowrank as lowrank_bodies
 from runtime.ops.composite import margin_losses as margin_losses_bodies
+from runtime.ops.composite import masked as masked_bodies
 from runtime.ops.composite import matrix_functions as matrix_functions_bodies
 from runtime.ops.composite import nn as nn_bodies
 from runtime.ops.composite import normalization as normalization_bodies
@@ -52,6 +58,7 @@ from runtime.ops.composite import random as random_bodies
 from runtime.ops.composite import recurrent as recurrent_bodies
 from runtime.ops.composite import reshaping as reshaping_bodies
 from runtime.ops.composite import sampling as sampling_bodies
+from runtime.ops.composite import segments as segments_bodies
 from runtime.ops.composite import selection as selection_bodies
 from runtime.ops.composite import shaping as shaping_bodies
 from runtime.ops.composite import sorting as sorting_bodies
@@ -63,6 +70,16 @@ from runtime.ops.composite import view_backward as view_backward_bodies
 from runtime.ops.composite import view_scatter as view_scatter_bodies
 from runtime.ops.integers import as_int
 from torchgen_out import return_types
+from torchgen_out.synonyms import (
+    Dim,
+    Input,
+    InputDim,
+    InputDimKeepdim,
+    InputKeepdim,
+    InputOther,
+    InputOtherDim,
+    Unpack,
+)
 
 Number = bool | int | float | complex
 
@@ -72,7 +89,41 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 
     Returns the tensor in the dtype and on the device of another; itself if they are its own.
     """
-    return conversion_bodies.type_as(self, other)
+    if self.__class__ not in PLAIN or other.__class__ not in PLAIN:
+        _answer = overridden(type_as, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return conversion_bodies.type_as(self, other)
+    except AttributeError:
+        check_tensors("type_as", ("self", 0, "tensor", self), ("other", 1, "tensor", other))
+        raise
+
+
+def fill(
+    input: Tensor = MISSING,
+    value: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
+    """fill(Tensor self, Tensor|Scalar value) -> Tensor
+
+    Returns a tensor of the same sizes with all elements `value`, a number or a 0-d tensor.
+    """
+    if _words:
+        return respelled(fill, locals())
+    if input.__class__ not in PLAIN or value.__class__ not in PLAIN:
+        _answer = overridden(fill, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out("fill", out, ops.empty_like(input).fill_(value))
+    try:
+        return ops.empty_like(input).fill_(value)
+    except AttributeError:
+        check_tensors("fill", ("self", 0, "tensor", input))
+        raise
 
 
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -80,9 +131,19 @@ def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
 
     Joins magnitudes and angles (in radians) into a complex tensor: `abs * exp(1j * angle)`.
     """
+    if abs.__class__ not in PLAIN or angle.__class__ not in PLAIN:
+        _answer = overridden(polar, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("polar", out, ops.complex(abs * angle.cos(), abs * angle.sin()))
-    return ops.complex(abs * angle.cos(), abs * angle.sin())
+        return store_out(
+            "polar", out, ops.complex(abs * angle.cos(), abs * angle.sin()), exact=True
+        )
+    try:
+        return ops.complex(abs * angle.cos(), abs * angle.sin())
+    except AttributeError:
+        check_tensors("polar", ("abs", 0, "tensor", abs), ("angle", 1, "tensor", angle))
+        raise
 
 
 def is_floating_point(input: Tensor) -> bool:
@@ -90,7 +151,15 @@ def is_floating_point(input: Tensor) -> bool:
 
     Returns whether the dtype is a real floating-point one.
     """
-    return queries_bodies.is_floating_point(input)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(is_floating_point, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return queries_bodies.is_floating_point(input)
+    except AttributeError:
+        check_tensors("is_floating_point", ("self", 0, "tensor", input))
+        raise
 
 
 def is_complex(input: Tensor) -> bool:
@@ -98,7 +167,15 @@ def is_complex(input: Tensor) -> bool:
 
     Returns whether the dtype is complex.
     """
-    return queries_bodies.is_complex(input)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(is_complex, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return queries_bodies.is_complex(input)
+    except AttributeError:
+        check_tensors("is_complex", ("self", 0, "tensor", input))
+        raise
 
 
 def isreal(input: Tensor) -> Tensor:
@@ -106,7 +183,15 @@ def isreal(input: Tensor) -> Tensor:
 
     Tells which elements have no imaginary part; all of a real tensor.
     """
-    return input.imag == 0 if input.is_complex() else ops.ones_like(input, dtype=bool)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(isreal, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return input.imag == 0 if input.is_complex() else ops.ones_like(input, dtype=bool)
+    except AttributeError:
+        check_tensors("isreal", ("self", 0, "tensor", input))
+        raise
 
 
 def is_signed(input: Tensor) -> bool:
@@ -114,7 +199,15 @@ def is_signed(input: Tensor) -> bool:
 
     Returns whether the dtype has negative numbers.
     """
-    return queries_bodies.is_signed(input)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(is_signed, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return queries_bodies.is_signed(input)
+    except AttributeError:
+        check_tensors("is_signed", ("self", 0, "tensor", input))
+        raise
 
 
 def is_nonzero(input: Tensor) -> bool:
@@ -122,7 +215,15 @@ def is_nonzero(input: Tensor) -> bool:
 
     Returns whether the only element is not zero.
     """
-    return queries_bodies.is_nonzero(input)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(is_nonzero, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return queries_bodies.is_nonzero(input)
+    except AttributeError:
+        check_tensors("is_nonzero", ("self", 0, "tensor", input))
+        raise
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
@@ -130,7 +231,15 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
 
     Returns whether two tensors have the same sizes.
     """
-    return queries_bodies.is_same_size(input, other)
+    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+        _answer = overridden(is_same_size, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return queries_bodies.is_same_size(input, other)
+    except AttributeError:
+        check_tensors("is_same_size", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
+        raise
 
 
 def numel(input: Tensor) -> int:
@@ -138,7 +247,15 @@ def numel(input: Tensor) -> int:
 
     Returns the number of elements.
     """
-    return queries_bodies.numel(input)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(numel, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return queries_bodies.numel(input)
+    except AttributeError:
+        check_tensors("numel", ("self", 0, "tensor", input))
+        raise
 
 
 def empty(
@@ -160,10 +277,12 @@ def empty(
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
     if out is not None:
+        dtype = dtype_for_out("empty", out, dtype)
         return store_out(
             "empty",
             out,
             creation_bodies.empty(size, dtype, layout, device, pin_memory, memory_format),
+            exact=True,
         )
     result = creation_bodies.empty(size, dtype, layout, device, pin_memory, memory_format)
     return result.requires_grad_() if requires_grad else result
@@ -187,8 +306,9 @@ def zeros(
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
     if out is not None:
+        dtype = dtype_for_out("zeros", out, dtype)
         return store_out(
-            "zeros", out, creation_bodies.zeros(size, dtype, layout, device, pin_memory)
+            "zeros", out, creation_bodies.zeros(size, dtype, layout, device, pin_memory), exact=True
         )
     result = creation_bodies.zeros(size, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -212,7 +332,10 @@ def ones(
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
     if out is not None:
-        return store_out("ones", out, creation_bodies.ones(size, dtype, layout, device, pin_memory))
+        dtype = dtype_for_out("ones", out, dtype)
+        return store_out(
+            "ones", out, creation_bodies.ones(size, dtype, layout, device, pin_memory), exact=True
+        )
     result = creation_bodies.ones(size, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -237,8 +360,12 @@ def full(
         counterpart.
     """
     if out is not None:
+        dtype = dtype_for_out("full", out, dtype)
         return store_out(
-            "full", out, creation_bodies.full(size, fill_value, dtype, layout, device, pin_memory)
+            "full",
+            out,
+            creation_bodies.full(size, fill_value, dtype, layout, device, pin_memory),
+            exact=True,
         )
     result = creation_bodies.full(size, fill_value, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -263,6 +390,27 @@ def empty_strided(
     return result.requires_grad_() if requires_grad else result
 
 
+def empty_permuted(
+    size: Sequence[int],
+    physical_layout: Sequence[int],
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout?
+    layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+
+    Returns a tensor of undefined values whose dims stand in memory in the given order.
+    """
+    result = creation_bodies.empty_permuted(
+        size, physical_layout, dtype, layout, device, pin_memory
+    )
+    return result.requires_grad_() if requires_grad else result
+
+
 def scalar_tensor(
     s: Number,
     *,
@@ -282,7 +430,7 @@ def scalar_tensor(
 
 
 def empty_like(
-    input: Tensor,
+    input: Tensor = MISSING,
     *,
     dtype: dtype | None = None,
     layout: layout | None = None,
@@ -290,12 +438,19 @@ def empty_like(
     pin_memory: bool | None = None,
     memory_format: memory_format | None = None,
     requires_grad: bool = False,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
     bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Returns a tensor of undefined values, of the sizes, dtype, device and memory order of another.
     """
+    if _words:
+        return respelled(empty_like, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(empty_like, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = creation_like_bodies.empty_like(
         input, dtype, layout, device, pin_memory, memory_format
     )
@@ -303,7 +458,7 @@ def empty_like(
 
 
 def zeros_like(
-    input: Tensor,
+    input: Tensor = MISSING,
     *,
     dtype: dtype | None = None,
     layout: layout | None = None,
@@ -311,12 +466,19 @@ def zeros_like(
     pin_memory: bool | None = None,
     memory_format: memory_format | None = None,
     requires_grad: bool = False,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
     bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Returns a tensor of zeros, of the sizes, dtype, device and memory order of another.
     """
+    if _words:
+        return respelled(zeros_like, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(zeros_like, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = creation_like_bodies.zeros_like(
         input, dtype, layout, device, pin_memory, memory_format
     )
@@ -324,7 +486,7 @@ def zeros_like(
 
 
 def ones_like(
-    input: Tensor,
+    input: Tensor = MISSING,
     *,
     dtype: dtype | None = None,
     layout: layout | None = None,
@@ -332,19 +494,26 @@ def ones_like(
     pin_memory: bool | None = None,
     memory_format: memory_format | None = None,
     requires_grad: bool = False,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
     bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Returns a tensor of ones, of the sizes, dtype, device and memory order of another.
     """
+    if _words:
+        return respelled(ones_like, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(ones_like, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = creation_like_bodies.ones_like(input, dtype, layout, device, pin_memory, memory_format)
     return result.requires_grad_() if requires_grad else result
 
 
 def full_like(
-    input: Tensor,
-    fill_value: Number,
+    input: Tensor = MISSING,
+    fill_value: Number = MISSING,
     *,
     dtype: dtype | None = None,
     layout: layout | None = None,
@@ -352,12 +521,21 @@ def full_like(
     pin_memory: bool | None = None,
     memory_format: memory_format | None = None,
     requires_grad: bool = False,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None,
     Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Returns a tensor of one value, of the sizes, dtype, device and memory order of another.
     """
+    if _words:
+        return respelled(full_like, locals())
+    if fill_value is MISSING:
+        raise missing_arguments("full_like", input=input, fill_value=fill_value)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(full_like, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = creation_like_bodies.full_like(
         input, fill_value, dtype, layout, device, pin_memory, memory_format
     )
@@ -381,6 +559,10 @@ def new_empty(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
+    if self.__class__ not in PLAIN:
+        _answer = overridden(new_empty, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = creation_like_bodies.new_empty(self, size, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -402,6 +584,10 @@ def new_zeros(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
+    if self.__class__ not in PLAIN:
+        _answer = overridden(new_zeros, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = creation_like_bodies.new_zeros(self, size, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -423,6 +609,10 @@ def new_ones(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
+    if self.__class__ not in PLAIN:
+        _answer = overridden(new_ones, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = creation_like_bodies.new_ones(self, size, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -443,6 +633,10 @@ def new_full(
 
     Returns a tensor of one value, of this tensor's dtype and device unless others are given.
     """
+    if self.__class__ not in PLAIN:
+        _answer = overridden(new_full, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = creation_like_bodies.new_full(
         self, size, fill_value, dtype, layout, device, pin_memory
     )
@@ -465,6 +659,10 @@ def new_empty_strided(
 
     Returns a tensor of undefined values with the given strides, of this tensor's dtype and device.
     """
+    if self.__class__ not in PLAIN:
+        _answer = overridden(new_empty_strided, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = creation_like_bodies.new_empty_strided(
         self, size, stride, dtype, layout, device, pin_memory
     )
@@ -487,8 +685,12 @@ def arange__default(
     Returns 0, 1, 2 ... below `end`: int64 for an int, otherwise of the default dtype.
     """
     if out is not None:
+        dtype = dtype_for_out("arange", out, dtype)
         return store_out(
-            "arange", out, range_creation_bodies.arange_to(end, dtype, layout, device, pin_memory)
+            "arange",
+            out,
+            range_creation_bodies.arange_to(end, dtype, layout, device, pin_memory),
+            exact=True,
         )
     result = range_creation_bodies.arange_to(end, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -531,10 +733,12 @@ def arange__start_step(
     Returns start, start + step ... up to but not including `end`; `step` may be negative.
     """
     if out is not None:
+        dtype = dtype_for_out("arange", out, dtype)
         return store_out(
             "arange",
             out,
             range_creation_bodies.arange(start, end, step, dtype, layout, device, pin_memory),
+            exact=True,
         )
     result = range_creation_bodies.arange(start, end, step, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -558,10 +762,12 @@ def range(
     Returns start, start + step ... up to and including `end`. Prefer `arange`.
     """
     if out is not None:
+        dtype = dtype_for_out("range", out, dtype)
         return store_out(
             "range",
             out,
             range_creation_bodies.range_to(start, end, step, dtype, layout, device, pin_memory),
+            exact=True,
         )
     result = range_creation_bodies.range_to(start, end, step, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -587,10 +793,12 @@ def linspace(
     if steps.__class__ is not int:
         steps = as_int(steps, "linspace", "steps", 3)
     if out is not None:
+        dtype = dtype_for_out("linspace", out, dtype)
         return store_out(
             "linspace",
             out,
             range_creation_bodies.linspace(start, end, steps, dtype, layout, device, pin_memory),
+            exact=True,
         )
     result = range_creation_bodies.linspace(start, end, steps, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -617,12 +825,14 @@ def logspace(
     if steps.__class__ is not int:
         steps = as_int(steps, "logspace", "steps", 3)
     if out is not None:
+        dtype = dtype_for_out("logspace", out, dtype)
         return store_out(
             "logspace",
             out,
             range_creation_bodies.logspace(
                 start, end, steps, base, dtype, layout, device, pin_memory
             ),
+            exact=True,
         )
     result = range_creation_bodies.logspace(
         start, end, steps, base, dtype, layout, device, pin_memory
@@ -648,7 +858,10 @@ def eye__default(
     if n.__class__ is not int:
         n = as_int(n, "eye", "n", 1)
     if out is not None:
-        return store_out("eye", out, creation_bodies.eye(n, dtype, layout, device, pin_memory))
+        dtype = dtype_for_out("eye", out, dtype)
+        return store_out(
+            "eye", out, creation_bodies.eye(n, dtype, layout, device, pin_memory), exact=True
+        )
     result = creation_bodies.eye(n, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -674,8 +887,12 @@ def eye__m(
     if m.__class__ is not int:
         m = as_int(m, "eye", "m", 2)
     if out is not None:
+        dtype = dtype_for_out("eye", out, dtype)
         return store_out(
-            "eye", out, creation_bodies.eye_rectangular(n, m, dtype, layout, device, pin_memory)
+            "eye",
+            out,
+            creation_bodies.eye_rectangular(n, m, dtype, layout, device, pin_memory),
+            exact=True,
         )
     result = creation_bodies.eye_rectangular(n, m, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -752,10 +969,12 @@ def rand(
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
     if out is not None:
+        dtype = dtype_for_out("rand", out, dtype)
         return store_out(
             "rand",
             out,
             random_creation_bodies.rand(size, generator, dtype, layout, device, pin_memory),
+            exact=True,
         )
     result = random_creation_bodies.rand(size, generator, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -780,10 +999,12 @@ def randn(
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
     if out is not None:
+        dtype = dtype_for_out("randn", out, dtype)
         return store_out(
             "randn",
             out,
             random_creation_bodies.randn(size, generator, dtype, layout, device, pin_memory),
+            exact=True,
         )
     result = random_creation_bodies.randn(size, generator, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -809,12 +1030,14 @@ def randint__default(
     if high.__class__ is not int:
         high = as_int(high, "randint", "high", 1)
     if out is not None:
+        dtype = dtype_for_out("randint", out, dtype)
         return store_out(
             "randint",
             out,
             random_creation_bodies.randint_to(
                 high, size, generator, dtype, layout, device, pin_memory
             ),
+            exact=True,
         )
     result = random_creation_bodies.randint_to(
         high, size, generator, dtype, layout, device, pin_memory
@@ -845,12 +1068,14 @@ def randint__low(
     if high.__class__ is not int:
         high = as_int(high, "randint", "high", 2)
     if out is not None:
+        dtype = dtype_for_out("randint", out, dtype)
         return store_out(
             "randint",
             out,
             random_creation_bodies.randint(
                 low, high, size, generator, dtype, layout, device, pin_memory
             ),
+            exact=True,
         )
     result = random_creation_bodies.randint(
         low, high, size, generator, dtype, layout, device, pin_memory
@@ -877,17 +1102,19 @@ def randperm(
     if n.__class__ is not int:
         n = as_int(n, "randperm", "n", 1)
     if out is not None:
+        dtype = dtype_for_out("randperm", out, dtype)
         return store_out(
             "randperm",
             out,
             random_creation_bodies.randperm(n, generator, dtype, layout, device, pin_memory),
+            exact=True,
         )
     result = random_creation_bodies.randperm(n, generator, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
 def rand_like(
-    input: Tensor,
+    input: Tensor = MISSING,
     *,
     dtype: dtype | None = None,
     layout: layout | None = None,
@@ -895,12 +1122,19 @@ def rand_like(
     pin_memory: bool | None = None,
     memory_format: memory_format | None = None,
     requires_grad: bool = False,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
     bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Returns uniform numbers in [0, 1), of the sizes, dtype and device of a tensor.
     """
+    if _words:
+        return respelled(rand_like, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(rand_like, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = random_creation_bodies.rand_like(
         input, dtype, layout, device, pin_memory, memory_format
     )
@@ -908,7 +1142,7 @@ def rand_like(
 
 
 def randn_like(
-    input: Tensor,
+    input: Tensor = MISSING,
     *,
     dtype: dtype | None = None,
     layout: layout | None = None,
@@ -916,12 +1150,19 @@ def randn_like(
     pin_memory: bool | None = None,
     memory_format: memory_format | None = None,
     requires_grad: bool = False,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
     bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Returns normal numbers of mean 0 and variance 1, of the sizes, dtype and device of a tensor.
     """
+    if _words:
+        return respelled(randn_like, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(randn_like, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = random_creation_bodies.randn_like(
         input, dtype, layout, device, pin_memory, memory_format
     )
@@ -929,8 +1170,8 @@ def randn_like(
 
 
 def randint_like__default(
-    input: Tensor,
-    high: int,
+    input: Tensor = MISSING,
+    high: int = MISSING,
     *,
     dtype: dtype | None = None,
     layout: layout | None = None,
@@ -938,14 +1179,23 @@ def randint_like__default(
     pin_memory: bool | None = None,
     memory_format: memory_format | None = None,
     requires_grad: bool = False,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None,
     Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Returns uniform integers in [0, high), of the sizes, dtype and device of a tensor.
     """
+    if _words:
+        return respelled(randint_like__default, locals())
     if high.__class__ is not int:
+        if high is MISSING:
+            raise missing_arguments("randint_like", input=input, high=high)
         high = as_int(high, "randint_like", "high", 2)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(randint_like__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = random_creation_bodies.randint_like_to(
         input, high, dtype, layout, device, pin_memory, memory_format
     )
@@ -953,9 +1203,9 @@ def randint_like__default(
 
 
 def randint_like__low_dtype(
-    input: Tensor,
-    low: int,
-    high: int,
+    input: Tensor = MISSING,
+    low: int = MISSING,
+    high: int = MISSING,
     *,
     dtype: dtype | None = None,
     layout: layout | None = None,
@@ -963,6 +1213,7 @@ def randint_like__low_dtype(
     pin_memory: bool | None = None,
     memory_format: memory_format | None = None,
     requires_grad: bool = False,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None,
     Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat?
@@ -970,10 +1221,20 @@ def randint_like__low_dtype(
 
     Returns uniform integers in [low, high), of the sizes, dtype and device of a tensor.
     """
+    if _words:
+        return respelled(randint_like__low_dtype, locals())
     if low.__class__ is not int:
+        if low is MISSING:
+            raise missing_arguments("randint_like", input=input, low=low, high=high)
         low = as_int(low, "randint_like", "low", 2)
     if high.__class__ is not int:
+        if high is MISSING:
+            raise missing_arguments("randint_like", input=input, low=low, high=high)
         high = as_int(high, "randint_like", "high", 3)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(randint_like__low_dtype, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = random_creation_bodies.randint_like(
         input, low, high, dtype, layout, device, pin_memory, memory_format
     )
@@ -987,9 +1248,19 @@ def normal__Tensor_float(
 
     Returns normal numbers with a mean per element.
     """
+    if mean.__class__ not in PLAIN:
+        _answer = overridden(normal__Tensor_float, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("normal", out, random_creation_bodies.normal(mean, std, generator))
-    return random_creation_bodies.normal(mean, std, generator)
+        return store_out(
+            "normal", out, random_creation_bodies.normal(mean, std, generator), exact=True
+        )
+    try:
+        return random_creation_bodies.normal(mean, std, generator)
+    except AttributeError:
+        check_tensors("normal", ("mean", 0, "tensor", mean))
+        raise
 
 
 def normal__float_Tensor(
@@ -999,9 +1270,19 @@ def normal__float_Tensor(
 
     Returns normal numbers with a standard deviation per element.
     """
+    if std.__class__ not in PLAIN:
+        _answer = overridden(normal__float_Tensor, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("normal", out, random_creation_bodies.normal(mean, std, generator))
-    return random_creation_bodies.normal(mean, std, generator)
+        return store_out(
+            "normal", out, random_creation_bodies.normal(mean, std, generator), exact=True
+        )
+    try:
+        return random_creation_bodies.normal(mean, std, generator)
+    except AttributeError:
+        check_tensors("normal", ("std", 1, "tensor", std))
+        raise
 
 
 def normal__Tensor_Tensor(
@@ -1011,9 +1292,19 @@ def normal__Tensor_Tensor(
 
     Returns normal numbers with a mean and a standard deviation per element.
     """
+    if mean.__class__ not in PLAIN or std.__class__ not in PLAIN:
+        _answer = overridden(normal__Tensor_Tensor, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("normal", out, random_creation_bodies.normal(mean, std, generator))
-    return random_creation_bodies.normal(mean, std, generator)
+        return store_out(
+            "normal", out, random_creation_bodies.normal(mean, std, generator), exact=True
+        )
+    try:
+        return random_creation_bodies.normal(mean, std, generator)
+    except AttributeError:
+        check_tensors("normal", ("mean", 0, "tensor", mean), ("std", 1, "tensor", std))
+        raise
 
 
 def normal__float_float(
@@ -1036,12 +1327,14 @@ def normal__float_float(
     Returns normal numbers of one mean and standard deviation.
     """
     if out is not None:
+        dtype = dtype_for_out("normal", out, dtype)
         return store_out(
             "normal",
             out,
             random_creation_bodies.normal_of_size(
                 mean, std, size, generator, dtype, layout, device, pin_memory
             ),
+            exact=True,
         )
     result = random_creation_bodies.normal_of_size(
         mean, std, size, generator, dtype, layout, device, pin_memory
@@ -1050,7 +1343,12 @@ def normal__float_float(
 
 
 def div__Tensor_mode(
-    input: Tensor, other: Tensor | Number, *, rounding_mode: str | None, out: Tensor | None = None
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    rounding_mode: str | None,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
 ) -> Tensor:
     """div.Tensor_mode(Tensor self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
 
@@ -1062,29 +1360,61 @@ def div__Tensor_mode(
 
     With a rounding mode integers stay integers. The gradient of a rounded quotient is zero.
     """
+    if _words:
+        return respelled(div__Tensor_mode, locals())
+    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+        _answer = overridden(div__Tensor_mode, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("div", out, elementwise_bodies.div_mode(input, other, rounding_mode))
-    return elementwise_bodies.div_mode(input, other, rounding_mode)
+    try:
+        return elementwise_bodies.div_mode(input, other, rounding_mode)
+    except AttributeError:
+        check_tensors("div", ("self", 0, "tensor", input))
+        raise
 
 
 def div___Tensor_mode(
-    input: Tensor, other: Tensor | Number, *, rounding_mode: str | None
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    rounding_mode: str | None,
+    **_words: Unpack[InputOther],
 ) -> Tensor:
     """div_.Tensor_mode(Tensor(a!) self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor(a!)
 
     In-place variant of `div`.
     """
-    return input.copy_(elementwise_bodies.div_mode(input, other, rounding_mode))
+    if _words:
+        return respelled(div___Tensor_mode, locals())
+    return store_inplace("div_", input, elementwise_bodies.div_mode(input, other, rounding_mode))
 
 
-def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def ldexp(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """ldexp.Tensor(Tensor self, Tensor other) -> Tensor
 
     Multiply `self` by two to the power of `other`.
     """
+    if _words:
+        return respelled(ldexp, locals())
+    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+        _answer = overridden(ldexp, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("ldexp", out, elementwise_bodies.ldexp(input, other))
-    return elementwise_bodies.ldexp(input, other)
+    try:
+        return elementwise_bodies.ldexp(input, other)
+    except AttributeError:
+        check_tensors("ldexp", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
+        raise
 
 
 def ldexp_(input: Tensor, other: Tensor) -> Tensor:
@@ -1092,19 +1422,33 @@ def ldexp_(input: Tensor, other: Tensor) -> Tensor:
 
     In-place variant of `ldexp`.
     """
-    return input.copy_(elementwise_bodies.ldexp(input, other))
+    return store_inplace("ldexp_", input, elementwise_bodies.ldexp(input, other))
 
 
-def frexp(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> return_types.frexp:
+def frexp(
+    input: Tensor = MISSING, *, out: tuple[Tensor, ...] | None = None, **_words: Unpack[Input]
+) -> return_types.frexp:
     """frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)
 
     Splits numbers into mantissas in [0.5, 1) and exponents: `self = mantissa * 2**exponent`.
 
     Zero, infinity and nan are their own mantissa, with exponent 0. The exponents are int32.
     """
+    if _words:
+        return respelled(frexp, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(frexp, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("frexp", out, return_types.frexp(*elementwise_bodies.frexp(input)))
-    return return_types.frexp(*elementwise_bodies.frexp(input))
+        return store_out(
+            "frexp", out, return_types.frexp(*elementwise_bodies.frexp(input)), exact=True
+        )
+    try:
+        return return_types.frexp(*elementwise_bodies.frexp(input))
+    except AttributeError:
+        check_tensors("frexp", ("self", 0, "tensor", input))
+        raise
 
 
 def positive(input: Tensor) -> Tensor:
@@ -1112,7 +1456,15 @@ def positive(input: Tensor) -> Tensor:
 
     Return `self` itself, unless it is a `bool` tensor, which is refused.
     """
-    return elementwise_bodies.positive(input)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(positive, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return elementwise_bodies.positive(input)
+    except AttributeError:
+        check_tensors("positive", ("self", 0, "tensor", input))
+        raise
 
 
 def allclose(
@@ -1123,7 +1475,15 @@ def allclose(
 
     Return whether every element of `self` is close to that of `other`, as `isclose` defines it.
     """
-    return ops.isclose(input, other, rtol, atol, equal_nan).all().item()
+    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+        _answer = overridden(allclose, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return ops.isclose(input, other, rtol, atol, equal_nan).all().item()
+    except AttributeError:
+        check_tensors("allclose", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
+        raise
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
@@ -1131,7 +1491,15 @@ def equal(input: Tensor, other: Tensor) -> bool:
 
     Return whether two tensors have the same shape and equal elements.
     """
-    return elementwise_bodies.equal(input, other)
+    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+        _answer = overridden(equal, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return elementwise_bodies.equal(input, other)
+    except AttributeError:
+        check_tensors("equal", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
+        raise
 
 
 def isclose(
@@ -1145,10 +1513,18 @@ def isclose(
     Infinities are close to themselves alone. nan is close to nothing, or to nan with `equal_nan`.
     Both tensors must share one dtype.
     """
-    return elementwise_bodies.isclose(input, other, rtol, atol, equal_nan)
+    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+        _answer = overridden(isclose, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return elementwise_bodies.isclose(input, other, rtol, atol, equal_nan)
+    except AttributeError:
+        check_tensors("isclose", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
+        raise
 
 
-def angle(input: Tensor) -> Tensor:
+def angle(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """angle(Tensor self) -> Tensor
 
     Return the angle of each element in the complex plane, in radians.
@@ -1156,40 +1532,79 @@ def angle(input: Tensor) -> Tensor:
     Of a real element: 0, pi if it is negative, nan if it is nan. Integers give the default
     floating-point dtype.
     """
-    return ops._angle_complex(input) if input.dtype.is_complex else ops._angle_real(input)
+    if _words:
+        return respelled(angle, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(angle, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "angle",
+            out,
+            ops._angle_complex(input) if input.dtype.is_complex else ops._angle_real(input),
+        )
+    try:
+        return ops._angle_complex(input) if input.dtype.is_complex else ops._angle_real(input)
+    except AttributeError:
+        check_tensors("angle", ("self", 0, "tensor", input))
+        raise
 
 
-def round__decimals(input: Tensor, *, decimals: int, out: Tensor | None = None) -> Tensor:
+def round__decimals(
+    input: Tensor = MISSING, *, decimals: int, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """round.decimals(Tensor self, *, int decimals) -> Tensor
 
     Round each element to `decimals` decimal places, halves to the even digit.
 
     A negative `decimals` rounds to tens, hundreds and so on. The gradient is zero.
     """
+    if _words:
+        return respelled(round__decimals, locals())
     if decimals.__class__ is not int:
+        if decimals is MISSING:
+            raise missing_arguments("round", input=input)
         decimals = as_int(decimals, "round", "decimals", 0)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(round__decimals, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("round", out, elementwise_bodies.round_decimals(input, decimals))
-    return elementwise_bodies.round_decimals(input, decimals)
+        return store_out(
+            "round", out, elementwise_bodies.round_decimals(input, decimals), exact=True
+        )
+    try:
+        return elementwise_bodies.round_decimals(input, decimals)
+    except AttributeError:
+        check_tensors("round", ("self", 0, "tensor", input))
+        raise
 
 
-def round___decimals(input: Tensor, *, decimals: int) -> Tensor:
+def round___decimals(input: Tensor = MISSING, *, decimals: int, **_words: Unpack[Input]) -> Tensor:
     """round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)
 
     In-place variant of `round`.
     """
+    if _words:
+        return respelled(round___decimals, locals())
     if decimals.__class__ is not int:
+        if decimals is MISSING:
+            raise missing_arguments("round", input=input)
         decimals = as_int(decimals, "round", "decimals", 0)
-    return input.copy_(elementwise_bodies.round_decimals(input, decimals))
+    return store_inplace(
+        "round_", input, elementwise_bodies.round_decimals(input, decimals), exact=True
+    )
 
 
 def nan_to_num(
-    input: Tensor,
+    input: Tensor = MISSING,
     nan: float | None = None,
     posinf: float | None = None,
     neginf: float | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor
 
@@ -1197,11 +1612,21 @@ def nan_to_num(
 
     By default nan becomes 0, and an infinity the largest finite number of its sign.
     """
+    if _words:
+        return respelled(nan_to_num, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(nan_to_num, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
-            "nan_to_num", out, elementwise_bodies.nan_to_num(input, nan, posinf, neginf)
+            "nan_to_num", out, elementwise_bodies.nan_to_num(input, nan, posinf, neginf), exact=True
         )
-    return elementwise_bodies.nan_to_num(input, nan, posinf, neginf)
+    try:
+        return elementwise_bodies.nan_to_num(input, nan, posinf, neginf)
+    except AttributeError:
+        check_tensors("nan_to_num", ("self", 0, "tensor", input))
+        raise
 
 
 def nan_to_num_(
@@ -1215,19 +1640,37 @@ def nan_to_num_(
 
     In-place variant of `nan_to_num`.
     """
-    return input.copy_(elementwise_bodies.nan_to_num(input, nan, posinf, neginf))
+    return store_inplace(
+        "nan_to_num_", input, elementwise_bodies.nan_to_num(input, nan, posinf, neginf), exact=True
+    )
 
 
 def float_power__Tensor_Tensor(
-    input: Tensor, exponent: Tensor | Number, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    exponent: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """float_power.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor
 
     Return `self` to the power of `exponent`, computed in float64, or complex128 if one is complex.
     """
+    if _words:
+        return respelled(float_power__Tensor_Tensor, locals())
+    if input.__class__ not in PLAIN or exponent.__class__ not in PLAIN:
+        _answer = overridden(float_power__Tensor_Tensor, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("float_power", out, elementwise_bodies.float_power(input, exponent))
-    return elementwise_bodies.float_power(input, exponent)
+        return store_out(
+            "float_power", out, elementwise_bodies.float_power(input, exponent), exact=True
+        )
+    try:
+        return elementwise_bodies.float_power(input, exponent)
+    except AttributeError:
+        check_tensors("float_power", ("self", 0, "tensor", input))
+        raise
 
 
 def float_power___Tensor_Tensor(input: Tensor, exponent: Tensor | Number) -> Tensor:
@@ -1235,7 +1678,9 @@ def float_power___Tensor_Tensor(input: Tensor, exponent: Tensor | Number) -> Ten
 
     In-place variant of `float_power`.
     """
-    return input.copy_(elementwise_bodies.float_power(input, exponent))
+    return store_inplace(
+        "float_power_", input, elementwise_bodies.float_power(input, exponent), exact=True
+    )
 
 
 def float_power__Scalar(input: Number, exponent: Tensor) -> Tensor:
@@ -1243,23 +1688,47 @@ def float_power__Scalar(input: Number, exponent: Tensor) -> Tensor:
 
     Return the number `self` to the power of `exponent`, computed in float64 or complex128.
     """
-    return elementwise_bodies.float_power(input, exponent)
+    if exponent.__class__ not in PLAIN:
+        _answer = overridden(float_power__Scalar, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return elementwise_bodies.float_power(input, exponent)
+    except AttributeError:
+        check_tensors("float_power", ("exponent", 1, "tensor", exponent))
+        raise
 
 
-def logit(input: Tensor, eps: float | None = None, *, out: Tensor | None = None) -> Tensor:
+def logit(
+    input: Tensor = MISSING,
+    eps: float | None = None,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """logit(Tensor self, float? eps=None) -> Tensor
 
     Return `log(self / (1 - self))`, the inverse of `sigmoid`; nan outside [0, 1].
 
     With `eps`, elements are first clamped to [`eps`, `1 - eps`].
     """
+    if _words:
+        return respelled(logit, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(logit, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
             "logit",
             out,
             ops._logit(input) if eps is None else ops._logit(input.clamp(eps, 1 - eps)),
         )
-    return ops._logit(input) if eps is None else ops._logit(input.clamp(eps, 1 - eps))
+    try:
+        return ops._logit(input) if eps is None else ops._logit(input.clamp(eps, 1 - eps))
+    except AttributeError:
+        check_tensors("logit", ("self", 0, "tensor", input))
+        raise
 
 
 def logit_(input: Tensor, eps: float | None = None) -> Tensor:
@@ -1267,19 +1736,35 @@ def logit_(input: Tensor, eps: float | None = None) -> Tensor:
 
     In-place variant of `logit`.
     """
-    return input.copy_(ops._logit(input) if eps is None else ops._logit(input.clamp(eps, 1 - eps)))
+    return store_inplace(
+        "logit_", input, ops._logit(input) if eps is None else ops._logit(input.clamp(eps, 1 - eps))
+    )
 
 
-def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
+def mvlgamma(
+    input: Tensor = MISSING, p: int = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """mvlgamma(Tensor self, int p) -> Tensor
 
     Return the logarithm of the multivariate gamma function of dimension `p`.
     """
+    if _words:
+        return respelled(mvlgamma, locals())
     if p.__class__ is not int:
+        if p is MISSING:
+            raise missing_arguments("mvlgamma", input=input, p=p)
         p = as_int(p, "mvlgamma", "p", 2)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(mvlgamma, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("mvlgamma", out, elementwise_bodies.mvlgamma(input, p))
-    return elementwise_bodies.mvlgamma(input, p)
+    try:
+        return elementwise_bodies.mvlgamma(input, p)
+    except AttributeError:
+        check_tensors("mvlgamma", ("self", 0, "tensor", input))
+        raise
 
 
 def mvlgamma_(input: Tensor, p: int) -> Tensor:
@@ -1289,19 +1774,385 @@ def mvlgamma_(input: Tensor, p: int) -> Tensor:
     """
     if p.__class__ is not int:
         p = as_int(p, "mvlgamma", "p", 2)
-    return input.copy_(elementwise_bodies.mvlgamma(input, p))
+    return store_inplace("mvlgamma_", input, elementwise_bodies.mvlgamma(input, p))
 
 
-def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def polygamma(
+    n: int = MISSING, input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
+    """polygamma(int n, Tensor self) -> Tensor
+
+    Return the `n`-th derivative of `digamma`; 0 is `digamma` itself.
+    """
+    if _words:
+        return respelled(polygamma, locals())
+    if n.__class__ is not int:
+        if n is MISSING:
+            raise missing_arguments("polygamma", n=n, input=input)
+        n = as_int(n, "polygamma", "n", 1)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(polygamma, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out("polygamma", out, elementwise_bodies.polygamma(n, input))
+    try:
+        return elementwise_bodies.polygamma(n, input)
+    except AttributeError:
+        check_tensors("polygamma", ("self", 1, "tensor", input))
+        raise
+
+
+def polygamma_of_self(self: Tensor, n: int) -> Tensor:
     """polygamma(int n, Tensor self) -> Tensor
 
     Return the `n`-th derivative of `digamma`; 0 is `digamma` itself.
     """
     if n.__class__ is not int:
-        n = as_int(n, "polygamma", "n", 1)
+        n = as_int(n, "polygamma", "n", 2)
+    if self.__class__ not in PLAIN:
+        _answer = overridden(polygamma_of_self, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    return polygamma(n, self)
+
+
+def polygamma_(self: Tensor, n: int) -> Tensor:
+    """polygamma_(Tensor(a!) self, int n) -> Tensor(a!)
+
+    In-place variant of `polygamma`.
+    """
+    if n.__class__ is not int:
+        n = as_int(n, "polygamma", "n", 2)
+    return store_inplace("polygamma_", self, polygamma(n, self))
+
+
+def special_modified_bessel_i0(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
+    """special_modified_bessel_i0(Tensor self) -> Tensor
+
+    Return the modified Bessel function of the first kind of order 0.
+    """
+    if _words:
+        return respelled(special_modified_bessel_i0, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(special_modified_bessel_i0, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("polygamma", out, elementwise_bodies.polygamma(n, input))
-    return elementwise_bodies.polygamma(n, input)
+        return store_out("special_modified_bessel_i0", out, ops.i0(input))
+    try:
+        return ops.i0(input)
+    except AttributeError:
+        check_tensors("special_modified_bessel_i0", ("self", 0, "tensor", input))
+        raise
+
+
+def special_modified_bessel_i1(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
+    """special_modified_bessel_i1(Tensor self) -> Tensor
+
+    Return the modified Bessel function of the first kind of order 1.
+    """
+    if _words:
+        return respelled(special_modified_bessel_i1, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(special_modified_bessel_i1, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out("special_modified_bessel_i1", out, ops.special_i1(input))
+    try:
+        return ops.special_i1(input)
+    except AttributeError:
+        check_tensors("special_modified_bessel_i1", ("self", 0, "tensor", input))
+        raise
+
+
+def _polynomial(
+    x: Tensor | Number,
+    n: Tensor | Number,
+    first: Sequence[float],
+    next: Sequence[float],
+    previous: Sequence[float],
+    divisor: Sequence[float],
+) -> Tensor:
+    """_polynomial(Tensor|Scalar x, Tensor|Scalar n, float[] first, float[] next, float[] previous,
+    float[] divisor) -> Tensor
+
+    Return the polynomial of a family that a recurrence defines; one operand may be a number.
+    """
+    if x.__class__ not in PLAIN or n.__class__ not in PLAIN:
+        _answer = overridden(_polynomial, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    return elementwise_bodies.polynomial(x, n, first, next, previous, divisor)
+
+
+def special_chebyshev_polynomial_t(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_chebyshev_polynomial_t(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the Chebyshev polynomial of the first kind, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if x.__class__ not in PLAIN or n.__class__ not in PLAIN:
+        _answer = overridden(special_chebyshev_polynomial_t, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "special_chebyshev_polynomial_t",
+            out,
+            ops._polynomial(x, n, [0, 1], [0, 2, 0, 0], [1, 0], [1, 0]),
+        )
+    return ops._polynomial(x, n, [0, 1], [0, 2, 0, 0], [1, 0], [1, 0])
+
+
+def special_chebyshev_polynomial_u(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_chebyshev_polynomial_u(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the Chebyshev polynomial of the second kind, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if x.__class__ not in PLAIN or n.__class__ not in PLAIN:
+        _answer = overridden(special_chebyshev_polynomial_u, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "special_chebyshev_polynomial_u",
+            out,
+            ops._polynomial(x, n, [0, 2], [0, 2, 0, 0], [1, 0], [1, 0]),
+        )
+    return ops._polynomial(x, n, [0, 2], [0, 2, 0, 0], [1, 0], [1, 0])
+
+
+def special_chebyshev_polynomial_v(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_chebyshev_polynomial_v(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the Chebyshev polynomial of the third kind, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if x.__class__ not in PLAIN or n.__class__ not in PLAIN:
+        _answer = overridden(special_chebyshev_polynomial_v, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "special_chebyshev_polynomial_v",
+            out,
+            ops._polynomial(x, n, [-1, 2], [0, 2, 0, 0], [1, 0], [1, 0]),
+        )
+    return ops._polynomial(x, n, [-1, 2], [0, 2, 0, 0], [1, 0], [1, 0])
+
+
+def special_chebyshev_polynomial_w(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_chebyshev_polynomial_w(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the Chebyshev polynomial of the fourth kind, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if x.__class__ not in PLAIN or n.__class__ not in PLAIN:
+        _answer = overridden(special_chebyshev_polynomial_w, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "special_chebyshev_polynomial_w",
+            out,
+            ops._polynomial(x, n, [1, 2], [0, 2, 0, 0], [1, 0], [1, 0]),
+        )
+    return ops._polynomial(x, n, [1, 2], [0, 2, 0, 0], [1, 0], [1, 0])
+
+
+def special_hermite_polynomial_h(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_hermite_polynomial_h(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the physicists' Hermite polynomial, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if x.__class__ not in PLAIN or n.__class__ not in PLAIN:
+        _answer = overridden(special_hermite_polynomial_h, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "special_hermite_polynomial_h",
+            out,
+            ops._polynomial(x, n, [0, 2], [0, 2, 0, 0], [0, 2], [1, 0]),
+        )
+    return ops._polynomial(x, n, [0, 2], [0, 2, 0, 0], [0, 2], [1, 0])
+
+
+def special_hermite_polynomial_he(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_hermite_polynomial_he(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the probabilists' Hermite polynomial, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if x.__class__ not in PLAIN or n.__class__ not in PLAIN:
+        _answer = overridden(special_hermite_polynomial_he, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "special_hermite_polynomial_he",
+            out,
+            ops._polynomial(x, n, [0, 1], [0, 1, 0, 0], [0, 1], [1, 0]),
+        )
+    return ops._polynomial(x, n, [0, 1], [0, 1, 0, 0], [0, 1], [1, 0])
+
+
+def special_laguerre_polynomial_l(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_laguerre_polynomial_l(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the Laguerre polynomial, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if x.__class__ not in PLAIN or n.__class__ not in PLAIN:
+        _answer = overridden(special_laguerre_polynomial_l, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "special_laguerre_polynomial_l",
+            out,
+            ops._polynomial(x, n, [1, -1], [1, -1, 2, 0], [0, 1], [1, 1]),
+        )
+    return ops._polynomial(x, n, [1, -1], [1, -1, 2, 0], [0, 1], [1, 1])
+
+
+def special_legendre_polynomial_p(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_legendre_polynomial_p(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the Legendre polynomial, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if x.__class__ not in PLAIN or n.__class__ not in PLAIN:
+        _answer = overridden(special_legendre_polynomial_p, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "special_legendre_polynomial_p",
+            out,
+            ops._polynomial(x, n, [0, 1], [0, 1, 0, 2], [0, 1], [1, 1]),
+        )
+    return ops._polynomial(x, n, [0, 1], [0, 1, 0, 2], [0, 1], [1, 1])
+
+
+def special_shifted_chebyshev_polynomial_t(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_shifted_chebyshev_polynomial_t(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the Chebyshev polynomial of the first kind at `2 * x - 1`, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if x.__class__ not in PLAIN or n.__class__ not in PLAIN:
+        _answer = overridden(special_shifted_chebyshev_polynomial_t, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "special_shifted_chebyshev_polynomial_t",
+            out,
+            ops._polynomial(x, n, [-1, 2], [-2, 4, 0, 0], [1, 0], [1, 0]),
+        )
+    return ops._polynomial(x, n, [-1, 2], [-2, 4, 0, 0], [1, 0], [1, 0])
+
+
+def special_shifted_chebyshev_polynomial_u(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_shifted_chebyshev_polynomial_u(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the Chebyshev polynomial of the second kind at `2 * x - 1`, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if x.__class__ not in PLAIN or n.__class__ not in PLAIN:
+        _answer = overridden(special_shifted_chebyshev_polynomial_u, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "special_shifted_chebyshev_polynomial_u",
+            out,
+            ops._polynomial(x, n, [-2, 4], [-2, 4, 0, 0], [1, 0], [1, 0]),
+        )
+    return ops._polynomial(x, n, [-2, 4], [-2, 4, 0, 0], [1, 0], [1, 0])
+
+
+def special_shifted_chebyshev_polynomial_v(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_shifted_chebyshev_polynomial_v(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the Chebyshev polynomial of the third kind at `2 * x - 1`, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if x.__class__ not in PLAIN or n.__class__ not in PLAIN:
+        _answer = overridden(special_shifted_chebyshev_polynomial_v, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "special_shifted_chebyshev_polynomial_v",
+            out,
+            ops._polynomial(x, n, [-3, 4], [-2, 4, 0, 0], [1, 0], [1, 0]),
+        )
+    return ops._polynomial(x, n, [-3, 4], [-2, 4, 0, 0], [1, 0], [1, 0])
+
+
+def special_shifted_chebyshev_polynomial_w(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_shifted_chebyshev_polynomial_w(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the Chebyshev polynomial of the fourth kind at `2 * x - 1`, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if x.__class__ not in PLAIN or n.__class__ not in PLAIN:
+        _answer = overridden(special_shifted_chebyshev_polynomial_w, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "special_shifted_chebyshev_polynomial_w",
+            out,
+            ops._polynomial(x, n, [-1, 4], [-2, 4, 0, 0], [1, 0], [1, 0]),
+        )
+    return ops._polynomial(x, n, [-1, 4], [-2, 4, 0, 0], [1, 0], [1, 0])
 
 
 def _where_of(self: Tensor, condition: Tensor, other: Tensor | Number) -> Tensor:
@@ -1309,17 +2160,41 @@ def _where_of(self: Tensor, condition: Tensor, other: Tensor | Number) -> Tensor
 
     Return self where `condition` is true, elsewhere `other`: the method `where`.
     """
-    return ops.where(condition, self, other)
+    if (
+        self.__class__ not in PLAIN
+        or condition.__class__ not in PLAIN
+        or other.__class__ not in PLAIN
+    ):
+        _answer = overridden(_where_of, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return ops.where(condition, self, other)
+    except AttributeError:
+        check_tensors(
+            "_where_of", ("self", 0, "tensor", self), ("condition", 1, "tensor", condition)
+        )
+        raise
 
 
-def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
+def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None) -> Tensor:
     """gelu(Tensor self, *, str approximate='none') -> Tensor
 
     Apply the Gaussian error linear unit: `self` times the normal probability of being below it.
 
     `approximate="tanh"` replaces the error function by a hyperbolic tangent.
     """
-    return elementwise_bodies.gelu(input, approximate)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(gelu, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out("gelu", out, elementwise_bodies.gelu(input, approximate), exact=True)
+    try:
+        return elementwise_bodies.gelu(input, approximate)
+    except AttributeError:
+        check_tensors("gelu", ("self", 0, "tensor", input))
+        raise
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
@@ -1329,7 +2204,15 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     """
     if dim.__class__ is not int:
         dim = as_int(dim, "glu", "dim", 2)
-    return elementwise_bodies.glu(input, dim)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(glu, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return elementwise_bodies.glu(input, dim)
+    except AttributeError:
+        check_tensors("glu", ("self", 0, "tensor", input))
+        raise
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
@@ -1339,25 +2222,130 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
     `weight` has one element, or one per channel (dimension 1).
     """
-    return elementwise_bodies.prelu(input, weight)
+    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN:
+        _answer = overridden(prelu, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return elementwise_bodies.prelu(input, weight)
+    except AttributeError:
+        check_tensors("prelu", ("self", 0, "tensor", input), ("weight", 1, "tensor", weight))
+        raise
 
 
 def nanmean(
-    input: Tensor,
+    input: Tensor = MISSING,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     *,
     dtype: dtype | None = None,
     out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) ->
     Tensor
 
     Return the mean along `dim` of the elements that are not nan.
     """
+    if _words:
+        return respelled(nanmean, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(nanmean, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("nanmean", out, statistics_bodies.nanmean(input, dim, keepdim, dtype))
-    return statistics_bodies.nanmean(input, dim, keepdim, dtype)
+    try:
+        return statistics_bodies.nanmean(input, dim, keepdim, dtype)
+    except AttributeError:
+        check_tensors("nanmean", ("self", 0, "tensor", input))
+        raise
+
+
+def alias_copy(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
+    """alias_copy(Tensor self) -> Tensor
+
+    Copy what `alias` views into memory of its own, which is contiguous.
+    """
+    if _words:
+        return respelled(alias_copy, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(alias_copy, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "alias_copy", out, ops.alias(input).clone(memory_format=contiguous_format), exact=True
+        )
+    try:
+        return ops.alias(input).clone(memory_format=contiguous_format)
+    except AttributeError:
+        check_tensors("alias_copy", ("self", 0, "tensor", input))
+        raise
+
+
+def as_strided_copy(
+    input: Tensor = MISSING,
+    size: Sequence[int] = MISSING,
+    stride: Sequence[int] = MISSING,
+    storage_offset: int | None = None,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
+    """as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) ->
+    Tensor
+
+    Copy what `as_strided` views into memory of its own, which is contiguous.
+    """
+    if _words:
+        return respelled(as_strided_copy, locals())
+    if size is MISSING or stride is MISSING:
+        raise missing_arguments("as_strided_copy", input=input, size=size, stride=stride)
+    if storage_offset is not None and storage_offset.__class__ is not int:
+        storage_offset = as_int(storage_offset, "as_strided_copy", "storage_offset", 4)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(as_strided_copy, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "as_strided_copy",
+            out,
+            input.as_strided(size, stride, storage_offset).clone(memory_format=contiguous_format),
+            exact=True,
+        )
+    try:
+        return input.as_strided(size, stride, storage_offset).clone(memory_format=contiguous_format)
+    except AttributeError:
+        check_tensors("as_strided_copy", ("self", 0, "tensor", input))
+        raise
+
+
+def detach_copy(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
+    """detach_copy(Tensor self) -> Tensor
+
+    Copy what `detach` views into memory of its own, which is contiguous.
+    """
+    if _words:
+        return respelled(detach_copy, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(detach_copy, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "detach_copy", out, input.detach().clone(memory_format=contiguous_format), exact=True
+        )
+    try:
+        return input.detach().clone(memory_format=contiguous_format)
+    except AttributeError:
+        check_tensors("detach_copy", ("self", 0, "tensor", input))
+        raise
 
 
 def detach_(input: Tensor) -> Tensor:
@@ -1365,7 +2353,125 @@ def detach_(input: Tensor) -> Tensor:
 
     Take the tensor out of the autograd graph: it becomes a leaf that does not require grad.
     """
+    if input.__class__ not in PLAIN:
+        _answer = overridden(detach_, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return inplace_views_bodies.detach_(input)
+
+
+def view_copy__default(
+    input: Tensor = MISSING,
+    size: Sequence[int] = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
+    """view_copy(Tensor self, SymInt[] size) -> Tensor
+
+    Copy the elements, in their order, as `size`; where the strides allow no view, too.
+    """
+    if _words:
+        return respelled(view_copy__default, locals())
+    if size is MISSING:
+        raise missing_arguments("view_copy", input=input, size=size)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(view_copy__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "view_copy", out, input.reshape(size).clone(memory_format=contiguous_format), exact=True
+        )
+    try:
+        return input.reshape(size).clone(memory_format=contiguous_format)
+    except AttributeError:
+        check_tensors("view_copy", ("self", 0, "tensor", input))
+        raise
+
+
+def view_copy__dtype(
+    input: Tensor = MISSING,
+    dtype: dtype = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
+    """view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor
+
+    Copy what `view` views into memory of its own, which is contiguous.
+    """
+    if _words:
+        return respelled(view_copy__dtype, locals())
+    if dtype is MISSING:
+        raise missing_arguments("view_copy", input=input, dtype=dtype)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(view_copy__dtype, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "view_copy", out, input.view(dtype).clone(memory_format=contiguous_format), exact=True
+        )
+    try:
+        return input.view(dtype).clone(memory_format=contiguous_format)
+    except AttributeError:
+        check_tensors("view_copy", ("self", 0, "tensor", input))
+        raise
+
+
+def view_as_real_copy(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
+    """view_as_real_copy(Tensor self) -> Tensor
+
+    Copy what `view_as_real` views into memory of its own, which is contiguous.
+    """
+    if _words:
+        return respelled(view_as_real_copy, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(view_as_real_copy, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "view_as_real_copy",
+            out,
+            ops.view_as_real(input).clone(memory_format=contiguous_format),
+            exact=True,
+        )
+    try:
+        return ops.view_as_real(input).clone(memory_format=contiguous_format)
+    except AttributeError:
+        check_tensors("view_as_real_copy", ("self", 0, "tensor", input))
+        raise
+
+
+def view_as_complex_copy(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
+    """view_as_complex_copy(Tensor self) -> Tensor
+
+    Copy what `view_as_complex` views into memory of its own, which is contiguous.
+    """
+    if _words:
+        return respelled(view_as_complex_copy, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(view_as_complex_copy, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "view_as_complex_copy",
+            out,
+            ops.view_as_complex(input).clone(memory_format=contiguous_format),
+            exact=True,
+        )
+    try:
+        return ops.view_as_complex(input).clone(memory_format=contiguous_format)
+    except AttributeError:
+        check_tensors("view_as_complex_copy", ("self", 0, "tensor", input))
+        raise
 
 
 def real(input: Tensor) -> Tensor:
@@ -1373,6 +2479,10 @@ def real(input: Tensor) -> Tensor:
 
     View the real parts; a real tensor is returned as it is.
     """
+    if input.__class__ not in PLAIN:
+        _answer = overridden(real, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return ops.select(ops.view_as_real(input), -1, 0) if input.is_complex() else input
 
 
@@ -1381,6 +2491,10 @@ def imag(input: Tensor) -> Tensor:
 
     View the imaginary parts. Raises RuntimeError for a real tensor.
     """
+    if input.__class__ not in PLAIN:
+        _answer = overridden(imag, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return complex_parts_bodies.imag(input)
 
 
@@ -1392,6 +2506,10 @@ def conj(input: Tensor) -> Tensor:
     Deviation: PyTorch marks a view as conjugated and computes later; here a complex tensor is
     conjugated at once, into new memory.
     """
+    if input.__class__ not in PLAIN:
+        _answer = overridden(conj, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return input.conj_physical() if input.is_complex() else input
 
 
@@ -1402,6 +2520,10 @@ def reshape(input: Tensor, *args: Any, shape: Any = None) -> Tensor:
     """
     if shape is None:
         shape = args if len(args) > 1 else as_list(*args)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(reshape, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return reshaping_bodies.reshape(input, shape)
 
 
@@ -1410,7 +2532,15 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
 
     Reshape to the sizes of `other`.
     """
-    return reshaping_bodies.reshape_as(self, other)
+    if self.__class__ not in PLAIN or other.__class__ not in PLAIN:
+        _answer = overridden(reshape_as, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return reshaping_bodies.reshape_as(self, other)
+    except AttributeError:
+        check_tensors("reshape_as", ("other", 1, "tensor", other))
+        raise
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
@@ -1422,6 +2552,10 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         start_dim = as_int(start_dim, "flatten", "start_dim", 2)
     if end_dim.__class__ is not int:
         end_dim = as_int(end_dim, "flatten", "end_dim", 3)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(flatten, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return reshaping_bodies.flatten(input, start_dim, end_dim)
 
 
@@ -1430,6 +2564,10 @@ def ravel(input: Tensor) -> Tensor:
 
     Return the elements as a vector: a view where the strides allow it, else a copy.
     """
+    if input.__class__ not in PLAIN:
+        _answer = overridden(ravel, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return input.reshape((-1,))
 
 
@@ -1438,7 +2576,51 @@ def contiguous(self: Tensor, *, memory_format: memory_format = contiguous_format
 
     Return the tensor itself if its elements lie densely in row-major order, else such a copy.
     """
+    if self.__class__ not in PLAIN:
+        _answer = overridden(contiguous, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return reshaping_bodies.contiguous(self, memory_format)
+
+
+def transpose_copy(
+    input: Tensor = MISSING,
+    dim0: int = MISSING,
+    dim1: int = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
+    """transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor
+
+    Copy what `transpose` views into memory of its own, which is contiguous.
+    """
+    if _words:
+        return respelled(transpose_copy, locals())
+    if dim0.__class__ is not int:
+        if dim0 is MISSING:
+            raise missing_arguments("transpose_copy", input=input, dim0=dim0, dim1=dim1)
+        dim0 = as_int(dim0, "transpose_copy", "dim0", 2)
+    if dim1.__class__ is not int:
+        if dim1 is MISSING:
+            raise missing_arguments("transpose_copy", input=input, dim0=dim0, dim1=dim1)
+        dim1 = as_int(dim1, "transpose_copy", "dim1", 3)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(transpose_copy, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "transpose_copy",
+            out,
+            input.transpose(dim0, dim1).clone(memory_format=contiguous_format),
+            exact=True,
+        )
+    try:
+        return input.transpose(dim0, dim1).clone(memory_format=contiguous_format)
+    except AttributeError:
+        check_tensors("transpose_copy", ("self", 0, "tensor", input))
+        raise
 
 
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
@@ -1450,6 +2632,10 @@ def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
         dim0 = as_int(dim0, "transpose_", "dim0", 2)
     if dim1.__class__ is not int:
         dim1 = as_int(dim1, "transpose_", "dim1", 3)
+    if self.__class__ not in PLAIN:
+        _answer = overridden(transpose_, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return inplace_views_bodies.transpose_(self, dim0, dim1)
 
 
@@ -1462,7 +2648,35 @@ def swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:
         axis0 = as_int(axis0, "swapaxes_", "axis0", 2)
     if axis1.__class__ is not int:
         axis1 = as_int(axis1, "swapaxes_", "axis1", 3)
+    if self.__class__ not in PLAIN:
+        _answer = overridden(swapaxes_, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return inplace_views_bodies.transpose_(self, axis0, axis1)
+
+
+def t_copy(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
+    """t_copy(Tensor self) -> Tensor
+
+    Copy what `t` views into memory of its own, which is contiguous.
+    """
+    if _words:
+        return respelled(t_copy, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(t_copy, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "t_copy", out, input.t().clone(memory_format=contiguous_format), exact=True
+        )
+    try:
+        return input.t().clone(memory_format=contiguous_format)
+    except AttributeError:
+        check_tensors("t_copy", ("self", 0, "tensor", input))
+        raise
 
 
 def t_(self: Tensor) -> Tensor:
@@ -1470,6 +2684,10 @@ def t_(self: Tensor) -> Tensor:
 
     Transpose this matrix itself.
     """
+    if self.__class__ not in PLAIN:
+        _answer = overridden(t_, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return inplace_views_bodies.t_(self)
 
 
@@ -1478,6 +2696,10 @@ def H(self: Tensor) -> Tensor:
 
     Return a matrix transposed and conjugated.
     """
+    if self.__class__ not in PLAIN:
+        _answer = overridden(H, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return complex_parts_bodies.hermitian(self)
 
 
@@ -1486,6 +2708,10 @@ def mH(self: Tensor) -> Tensor:
 
     Return a matrix, or each of a batch, transposed and conjugated.
     """
+    if self.__class__ not in PLAIN:
+        _answer = overridden(mH, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return complex_parts_bodies.adjoint(self)
 
 
@@ -1494,7 +2720,78 @@ def adjoint(input: Tensor) -> Tensor:
 
     Return a matrix, or each of a batch, transposed and conjugated.
     """
+    if input.__class__ not in PLAIN:
+        _answer = overridden(adjoint, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return complex_parts_bodies.adjoint(input)
+
+
+def permute_copy(
+    input: Tensor = MISSING,
+    dims: Sequence[int] = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
+    """permute_copy(Tensor self, int[] dims) -> Tensor
+
+    Copy what `permute` views into memory of its own, which is contiguous.
+    """
+    if _words:
+        return respelled(permute_copy, locals())
+    if dims is MISSING:
+        raise missing_arguments("permute_copy", input=input, dims=dims)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(permute_copy, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "permute_copy",
+            out,
+            input.permute(dims).clone(memory_format=contiguous_format),
+            exact=True,
+        )
+    try:
+        return input.permute(dims).clone(memory_format=contiguous_format)
+    except AttributeError:
+        check_tensors("permute_copy", ("self", 0, "tensor", input))
+        raise
+
+
+def expand_copy(
+    input: Tensor = MISSING,
+    size: Sequence[int] = MISSING,
+    *,
+    implicit: bool = False,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
+    """expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor
+
+    Copy what `expand` views into memory of its own, which is contiguous.
+    """
+    if _words:
+        return respelled(expand_copy, locals())
+    if size is MISSING:
+        raise missing_arguments("expand_copy", input=input, size=size)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(expand_copy, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "expand_copy",
+            out,
+            input.expand(size, implicit=implicit).clone(memory_format=contiguous_format),
+            exact=True,
+        )
+    try:
+        return input.expand(size, implicit=implicit).clone(memory_format=contiguous_format)
+    except AttributeError:
+        check_tensors("expand_copy", ("self", 0, "tensor", input))
+        raise
 
 
 def broadcast_tensors(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
@@ -1504,7 +2801,15 @@ def broadcast_tensors(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     """
     if tensors is None:
         tensors = args if len(args) > 1 else as_list(*args)
-    return tuple(broadcasting_bodies.broadcast_tensors(tensors))
+    if holds_others(tensors):
+        _answer = overridden(broadcast_tensors, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return tuple(broadcasting_bodies.broadcast_tensors(tensors))
+    except AttributeError:
+        check_tensors("broadcast_tensors", ("tensors", 0, "tensors", tensors))
+        raise
 
 
 def meshgrid(*args: Any, tensors: Any = None, indexing: str | None = None) -> tuple[Tensor, ...]:
@@ -1514,7 +2819,15 @@ def meshgrid(*args: Any, tensors: Any = None, indexing: str | None = None) -> tu
     """
     if tensors is None:
         tensors = args if len(args) > 1 else as_list(*args)
-    return tuple(broadcasting_bodies.meshgrid(tensors, indexing))
+    if holds_others(tensors):
+        _answer = overridden(meshgrid, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return tuple(broadcasting_bodies.meshgrid(tensors, indexing))
+    except AttributeError:
+        check_tensors("meshgrid", ("tensors", 0, "tensors", tensors))
+        raise
 
 
 def sum_to_size(self: Tensor, *args: Any, size: Any = None) -> Tensor:
@@ -1524,24 +2837,175 @@ def sum_to_size(self: Tensor, *args: Any, size: Any = None) -> Tensor:
     """
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
-    return broadcasting_bodies.sum_to_size(self, size)
+    if self.__class__ not in PLAIN:
+        _answer = overridden(sum_to_size, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return broadcasting_bodies.sum_to_size(self, size)
+    except AttributeError:
+        check_tensors("sum_to_size", ("self", 0, "tensor", self))
+        raise
 
 
-def squeeze_(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+def squeeze_copy__default(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
+    """squeeze_copy(Tensor self) -> Tensor
+
+    Copy what `squeeze` views into memory of its own, which is contiguous.
+    """
+    if _words:
+        return respelled(squeeze_copy__default, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(squeeze_copy__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "squeeze_copy", out, input.squeeze().clone(memory_format=contiguous_format), exact=True
+        )
+    try:
+        return input.squeeze().clone(memory_format=contiguous_format)
+    except AttributeError:
+        check_tensors("squeeze_copy", ("self", 0, "tensor", input))
+        raise
+
+
+def squeeze_copy__dim(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
+) -> Tensor:
+    """squeeze_copy.dim(Tensor self, int dim) -> Tensor
+
+    Copy what `squeeze` views into memory of its own, which is contiguous.
+    """
+    if _words:
+        return respelled(squeeze_copy__dim, locals())
+    if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("squeeze_copy", input=input, dim=dim)
+        dim = as_int(dim, "squeeze_copy", "dim", 2)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(squeeze_copy__dim, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "squeeze_copy",
+            out,
+            input.squeeze(dim).clone(memory_format=contiguous_format),
+            exact=True,
+        )
+    try:
+        return input.squeeze(dim).clone(memory_format=contiguous_format)
+    except AttributeError:
+        check_tensors("squeeze_copy", ("self", 0, "tensor", input))
+        raise
+
+
+def squeeze_copy__dims(
+    input: Tensor = MISSING,
+    dim: Sequence[int] = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
+) -> Tensor:
+    """squeeze_copy.dims(Tensor self, int[] dim) -> Tensor
+
+    Copy what `squeeze` views into memory of its own, which is contiguous.
+    """
+    if _words:
+        return respelled(squeeze_copy__dims, locals())
+    if dim is MISSING:
+        raise missing_arguments("squeeze_copy", input=input, dim=dim)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(squeeze_copy__dims, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "squeeze_copy",
+            out,
+            input.squeeze(dim).clone(memory_format=contiguous_format),
+            exact=True,
+        )
+    try:
+        return input.squeeze(dim).clone(memory_format=contiguous_format)
+    except AttributeError:
+        check_tensors("squeeze_copy", ("self", 0, "tensor", input))
+        raise
+
+
+def squeeze_(
+    self: Tensor = MISSING, dim: int | Sequence[int] | None = None, **_words: Unpack[Dim]
+) -> Tensor:
     """squeeze_(Tensor(a!) self, int[1]? dim=None) -> Tensor(a!)
 
     Drop dims of size 1 of this tensor itself: all, or the named ones.
     """
+    if _words:
+        return respelled(squeeze_, locals())
+    if self.__class__ not in PLAIN:
+        _answer = overridden(squeeze_, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return inplace_views_bodies.squeeze_(self, dim)
 
 
-def unsqueeze_(self: Tensor, dim: int) -> Tensor:
+def unsqueeze_copy(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
+) -> Tensor:
+    """unsqueeze_copy(Tensor self, int dim) -> Tensor
+
+    Copy what `unsqueeze` views into memory of its own, which is contiguous.
+    """
+    if _words:
+        return respelled(unsqueeze_copy, locals())
+    if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("unsqueeze_copy", input=input, dim=dim)
+        dim = as_int(dim, "unsqueeze_copy", "dim", 2)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(unsqueeze_copy, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "unsqueeze_copy",
+            out,
+            input.unsqueeze(dim).clone(memory_format=contiguous_format),
+            exact=True,
+        )
+    try:
+        return input.unsqueeze(dim).clone(memory_format=contiguous_format)
+    except AttributeError:
+        check_tensors("unsqueeze_copy", ("self", 0, "tensor", input))
+        raise
+
+
+def unsqueeze_(self: Tensor = MISSING, dim: int = MISSING, **_words: Unpack[Dim]) -> Tensor:
     """unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)
 
     Insert a dim of size 1 into this tensor itself.
     """
+    if _words:
+        return respelled(unsqueeze_, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("unsqueeze_", self=self, dim=dim)
         dim = as_int(dim, "unsqueeze_", "dim", 2)
+    if self.__class__ not in PLAIN:
+        _answer = overridden(unsqueeze_, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return inplace_views_bodies.unsqueeze_(self, dim)
 
 
@@ -1555,6 +3019,10 @@ def as_strided_(
     """
     if storage_offset is not None and storage_offset.__class__ is not int:
         storage_offset = as_int(storage_offset, "as_strided_", "storage_offset", 4)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(as_strided_, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return inplace_views_bodies.as_strided_(input, size, stride, storage_offset)
 
 
@@ -1563,7 +3031,15 @@ def atleast_1d__default(input: Tensor) -> Tensor:
 
     Return a scalar as a vector of one element; other tensors as they are.
     """
-    return reshaping_bodies.atleast_1d(input)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(atleast_1d__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return reshaping_bodies.atleast_1d(input)
+    except AttributeError:
+        check_tensors("atleast_1d", ("self", 0, "tensor", input))
+        raise
 
 
 def atleast_1d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
@@ -1573,7 +3049,15 @@ def atleast_1d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     """
     if tensors is None:
         tensors = args if len(args) > 1 else as_list(*args)
-    return tuple(reshaping_bodies.atleast_1d_all(tensors))
+    if holds_others(tensors):
+        _answer = overridden(atleast_1d__Sequence, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return tuple(reshaping_bodies.atleast_1d_all(tensors))
+    except AttributeError:
+        check_tensors("atleast_1d", ("tensors", 0, "tensors", tensors))
+        raise
 
 
 def atleast_2d__default(input: Tensor) -> Tensor:
@@ -1581,7 +3065,15 @@ def atleast_2d__default(input: Tensor) -> Tensor:
 
     Return a vector as a matrix of one row; tensors with two dims or more as they are.
     """
-    return reshaping_bodies.atleast_2d(input)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(atleast_2d__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return reshaping_bodies.atleast_2d(input)
+    except AttributeError:
+        check_tensors("atleast_2d", ("self", 0, "tensor", input))
+        raise
 
 
 def atleast_2d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
@@ -1591,7 +3083,15 @@ def atleast_2d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     """
     if tensors is None:
         tensors = args if len(args) > 1 else as_list(*args)
-    return tuple(reshaping_bodies.atleast_2d_all(tensors))
+    if holds_others(tensors):
+        _answer = overridden(atleast_2d__Sequence, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return tuple(reshaping_bodies.atleast_2d_all(tensors))
+    except AttributeError:
+        check_tensors("atleast_2d", ("tensors", 0, "tensors", tensors))
+        raise
 
 
 def atleast_3d__default(input: Tensor) -> Tensor:
@@ -1599,7 +3099,15 @@ def atleast_3d__default(input: Tensor) -> Tensor:
 
     Return a vector (n) as (1, n, 1) and a matrix (m, n) as (m, n, 1); larger tensors as they are.
     """
-    return reshaping_bodies.atleast_3d(input)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(atleast_3d__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return reshaping_bodies.atleast_3d(input)
+    except AttributeError:
+        check_tensors("atleast_3d", ("self", 0, "tensor", input))
+        raise
 
 
 def atleast_3d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
@@ -1609,23 +3117,318 @@ def atleast_3d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     """
     if tensors is None:
         tensors = args if len(args) > 1 else as_list(*args)
-    return tuple(reshaping_bodies.atleast_3d_all(tensors))
+    if holds_others(tensors):
+        _answer = overridden(atleast_3d__Sequence, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return tuple(reshaping_bodies.atleast_3d_all(tensors))
+    except AttributeError:
+        check_tensors("atleast_3d", ("tensors", 0, "tensors", tensors))
+        raise
 
 
-def narrow__Tensor(input: Tensor, dim: int, start: Tensor, length: int) -> Tensor:
+def select_copy(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: int = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
+) -> Tensor:
+    """select_copy.int(Tensor self, int dim, SymInt index) -> Tensor
+
+    Copy what `select` views into memory of its own, which is contiguous.
+    """
+    if _words:
+        return respelled(select_copy, locals())
+    if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("select_copy", input=input, dim=dim, index=index)
+        dim = as_int(dim, "select_copy", "dim", 2)
+    if index.__class__ is not int:
+        if index is MISSING:
+            raise missing_arguments("select_copy", input=input, dim=dim, index=index)
+        index = as_int(index, "select_copy", "index", 3)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(select_copy, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "select_copy",
+            out,
+            input.select(dim, index).clone(memory_format=contiguous_format),
+            exact=True,
+        )
+    try:
+        return input.select(dim, index).clone(memory_format=contiguous_format)
+    except AttributeError:
+        check_tensors("select_copy", ("self", 0, "tensor", input))
+        raise
+
+
+def slice_copy(
+    input: Tensor = MISSING,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
+) -> Tensor:
+    """slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt
+    step=1) -> Tensor
+
+    Copy what `slice` views into memory of its own, which is contiguous.
+    """
+    if _words:
+        return respelled(slice_copy, locals())
+    if dim.__class__ is not int:
+        dim = as_int(dim, "slice_copy", "dim", 2)
+    if start is not None and start.__class__ is not int:
+        start = as_int(start, "slice_copy", "start", 3)
+    if end is not None and end.__class__ is not int:
+        end = as_int(end, "slice_copy", "end", 4)
+    if step.__class__ is not int:
+        step = as_int(step, "slice_copy", "step", 5)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(slice_copy, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "slice_copy",
+            out,
+            ops.slice(input, dim, start, end, step).clone(memory_format=contiguous_format),
+            exact=True,
+        )
+    try:
+        return ops.slice(input, dim, start, end, step).clone(memory_format=contiguous_format)
+    except AttributeError:
+        check_tensors("slice_copy", ("self", 0, "tensor", input))
+        raise
+
+
+def narrow__Tensor(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    start: Tensor = MISSING,
+    length: int = MISSING,
+    **_words: Unpack[InputDim],
+) -> Tensor:
     """narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)
 
     Take `length` elements along `dim` from the position in the integer scalar tensor `start`.
     """
+    if _words:
+        return respelled(narrow__Tensor, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("narrow", input=input, dim=dim, start=start, length=length)
         dim = as_int(dim, "narrow", "dim", 2)
     if length.__class__ is not int:
+        if length is MISSING:
+            raise missing_arguments("narrow", input=input, dim=dim, start=start, length=length)
         length = as_int(length, "narrow", "length", 4)
-    return splitting_bodies.narrow_at(input, dim, start, length)
+    if input.__class__ not in PLAIN or start.__class__ not in PLAIN:
+        _answer = overridden(narrow__Tensor, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return splitting_bodies.narrow_at(input, dim, start, length)
+    except AttributeError:
+        check_tensors("narrow", ("start", 2, "tensor", start))
+        raise
+
+
+def unfold_copy(
+    input: Tensor = MISSING,
+    dimension: int = MISSING,
+    size: int = MISSING,
+    step: int = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
+    """unfold_copy(Tensor self, int dimension, SymInt size, SymInt step) -> Tensor
+
+    Copy what `unfold` views into memory of its own, which is contiguous.
+    """
+    if _words:
+        return respelled(unfold_copy, locals())
+    if dimension.__class__ is not int:
+        if dimension is MISSING:
+            raise missing_arguments(
+                "unfold_copy", input=input, dimension=dimension, size=size, step=step
+            )
+        dimension = as_int(dimension, "unfold_copy", "dimension", 2)
+    if size.__class__ is not int:
+        if size is MISSING:
+            raise missing_arguments(
+                "unfold_copy", input=input, dimension=dimension, size=size, step=step
+            )
+        size = as_int(size, "unfold_copy", "size", 3)
+    if step.__class__ is not int:
+        if step is MISSING:
+            raise missing_arguments(
+                "unfold_copy", input=input, dimension=dimension, size=size, step=step
+            )
+        step = as_int(step, "unfold_copy", "step", 4)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(unfold_copy, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "unfold_copy",
+            out,
+            input.unfold(dimension, size, step).clone(memory_format=contiguous_format),
+            exact=True,
+        )
+    try:
+        return input.unfold(dimension, size, step).clone(memory_format=contiguous_format)
+    except AttributeError:
+        check_tensors("unfold_copy", ("self", 0, "tensor", input))
+        raise
+
+
+def diagonal_copy(
+    input: Tensor = MISSING,
+    offset: int = 0,
+    dim1: int = 0,
+    dim2: int = 1,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
+    """diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor
+
+    Copy what `diagonal` views into memory of its own, which is contiguous.
+    """
+    if _words:
+        return respelled(diagonal_copy, locals())
+    if offset.__class__ is not int:
+        offset = as_int(offset, "diagonal_copy", "offset", 2)
+    if dim1.__class__ is not int:
+        dim1 = as_int(dim1, "diagonal_copy", "dim1", 3)
+    if dim2.__class__ is not int:
+        dim2 = as_int(dim2, "diagonal_copy", "dim2", 4)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(diagonal_copy, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "diagonal_copy",
+            out,
+            input.diagonal(offset, dim1, dim2).clone(memory_format=contiguous_format),
+            exact=True,
+        )
+    try:
+        return input.diagonal(offset, dim1, dim2).clone(memory_format=contiguous_format)
+    except AttributeError:
+        check_tensors("diagonal_copy", ("self", 0, "tensor", input))
+        raise
+
+
+def split_copy(
+    input: Tensor = MISSING,
+    split_size: int = MISSING,
+    dim: int = 0,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
+) -> tuple[Tensor, ...]:
+    """split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]
+
+    Copy what `split` views into memory of its own, which is contiguous.
+    """
+    if _words:
+        return respelled(split_copy, locals())
+    if split_size.__class__ is not int:
+        if split_size is MISSING:
+            raise missing_arguments("split_copy", input=input, split_size=split_size)
+        split_size = as_int(split_size, "split_copy", "split_size", 2)
+    if dim.__class__ is not int:
+        dim = as_int(dim, "split_copy", "dim", 3)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(split_copy, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "split_copy",
+            out,
+            tuple(
+                [
+                    part.clone(memory_format=contiguous_format)
+                    for part in input.split(split_size, dim)
+                ]
+            ),
+            exact=True,
+        )
+    try:
+        return tuple(
+            [part.clone(memory_format=contiguous_format) for part in input.split(split_size, dim)]
+        )
+    except AttributeError:
+        check_tensors("split_copy", ("self", 0, "tensor", input))
+        raise
+
+
+def split_with_sizes_copy(
+    input: Tensor = MISSING,
+    split_sizes: Sequence[int] = MISSING,
+    dim: int = 0,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
+) -> tuple[Tensor, ...]:
+    """split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]
+
+    Copy what `split_with_sizes` views into memory of its own, which is contiguous.
+    """
+    if _words:
+        return respelled(split_with_sizes_copy, locals())
+    if split_sizes is MISSING:
+        raise missing_arguments("split_with_sizes_copy", input=input, split_sizes=split_sizes)
+    if dim.__class__ is not int:
+        dim = as_int(dim, "split_with_sizes_copy", "dim", 3)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(split_with_sizes_copy, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "split_with_sizes_copy",
+            out,
+            tuple(
+                [
+                    part.clone(memory_format=contiguous_format)
+                    for part in input.split_with_sizes(split_sizes, dim)
+                ]
+            ),
+            exact=True,
+        )
+    try:
+        return tuple(
+            [
+                part.clone(memory_format=contiguous_format)
+                for part in input.split_with_sizes(split_sizes, dim)
+            ]
+        )
+    except AttributeError:
+        check_tensors("split_with_sizes_copy", ("self", 0, "tensor", input))
+        raise
 
 
 def tensor_split__tensor_indices_or_sections(
-    input: Tensor, tensor_indices_or_sections: Tensor, dim: int = 0
+    input: Tensor = MISSING,
+    tensor_indices_or_sections: Tensor = MISSING,
+    dim: int = 0,
+    **_words: Unpack[InputDim],
 ) -> tuple[Tensor, ...]:
     """tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor
     tensor_indices_or_sections, int dim=0) -> Tensor(a)[]
@@ -1633,9 +3436,21 @@ def tensor_split__tensor_indices_or_sections(
     Cut along `dim` as an int64 tensor says: its value is a number of sections, or its elements are
         indices.
     """
+    if _words:
+        return respelled(tensor_split__tensor_indices_or_sections, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "tensor_split", "dim", 3)
-    return tuple(splitting_bodies.tensor_split_at(input, tensor_indices_or_sections, dim))
+    if input.__class__ not in PLAIN or tensor_indices_or_sections.__class__ not in PLAIN:
+        _answer = overridden(tensor_split__tensor_indices_or_sections, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return tuple(splitting_bodies.tensor_split_at(input, tensor_indices_or_sections, dim))
+    except AttributeError:
+        check_tensors(
+            "tensor_split", ("tensor_indices_or_sections", 1, "tensor", tensor_indices_or_sections)
+        )
+        raise
 
 
 def hsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
@@ -1645,6 +3460,10 @@ def hsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
     """
     if sections.__class__ is not int:
         sections = as_int(sections, "hsplit", "sections", 2)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(hsplit__int, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return tuple(splitting_bodies.hsplit(input, sections))
 
 
@@ -1655,6 +3474,10 @@ def hsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
     """
     if indices is None:
         indices = args if len(args) > 1 else as_list(*args)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(hsplit__array, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return tuple(splitting_bodies.hsplit(input, indices))
 
 
@@ -1665,6 +3488,10 @@ def vsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
     """
     if sections.__class__ is not int:
         sections = as_int(sections, "vsplit", "sections", 2)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(vsplit__int, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return tuple(splitting_bodies.vsplit(input, sections))
 
 
@@ -1675,6 +3502,10 @@ def vsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
     """
     if indices is None:
         indices = args if len(args) > 1 else as_list(*args)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(vsplit__array, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return tuple(splitting_bodies.vsplit(input, indices))
 
 
@@ -1685,6 +3516,10 @@ def dsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
     """
     if sections.__class__ is not int:
         sections = as_int(sections, "dsplit", "sections", 2)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(dsplit__int, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return tuple(splitting_bodies.dsplit(input, sections))
 
 
@@ -1695,48 +3530,132 @@ def dsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
     """
     if indices is None:
         indices = args if len(args) > 1 else as_list(*args)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(dsplit__array, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return tuple(splitting_bodies.dsplit(input, indices))
 
 
-def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
+def unbind_copy(
+    input: Tensor = MISSING, dim: int = 0, *, out: Tensor | None = None, **_words: Unpack[InputDim]
+) -> tuple[Tensor, ...]:
+    """unbind_copy.int(Tensor self, int dim=0) -> Tensor[]
+
+    Copy what `unbind` views into memory of its own, which is contiguous.
+    """
+    if _words:
+        return respelled(unbind_copy, locals())
+    if dim.__class__ is not int:
+        dim = as_int(dim, "unbind_copy", "dim", 2)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(unbind_copy, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "unbind_copy",
+            out,
+            tuple([part.clone(memory_format=contiguous_format) for part in input.unbind(dim)]),
+            exact=True,
+        )
+    try:
+        return tuple([part.clone(memory_format=contiguous_format) for part in input.unbind(dim)])
+    except AttributeError:
+        check_tensors("unbind_copy", ("self", 0, "tensor", input))
+        raise
+
+
+def narrow_copy(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    start: int = MISSING,
+    length: int = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
+) -> Tensor:
     """narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor
 
     Copy `length` elements along `dim` from `start`.
     """
+    if _words:
+        return respelled(narrow_copy, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("narrow_copy", input=input, dim=dim, start=start, length=length)
         dim = as_int(dim, "narrow_copy", "dim", 2)
     if start.__class__ is not int:
+        if start is MISSING:
+            raise missing_arguments("narrow_copy", input=input, dim=dim, start=start, length=length)
         start = as_int(start, "narrow_copy", "start", 3)
     if length.__class__ is not int:
+        if length is MISSING:
+            raise missing_arguments("narrow_copy", input=input, dim=dim, start=start, length=length)
         length = as_int(length, "narrow_copy", "length", 4)
-    return input.narrow(dim, start, length).clone()
+    if input.__class__ not in PLAIN:
+        _answer = overridden(narrow_copy, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out("narrow_copy", out, input.narrow(dim, start, length).clone())
+    try:
+        return input.narrow(dim, start, length).clone()
+    except AttributeError:
+        check_tensors("narrow_copy", ("self", 0, "tensor", input))
+        raise
 
 
-def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
+def select_scatter(
+    input: Tensor = MISSING,
+    src: Tensor = MISSING,
+    dim: int = MISSING,
+    index: int = MISSING,
+    **_words: Unpack[InputDim],
+) -> Tensor:
     """select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor
 
     Return a copy of `self` with `src` at `index` of `dim`.
     """
+    if _words:
+        return respelled(select_scatter, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("select_scatter", input=input, src=src, dim=dim, index=index)
         dim = as_int(dim, "select_scatter", "dim", 3)
     if index.__class__ is not int:
+        if index is MISSING:
+            raise missing_arguments("select_scatter", input=input, src=src, dim=dim, index=index)
         index = as_int(index, "select_scatter", "index", 4)
-    return view_scatter_bodies.select_scatter(input, src, dim, index)
+    if input.__class__ not in PLAIN or src.__class__ not in PLAIN:
+        _answer = overridden(select_scatter, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return view_scatter_bodies.select_scatter(input, src, dim, index)
+    except AttributeError:
+        check_tensors("select_scatter", ("self", 0, "tensor", input), ("src", 1, "tensor", src))
+        raise
 
 
 def slice_scatter(
-    input: Tensor,
-    src: Tensor,
+    input: Tensor = MISSING,
+    src: Tensor = MISSING,
     dim: int = 0,
     start: int | None = None,
     end: int | None = None,
     step: int = 1,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None,
     SymInt step=1) -> Tensor
 
     Return a copy of `self` with `src` at a slice of `dim`.
     """
+    if _words:
+        return respelled(slice_scatter, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "slice_scatter", "dim", 3)
     if start is not None and start.__class__ is not int:
@@ -1745,7 +3664,22 @@ def slice_scatter(
         end = as_int(end, "slice_scatter", "end", 5)
     if step.__class__ is not int:
         step = as_int(step, "slice_scatter", "step", 6)
-    return view_scatter_bodies.slice_scatter(input, src, dim, start, end, step)
+    if input.__class__ not in PLAIN or src.__class__ not in PLAIN:
+        _answer = overridden(slice_scatter, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "slice_scatter",
+            out,
+            view_scatter_bodies.slice_scatter(input, src, dim, start, end, step),
+            exact=True,
+        )
+    try:
+        return view_scatter_bodies.slice_scatter(input, src, dim, start, end, step)
+    except AttributeError:
+        check_tensors("slice_scatter", ("self", 0, "tensor", input), ("src", 1, "tensor", src))
+        raise
 
 
 def diagonal_scatter(
@@ -1761,7 +3695,15 @@ def diagonal_scatter(
         dim1 = as_int(dim1, "diagonal_scatter", "dim1", 4)
     if dim2.__class__ is not int:
         dim2 = as_int(dim2, "diagonal_scatter", "dim2", 5)
-    return view_scatter_bodies.diagonal_scatter(input, src, offset, dim1, dim2)
+    if input.__class__ not in PLAIN or src.__class__ not in PLAIN:
+        _answer = overridden(diagonal_scatter, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return view_scatter_bodies.diagonal_scatter(input, src, offset, dim1, dim2)
+    except AttributeError:
+        check_tensors("diagonal_scatter", ("self", 0, "tensor", input), ("src", 1, "tensor", src))
+        raise
 
 
 def as_strided_scatter(
@@ -1778,7 +3720,15 @@ def as_strided_scatter(
     """
     if storage_offset is not None and storage_offset.__class__ is not int:
         storage_offset = as_int(storage_offset, "as_strided_scatter", "storage_offset", 5)
-    return view_scatter_bodies.as_strided_scatter(input, src, size, stride, storage_offset)
+    if input.__class__ not in PLAIN or src.__class__ not in PLAIN:
+        _answer = overridden(as_strided_scatter, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return view_scatter_bodies.as_strided_scatter(input, src, size, stride, storage_offset)
+    except AttributeError:
+        check_tensors("as_strided_scatter", ("self", 0, "tensor", input), ("src", 1, "tensor", src))
+        raise
 
 
 def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tensor:
@@ -1786,6 +3736,10 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tens
 
     Set the main diagonal; with `wrap` it begins again below a square, in tall matrices.
     """
+    if self.__class__ not in PLAIN:
+        _answer = overridden(fill_diagonal_, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return view_scatter_bodies.fill_diagonal_(self, fill_value, wrap)
 
 
@@ -1796,7 +3750,15 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """
     if offset.__class__ is not int:
         offset = as_int(offset, "diagflat", "offset", 2)
-    return input.reshape((-1,)).diag(offset)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(diagflat, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return input.reshape((-1,)).diag(offset)
+    except AttributeError:
+        check_tensors("diagflat", ("self", 0, "tensor", input))
+        raise
 
 
 def resolve_conj(input: Tensor) -> Tensor:
@@ -1804,6 +3766,10 @@ def resolve_conj(input: Tensor) -> Tensor:
 
     Return the tensor itself: conjugation is never postponed here.
     """
+    if input.__class__ not in PLAIN:
+        _answer = overridden(resolve_conj, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return input
 
 
@@ -1812,43 +3778,90 @@ def resolve_neg(input: Tensor) -> Tensor:
 
     Return the tensor itself: negation is never postponed here.
     """
+    if input.__class__ not in PLAIN:
+        _answer = overridden(resolve_neg, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return input
 
 
-def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+def unsafe_split(
+    input: Tensor = MISSING, split_size: int = MISSING, dim: int = 0, **_words: Unpack[InputDim]
+) -> tuple[Tensor, ...]:
     """unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]
 
     `split` by another name.
     """
+    if _words:
+        return respelled(unsafe_split, locals())
     if split_size.__class__ is not int:
+        if split_size is MISSING:
+            raise missing_arguments("unsafe_split", input=input, split_size=split_size)
         split_size = as_int(split_size, "unsafe_split", "split_size", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "unsafe_split", "dim", 3)
-    return input.split(split_size, dim)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(unsafe_split, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return input.split(split_size, dim)
+    except AttributeError:
+        check_tensors("unsafe_split", ("self", 0, "tensor", input))
+        raise
 
 
 def unsafe_split_with_sizes(
-    input: Tensor, split_sizes: Sequence[int], dim: int = 0
+    input: Tensor = MISSING,
+    split_sizes: Sequence[int] = MISSING,
+    dim: int = 0,
+    **_words: Unpack[InputDim],
 ) -> tuple[Tensor, ...]:
     """unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]
 
     `split_with_sizes` by another name.
     """
+    if _words:
+        return respelled(unsafe_split_with_sizes, locals())
+    if split_sizes is MISSING:
+        raise missing_arguments("unsafe_split_with_sizes", input=input, split_sizes=split_sizes)
     if dim.__class__ is not int:
         dim = as_int(dim, "unsafe_split_with_sizes", "dim", 3)
-    return input.split_with_sizes(split_sizes, dim)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(unsafe_split_with_sizes, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return input.split_with_sizes(split_sizes, dim)
+    except AttributeError:
+        check_tensors("unsafe_split_with_sizes", ("self", 0, "tensor", input))
+        raise
 
 
-def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+def unsafe_chunk(
+    input: Tensor = MISSING, chunks: int = MISSING, dim: int = 0, **_words: Unpack[InputDim]
+) -> tuple[Tensor, ...]:
     """unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]
 
     `chunk` by another name.
     """
+    if _words:
+        return respelled(unsafe_chunk, locals())
     if chunks.__class__ is not int:
+        if chunks is MISSING:
+            raise missing_arguments("unsafe_chunk", input=input, chunks=chunks)
         chunks = as_int(chunks, "unsafe_chunk", "chunks", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "unsafe_chunk", "dim", 3)
-    return input.chunk(chunks, dim)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(unsafe_chunk, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return input.chunk(chunks, dim)
+    except AttributeError:
+        check_tensors("unsafe_chunk", ("self", 0, "tensor", input))
+        raise
 
 
 def permute_backward(grad: Tensor, dims: Sequence[int]) -> Tensor:
@@ -1856,7 +3869,15 @@ def permute_backward(grad: Tensor, dims: Sequence[int]) -> Tensor:
 
     The gradient of `permute`: the inverse permutation.
     """
-    return view_backward_bodies.permute_backward(grad, dims)
+    if grad.__class__ not in PLAIN:
+        _answer = overridden(permute_backward, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return view_backward_bodies.permute_backward(grad, dims)
+    except AttributeError:
+        check_tensors("permute_backward", ("grad", 0, "tensor", grad))
+        raise
 
 
 def select_backward(
@@ -1870,7 +3891,15 @@ def select_backward(
         dim = as_int(dim, "select_backward", "dim", 3)
     if index.__class__ is not int:
         index = as_int(index, "select_backward", "index", 4)
-    return view_backward_bodies.select_backward(grad_output, input_sizes, dim, index)
+    if grad_output.__class__ not in PLAIN:
+        _answer = overridden(select_backward, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return view_backward_bodies.select_backward(grad_output, input_sizes, dim, index)
+    except AttributeError:
+        check_tensors("select_backward", ("grad_output", 0, "tensor", grad_output))
+        raise
 
 
 def slice_backward(
@@ -1894,7 +3923,15 @@ def slice_backward(
         end = as_int(end, "slice_backward", "end", 5)
     if step.__class__ is not int:
         step = as_int(step, "slice_backward", "step", 6)
-    return view_backward_bodies.slice_backward(grad_output, input_sizes, dim, start, end, step)
+    if grad_output.__class__ not in PLAIN:
+        _answer = overridden(slice_backward, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return view_backward_bodies.slice_backward(grad_output, input_sizes, dim, start, end, step)
+    except AttributeError:
+        check_tensors("slice_backward", ("grad_output", 0, "tensor", grad_output))
+        raise
 
 
 def narrow_backward(
@@ -1911,7 +3948,15 @@ def narrow_backward(
         start = as_int(start, "narrow_backward", "start", 4)
     if length.__class__ is not int:
         length = as_int(length, "narrow_backward", "length", 5)
-    return view_backward_bodies.narrow_backward(grad_output, input_sizes, dim, start, length)
+    if grad_output.__class__ not in PLAIN:
+        _answer = overridden(narrow_backward, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return view_backward_bodies.narrow_backward(grad_output, input_sizes, dim, start, length)
+    except AttributeError:
+        check_tensors("narrow_backward", ("grad_output", 0, "tensor", grad_output))
+        raise
 
 
 def diagonal_backward(
@@ -1928,7 +3973,15 @@ def diagonal_backward(
         dim1 = as_int(dim1, "diagonal_backward", "dim1", 4)
     if dim2.__class__ is not int:
         dim2 = as_int(dim2, "diagonal_backward", "dim2", 5)
-    return view_backward_bodies.diagonal_backward(grad_output, input_sizes, offset, dim1, dim2)
+    if grad_output.__class__ not in PLAIN:
+        _answer = overridden(diagonal_backward, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return view_backward_bodies.diagonal_backward(grad_output, input_sizes, offset, dim1, dim2)
+    except AttributeError:
+        check_tensors("diagonal_backward", ("grad_output", 0, "tensor", grad_output))
+        raise
 
 
 def unfold_backward(
@@ -1945,7 +3998,15 @@ def unfold_backward(
         size = as_int(size, "unfold_backward", "size", 4)
     if step.__class__ is not int:
         step = as_int(step, "unfold_backward", "step", 5)
-    return view_backward_bodies.unfold_backward(grad_in, input_sizes, dim, size, step)
+    if grad_in.__class__ not in PLAIN:
+        _answer = overridden(unfold_backward, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return view_backward_bodies.unfold_backward(grad_in, input_sizes, dim, size, step)
+    except AttributeError:
+        check_tensors("unfold_backward", ("grad_in", 0, "tensor", grad_in))
+        raise
 
 
 def as_strided_backward(
@@ -1966,9 +4027,17 @@ def as_strided_backward(
         input_offset = as_int(input_offset, "as_strided_backward", "input_offset", 4)
     if storage_offset is not None and storage_offset.__class__ is not int:
         storage_offset = as_int(storage_offset, "as_strided_backward", "storage_offset", 7)
-    return view_backward_bodies.as_strided_backward(
-        grad, input_sizes, input_strides, input_offset, size, stride, storage_offset
-    )
+    if grad.__class__ not in PLAIN:
+        _answer = overridden(as_strided_backward, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return view_backward_bodies.as_strided_backward(
+            grad, input_sizes, input_strides, input_offset, size, stride, storage_offset
+        )
+    except AttributeError:
+        check_tensors("as_strided_backward", ("grad", 0, "tensor", grad))
+        raise
 
 
 def split_backward(
@@ -1982,6 +4051,10 @@ def split_backward(
         split_size = as_int(split_size, "split_backward", "split_size", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "split_backward", "dim", 3)
+    if holds_others(grads):
+        _answer = overridden(split_backward, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return view_backward_bodies.split_backward(grads, split_size, dim, input_sizes)
 
 
@@ -1995,6 +4068,10 @@ def split_with_sizes_backward(
     """
     if dim.__class__ is not int:
         dim = as_int(dim, "split_with_sizes_backward", "dim", 3)
+    if holds_others(grads):
+        _answer = overridden(split_with_sizes_backward, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return view_backward_bodies.split_with_sizes_backward(grads, split_sizes, dim, input_sizes)
 
 
@@ -2009,6 +4086,10 @@ def chunk_backward(
         chunks = as_int(chunks, "chunk_backward", "chunks", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "chunk_backward", "dim", 3)
+    if holds_others(grads):
+        _answer = overridden(chunk_backward, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return view_backward_bodies.chunk_backward(grads, chunks, dim, input_sizes)
 
 
@@ -2024,6 +4105,10 @@ def tensor_split_backward(
         sections = as_int(sections, "tensor_split_backward", "sections", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "tensor_split_backward", "dim", 3)
+    if holds_others(grads):
+        _answer = overridden(tensor_split_backward, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return view_backward_bodies.tensor_split_backward(grads, sections, dim, input_sizes)
 
 
@@ -2037,6 +4122,10 @@ def tensor_split_indices_backward(
     """
     if dim.__class__ is not int:
         dim = as_int(dim, "tensor_split_indices_backward", "dim", 3)
+    if holds_others(grads):
+        _answer = overridden(tensor_split_indices_backward, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return view_backward_bodies.tensor_split_indices_backward(grads, indices, dim, input_sizes)
 
 
@@ -2047,6 +4136,10 @@ def unbind_backward(grads: Sequence[Tensor | None], dim: int) -> Tensor:
     """
     if dim.__class__ is not int:
         dim = as_int(dim, "unbind_backward", "dim", 2)
+    if holds_others(grads):
+        _answer = overridden(unbind_backward, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return view_backward_bodies.unbind_backward(grads, dim)
 
 
@@ -2055,7 +4148,15 @@ def fliplr(input: Tensor) -> Tensor:
 
     Reverses the second dimension of a tensor with at least two.
     """
-    return shaping_bodies.fliplr(input)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(fliplr, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return shaping_bodies.fliplr(input)
+    except AttributeError:
+        check_tensors("fliplr", ("self", 0, "tensor", input))
+        raise
 
 
 def flipud(input: Tensor) -> Tensor:
@@ -2063,7 +4164,15 @@ def flipud(input: Tensor) -> Tensor:
 
     Reverses the first dimension of a tensor with at least one.
     """
-    return shaping_bodies.flipud(input)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(flipud, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return shaping_bodies.flipud(input)
+    except AttributeError:
+        check_tensors("flipud", ("self", 0, "tensor", input))
+        raise
 
 
 def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
@@ -2073,7 +4182,15 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """
     if k.__class__ is not int:
         k = as_int(k, "rot90", "k", 2)
-    return shaping_bodies.rot90(input, k, dims)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(rot90, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return shaping_bodies.rot90(input, k, dims)
+    except AttributeError:
+        check_tensors("rot90", ("self", 0, "tensor", input))
+        raise
 
 
 def tile(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
@@ -2083,34 +4200,75 @@ def tile(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     """
     if dims is None:
         dims = args if len(args) > 1 else as_list(*args)
-    return shaping_bodies.tile(input, dims)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(tile, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return shaping_bodies.tile(input, dims)
+    except AttributeError:
+        check_tensors("tile", ("self", 0, "tensor", input))
+        raise
 
 
 def repeat_interleave__self_Tensor(
-    input: Tensor, repeats: Tensor, dim: int | None = None, *, output_size: int | None = None
+    input: Tensor = MISSING,
+    repeats: Tensor = MISSING,
+    dim: int | None = None,
+    *,
+    output_size: int | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt?
     output_size=None) -> Tensor
 
     Repeats the slice `i` along `dim` `repeats[i]` times. Without `dim` the tensor is flattened.
     """
+    if _words:
+        return respelled(repeat_interleave__self_Tensor, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "repeat_interleave", "dim", 3)
     if output_size is not None and output_size.__class__ is not int:
         output_size = as_int(output_size, "repeat_interleave", "output_size", 0)
-    return shaping_bodies.repeat_interleave(input, repeats, dim, output_size)
+    if input.__class__ not in PLAIN or repeats.__class__ not in PLAIN:
+        _answer = overridden(repeat_interleave__self_Tensor, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return shaping_bodies.repeat_interleave(input, repeats, dim, output_size)
+    except AttributeError:
+        check_tensors(
+            "repeat_interleave", ("self", 0, "tensor", input), ("repeats", 1, "tensor", repeats)
+        )
+        raise
 
 
-def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
+def diag(
+    input: Tensor = MISSING,
+    diagonal: int = 0,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """diag(Tensor self, int diagonal=0) -> Tensor
 
     Builds a square matrix with a vector on its diagonal, or copies the diagonal of a matrix.
     """
+    if _words:
+        return respelled(diag, locals())
     if diagonal.__class__ is not int:
         diagonal = as_int(diagonal, "diag", "diagonal", 2)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(diag, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("diag", out, shaping_bodies.diag(input, diagonal))
-    return shaping_bodies.diag(input, diagonal)
+        return store_out("diag", out, shaping_bodies.diag(input, diagonal), exact=True)
+    try:
+        return shaping_bodies.diag(input, diagonal)
+    except AttributeError:
+        check_tensors("diag", ("self", 0, "tensor", input))
+        raise
 
 
 def trace(input: Tensor) -> Tensor:
@@ -2118,11 +4276,24 @@ def trace(input: Tensor) -> Tensor:
 
     Sums the main diagonal of a matrix. Integers are summed as int64.
     """
-    return shaping_bodies.trace(input)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(trace, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return shaping_bodies.trace(input)
+    except AttributeError:
+        check_tensors("trace", ("self", 0, "tensor", input))
+        raise
 
 
 def take_along_dim(
-    input: Tensor, indices: Tensor, dim: int | None = None, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    indices: Tensor = MISSING,
+    dim: int | None = None,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor
 
@@ -2130,23 +4301,89 @@ def take_along_dim(
 
     Without `dim` both are taken as flat. The result of `argsort` or `argmax(keepdim=True)` fits.
     """
+    if _words:
+        return respelled(take_along_dim, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "take_along_dim", "dim", 3)
+    if input.__class__ not in PLAIN or indices.__class__ not in PLAIN:
+        _answer = overridden(take_along_dim, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("take_along_dim", out, indexing_bodies.take_along_dim(input, indices, dim))
-    return indexing_bodies.take_along_dim(input, indices, dim)
+        return store_out(
+            "take_along_dim", out, indexing_bodies.take_along_dim(input, indices, dim), exact=True
+        )
+    try:
+        return indexing_bodies.take_along_dim(input, indices, dim)
+    except AttributeError:
+        check_tensors(
+            "take_along_dim", ("self", 0, "tensor", input), ("indices", 1, "tensor", indices)
+        )
+        raise
 
 
-def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Tensor:
+def nonzero_static(
+    input: Tensor = MISSING,
+    *,
+    size: int,
+    fill_value: int = -1,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
+    """nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor
+
+    Return the indices of the first `size` elements that are not zero, rows of `fill_value` after
+    the last.
+    """
+    if _words:
+        return respelled(nonzero_static, locals())
+    if size.__class__ is not int:
+        if size is MISSING:
+            raise missing_arguments("nonzero_static", input=input)
+        size = as_int(size, "nonzero_static", "size", 0)
+    if fill_value.__class__ is not int:
+        fill_value = as_int(fill_value, "nonzero_static", "fill_value", 0)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(nonzero_static, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "nonzero_static", out, selection_bodies.nonzero_static(input, size, fill_value)
+        )
+    try:
+        return selection_bodies.nonzero_static(input, size, fill_value)
+    except AttributeError:
+        check_tensors("nonzero_static", ("self", 0, "tensor", input))
+        raise
+
+
+def nonzero(
+    input: Tensor = MISSING,
+    *,
+    as_tuple: bool = False,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """nonzero(Tensor self, *, bool as_tuple=False) -> Tensor
 
     Returns the places of the nonzero elements: int64, one row per element, in row-major order.
 
     With `as_tuple=True` returns a tuple of one vector per dimension, which is what indexing takes.
     """
+    if _words:
+        return respelled(nonzero, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(nonzero, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("nonzero", out, indexing_bodies.nonzero(input, as_tuple))
-    return indexing_bodies.nonzero(input, as_tuple)
+        return store_out("nonzero", out, indexing_bodies.nonzero(input, as_tuple), exact=True)
+    try:
+        return indexing_bodies.nonzero(input, as_tuple)
+    except AttributeError:
+        check_tensors("nonzero", ("self", 0, "tensor", input))
+        raise
 
 
 def where__default(condition: Tensor) -> tuple[Tensor, ...]:
@@ -2154,7 +4391,15 @@ def where__default(condition: Tensor) -> tuple[Tensor, ...]:
 
     Returns a tuple of the places where `condition` holds, one vector per dimension.
     """
-    return ops.nonzero(condition, as_tuple=True)
+    if condition.__class__ not in PLAIN:
+        _answer = overridden(where__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return ops.nonzero(condition, as_tuple=True)
+    except AttributeError:
+        check_tensors("where", ("condition", 0, "tensor", condition))
+        raise
 
 
 def argwhere(input: Tensor) -> Tensor:
@@ -2162,7 +4407,15 @@ def argwhere(input: Tensor) -> Tensor:
 
     Returns the places of the nonzero elements, one per row.
     """
-    return indexing_bodies.nonzero(input)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(argwhere, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return indexing_bodies.nonzero(input)
+    except AttributeError:
+        check_tensors("argwhere", ("self", 0, "tensor", input))
+        raise
 
 
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
@@ -2170,47 +4423,95 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
 
     Turns indices into the flattened elements of `shape` into one index per dim.
     """
-    return tuple(indexing_bodies.unravel_index(indices, shape))
+    if indices.__class__ not in PLAIN:
+        _answer = overridden(unravel_index, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return tuple(indexing_bodies.unravel_index(indices, shape))
+    except AttributeError:
+        check_tensors("unravel_index", ("indices", 0, "tensor", indices))
+        raise
 
 
-def argsort__default(input: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
+def argsort__default(
+    input: Tensor = MISSING, dim: int = -1, descending: bool = False, **_words: Unpack[InputDim]
+) -> Tensor:
     """argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor
 
     Returns the indices that sort the tensor along `dim`.
     """
+    if _words:
+        return respelled(argsort__default, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "argsort", "dim", 2)
-    return ops.sort(input, dim, descending)[1]
+    if input.__class__ not in PLAIN:
+        _answer = overridden(argsort__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return ops.sort(input, dim, descending)[1]
+    except AttributeError:
+        check_tensors("argsort", ("self", 0, "tensor", input))
+        raise
 
 
 def argsort__stable(
-    input: Tensor, *, stable: bool, dim: int = -1, descending: bool = False
+    input: Tensor = MISSING,
+    *,
+    stable: bool,
+    dim: int = -1,
+    descending: bool = False,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor
 
     Returns the indices that sort the tensor along `dim`, ties in their original order.
     """
+    if _words:
+        return respelled(argsort__stable, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "argsort", "dim", 0)
-    return ops.sort(input, stable=stable, dim=dim, descending=descending)[1]
+    if input.__class__ not in PLAIN:
+        _answer = overridden(argsort__stable, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return ops.sort(input, stable=stable, dim=dim, descending=descending)[1]
+    except AttributeError:
+        check_tensors("argsort", ("self", 0, "tensor", input))
+        raise
 
 
-def msort(input: Tensor) -> Tensor:
+def msort(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """msort(Tensor self) -> Tensor
 
     Sorts along the first dimension and returns the values.
     """
-    return ops.sort(input, 0)[0]
+    if _words:
+        return respelled(msort, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(msort, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out("msort", out, ops.sort(input, 0)[0], exact=True)
+    try:
+        return ops.sort(input, 0)[0]
+    except AttributeError:
+        check_tensors("msort", ("self", 0, "tensor", input))
+        raise
 
 
 def quantile__default(
-    input: Tensor,
-    q: Tensor,
+    input: Tensor = MISSING,
+    q: Tensor = MISSING,
     dim: int | None = None,
     keepdim: bool = False,
     *,
     interpolation: str = "linear",
     out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str
     interpolation='linear') -> Tensor
@@ -2221,90 +4522,150 @@ def quantile__default(
         `lower`,
     `higher`, `midpoint` or `nearest`. A row with nan gives nan.
     """
+    if _words:
+        return respelled(quantile__default, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "quantile", "dim", 3)
+    if input.__class__ not in PLAIN or q.__class__ not in PLAIN:
+        _answer = overridden(quantile__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
-            "quantile", out, quantiles_bodies.quantile(input, q, dim, keepdim, interpolation)
+            "quantile",
+            out,
+            quantiles_bodies.quantile(input, q, dim, keepdim, interpolation),
+            exact=True,
         )
-    return quantiles_bodies.quantile(input, q, dim, keepdim, interpolation)
+    try:
+        return quantiles_bodies.quantile(input, q, dim, keepdim, interpolation)
+    except AttributeError:
+        check_tensors("quantile", ("self", 0, "tensor", input), ("q", 1, "tensor", q))
+        raise
 
 
 def quantile__scalar(
-    input: Tensor,
-    q: float,
+    input: Tensor = MISSING,
+    q: float = MISSING,
     dim: int | None = None,
     keepdim: bool = False,
     *,
     interpolation: str = "linear",
     out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str
     interpolation='linear') -> Tensor
 
     Returns the value below which the share `q` of the elements lies.
     """
+    if _words:
+        return respelled(quantile__scalar, locals())
+    if q is MISSING:
+        raise missing_arguments("quantile", input=input, q=q)
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "quantile", "dim", 3)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(quantile__scalar, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
-            "quantile", out, quantiles_bodies.quantile(input, q, dim, keepdim, interpolation)
+            "quantile",
+            out,
+            quantiles_bodies.quantile(input, q, dim, keepdim, interpolation),
+            exact=True,
         )
-    return quantiles_bodies.quantile(input, q, dim, keepdim, interpolation)
+    try:
+        return quantiles_bodies.quantile(input, q, dim, keepdim, interpolation)
+    except AttributeError:
+        check_tensors("quantile", ("self", 0, "tensor", input))
+        raise
 
 
 def nanquantile__default(
-    input: Tensor,
-    q: Tensor,
+    input: Tensor = MISSING,
+    q: Tensor = MISSING,
     dim: int | None = None,
     keepdim: bool = False,
     *,
     interpolation: str = "linear",
     out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str
     interpolation='linear') -> Tensor
 
     Returns `quantile` of the elements that are not nan; nan where there is none.
     """
+    if _words:
+        return respelled(nanquantile__default, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "nanquantile", "dim", 3)
+    if input.__class__ not in PLAIN or q.__class__ not in PLAIN:
+        _answer = overridden(nanquantile__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
-            "nanquantile", out, quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation)
+            "nanquantile",
+            out,
+            quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation),
+            exact=True,
         )
-    return quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation)
+    try:
+        return quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation)
+    except AttributeError:
+        check_tensors("nanquantile", ("self", 0, "tensor", input), ("q", 1, "tensor", q))
+        raise
 
 
 def nanquantile__scalar(
-    input: Tensor,
-    q: float,
+    input: Tensor = MISSING,
+    q: float = MISSING,
     dim: int | None = None,
     keepdim: bool = False,
     *,
     interpolation: str = "linear",
     out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str
     interpolation='linear') -> Tensor
 
     Returns `quantile` of the elements that are not nan; nan where there is none.
     """
+    if _words:
+        return respelled(nanquantile__scalar, locals())
+    if q is MISSING:
+        raise missing_arguments("nanquantile", input=input, q=q)
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "nanquantile", "dim", 3)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(nanquantile__scalar, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
-            "nanquantile", out, quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation)
+            "nanquantile",
+            out,
+            quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation),
+            exact=True,
         )
-    return quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation)
+    try:
+        return quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation)
+    except AttributeError:
+        check_tensors("nanquantile", ("self", 0, "tensor", input))
+        raise
 
 
 def unique(
-    input: Tensor,
+    input: Tensor = MISSING,
     sorted: bool = True,
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """unique(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False,
     int? dim=None) -> Tensor
@@ -2314,13 +4675,27 @@ def unique(
     `return_inverse` and `return_counts` make the result a tuple: also where each element went, and
     how often each value occurred. Every NaN counts as different.
     """
+    if _words:
+        return respelled(unique, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "unique", "dim", 5)
-    return sorting_bodies.unique(input, sorted, return_inverse, return_counts, dim)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(unique, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return sorting_bodies.unique(input, sorted, return_inverse, return_counts, dim)
+    except AttributeError:
+        check_tensors("unique", ("self", 0, "tensor", input))
+        raise
 
 
 def unique_consecutive(
-    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+    input: Tensor = MISSING,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int?
     dim=None) -> Tensor
@@ -2329,59 +4704,175 @@ def unique_consecutive(
 
     `return_inverse` and `return_counts` make the result a tuple, as in `unique`.
     """
+    if _words:
+        return respelled(unique_consecutive, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "unique_consecutive", "dim", 4)
-    return sorting_bodies.unique_consecutive(input, return_inverse, return_counts, dim)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(unique_consecutive, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return sorting_bodies.unique_consecutive(input, return_inverse, return_counts, dim)
+    except AttributeError:
+        check_tensors("unique_consecutive", ("self", 0, "tensor", input))
+        raise
 
 
-def max__other(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def max__other(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """max.other(Tensor self, Tensor other) -> Tensor
 
     Returns the greater of two tensors, element by element: `maximum`.
     """
+    if _words:
+        return respelled(max__other, locals())
+    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+        _answer = overridden(max__other, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("max", out, ops.maximum(input, other))
-    return ops.maximum(input, other)
+    try:
+        return ops.maximum(input, other)
+    except AttributeError:
+        check_tensors("max", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
+        raise
 
 
-def min__other(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def min__other(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """min.other(Tensor self, Tensor other) -> Tensor
 
     Returns the smaller of two tensors, element by element: `minimum`.
     """
+    if _words:
+        return respelled(min__other, locals())
+    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+        _answer = overridden(min__other, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("min", out, ops.minimum(input, other))
-    return ops.minimum(input, other)
+    try:
+        return ops.minimum(input, other)
+    except AttributeError:
+        check_tensors("min", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
+        raise
 
 
 def aminmax(
-    input: Tensor, *, dim: int | None = None, keepdim: bool = False
+    input: Tensor = MISSING,
+    *,
+    dim: int | None = None,
+    keepdim: bool = False,
+    out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> return_types.aminmax:
     """aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)
 
     Returns the smallest and the largest value, along `dim` or of all elements.
     """
+    if _words:
+        return respelled(aminmax, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "aminmax", "dim", 0)
-    return return_types.aminmax(*selection_bodies.aminmax(input, dim, keepdim))
+    if input.__class__ not in PLAIN:
+        _answer = overridden(aminmax, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "aminmax",
+            out,
+            return_types.aminmax(*selection_bodies.aminmax(input, dim, keepdim)),
+            exact=True,
+        )
+    try:
+        return return_types.aminmax(*selection_bodies.aminmax(input, dim, keepdim))
+    except AttributeError:
+        check_tensors("aminmax", ("self", 0, "tensor", input))
+        raise
 
 
-def count_nonzero(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+def count_nonzero(
+    input: Tensor = MISSING, dim: int | Sequence[int] | None = None, **_words: Unpack[InputDim]
+) -> Tensor:
     """count_nonzero(Tensor self, int[1]? dim=None) -> Tensor
 
     Counts the elements that are not zero, of all dimensions or along `dim`.
     """
-    return selection_bodies.count_nonzero(input, dim)
+    if _words:
+        return respelled(count_nonzero, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(count_nonzero, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return selection_bodies.count_nonzero(input, dim)
+    except AttributeError:
+        check_tensors("count_nonzero", ("self", 0, "tensor", input))
+        raise
+
+
+def segment_reduce(
+    data: Tensor,
+    reduce: str,
+    *,
+    lengths: Tensor | None = None,
+    indices: Tensor | None = None,
+    offsets: Tensor | None = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    initial: Number | None = None,
+) -> Tensor:
+    """segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None,
+    Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor
+
+    Reduce neighbouring elements along `axis`: `sum`, `mean`, `max`, `min` or `prod` of segments.
+
+    `lengths` says how long each is, or `offsets` where they begin, and where the last one ends. An
+    empty segment gives `initial`, or what the reduction begins with; nan for a mean.
+    """
+    if axis.__class__ is not int:
+        axis = as_int(axis, "segment_reduce", "axis", 0)
+    if (
+        data.__class__ not in PLAIN
+        or lengths.__class__ not in PLAIN
+        or indices.__class__ not in PLAIN
+        or offsets.__class__ not in PLAIN
+    ):
+        _answer = overridden(segment_reduce, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return segments_bodies.segment_reduce(
+            data, reduce, lengths, indices, offsets, axis, unsafe, initial
+        )
+    except AttributeError:
+        check_tensors("segment_reduce", ("data", 0, "tensor", data))
+        raise
 
 
 def histogram__bin_ct(
-    input: Tensor,
+    input: Tensor = MISSING,
     bins: int = 100,
     *,
     range: Sequence[float] | None = None,
     weight: Tensor | None = None,
     density: bool = False,
     out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[Input],
 ) -> return_types.histogram:
     """histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool
     density=False) -> (Tensor hist, Tensor bin_edges)
@@ -2392,8 +4883,14 @@ def histogram__bin_ct(
     edge, the last one both; what lies outside is left out. `weight` is summed in place of counts;
     with `density` the result is divided by the sum and the widths.
     """
+    if _words:
+        return respelled(histogram__bin_ct, locals())
     if bins.__class__ is not int:
         bins = as_int(bins, "histogram", "bins", 2)
+    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN:
+        _answer = overridden(histogram__bin_ct, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
             "histogram",
@@ -2401,30 +4898,49 @@ def histogram__bin_ct(
             return_types.histogram(
                 *histograms_bodies.histogram(input, bins, range, weight, density)
             ),
+            exact=True,
         )
-    return return_types.histogram(*histograms_bodies.histogram(input, bins, range, weight, density))
+    try:
+        return return_types.histogram(
+            *histograms_bodies.histogram(input, bins, range, weight, density)
+        )
+    except AttributeError:
+        check_tensors("histogram", ("self", 0, "tensor", input))
+        raise
 
 
 def histogram__bins_tensor(
-    input: Tensor,
-    bins: Tensor,
+    input: Tensor = MISSING,
+    bins: Tensor = MISSING,
     *,
     weight: Tensor | None = None,
     density: bool = False,
     out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[Input],
 ) -> return_types.histogram:
     """histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False)
     -> (Tensor hist, Tensor bin_edges)
 
     Counts the elements between the edges `bins`, in ascending order.
     """
+    if _words:
+        return respelled(histogram__bins_tensor, locals())
+    if input.__class__ not in PLAIN or bins.__class__ not in PLAIN or weight.__class__ not in PLAIN:
+        _answer = overridden(histogram__bins_tensor, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
             "histogram",
             out,
             return_types.histogram(*histograms_bodies.of_edges(input, bins, weight, density)),
+            exact=True,
         )
-    return return_types.histogram(*histograms_bodies.of_edges(input, bins, weight, density))
+    try:
+        return return_types.histogram(*histograms_bodies.of_edges(input, bins, weight, density))
+    except AttributeError:
+        check_tensors("histogram", ("self", 0, "tensor", input), ("bins", 1, "tensor", bins))
+        raise
 
 
 def histogramdd__default(
@@ -2441,9 +4957,17 @@ def histogramdd__default(
 
     Shape: self (*, D), weight (*); the result has D dims, with `bins` cells each. See `histogram`.
     """
-    return return_types.histogramdd(
-        *histograms_bodies.histogramdd(input, bins, range, weight, density)
-    )
+    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN:
+        _answer = overridden(histogramdd__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return return_types.histogramdd(
+            *histograms_bodies.histogramdd(input, bins, range, weight, density)
+        )
+    except AttributeError:
+        check_tensors("histogramdd", ("self", 0, "tensor", input))
+        raise
 
 
 def histogramdd__int_bins(
@@ -2460,9 +4984,17 @@ def histogramdd__int_bins(
     """
     if bins.__class__ is not int:
         bins = as_int(bins, "histogramdd", "bins", 2)
-    return return_types.histogramdd(
-        *histograms_bodies.histogramdd(input, bins, range, weight, density)
-    )
+    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN:
+        _answer = overridden(histogramdd__int_bins, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return return_types.histogramdd(
+            *histograms_bodies.histogramdd(input, bins, range, weight, density)
+        )
+    except AttributeError:
+        check_tensors("histogramdd", ("self", 0, "tensor", input))
+        raise
 
 
 def histogramdd__TensorList_bins(
@@ -2477,17 +5009,43 @@ def histogramdd__TensorList_bins(
 
     Counts points in the cells of a grid whose edges along every coordinate are given.
     """
-    return return_types.histogramdd(
-        *histograms_bodies.histogramdd(input, bins, range, weight, density)
-    )
+    if input.__class__ not in PLAIN or holds_others(bins) or weight.__class__ not in PLAIN:
+        _answer = overridden(histogramdd__TensorList_bins, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return return_types.histogramdd(
+            *histograms_bodies.histogramdd(input, bins, range, weight, density)
+        )
+    except AttributeError:
+        check_tensors("histogramdd", ("self", 0, "tensor", input), ("bins", 1, "tensors", bins))
+        raise
 
 
-def bernoulli__p(input: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
+def bernoulli__p(
+    input: Tensor = MISSING,
+    p: float = MISSING,
+    *,
+    generator: Generator | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
 
     Draws a tensor like `self` of ones with probability `p` and zeros.
     """
-    return ops.empty_like(input).bernoulli_(p, generator=generator)
+    if _words:
+        return respelled(bernoulli__p, locals())
+    if p is MISSING:
+        raise missing_arguments("bernoulli", input=input, p=p)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(bernoulli__p, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return ops.empty_like(input).bernoulli_(p, generator=generator)
+    except AttributeError:
+        check_tensors("bernoulli", ("self", 0, "tensor", input))
+        raise
 
 
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:
@@ -2495,7 +5053,15 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
 
     In training zeroes each element with probability `p` and scales the others by `1 / (1 - p)`.
     """
-    return random_bodies.dropout(input, p, train)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(dropout, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return random_bodies.dropout(input, p, train)
+    except AttributeError:
+        check_tensors("dropout", ("input", 0, "tensor", input))
+        raise
 
 
 def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
@@ -2503,6 +5069,10 @@ def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 
     `dropout` in place.
     """
+    if input.__class__ not in PLAIN:
+        _answer = overridden(dropout_, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return random_bodies.dropout_(input, p, train)
 
 
@@ -2518,7 +5088,15 @@ def rrelu(
 
     Scales negative elements by a slope, in training drawn between `lower` and `upper`.
     """
-    return random_bodies.rrelu(input, lower, upper, training, generator)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(rrelu, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return random_bodies.rrelu(input, lower, upper, training, generator)
+    except AttributeError:
+        check_tensors("rrelu", ("self", 0, "tensor", input))
+        raise
 
 
 def rrelu_(
@@ -2533,6 +5111,10 @@ def rrelu_(
 
     `rrelu` in place.
     """
+    if input.__class__ not in PLAIN:
+        _answer = overridden(rrelu_, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return random_bodies.rrelu_(input, lower, upper, training, generator)
 
 
@@ -2541,7 +5123,15 @@ def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
 
     In training zeroes whole channels with probability `p` and scales the others by `1 / (1 - p)`.
     """
-    return random_bodies.feature_dropout(input, p, train)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(feature_dropout, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return random_bodies.feature_dropout(input, p, train)
+    except AttributeError:
+        check_tensors("feature_dropout", ("input", 0, "tensor", input))
+        raise
 
 
 def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
@@ -2549,6 +5139,10 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 
     `feature_dropout` in place.
     """
+    if input.__class__ not in PLAIN:
+        _answer = overridden(feature_dropout_, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return random_bodies.feature_dropout_(input, p, train)
 
 
@@ -2557,7 +5151,15 @@ def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
 
     In training sets elements to the limit of SELU, and scales so that mean and variance stay.
     """
-    return random_bodies.alpha_dropout(input, p, train)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(alpha_dropout, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return random_bodies.alpha_dropout(input, p, train)
+    except AttributeError:
+        check_tensors("alpha_dropout", ("input", 0, "tensor", input))
+        raise
 
 
 def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
@@ -2565,6 +5167,10 @@ def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 
     `alpha_dropout` in place.
     """
+    if input.__class__ not in PLAIN:
+        _answer = overridden(alpha_dropout_, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return random_bodies.alpha_dropout_(input, p, train)
 
 
@@ -2573,7 +5179,15 @@ def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
 
     Is `alpha_dropout` of whole channels.
     """
-    return random_bodies.feature_alpha_dropout(input, p, train)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(feature_alpha_dropout, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return random_bodies.feature_alpha_dropout(input, p, train)
+    except AttributeError:
+        check_tensors("feature_alpha_dropout", ("input", 0, "tensor", input))
+        raise
 
 
 def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
@@ -2581,21 +5195,47 @@ def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 
     `feature_alpha_dropout` in place.
     """
+    if input.__class__ not in PLAIN:
+        _answer = overridden(feature_alpha_dropout_, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return random_bodies.feature_alpha_dropout_(input, p, train)
 
 
-def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
+def outer(
+    input: Tensor = MISSING,
+    vec2: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """outer(Tensor self, Tensor vec2) -> Tensor
 
     Multiplies every element of one vector by every element of another: `(n)` and `(m)` give `(n,
         m)`.
     """
+    if _words:
+        return respelled(outer, locals())
+    if input.__class__ not in PLAIN or vec2.__class__ not in PLAIN:
+        _answer = overridden(outer, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("outer", out, linalg_bodies.outer(input, vec2))
-    return linalg_bodies.outer(input, vec2)
+    try:
+        return linalg_bodies.outer(input, vec2)
+    except AttributeError:
+        check_tensors("outer", ("self", 0, "tensor", input), ("vec2", 1, "tensor", vec2))
+        raise
 
 
-def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def matmul(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """matmul(Tensor self, Tensor other) -> Tensor
 
     Multiplies vectors, matrices or batches of matrices, as `self @ other` does.
@@ -2604,9 +5244,19 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     column, and its dimension is dropped again. Dimensions before the last two are a batch and
     broadcast.
     """
+    if _words:
+        return respelled(matmul, locals())
+    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+        _answer = overridden(matmul, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("matmul", out, linalg_bodies.matmul(input, other))
-    return linalg_bodies.matmul(input, other)
+        return store_out("matmul", out, linalg_bodies.matmul(input, other), exact=True)
+    try:
+        return linalg_bodies.matmul(input, other)
+    except AttributeError:
+        check_tensors("matmul", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
+        raise
 
 
 def __matmul__(self: Tensor, other: Tensor) -> Tensor:
@@ -2614,7 +5264,7 @@ def __matmul__(self: Tensor, other: Tensor) -> Tensor:
         try:
             kind_of(other)
         except AttributeError:
-            return NotImplemented
+            return overridden(matmul, {"input": self, "other": other})
     return matmul(self, other)
 
 
@@ -2623,8 +5273,8 @@ def __rmatmul__(self: Tensor, other: Tensor) -> Tensor:
         try:
             kind_of(other)
         except AttributeError:
-            return NotImplemented
-    return matmul(self, other)
+            return overridden(matmul, {"input": self, "other": other})
+    return matmul(other, self)
 
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -2632,46 +5282,140 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
 
     Applies a bilinear map: result `k` is `input1 @ weight[k] @ input2 + bias[k]`.
     """
-    return linalg_bodies.bilinear(input1, input2, weight, bias)
+    if (
+        input1.__class__ not in PLAIN
+        or input2.__class__ not in PLAIN
+        or weight.__class__ not in PLAIN
+        or bias.__class__ not in PLAIN
+    ):
+        _answer = overridden(bilinear, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return linalg_bodies.bilinear(input1, input2, weight, bias)
+    except AttributeError:
+        check_tensors(
+            "bilinear",
+            ("input1", 0, "tensor", input1),
+            ("input2", 1, "tensor", input2),
+            ("weight", 2, "tensor", weight),
+        )
+        raise
 
 
-def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def inner(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """inner(Tensor self, Tensor other) -> Tensor
 
     Sums the products over the last dimension of both tensors.
     """
+    if _words:
+        return respelled(inner, locals())
+    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+        _answer = overridden(inner, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("inner", out, linalg_bodies.inner(input, other))
-    return linalg_bodies.inner(input, other)
+        return store_out("inner", out, linalg_bodies.inner(input, other), exact=True)
+    try:
+        return linalg_bodies.inner(input, other)
+    except AttributeError:
+        check_tensors("inner", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
+        raise
 
 
-def tensordot__default(input: Tensor, other: Tensor, dims: int = 2) -> Tensor:
+def tensordot__default(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    dims: int = 2,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """tensordot(Tensor self, Tensor other, int dims=2) -> Tensor
 
     Contracts the last `dims` dimensions of `self` with the first of `other`.
     """
+    if _words:
+        return respelled(tensordot__default, locals())
     if dims.__class__ is not int:
         dims = as_int(dims, "tensordot", "dims", 3)
-    return linalg_bodies.tensordot_count(input, other, dims)
+    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+        _answer = overridden(tensordot__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "tensordot", out, linalg_bodies.tensordot_count(input, other, dims), exact=True
+        )
+    try:
+        return linalg_bodies.tensordot_count(input, other, dims)
+    except AttributeError:
+        check_tensors("tensordot", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
+        raise
 
 
-def tensordot__pair(input: Tensor, other: Tensor, dims: Sequence[int]) -> Tensor:
+def tensordot__pair(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    dims: Sequence[int] = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """tensordot.pair(Tensor self, Tensor other, int[][] dims) -> Tensor
 
     Contracts the dimensions named by a pair of lists, `dims[0]` of `self` with `dims[1]` of
         `other`.
     """
-    return linalg_bodies.tensordot_pair(input, other, dims)
+    if _words:
+        return respelled(tensordot__pair, locals())
+    if dims is MISSING:
+        raise missing_arguments("tensordot", input=input, other=other, dims=dims)
+    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+        _answer = overridden(tensordot__pair, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "tensordot", out, linalg_bodies.tensordot_pair(input, other, dims), exact=True
+        )
+    try:
+        return linalg_bodies.tensordot_pair(input, other, dims)
+    except AttributeError:
+        check_tensors("tensordot", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
+        raise
 
 
-def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def kron(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """kron(Tensor self, Tensor other) -> Tensor
 
     Returns the Kronecker product: `self` with every element replaced by itself times `other`.
     """
+    if _words:
+        return respelled(kron, locals())
+    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+        _answer = overridden(kron, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("kron", out, linalg_bodies.kron(input, other))
-    return linalg_bodies.kron(input, other)
+    try:
+        return linalg_bodies.kron(input, other)
+    except AttributeError:
+        check_tensors("kron", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
+        raise
 
 
 def chain_matmul(*args: Any, matrices: Any = None, out: Tensor | None = None) -> Tensor:
@@ -2681,9 +5425,17 @@ def chain_matmul(*args: Any, matrices: Any = None, out: Tensor | None = None) ->
     """
     if matrices is None:
         matrices = args if len(args) > 1 else as_list(*args)
+    if holds_others(matrices):
+        _answer = overridden(chain_matmul, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("chain_matmul", out, linalg_bodies.chain_matmul(matrices))
-    return linalg_bodies.chain_matmul(matrices)
+    try:
+        return linalg_bodies.chain_matmul(matrices)
+    except AttributeError:
+        check_tensors("chain_matmul", ("matrices", 0, "tensors", matrices))
+        raise
 
 
 def linalg_multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -2691,9 +5443,17 @@ def linalg_multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) ->
 
     Multiplies a chain of matrices in the cheapest order; the first and the last may be vectors.
     """
+    if holds_others(tensors):
+        _answer = overridden(linalg_multi_dot, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("linalg_multi_dot", out, linalg_bodies.multi_dot(tensors))
-    return linalg_bodies.multi_dot(tensors)
+        return store_out("linalg_multi_dot", out, linalg_bodies.multi_dot(tensors), exact=True)
+    try:
+        return linalg_bodies.multi_dot(tensors)
+    except AttributeError:
+        check_tensors("linalg_multi_dot", ("tensors", 0, "tensors", tensors))
+        raise
 
 
 def einsum(
@@ -2710,7 +5470,15 @@ def einsum(
     """
     if tensors is None:
         tensors = args if len(args) > 1 else as_list(*args)
-    return einstein_bodies.einsum(equation, tensors, path)
+    if holds_others(tensors):
+        _answer = overridden(einsum, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return einstein_bodies.einsum(equation, tensors, path)
+    except AttributeError:
+        check_tensors("einsum", ("tensors", 1, "tensors", tensors))
+        raise
 
 
 def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
@@ -2720,12 +5488,26 @@ def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = N
     """
     if dim.__class__ is not int:
         dim = as_int(dim, "linalg_vecdot", "dim", 0)
+    if x.__class__ not in PLAIN or y.__class__ not in PLAIN:
+        _answer = overridden(linalg_vecdot, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("linalg_vecdot", out, linalg_bodies.vecdot(x, y, dim))
-    return linalg_bodies.vecdot(x, y, dim)
+        return store_out("linalg_vecdot", out, linalg_bodies.vecdot(x, y, dim), exact=True)
+    try:
+        return linalg_bodies.vecdot(x, y, dim)
+    except AttributeError:
+        check_tensors("linalg_vecdot", ("x", 0, "tensor", x), ("y", 1, "tensor", y))
+        raise
 
 
-def linalg_cholesky(input: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Tensor:
+def linalg_cholesky(
+    input: Tensor = MISSING,
+    *,
+    upper: bool = False,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor
 
     Returns the lower triangular `L` with `L L^H` equal to a Hermitian positive-definite matrix.
@@ -2734,21 +5516,150 @@ def linalg_cholesky(input: Tensor, *, upper: bool = False, out: Tensor | None = 
         is
     not positive-definite raises `linalg.LinAlgError`.
     """
+    if _words:
+        return respelled(linalg_cholesky, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(linalg_cholesky, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
-            "linalg_cholesky", out, factorisations_bodies.linalg_cholesky(input, upper)
+            "linalg_cholesky", out, factorisations_bodies.linalg_cholesky(input, upper), exact=True
         )
-    return factorisations_bodies.linalg_cholesky(input, upper)
+    try:
+        return factorisations_bodies.linalg_cholesky(input, upper)
+    except AttributeError:
+        check_tensors("linalg_cholesky", ("self", 0, "tensor", input))
+        raise
 
 
-def cholesky(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
+def cholesky(
+    input: Tensor = MISSING,
+    upper: bool = False,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """cholesky(Tensor self, bool upper=False) -> Tensor
 
     Returns the Cholesky factor. New code uses `linalg.cholesky`.
     """
+    if _words:
+        return respelled(cholesky, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(cholesky, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("cholesky", out, factorisations_bodies.cholesky(input, upper))
-    return factorisations_bodies.cholesky(input, upper)
+    try:
+        return factorisations_bodies.cholesky(input, upper)
+    except AttributeError:
+        check_tensors("cholesky", ("self", 0, "tensor", input))
+        raise
+
+
+def linalg_ldl_factor_ex(
+    input: Tensor = MISSING,
+    *,
+    hermitian: bool = False,
+    check_errors: bool = False,
+    out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[Input],
+) -> return_types.linalg_ldl_factor_ex:
+    """linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) ->
+    (Tensor LD, Tensor pivots, Tensor info)
+
+    Return the factors of symmetric matrices, `P L D L^T P^T`, in one matrix, the rows swapped, and
+        `info`.
+
+    Only the lower triangle is read; with `hermitian` it is that of a Hermitian matrix. `D` has
+    blocks of one or two rows, the latter where pivots are negative. Not differentiable.
+    """
+    if _words:
+        return respelled(linalg_ldl_factor_ex, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(linalg_ldl_factor_ex, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "linalg_ldl_factor_ex",
+            out,
+            return_types.linalg_ldl_factor_ex(
+                *factorisations_bodies.linalg_ldl_factor_ex(input, hermitian, check_errors)
+            ),
+        )
+    try:
+        return return_types.linalg_ldl_factor_ex(
+            *factorisations_bodies.linalg_ldl_factor_ex(input, hermitian, check_errors)
+        )
+    except AttributeError:
+        check_tensors("linalg_ldl_factor_ex", ("self", 0, "tensor", input))
+        raise
+
+
+def linalg_ldl_factor(
+    input: Tensor = MISSING,
+    *,
+    hermitian: bool = False,
+    out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[Input],
+) -> return_types.linalg_ldl_factor:
+    """linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)
+
+    Return the factors of symmetric matrices, as `linalg.ldl_solve` takes them.
+    """
+    if _words:
+        return respelled(linalg_ldl_factor, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(linalg_ldl_factor, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "linalg_ldl_factor",
+            out,
+            return_types.linalg_ldl_factor(
+                *factorisations_bodies.linalg_ldl_factor(input, hermitian)
+            ),
+        )
+    try:
+        return return_types.linalg_ldl_factor(
+            *factorisations_bodies.linalg_ldl_factor(input, hermitian)
+        )
+    except AttributeError:
+        check_tensors("linalg_ldl_factor", ("self", 0, "tensor", input))
+        raise
+
+
+def linalg_ldl_solve(
+    LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False, out: Tensor | None = None
+) -> Tensor:
+    """linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor
+
+    Solve `A X = B` with the factors that `linalg.ldl_factor` gives.
+    """
+    if LD.__class__ not in PLAIN or pivots.__class__ not in PLAIN or B.__class__ not in PLAIN:
+        _answer = overridden(linalg_ldl_solve, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "linalg_ldl_solve",
+            out,
+            factorisations_bodies.linalg_ldl_solve(LD, pivots, B, hermitian),
+        )
+    try:
+        return factorisations_bodies.linalg_ldl_solve(LD, pivots, B, hermitian)
+    except AttributeError:
+        check_tensors(
+            "linalg_ldl_solve",
+            ("LD", 0, "tensor", LD),
+            ("pivots", 1, "tensor", pivots),
+            ("B", 2, "tensor", B),
+        )
+        raise
 
 
 def linalg_lu_factor(
@@ -2758,13 +5669,22 @@ def linalg_lu_factor(
 
     Returns `L` and `U` in one matrix, and the row exchanges, as `linalg.lu_solve` takes them.
     """
+    if A.__class__ not in PLAIN:
+        _answer = overridden(linalg_lu_factor, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
             "linalg_lu_factor",
             out,
             return_types.linalg_lu_factor(*factorisations_bodies.linalg_lu_factor(A, pivot)),
+            exact=True,
         )
-    return return_types.linalg_lu_factor(*factorisations_bodies.linalg_lu_factor(A, pivot))
+    try:
+        return return_types.linalg_lu_factor(*factorisations_bodies.linalg_lu_factor(A, pivot))
+    except AttributeError:
+        check_tensors("linalg_lu_factor", ("A", 0, "tensor", A))
+        raise
 
 
 def linalg_lu(
@@ -2774,11 +5694,22 @@ def linalg_lu(
 
     Returns a permutation matrix, a unit lower and an upper triangular one: `A = P L U`.
     """
+    if A.__class__ not in PLAIN:
+        _answer = overridden(linalg_lu, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
-            "linalg_lu", out, return_types.linalg_lu(*factorisations_bodies.linalg_lu(A, pivot))
+            "linalg_lu",
+            out,
+            return_types.linalg_lu(*factorisations_bodies.linalg_lu(A, pivot)),
+            exact=True,
         )
-    return return_types.linalg_lu(*factorisations_bodies.linalg_lu(A, pivot))
+    try:
+        return return_types.linalg_lu(*factorisations_bodies.linalg_lu(A, pivot))
+    except AttributeError:
+        check_tensors("linalg_lu", ("A", 0, "tensor", A))
+        raise
 
 
 def lu__default(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
@@ -2786,7 +5717,15 @@ def lu__default(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple
 
     Returns `L` and `U` in one matrix and the row exchanges. New code uses `linalg.lu_factor`.
     """
-    return tuple(factorisations_bodies.lu(A, pivot, get_infos))
+    if A.__class__ not in PLAIN:
+        _answer = overridden(lu__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return tuple(factorisations_bodies.lu(A, pivot, get_infos))
+    except AttributeError:
+        check_tensors("lu", ("A", 0, "tensor", A))
+        raise
 
 
 def lu__method(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
@@ -2794,7 +5733,15 @@ def lu__method(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tup
 
     Returns `L` and `U` in one matrix and the row exchanges. New code uses `linalg.lu_factor`.
     """
-    return tuple(factorisations_bodies.lu(self, pivot, get_infos))
+    if self.__class__ not in PLAIN:
+        _answer = overridden(lu__method, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return tuple(factorisations_bodies.lu(self, pivot, get_infos))
+    except AttributeError:
+        check_tensors("lu", ("self", 0, "tensor", self))
+        raise
 
 
 def lu_unpack(
@@ -2810,6 +5757,10 @@ def lu_unpack(
 
     Returns `P`, `L` and `U` of what `linalg.lu_factor` returns.
     """
+    if LU_data.__class__ not in PLAIN or LU_pivots.__class__ not in PLAIN:
+        _answer = overridden(lu_unpack, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
             "lu_unpack",
@@ -2817,32 +5768,71 @@ def lu_unpack(
             return_types.lu_unpack(
                 *factorisations_bodies.lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots)
             ),
+            exact=True,
         )
-    return return_types.lu_unpack(
-        *factorisations_bodies.lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots)
-    )
+    try:
+        return return_types.lu_unpack(
+            *factorisations_bodies.lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots)
+        )
+    except AttributeError:
+        check_tensors(
+            "lu_unpack", ("LU_data", 0, "tensor", LU_data), ("LU_pivots", 1, "tensor", LU_pivots)
+        )
+        raise
 
 
 def qr(
-    input: Tensor, some: bool = True, *, out: tuple[Tensor, ...] | None = None
+    input: Tensor = MISSING,
+    some: bool = True,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[Input],
 ) -> return_types.qr:
     """qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)
 
     Returns `Q` and `R`. New code uses `linalg.qr`.
     """
+    if _words:
+        return respelled(qr, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(qr, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("qr", out, return_types.qr(*factorisations_bodies.qr(input, some)))
-    return return_types.qr(*factorisations_bodies.qr(input, some))
+        return store_out(
+            "qr", out, return_types.qr(*factorisations_bodies.qr(input, some)), exact=True
+        )
+    try:
+        return return_types.qr(*factorisations_bodies.qr(input, some))
+    except AttributeError:
+        check_tensors("qr", ("self", 0, "tensor", input))
+        raise
 
 
-def orgqr(input: Tensor, input2: Tensor, *, out: Tensor | None = None) -> Tensor:
+def orgqr(
+    input: Tensor = MISSING,
+    input2: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """orgqr(Tensor self, Tensor input2) -> Tensor
 
     Returns the first columns of a product of reflections. The same as `linalg.householder_product`.
     """
+    if _words:
+        return respelled(orgqr, locals())
+    if input.__class__ not in PLAIN or input2.__class__ not in PLAIN:
+        _answer = overridden(orgqr, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("orgqr", out, ops.linalg_householder_product(input, input2))
-    return ops.linalg_householder_product(input, input2)
+    try:
+        return ops.linalg_householder_product(input, input2)
+    except AttributeError:
+        check_tensors("orgqr", ("self", 0, "tensor", input), ("input2", 1, "tensor", input2))
+        raise
 
 
 def linalg_inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -2852,19 +5842,39 @@ def linalg_inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
 
     A singular matrix raises `linalg.LinAlgError`. To solve a system, `linalg.solve` is better.
     """
+    if A.__class__ not in PLAIN:
+        _answer = overridden(linalg_inv, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("linalg_inv", out, factorisations_bodies.linalg_inv(A))
-    return factorisations_bodies.linalg_inv(A)
+        return store_out("linalg_inv", out, factorisations_bodies.linalg_inv(A), exact=True)
+    try:
+        return factorisations_bodies.linalg_inv(A)
+    except AttributeError:
+        check_tensors("linalg_inv", ("A", 0, "tensor", A))
+        raise
 
 
-def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def inverse(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """inverse(Tensor self) -> Tensor
 
     Returns the inverse. New code uses `linalg.inv`.
     """
+    if _words:
+        return respelled(inverse, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(inverse, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("inverse", out, factorisations_bodies.linalg_inv(input))
-    return factorisations_bodies.linalg_inv(input)
+    try:
+        return factorisations_bodies.linalg_inv(input)
+    except AttributeError:
+        check_tensors("inverse", ("self", 0, "tensor", input))
+        raise
 
 
 def linalg_solve_ex(
@@ -2880,6 +5890,10 @@ def linalg_solve_ex(
 
     Returns solutions of linear systems, and which matrices are singular.
     """
+    if A.__class__ not in PLAIN or B.__class__ not in PLAIN:
+        _answer = overridden(linalg_solve_ex, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
             "linalg_solve_ex",
@@ -2887,10 +5901,15 @@ def linalg_solve_ex(
             return_types.linalg_solve_ex(
                 *factorisations_bodies.linalg_solve_ex(A, B, left, check_errors)
             ),
+            exact=True,
         )
-    return return_types.linalg_solve_ex(
-        *factorisations_bodies.linalg_solve_ex(A, B, left, check_errors)
-    )
+    try:
+        return return_types.linalg_solve_ex(
+            *factorisations_bodies.linalg_solve_ex(A, B, left, check_errors)
+        )
+    except AttributeError:
+        check_tensors("linalg_solve_ex", ("A", 0, "tensor", A), ("B", 1, "tensor", B))
+        raise
 
 
 def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None) -> Tensor:
@@ -2901,19 +5920,30 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None 
     `B` holds right-hand sides as columns, or one vector per matrix. Batches broadcast. A singular
     matrix raises `linalg.LinAlgError`.
     """
+    if A.__class__ not in PLAIN or B.__class__ not in PLAIN:
+        _answer = overridden(linalg_solve, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("linalg_solve", out, factorisations_bodies.linalg_solve(A, B, left))
-    return factorisations_bodies.linalg_solve(A, B, left)
+        return store_out(
+            "linalg_solve", out, factorisations_bodies.linalg_solve(A, B, left), exact=True
+        )
+    try:
+        return factorisations_bodies.linalg_solve(A, B, left)
+    except AttributeError:
+        check_tensors("linalg_solve", ("A", 0, "tensor", A), ("B", 1, "tensor", B))
+        raise
 
 
 def triangular_solve(
-    input: Tensor,
-    A: Tensor,
+    input: Tensor = MISSING,
+    A: Tensor = MISSING,
     upper: bool = True,
     transpose: bool = False,
     unitriangular: bool = False,
     *,
     out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[Input],
 ) -> return_types.triangular_solve:
     """triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool
     unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)
@@ -2921,6 +5951,12 @@ def triangular_solve(
     Returns the solution of a triangular system, and the matrix. New code uses
         `linalg.solve_triangular`.
     """
+    if _words:
+        return respelled(triangular_solve, locals())
+    if input.__class__ not in PLAIN or A.__class__ not in PLAIN:
+        _answer = overridden(triangular_solve, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
             "triangular_solve",
@@ -2928,22 +5964,53 @@ def triangular_solve(
             return_types.triangular_solve(
                 *factorisations_bodies.triangular_solve(input, A, upper, transpose, unitriangular)
             ),
+            exact=True,
         )
-    return return_types.triangular_solve(
-        *factorisations_bodies.triangular_solve(input, A, upper, transpose, unitriangular)
-    )
+    try:
+        return return_types.triangular_solve(
+            *factorisations_bodies.triangular_solve(input, A, upper, transpose, unitriangular)
+        )
+    except AttributeError:
+        check_tensors("triangular_solve", ("self", 0, "tensor", input), ("A", 1, "tensor", A))
+        raise
 
 
 def lu_solve(
-    input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    LU_data: Tensor = MISSING,
+    LU_pivots: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor
 
     Returns the solution of `A X = self`, given the factors of `A`. New code uses `linalg.lu_solve`.
     """
+    if _words:
+        return respelled(lu_solve, locals())
+    if (
+        input.__class__ not in PLAIN
+        or LU_data.__class__ not in PLAIN
+        or LU_pivots.__class__ not in PLAIN
+    ):
+        _answer = overridden(lu_solve, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("lu_solve", out, factorisations_bodies.lu_solve(input, LU_data, LU_pivots))
-    return factorisations_bodies.lu_solve(input, LU_data, LU_pivots)
+        return store_out(
+            "lu_solve", out, factorisations_bodies.lu_solve(input, LU_data, LU_pivots), exact=True
+        )
+    try:
+        return factorisations_bodies.lu_solve(input, LU_data, LU_pivots)
+    except AttributeError:
+        check_tensors(
+            "lu_solve",
+            ("self", 0, "tensor", input),
+            ("LU_data", 1, "tensor", LU_data),
+            ("LU_pivots", 2, "tensor", LU_pivots),
+        )
+        raise
 
 
 def linalg_det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -2951,9 +6018,17 @@ def linalg_det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
 
     Returns the determinant of a square matrix, or of each of a batch.
     """
+    if A.__class__ not in PLAIN:
+        _answer = overridden(linalg_det, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("linalg_det", out, factorisations_bodies.linalg_det(A))
-    return factorisations_bodies.linalg_det(A)
+        return store_out("linalg_det", out, factorisations_bodies.linalg_det(A), exact=True)
+    try:
+        return factorisations_bodies.linalg_det(A)
+    except AttributeError:
+        check_tensors("linalg_det", ("A", 0, "tensor", A))
+        raise
 
 
 def det(input: Tensor) -> Tensor:
@@ -2961,7 +6036,15 @@ def det(input: Tensor) -> Tensor:
 
     Returns the determinant. The same as `linalg.det`.
     """
-    return factorisations_bodies.linalg_det(input)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(det, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return factorisations_bodies.linalg_det(input)
+    except AttributeError:
+        check_tensors("det", ("self", 0, "tensor", input))
+        raise
 
 
 def linalg_slogdet(
@@ -2971,25 +6054,46 @@ def linalg_slogdet(
 
     Returns the sign of the determinant and the logarithm of its magnitude, which cannot overflow.
     """
+    if A.__class__ not in PLAIN:
+        _answer = overridden(linalg_slogdet, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
             "linalg_slogdet",
             out,
             return_types.linalg_slogdet(*factorisations_bodies.linalg_slogdet(A)),
+            exact=True,
         )
-    return return_types.linalg_slogdet(*factorisations_bodies.linalg_slogdet(A))
+    try:
+        return return_types.linalg_slogdet(*factorisations_bodies.linalg_slogdet(A))
+    except AttributeError:
+        check_tensors("linalg_slogdet", ("A", 0, "tensor", A))
+        raise
 
 
-def slogdet(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> return_types.slogdet:
+def slogdet(
+    input: Tensor = MISSING, *, out: tuple[Tensor, ...] | None = None, **_words: Unpack[Input]
+) -> return_types.slogdet:
     """slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)
 
     Returns sign and logarithm of the determinant. The same as `linalg.slogdet`.
     """
+    if _words:
+        return respelled(slogdet, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(slogdet, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
             "slogdet", out, return_types.slogdet(*factorisations_bodies.linalg_slogdet(input))
         )
-    return return_types.slogdet(*factorisations_bodies.linalg_slogdet(input))
+    try:
+        return return_types.slogdet(*factorisations_bodies.linalg_slogdet(input))
+    except AttributeError:
+        check_tensors("slogdet", ("self", 0, "tensor", input))
+        raise
 
 
 def logdet(input: Tensor) -> Tensor:
@@ -2997,7 +6101,15 @@ def logdet(input: Tensor) -> Tensor:
 
     Returns the logarithm of the determinant; -inf if it is 0, nan if it is negative.
     """
-    return factorisations_bodies.logdet(input)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(logdet, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return factorisations_bodies.logdet(input)
+    except AttributeError:
+        check_tensors("logdet", ("self", 0, "tensor", input))
+        raise
 
 
 def linalg_svd(
@@ -3016,13 +6128,22 @@ def linalg_svd(
         where
     the function does not depend on the vectors' signs, and no two singular values are equal.
     """
+    if A.__class__ not in PLAIN:
+        _answer = overridden(linalg_svd, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
             "linalg_svd",
             out,
             return_types.linalg_svd(*spectra_bodies.linalg_svd(A, full_matrices, driver)),
+            exact=True,
         )
-    return return_types.linalg_svd(*spectra_bodies.linalg_svd(A, full_matrices, driver))
+    try:
+        return return_types.linalg_svd(*spectra_bodies.linalg_svd(A, full_matrices, driver))
+    except AttributeError:
+        check_tensors("linalg_svd", ("A", 0, "tensor", A))
+        raise
 
 
 def linalg_svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) -> Tensor:
@@ -3030,29 +6151,56 @@ def linalg_svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None =
 
     Returns the singular values, largest first.
     """
+    if A.__class__ not in PLAIN:
+        _answer = overridden(linalg_svdvals, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("linalg_svdvals", out, spectra_bodies.linalg_svdvals(A, driver))
-    return spectra_bodies.linalg_svdvals(A, driver)
+        return store_out(
+            "linalg_svdvals", out, spectra_bodies.linalg_svdvals(A, driver), exact=True
+        )
+    try:
+        return spectra_bodies.linalg_svdvals(A, driver)
+    except AttributeError:
+        check_tensors("linalg_svdvals", ("A", 0, "tensor", A))
+        raise
 
 
 def svd(
-    input: Tensor,
+    input: Tensor = MISSING,
     some: bool = True,
     compute_uv: bool = True,
     *,
     out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[Input],
 ) -> return_types.svd:
     """svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)
 
     Returns `U`, `S` and `V`, where `linalg.svd` returns `Vh`. New code uses that.
     """
+    if _words:
+        return respelled(svd, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(svd, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("svd", out, return_types.svd(*spectra_bodies.svd(input, some, compute_uv)))
-    return return_types.svd(*spectra_bodies.svd(input, some, compute_uv))
+        return store_out(
+            "svd", out, return_types.svd(*spectra_bodies.svd(input, some, compute_uv)), exact=True
+        )
+    try:
+        return return_types.svd(*spectra_bodies.svd(input, some, compute_uv))
+    except AttributeError:
+        check_tensors("svd", ("self", 0, "tensor", input))
+        raise
 
 
 def linalg_eigh(
-    input: Tensor, UPLO: str = "L", *, out: tuple[Tensor, ...] | None = None
+    input: Tensor = MISSING,
+    UPLO: str = "L",
+    *,
+    out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[Input],
 ) -> return_types.linalg_eigh:
     """linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)
 
@@ -3060,31 +6208,70 @@ def linalg_eigh(
 
     One triangle of the input is read: the lower one, or with `UPLO='U'` the upper one.
     """
+    if _words:
+        return respelled(linalg_eigh, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(linalg_eigh, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
-            "linalg_eigh", out, return_types.linalg_eigh(*spectra_bodies.linalg_eigh(input, UPLO))
+            "linalg_eigh",
+            out,
+            return_types.linalg_eigh(*spectra_bodies.linalg_eigh(input, UPLO)),
+            exact=True,
         )
-    return return_types.linalg_eigh(*spectra_bodies.linalg_eigh(input, UPLO))
+    try:
+        return return_types.linalg_eigh(*spectra_bodies.linalg_eigh(input, UPLO))
+    except AttributeError:
+        check_tensors("linalg_eigh", ("self", 0, "tensor", input))
+        raise
 
 
-def linalg_eigvalsh(input: Tensor, UPLO: str = "L", *, out: Tensor | None = None) -> Tensor:
+def linalg_eigvalsh(
+    input: Tensor = MISSING, UPLO: str = "L", *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """linalg_eigvalsh(Tensor self, str UPLO='L') -> Tensor
 
     Returns the eigenvalues of symmetric or Hermitian matrices, ascending.
     """
+    if _words:
+        return respelled(linalg_eigvalsh, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(linalg_eigvalsh, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("linalg_eigvalsh", out, spectra_bodies.linalg_eigvalsh(input, UPLO))
-    return spectra_bodies.linalg_eigvalsh(input, UPLO)
+        return store_out(
+            "linalg_eigvalsh", out, spectra_bodies.linalg_eigvalsh(input, UPLO), exact=True
+        )
+    try:
+        return spectra_bodies.linalg_eigvalsh(input, UPLO)
+    except AttributeError:
+        check_tensors("linalg_eigvalsh", ("self", 0, "tensor", input))
+        raise
 
 
-def linalg_eigvals(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def linalg_eigvals(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """linalg_eigvals(Tensor self) -> Tensor
 
     Returns the eigenvalues of square matrices, always complex, in any order.
     """
+    if _words:
+        return respelled(linalg_eigvals, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(linalg_eigvals, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("linalg_eigvals", out, spectra_bodies.linalg_eigvals(input))
-    return spectra_bodies.linalg_eigvals(input)
+    try:
+        return spectra_bodies.linalg_eigvals(input)
+    except AttributeError:
+        check_tensors("linalg_eigvals", ("self", 0, "tensor", input))
+        raise
 
 
 def matrix_exp(input: Tensor) -> Tensor:
@@ -3092,16 +6279,25 @@ def matrix_exp(input: Tensor) -> Tensor:
 
     Returns the matrix exponential. The same as `linalg.matrix_exp`.
     """
-    return ops.linalg_matrix_exp(input)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(matrix_exp, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return ops.linalg_matrix_exp(input)
+    except AttributeError:
+        check_tensors("matrix_exp", ("self", 0, "tensor", input))
+        raise
 
 
 def linalg_lstsq(
-    input: Tensor,
-    b: Tensor,
+    input: Tensor = MISSING,
+    b: Tensor = MISSING,
     rcond: float | None = None,
     *,
     driver: str | None = None,
     out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[Input],
 ) -> return_types.linalg_lstsq:
     """linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor
     solution, Tensor residuals, Tensor rank, Tensor singular_values)
@@ -3113,22 +6309,33 @@ def linalg_lstsq(
         last
     two drivers. Singular values below `rcond` times the largest count as 0.
     """
+    if _words:
+        return respelled(linalg_lstsq, locals())
+    if input.__class__ not in PLAIN or b.__class__ not in PLAIN:
+        _answer = overridden(linalg_lstsq, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
             "linalg_lstsq",
             out,
             return_types.linalg_lstsq(*matrix_functions_bodies.lstsq(input, b, rcond, driver)),
         )
-    return return_types.linalg_lstsq(*matrix_functions_bodies.lstsq(input, b, rcond, driver))
+    try:
+        return return_types.linalg_lstsq(*matrix_functions_bodies.lstsq(input, b, rcond, driver))
+    except AttributeError:
+        check_tensors("linalg_lstsq", ("self", 0, "tensor", input), ("b", 1, "tensor", b))
+        raise
 
 
 def linalg_pinv__atol_rtol_tensor(
-    input: Tensor,
+    input: Tensor = MISSING,
     *,
     atol: Tensor | None = None,
     rtol: Tensor | None = None,
     hermitian: bool = False,
     out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool
     hermitian=False) -> Tensor
@@ -3139,59 +6346,112 @@ def linalg_pinv__atol_rtol_tensor(
         larger
     size times eps unless a tolerance is given. `hermitian=True` promises a Hermitian input.
     """
+    if _words:
+        return respelled(linalg_pinv__atol_rtol_tensor, locals())
+    if input.__class__ not in PLAIN or atol.__class__ not in PLAIN or rtol.__class__ not in PLAIN:
+        _answer = overridden(linalg_pinv__atol_rtol_tensor, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
             "linalg_pinv", out, matrix_functions_bodies.pinv(input, atol, rtol, hermitian)
         )
-    return matrix_functions_bodies.pinv(input, atol, rtol, hermitian)
+    try:
+        return matrix_functions_bodies.pinv(input, atol, rtol, hermitian)
+    except AttributeError:
+        check_tensors("linalg_pinv", ("self", 0, "tensor", input))
+        raise
 
 
 def linalg_pinv__atol_rtol_float(
-    input: Tensor,
+    input: Tensor = MISSING,
     *,
     atol: float | None = None,
     rtol: float | None = None,
     hermitian: bool = False,
     out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool
     hermitian=False) -> Tensor
 
     Returns the pseudo-inverse, by tolerances that are numbers.
     """
+    if _words:
+        return respelled(linalg_pinv__atol_rtol_float, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(linalg_pinv__atol_rtol_float, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
             "linalg_pinv", out, matrix_functions_bodies.pinv(input, atol, rtol, hermitian)
         )
-    return matrix_functions_bodies.pinv(input, atol, rtol, hermitian)
+    try:
+        return matrix_functions_bodies.pinv(input, atol, rtol, hermitian)
+    except AttributeError:
+        check_tensors("linalg_pinv", ("self", 0, "tensor", input))
+        raise
 
 
 def linalg_pinv__default(
-    input: Tensor, rcond: float, hermitian: bool = False, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    rcond: float = MISSING,
+    hermitian: bool = False,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor
 
     Returns the pseudo-inverse, by a tolerance relative to the largest singular value.
     """
+    if _words:
+        return respelled(linalg_pinv__default, locals())
+    if rcond is MISSING:
+        raise missing_arguments("linalg_pinv", input=input, rcond=rcond)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(linalg_pinv__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
             "linalg_pinv", out, matrix_functions_bodies.pinv_rcond(input, rcond, hermitian)
         )
-    return matrix_functions_bodies.pinv_rcond(input, rcond, hermitian)
+    try:
+        return matrix_functions_bodies.pinv_rcond(input, rcond, hermitian)
+    except AttributeError:
+        check_tensors("linalg_pinv", ("self", 0, "tensor", input))
+        raise
 
 
 def linalg_pinv__rcond_tensor(
-    input: Tensor, rcond: Tensor, hermitian: bool = False, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    rcond: Tensor = MISSING,
+    hermitian: bool = False,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor
 
     Returns the pseudo-inverse, by one relative tolerance per matrix.
     """
+    if _words:
+        return respelled(linalg_pinv__rcond_tensor, locals())
+    if input.__class__ not in PLAIN or rcond.__class__ not in PLAIN:
+        _answer = overridden(linalg_pinv__rcond_tensor, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
             "linalg_pinv", out, matrix_functions_bodies.pinv_rcond(input, rcond, hermitian)
         )
-    return matrix_functions_bodies.pinv_rcond(input, rcond, hermitian)
+    try:
+        return matrix_functions_bodies.pinv_rcond(input, rcond, hermitian)
+    except AttributeError:
+        check_tensors("linalg_pinv", ("self", 0, "tensor", input), ("rcond", 1, "tensor", rcond))
+        raise
 
 
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
@@ -3199,111 +6459,207 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
 
     Returns the pseudo-inverse. New code uses `linalg.pinv`.
     """
-    return matrix_functions_bodies.pinverse(input, rcond)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(pinverse, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return matrix_functions_bodies.pinverse(input, rcond)
+    except AttributeError:
+        check_tensors("pinverse", ("self", 0, "tensor", input))
+        raise
 
 
 def linalg_matrix_rank__atol_rtol_tensor(
-    input: Tensor,
+    input: Tensor = MISSING,
     *,
     atol: Tensor | None = None,
     rtol: Tensor | None = None,
     hermitian: bool = False,
     out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None,
     bool hermitian=False) -> Tensor
 
     Returns the number of singular values above `atol` and above `rtol` times the largest.
     """
+    if _words:
+        return respelled(linalg_matrix_rank__atol_rtol_tensor, locals())
+    if input.__class__ not in PLAIN or atol.__class__ not in PLAIN or rtol.__class__ not in PLAIN:
+        _answer = overridden(linalg_matrix_rank__atol_rtol_tensor, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
             "linalg_matrix_rank",
             out,
             matrix_functions_bodies.matrix_rank_of(input, atol, rtol, hermitian),
         )
-    return matrix_functions_bodies.matrix_rank_of(input, atol, rtol, hermitian)
+    try:
+        return matrix_functions_bodies.matrix_rank_of(input, atol, rtol, hermitian)
+    except AttributeError:
+        check_tensors("linalg_matrix_rank", ("input", 0, "tensor", input))
+        raise
 
 
 def linalg_matrix_rank__atol_rtol_float(
-    input: Tensor,
+    input: Tensor = MISSING,
     *,
     atol: float | None = None,
     rtol: float | None = None,
     hermitian: bool = False,
     out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool
     hermitian=False) -> Tensor
 
     Returns the rank, by tolerances that are numbers.
     """
+    if _words:
+        return respelled(linalg_matrix_rank__atol_rtol_float, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(linalg_matrix_rank__atol_rtol_float, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
             "linalg_matrix_rank",
             out,
             matrix_functions_bodies.matrix_rank(input, atol, rtol, hermitian),
         )
-    return matrix_functions_bodies.matrix_rank(input, atol, rtol, hermitian)
+    try:
+        return matrix_functions_bodies.matrix_rank(input, atol, rtol, hermitian)
+    except AttributeError:
+        check_tensors("linalg_matrix_rank", ("self", 0, "tensor", input))
+        raise
 
 
 def linalg_matrix_rank__default(
-    input: Tensor, tol: float, hermitian: bool = False, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    tol: float = MISSING,
+    hermitian: bool = False,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor
 
     Returns the number of singular values above `tol`.
     """
+    if _words:
+        return respelled(linalg_matrix_rank__default, locals())
+    if tol is MISSING:
+        raise missing_arguments("linalg_matrix_rank", input=input, tol=tol)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(linalg_matrix_rank__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
             "linalg_matrix_rank",
             out,
             matrix_functions_bodies.matrix_rank_tol(input, tol, hermitian),
         )
-    return matrix_functions_bodies.matrix_rank_tol(input, tol, hermitian)
+    try:
+        return matrix_functions_bodies.matrix_rank_tol(input, tol, hermitian)
+    except AttributeError:
+        check_tensors("linalg_matrix_rank", ("self", 0, "tensor", input))
+        raise
 
 
 def linalg_matrix_rank__tol_tensor(
-    input: Tensor, tol: Tensor, hermitian: bool = False, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    tol: Tensor = MISSING,
+    hermitian: bool = False,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor
 
     Returns the rank, by one tolerance per matrix.
     """
+    if _words:
+        return respelled(linalg_matrix_rank__tol_tensor, locals())
+    if input.__class__ not in PLAIN or tol.__class__ not in PLAIN:
+        _answer = overridden(linalg_matrix_rank__tol_tensor, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
             "linalg_matrix_rank",
             out,
             ops.linalg_matrix_rank(input, atol=tol, rtol=tol * 0, hermitian=hermitian),
         )
-    return ops.linalg_matrix_rank(input, atol=tol, rtol=tol * 0, hermitian=hermitian)
+    try:
+        return ops.linalg_matrix_rank(input, atol=tol, rtol=tol * 0, hermitian=hermitian)
+    except AttributeError:
+        check_tensors(
+            "linalg_matrix_rank", ("input", 0, "tensor", input), ("tol", 1, "tensor", tol)
+        )
+        raise
 
 
-def linalg_matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
+def linalg_matrix_power(
+    input: Tensor = MISSING, n: int = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """linalg_matrix_power(Tensor self, int n) -> Tensor
 
     Returns the `n`-th power of square matrices; for a negative `n` that of the inverse.
     """
+    if _words:
+        return respelled(linalg_matrix_power, locals())
     if n.__class__ is not int:
+        if n is MISSING:
+            raise missing_arguments("linalg_matrix_power", input=input, n=n)
         n = as_int(n, "linalg_matrix_power", "n", 2)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(linalg_matrix_power, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("linalg_matrix_power", out, matrix_functions_bodies.matrix_power(input, n))
-    return matrix_functions_bodies.matrix_power(input, n)
+    try:
+        return matrix_functions_bodies.matrix_power(input, n)
+    except AttributeError:
+        check_tensors("linalg_matrix_power", ("self", 0, "tensor", input))
+        raise
 
 
-def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
+def matrix_power(
+    input: Tensor = MISSING, n: int = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """matrix_power(Tensor self, int n) -> Tensor
 
     Returns the `n`-th power. The same as `linalg.matrix_power`.
     """
+    if _words:
+        return respelled(matrix_power, locals())
     if n.__class__ is not int:
+        if n is MISSING:
+            raise missing_arguments("matrix_power", input=input, n=n)
         n = as_int(n, "matrix_power", "n", 2)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(matrix_power, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("matrix_power", out, matrix_functions_bodies.matrix_power(input, n))
-    return matrix_functions_bodies.matrix_power(input, n)
+    try:
+        return matrix_functions_bodies.matrix_power(input, n)
+    except AttributeError:
+        check_tensors("matrix_power", ("self", 0, "tensor", input))
+        raise
 
 
 def linalg_cond__default(
-    input: Tensor, p: Number | None = None, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    p: Number | None = None,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """linalg_cond(Tensor self, Scalar? p=None) -> Tensor
 
@@ -3311,49 +6667,103 @@ def linalg_cond__default(
 
     A singular matrix has inf.
     """
+    if _words:
+        return respelled(linalg_cond__default, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(linalg_cond__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("linalg_cond", out, matrix_functions_bodies.cond(input, p))
-    return matrix_functions_bodies.cond(input, p)
+    try:
+        return matrix_functions_bodies.cond(input, p)
+    except AttributeError:
+        check_tensors("linalg_cond", ("self", 0, "tensor", input))
+        raise
 
 
-def linalg_cond__p_str(input: Tensor, p: str, *, out: Tensor | None = None) -> Tensor:
+def linalg_cond__p_str(
+    input: Tensor = MISSING, p: str = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """linalg_cond.p_str(Tensor self, str p) -> Tensor
 
     Returns condition numbers in the Frobenius (`'fro'`) or the nuclear (`'nuc'`) norm.
     """
+    if _words:
+        return respelled(linalg_cond__p_str, locals())
+    if p is MISSING:
+        raise missing_arguments("linalg_cond", input=input, p=p)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(linalg_cond__p_str, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("linalg_cond", out, matrix_functions_bodies.cond(input, p))
-    return matrix_functions_bodies.cond(input, p)
+    try:
+        return matrix_functions_bodies.cond(input, p)
+    except AttributeError:
+        check_tensors("linalg_cond", ("self", 0, "tensor", input))
+        raise
 
 
 def linalg_cross(
-    input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = None
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    dim: int = -1,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOtherDim],
 ) -> Tensor:
     """linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor
 
     Returns the vectors orthogonal to two in three dimensions, along `dim`. Batches broadcast.
     """
+    if _words:
+        return respelled(linalg_cross, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "linalg_cross", "dim", 0)
+    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+        _answer = overridden(linalg_cross, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
-            "linalg_cross", out, matrix_functions_bodies.linalg_cross(input, other, dim)
+            "linalg_cross", out, matrix_functions_bodies.linalg_cross(input, other, dim), exact=True
         )
-    return matrix_functions_bodies.linalg_cross(input, other, dim)
+    try:
+        return matrix_functions_bodies.linalg_cross(input, other, dim)
+    except AttributeError:
+        check_tensors("linalg_cross", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
+        raise
 
 
 def cross(
-    input: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    dim: int | None = None,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOtherDim],
 ) -> Tensor:
     """cross(Tensor self, Tensor other, int? dim=None) -> Tensor
 
     Returns the vectors orthogonal to two, along `dim` or the first dimension of size 3.
     """
+    if _words:
+        return respelled(cross, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "cross", "dim", 3)
+    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+        _answer = overridden(cross, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("cross", out, matrix_functions_bodies.cross(input, other, dim))
-    return matrix_functions_bodies.cross(input, other, dim)
+        return store_out("cross", out, matrix_functions_bodies.cross(input, other, dim), exact=True)
+    try:
+        return matrix_functions_bodies.cross(input, other, dim)
+    except AttributeError:
+        check_tensors("cross", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
+        raise
 
 
 def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
@@ -3367,7 +6777,60 @@ def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -
         dim1 = as_int(dim1, "linalg_diagonal", "dim1", 0)
     if dim2.__class__ is not int:
         dim2 = as_int(dim2, "linalg_diagonal", "dim2", 0)
+    if A.__class__ not in PLAIN:
+        _answer = overridden(linalg_diagonal, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return A.diagonal(offset, dim1, dim2)
+
+
+def svd_lowrank(
+    A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """svd_lowrank(Tensor A, int? q=6, int? niter=2, Tensor? M=None) -> (Tensor, Tensor, Tensor)
+
+    Return `U`, `S` and `V` of a matrix of rank `q` near `A`, or near `A - M`.
+
+    `q` random vectors are projected; `niter` rounds sharpen the result where singular values fall
+    slowly. It is worth its errors for large matrices of low rank.
+    """
+    if q is not None and q.__class__ is not int:
+        q = as_int(q, "svd_lowrank", "q", 2)
+    if niter is not None and niter.__class__ is not int:
+        niter = as_int(niter, "svd_lowrank", "niter", 3)
+    if A.__class__ not in PLAIN or M.__class__ not in PLAIN:
+        _answer = overridden(svd_lowrank, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return lowrank_bodies.svd_lowrank(A, q, niter, M)
+    except AttributeError:
+        check_tensors("svd_lowrank", ("A", 0, "tensor", A))
+        raise
+
+
+def pca_lowrank(
+    A: Tensor, q: int | None = None, center: bool = True, niter: int = 2
+) -> tuple[Tensor, Tensor, Tensor]:
+    """pca_lowrank(Tensor A, int? q=None, bool center=True, int niter=2) -> (Tensor, Tensor, Tensor)
+
+    Return the principal components of the rows of `A`, found as `svd_lowrank` finds factors.
+
+    The columns of `V` are the directions, `S**2 / (rows - 1)` the variances.
+    """
+    if q is not None and q.__class__ is not int:
+        q = as_int(q, "pca_lowrank", "q", 2)
+    if niter.__class__ is not int:
+        niter = as_int(niter, "pca_lowrank", "niter", 4)
+    if A.__class__ not in PLAIN:
+        _answer = overridden(pca_lowrank, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return lowrank_bodies.pca_lowrank(A, q, center, niter)
+    except AttributeError:
+        check_tensors("pca_lowrank", ("A", 0, "tensor", A))
+        raise
 
 
 def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
@@ -3377,7 +6840,15 @@ def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """
     if N is not None and N.__class__ is not int:
         N = as_int(N, "linalg_vander", "N", 0)
-    return matrix_functions_bodies.linalg_vander(x, N)
+    if x.__class__ not in PLAIN:
+        _answer = overridden(linalg_vander, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return matrix_functions_bodies.linalg_vander(x, N)
+    except AttributeError:
+        check_tensors("linalg_vander", ("x", 0, "tensor", x))
+        raise
 
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
@@ -3387,33 +6858,70 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """
     if N is not None and N.__class__ is not int:
         N = as_int(N, "vander", "N", 2)
-    return matrix_functions_bodies.vander(x, N, increasing)
+    if x.__class__ not in PLAIN:
+        _answer = overridden(vander, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return matrix_functions_bodies.vander(x, N, increasing)
+    except AttributeError:
+        check_tensors("vander", ("x", 0, "tensor", x))
+        raise
 
 
-def linalg_tensorinv(input: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
+def linalg_tensorinv(
+    input: Tensor = MISSING, ind: int = 2, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """linalg_tensorinv(Tensor self, int ind=2) -> Tensor
 
     Returns the inverse of a tensor seen as a map from its last dimensions to its first `ind`.
     """
+    if _words:
+        return respelled(linalg_tensorinv, locals())
     if ind.__class__ is not int:
         ind = as_int(ind, "linalg_tensorinv", "ind", 2)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(linalg_tensorinv, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("linalg_tensorinv", out, matrix_functions_bodies.tensorinv(input, ind))
-    return matrix_functions_bodies.tensorinv(input, ind)
+    try:
+        return matrix_functions_bodies.tensorinv(input, ind)
+    except AttributeError:
+        check_tensors("linalg_tensorinv", ("self", 0, "tensor", input))
+        raise
 
 
 def linalg_tensorsolve(
-    input: Tensor, other: Tensor, dims: Sequence[int] | None = None, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    dims: Sequence[int] | None = None,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
 ) -> Tensor:
     """linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor
 
     Returns the `X` with `tensordot(self, X, X.ndim)` equal to `other`; `dims` go to the back first.
     """
+    if _words:
+        return respelled(linalg_tensorsolve, locals())
+    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+        _answer = overridden(linalg_tensorsolve, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out(
             "linalg_tensorsolve", out, matrix_functions_bodies.tensorsolve(input, other, dims)
         )
-    return matrix_functions_bodies.tensorsolve(input, other, dims)
+    try:
+        return matrix_functions_bodies.tensorsolve(input, other, dims)
+    except AttributeError:
+        check_tensors(
+            "linalg_tensorsolve", ("self", 0, "tensor", input), ("other", 1, "tensor", other)
+        )
+        raise
 
 
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -3421,9 +6929,17 @@ def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
 
     Puts tensors side by side: along dimension 1, vectors along their only one.
     """
+    if holds_others(tensors):
+        _answer = overridden(hstack, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("hstack", out, stacking_bodies.hstack(tensors))
-    return stacking_bodies.hstack(tensors)
+    try:
+        return stacking_bodies.hstack(tensors)
+    except AttributeError:
+        check_tensors("hstack", ("tensors", 0, "tensors", tensors))
+        raise
 
 
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -3431,9 +6947,17 @@ def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
 
     Puts tensors on top of each other: along dimension 0, vectors as rows.
     """
+    if holds_others(tensors):
+        _answer = overridden(vstack, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("vstack", out, stacking_bodies.vstack(tensors))
-    return stacking_bodies.vstack(tensors)
+    try:
+        return stacking_bodies.vstack(tensors)
+    except AttributeError:
+        check_tensors("vstack", ("tensors", 0, "tensors", tensors))
+        raise
 
 
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -3441,9 +6965,17 @@ def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
 
     Puts tensors behind each other: along dimension 2.
     """
+    if holds_others(tensors):
+        _answer = overridden(dstack, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("dstack", out, stacking_bodies.dstack(tensors))
-    return stacking_bodies.dstack(tensors)
+    try:
+        return stacking_bodies.dstack(tensors)
+    except AttributeError:
+        check_tensors("dstack", ("tensors", 0, "tensors", tensors))
+        raise
 
 
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -3451,9 +6983,17 @@ def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Ten
 
     Puts tensors side by side, vectors as columns.
     """
+    if holds_others(tensors):
+        _answer = overridden(column_stack, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("column_stack", out, stacking_bodies.column_stack(tensors))
-    return stacking_bodies.column_stack(tensors)
+    try:
+        return stacking_bodies.column_stack(tensors)
+    except AttributeError:
+        check_tensors("column_stack", ("tensors", 0, "tensors", tensors))
+        raise
 
 
 def block_diag(*args: Any, tensors: Any = None) -> Tensor:
@@ -3463,7 +7003,15 @@ def block_diag(*args: Any, tensors: Any = None) -> Tensor:
     """
     if tensors is None:
         tensors = args if len(args) > 1 else as_list(*args)
-    return stacking_bodies.block_diag(tensors)
+    if holds_others(tensors):
+        _answer = overridden(block_diag, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return stacking_bodies.block_diag(tensors)
+    except AttributeError:
+        check_tensors("block_diag", ("tensors", 0, "tensors", tensors))
+        raise
 
 
 def cartesian_prod(*args: Any, tensors: Any = None) -> Tensor:
@@ -3473,7 +7021,15 @@ def cartesian_prod(*args: Any, tensors: Any = None) -> Tensor:
     """
     if tensors is None:
         tensors = args if len(args) > 1 else as_list(*args)
-    return stacking_bodies.cartesian_prod(tensors)
+    if holds_others(tensors):
+        _answer = overridden(cartesian_prod, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return stacking_bodies.cartesian_prod(tensors)
+    except AttributeError:
+        check_tensors("cartesian_prod", ("tensors", 0, "tensors", tensors))
+        raise
 
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
@@ -3483,7 +7039,15 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     """
     if r.__class__ is not int:
         r = as_int(r, "combinations", "r", 2)
-    return stacking_bodies.combinations(input, r, with_replacement)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(combinations, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return stacking_bodies.combinations(input, r, with_replacement)
+    except AttributeError:
+        check_tensors("combinations", ("self", 0, "tensor", input))
+        raise
 
 
 def trapezoid__x(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor:
@@ -3493,17 +7057,37 @@ def trapezoid__x(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor:
     """
     if dim.__class__ is not int:
         dim = as_int(dim, "trapezoid", "dim", 0)
-    return stacking_bodies.trapezoid_x(y, x, dim)
+    if y.__class__ not in PLAIN or x.__class__ not in PLAIN:
+        _answer = overridden(trapezoid__x, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return stacking_bodies.trapezoid_x(y, x, dim)
+    except AttributeError:
+        check_tensors("trapezoid", ("y", 0, "tensor", y), ("x", 1, "tensor", x))
+        raise
 
 
-def trapezoid__dx(y: Tensor, *, dx: Number = 1, dim: int = -1) -> Tensor:
+def trapezoid__dx(
+    y: Tensor = MISSING, *, dx: Number = 1, dim: int = -1, **_words: Unpack[Dim]
+) -> Tensor:
     """trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor
 
     Returns the integral along `dim` by the trapezoidal rule, over points at a distance of `dx`.
     """
+    if _words:
+        return respelled(trapezoid__dx, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "trapezoid", "dim", 0)
-    return stacking_bodies.trapezoid_dx(y, dx, dim)
+    if y.__class__ not in PLAIN:
+        _answer = overridden(trapezoid__dx, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return stacking_bodies.trapezoid_dx(y, dx, dim)
+    except AttributeError:
+        check_tensors("trapezoid", ("y", 0, "tensor", y))
+        raise
 
 
 def cumulative_trapezoid__x(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor:
@@ -3513,27 +7097,49 @@ def cumulative_trapezoid__x(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor:
     """
     if dim.__class__ is not int:
         dim = as_int(dim, "cumulative_trapezoid", "dim", 0)
-    return stacking_bodies.cumulative_trapezoid_x(y, x, dim)
+    if y.__class__ not in PLAIN or x.__class__ not in PLAIN:
+        _answer = overridden(cumulative_trapezoid__x, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return stacking_bodies.cumulative_trapezoid_x(y, x, dim)
+    except AttributeError:
+        check_tensors("cumulative_trapezoid", ("y", 0, "tensor", y), ("x", 1, "tensor", x))
+        raise
 
 
-def cumulative_trapezoid__dx(y: Tensor, *, dx: Number = 1, dim: int = -1) -> Tensor:
+def cumulative_trapezoid__dx(
+    y: Tensor = MISSING, *, dx: Number = 1, dim: int = -1, **_words: Unpack[Dim]
+) -> Tensor:
     """cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor
 
     Returns the integrals up to each point but the first, points being at a distance of `dx`.
     """
+    if _words:
+        return respelled(cumulative_trapezoid__dx, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "cumulative_trapezoid", "dim", 0)
-    return stacking_bodies.cumulative_trapezoid_dx(y, dx, dim)
+    if y.__class__ not in PLAIN:
+        _answer = overridden(cumulative_trapezoid__dx, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return stacking_bodies.cumulative_trapezoid_dx(y, dx, dim)
+    except AttributeError:
+        check_tensors("cumulative_trapezoid", ("y", 0, "tensor", y))
+        raise
 
 
 def gradient__default(
-    input: Tensor,
+    input: Tensor = MISSING,
     *,
-    spacing: Number = 1,
+    spacing: Number | None = None,
     dim: int | Sequence[int] | None = None,
     edge_order: int = 1,
+    **_words: Unpack[InputDim],
 ) -> tuple[Tensor, ...]:
-    """gradient(Tensor self, *, Scalar spacing=1, int[1]? dim=None, int edge_order=1) -> Tensor[]
+    """gradient(Tensor self, *, Scalar? spacing=None, int[1]? dim=None, int edge_order=1) ->
+    Tensor[]
 
     Estimates the derivatives along `dim` (all dims if None) of samples, one result per dim.
 
@@ -3541,74 +7147,124 @@ def gradient__default(
     two samples, or with `edge_order=2` the parabola through three. `spacing` is the distance of
     samples, a list of one distance per dim, or of one vector of coordinates per dim.
     """
+    if _words:
+        return respelled(gradient__default, locals())
     if edge_order.__class__ is not int:
         edge_order = as_int(edge_order, "gradient", "edge_order", 0)
-    return tuple(differences_bodies.gradient(input, spacing, dim, edge_order))
+    if input.__class__ not in PLAIN:
+        _answer = overridden(gradient__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return tuple(differences_bodies.gradient(input, spacing, dim, edge_order))
+    except AttributeError:
+        check_tensors("gradient", ("self", 0, "tensor", input))
+        raise
 
 
 def gradient__scalarray(
-    input: Tensor,
+    input: Tensor = MISSING,
     *,
     spacing: Sequence[Number],
     dim: int | Sequence[int] | None = None,
     edge_order: int = 1,
+    **_words: Unpack[InputDim],
 ) -> tuple[Tensor, ...]:
     """gradient.scalarray(Tensor self, *, Scalar[] spacing, int[1]? dim=None, int edge_order=1) ->
     Tensor[]
 
     Estimates derivatives of samples with a distance per dim.
     """
+    if _words:
+        return respelled(gradient__scalarray, locals())
     if edge_order.__class__ is not int:
         edge_order = as_int(edge_order, "gradient", "edge_order", 0)
-    return tuple(differences_bodies.gradient(input, spacing, dim, edge_order))
+    if input.__class__ not in PLAIN:
+        _answer = overridden(gradient__scalarray, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return tuple(differences_bodies.gradient(input, spacing, dim, edge_order))
+    except AttributeError:
+        check_tensors("gradient", ("self", 0, "tensor", input))
+        raise
 
 
 def gradient__tensorarray(
-    input: Tensor,
+    input: Tensor = MISSING,
     *,
     spacing: Sequence[Tensor],
     dim: int | Sequence[int] | None = None,
     edge_order: int = 1,
+    **_words: Unpack[InputDim],
 ) -> tuple[Tensor, ...]:
     """gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[1]? dim=None, int edge_order=1) ->
     Tensor[]
 
     Estimates derivatives of samples at coordinates given per dim.
     """
+    if _words:
+        return respelled(gradient__tensorarray, locals())
     if edge_order.__class__ is not int:
         edge_order = as_int(edge_order, "gradient", "edge_order", 0)
-    return tuple(differences_bodies.gradient(input, spacing, dim, edge_order))
+    if input.__class__ not in PLAIN or holds_others(spacing):
+        _answer = overridden(gradient__tensorarray, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return tuple(differences_bodies.gradient(input, spacing, dim, edge_order))
+    except AttributeError:
+        check_tensors("gradient", ("self", 0, "tensor", input), ("spacing", 1, "tensors", spacing))
+        raise
 
 
 def diff(
-    input: Tensor,
+    input: Tensor = MISSING,
     n: int = 1,
     dim: int = -1,
     prepend: Tensor | None = None,
     append: Tensor | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor
 
     Returns the `n`-th differences of neighbours along `dim`.
     """
+    if _words:
+        return respelled(diff, locals())
     if n.__class__ is not int:
         n = as_int(n, "diff", "n", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "diff", "dim", 3)
+    if (
+        input.__class__ not in PLAIN
+        or prepend.__class__ not in PLAIN
+        or append.__class__ not in PLAIN
+    ):
+        _answer = overridden(diff, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("diff", out, stacking_bodies.diff(input, n, dim, prepend, append))
-    return stacking_bodies.diff(input, n, dim, prepend, append)
+        return store_out(
+            "diff", out, stacking_bodies.diff(input, n, dim, prepend, append), exact=True
+        )
+    try:
+        return stacking_bodies.diff(input, n, dim, prepend, append)
+    except AttributeError:
+        check_tensors("diff", ("self", 0, "tensor", input))
+        raise
 
 
 def fft_fft(
-    input: Tensor,
+    input: Tensor = MISSING,
     n: int | None = None,
     dim: int = -1,
     norm: str | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
 
@@ -3618,64 +7274,97 @@ def fft_fft(
         (`'forward'`), by
     its root (`'ortho'`), or not (`'backward'`, the default); the inverse does the opposite.
     """
+    if _words:
+        return respelled(fft_fft, locals())
     if n is not None and n.__class__ is not int:
         n = as_int(n, "fft_fft", "n", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_fft", "dim", 3)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(fft_fft, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("fft_fft", out, fourier_bodies.fft(input, n, dim, norm))
-    return fourier_bodies.fft(input, n, dim, norm)
+    try:
+        return fourier_bodies.fft(input, n, dim, norm)
+    except AttributeError:
+        check_tensors("fft_fft", ("self", 0, "tensor", input))
+        raise
 
 
 def fft_ifft(
-    input: Tensor,
+    input: Tensor = MISSING,
     n: int | None = None,
     dim: int = -1,
     norm: str | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """fft_ifft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
 
     Returns the inverse Fourier transform over one dimension.
     """
+    if _words:
+        return respelled(fft_ifft, locals())
     if n is not None and n.__class__ is not int:
         n = as_int(n, "fft_ifft", "n", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_ifft", "dim", 3)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(fft_ifft, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("fft_ifft", out, fourier_bodies.ifft(input, n, dim, norm))
-    return fourier_bodies.ifft(input, n, dim, norm)
+        return store_out("fft_ifft", out, fourier_bodies.ifft(input, n, dim, norm), exact=True)
+    try:
+        return fourier_bodies.ifft(input, n, dim, norm)
+    except AttributeError:
+        check_tensors("fft_ifft", ("self", 0, "tensor", input))
+        raise
 
 
 def fft_rfft(
-    input: Tensor,
+    input: Tensor = MISSING,
     n: int | None = None,
     dim: int = -1,
     norm: str | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """fft_rfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
 
     Returns the Fourier transform of real numbers: its first `n // 2 + 1` elements, which say all.
     """
+    if _words:
+        return respelled(fft_rfft, locals())
     if n is not None and n.__class__ is not int:
         n = as_int(n, "fft_rfft", "n", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_rfft", "dim", 3)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(fft_rfft, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("fft_rfft", out, fourier_bodies.rfft(input, n, dim, norm))
-    return fourier_bodies.rfft(input, n, dim, norm)
+    try:
+        return fourier_bodies.rfft(input, n, dim, norm)
+    except AttributeError:
+        check_tensors("fft_rfft", ("self", 0, "tensor", input))
+        raise
 
 
 def fft_irfft(
-    input: Tensor,
+    input: Tensor = MISSING,
     n: int | None = None,
     dim: int = -1,
     norm: str | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """fft_irfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
 
@@ -3683,265 +7372,429 @@ def fft_irfft(
 
     `n` is their number, `2 * (size - 1)` by default: an odd one has to be said.
     """
+    if _words:
+        return respelled(fft_irfft, locals())
     if n is not None and n.__class__ is not int:
         n = as_int(n, "fft_irfft", "n", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_irfft", "dim", 3)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(fft_irfft, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("fft_irfft", out, fourier_bodies.irfft(input, n, dim, norm))
-    return fourier_bodies.irfft(input, n, dim, norm)
+    try:
+        return fourier_bodies.irfft(input, n, dim, norm)
+    except AttributeError:
+        check_tensors("fft_irfft", ("self", 0, "tensor", input))
+        raise
 
 
 def fft_hfft(
-    input: Tensor,
+    input: Tensor = MISSING,
     n: int | None = None,
     dim: int = -1,
     norm: str | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
 
     Returns the real Fourier transform of a signal of which the first half is given.
     """
+    if _words:
+        return respelled(fft_hfft, locals())
     if n is not None and n.__class__ is not int:
         n = as_int(n, "fft_hfft", "n", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_hfft", "dim", 3)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(fft_hfft, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("fft_hfft", out, fourier_bodies.hfft(input, n, dim, norm))
-    return fourier_bodies.hfft(input, n, dim, norm)
+    try:
+        return fourier_bodies.hfft(input, n, dim, norm)
+    except AttributeError:
+        check_tensors("fft_hfft", ("self", 0, "tensor", input))
+        raise
 
 
 def fft_ihfft(
-    input: Tensor,
+    input: Tensor = MISSING,
     n: int | None = None,
     dim: int = -1,
     norm: str | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """fft_ihfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
 
     Returns the first half of the signal whose Fourier transform is the real input.
     """
+    if _words:
+        return respelled(fft_ihfft, locals())
     if n is not None and n.__class__ is not int:
         n = as_int(n, "fft_ihfft", "n", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_ihfft", "dim", 3)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(fft_ihfft, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("fft_ihfft", out, fourier_bodies.ihfft(input, n, dim, norm))
-    return fourier_bodies.ihfft(input, n, dim, norm)
+        return store_out("fft_ihfft", out, fourier_bodies.ihfft(input, n, dim, norm), exact=True)
+    try:
+        return fourier_bodies.ihfft(input, n, dim, norm)
+    except AttributeError:
+        check_tensors("fft_ihfft", ("self", 0, "tensor", input))
+        raise
 
 
 def fft_fft2(
-    input: Tensor,
+    input: Tensor = MISSING,
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] = (-2, -1),
     norm: str | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor
 
     Returns the discrete Fourier transform over the last two dimensions.
     """
+    if _words:
+        return respelled(fft_fft2, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(fft_fft2, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("fft_fft2", out, fourier_bodies.fftn(input, s, dim, norm))
-    return fourier_bodies.fftn(input, s, dim, norm)
+    try:
+        return fourier_bodies.fftn(input, s, dim, norm)
+    except AttributeError:
+        check_tensors("fft_fft2", ("self", 0, "tensor", input))
+        raise
 
 
 def fft_ifft2(
-    input: Tensor,
+    input: Tensor = MISSING,
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] = (-2, -1),
     norm: str | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor
 
     Returns the inverse Fourier transform over the last two dimensions.
     """
+    if _words:
+        return respelled(fft_ifft2, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(fft_ifft2, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("fft_ifft2", out, fourier_bodies.ifftn(input, s, dim, norm))
-    return fourier_bodies.ifftn(input, s, dim, norm)
+    try:
+        return fourier_bodies.ifftn(input, s, dim, norm)
+    except AttributeError:
+        check_tensors("fft_ifft2", ("self", 0, "tensor", input))
+        raise
 
 
 def fft_rfft2(
-    input: Tensor,
+    input: Tensor = MISSING,
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] = (-2, -1),
     norm: str | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """fft_rfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor
 
     Returns the Fourier transform of real numbers over the last two dimensions, the last one halved.
     """
+    if _words:
+        return respelled(fft_rfft2, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(fft_rfft2, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("fft_rfft2", out, fourier_bodies.rfftn(input, s, dim, norm))
-    return fourier_bodies.rfftn(input, s, dim, norm)
+    try:
+        return fourier_bodies.rfftn(input, s, dim, norm)
+    except AttributeError:
+        check_tensors("fft_rfft2", ("self", 0, "tensor", input))
+        raise
 
 
 def fft_irfft2(
-    input: Tensor,
+    input: Tensor = MISSING,
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] = (-2, -1),
     norm: str | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """fft_irfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor
 
     Returns the real numbers of which half a Fourier transform over the last two dimensions is
         given.
     """
+    if _words:
+        return respelled(fft_irfft2, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(fft_irfft2, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("fft_irfft2", out, fourier_bodies.irfftn(input, s, dim, norm))
-    return fourier_bodies.irfftn(input, s, dim, norm)
+    try:
+        return fourier_bodies.irfftn(input, s, dim, norm)
+    except AttributeError:
+        check_tensors("fft_irfft2", ("self", 0, "tensor", input))
+        raise
 
 
 def fft_hfft2(
-    input: Tensor,
+    input: Tensor = MISSING,
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] = (-2, -1),
     norm: str | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """fft_hfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor
 
     Returns the real Fourier transform, over the last two dimensions, of a signal of which half is
         given.
     """
+    if _words:
+        return respelled(fft_hfft2, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(fft_hfft2, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("fft_hfft2", out, fourier_bodies.hfftn(input, s, dim, norm))
-    return fourier_bodies.hfftn(input, s, dim, norm)
+    try:
+        return fourier_bodies.hfftn(input, s, dim, norm)
+    except AttributeError:
+        check_tensors("fft_hfft2", ("self", 0, "tensor", input))
+        raise
 
 
 def fft_ihfft2(
-    input: Tensor,
+    input: Tensor = MISSING,
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] = (-2, -1),
     norm: str | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """fft_ihfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor
 
     Returns half of the signal whose Fourier transform over the last two dimensions is real.
     """
+    if _words:
+        return respelled(fft_ihfft2, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(fft_ihfft2, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("fft_ihfft2", out, fourier_bodies.ihfftn(input, s, dim, norm))
-    return fourier_bodies.ihfftn(input, s, dim, norm)
+    try:
+        return fourier_bodies.ihfftn(input, s, dim, norm)
+    except AttributeError:
+        check_tensors("fft_ihfft2", ("self", 0, "tensor", input))
+        raise
 
 
 def fft_fftn(
-    input: Tensor,
+    input: Tensor = MISSING,
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """fft_fftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
 
     Returns the discrete Fourier transform over several dimensions, by default all.
     """
+    if _words:
+        return respelled(fft_fftn, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(fft_fftn, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("fft_fftn", out, fourier_bodies.fftn(input, s, dim, norm))
-    return fourier_bodies.fftn(input, s, dim, norm)
+    try:
+        return fourier_bodies.fftn(input, s, dim, norm)
+    except AttributeError:
+        check_tensors("fft_fftn", ("self", 0, "tensor", input))
+        raise
 
 
 def fft_ifftn(
-    input: Tensor,
+    input: Tensor = MISSING,
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """fft_ifftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
 
     Returns the inverse Fourier transform over several dimensions, by default all.
     """
+    if _words:
+        return respelled(fft_ifftn, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(fft_ifftn, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("fft_ifftn", out, fourier_bodies.ifftn(input, s, dim, norm))
-    return fourier_bodies.ifftn(input, s, dim, norm)
+    try:
+        return fourier_bodies.ifftn(input, s, dim, norm)
+    except AttributeError:
+        check_tensors("fft_ifftn", ("self", 0, "tensor", input))
+        raise
 
 
 def fft_rfftn(
-    input: Tensor,
+    input: Tensor = MISSING,
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """fft_rfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
 
     Returns the Fourier transform of real numbers over several dimensions, by default all, the last
         one halved.
     """
+    if _words:
+        return respelled(fft_rfftn, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(fft_rfftn, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("fft_rfftn", out, fourier_bodies.rfftn(input, s, dim, norm))
-    return fourier_bodies.rfftn(input, s, dim, norm)
+    try:
+        return fourier_bodies.rfftn(input, s, dim, norm)
+    except AttributeError:
+        check_tensors("fft_rfftn", ("self", 0, "tensor", input))
+        raise
 
 
 def fft_irfftn(
-    input: Tensor,
+    input: Tensor = MISSING,
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """fft_irfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
 
     Returns the real numbers of which half a Fourier transform over several dimensions, by default
         all is given.
     """
+    if _words:
+        return respelled(fft_irfftn, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(fft_irfftn, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("fft_irfftn", out, fourier_bodies.irfftn(input, s, dim, norm))
-    return fourier_bodies.irfftn(input, s, dim, norm)
+    try:
+        return fourier_bodies.irfftn(input, s, dim, norm)
+    except AttributeError:
+        check_tensors("fft_irfftn", ("self", 0, "tensor", input))
+        raise
 
 
 def fft_hfftn(
-    input: Tensor,
+    input: Tensor = MISSING,
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """fft_hfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
 
     Returns the real Fourier transform, over several dimensions, by default all, of a signal of
         which half is given.
     """
+    if _words:
+        return respelled(fft_hfftn, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(fft_hfftn, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("fft_hfftn", out, fourier_bodies.hfftn(input, s, dim, norm))
-    return fourier_bodies.hfftn(input, s, dim, norm)
+    try:
+        return fourier_bodies.hfftn(input, s, dim, norm)
+    except AttributeError:
+        check_tensors("fft_hfftn", ("self", 0, "tensor", input))
+        raise
 
 
 def fft_ihfftn(
-    input: Tensor,
+    input: Tensor = MISSING,
     s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """fft_ihfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
 
     Returns half of the signal whose Fourier transform over several dimensions, by default all is
         real.
     """
+    if _words:
+        return respelled(fft_ihfftn, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(fft_ihfftn, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("fft_ihfftn", out, fourier_bodies.ihfftn(input, s, dim, norm))
-    return fourier_bodies.ihfftn(input, s, dim, norm)
+    try:
+        return fourier_bodies.ihfftn(input, s, dim, norm)
+    except AttributeError:
+        check_tensors("fft_ihfftn", ("self", 0, "tensor", input))
+        raise
 
 
 def fft_fftfreq(
@@ -3964,10 +7817,12 @@ def fft_fftfreq(
     if n.__class__ is not int:
         n = as_int(n, "fft_fftfreq", "n", 1)
     if out is not None:
+        dtype = dtype_for_out("fft_fftfreq", out, dtype)
         return store_out(
             "fft_fftfreq",
             out,
             window_creation_bodies.fft_fftfreq(n, d, dtype, layout, device, pin_memory),
+            exact=True,
         )
     result = window_creation_bodies.fft_fftfreq(n, d, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -3992,29 +7847,55 @@ def fft_rfftfreq(
     if n.__class__ is not int:
         n = as_int(n, "fft_rfftfreq", "n", 1)
     if out is not None:
+        dtype = dtype_for_out("fft_rfftfreq", out, dtype)
         return store_out(
             "fft_rfftfreq",
             out,
             window_creation_bodies.fft_rfftfreq(n, d, dtype, layout, device, pin_memory),
+            exact=True,
         )
     result = window_creation_bodies.fft_rfftfreq(n, d, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
-def fft_fftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+def fft_fftshift(
+    input: Tensor = MISSING, dim: int | Sequence[int] | None = None, **_words: Unpack[InputDim]
+) -> Tensor:
     """fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor
 
     Rolls frequency 0 into the middle of each dimension, or of `dim`.
     """
-    return fourier_bodies.fftshift(input, dim)
+    if _words:
+        return respelled(fft_fftshift, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(fft_fftshift, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return fourier_bodies.fftshift(input, dim)
+    except AttributeError:
+        check_tensors("fft_fftshift", ("self", 0, "tensor", input))
+        raise
 
 
-def fft_ifftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+def fft_ifftshift(
+    input: Tensor = MISSING, dim: int | Sequence[int] | None = None, **_words: Unpack[InputDim]
+) -> Tensor:
     """fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor
 
     Undoes `fftshift`.
     """
-    return fourier_bodies.ifftshift(input, dim)
+    if _words:
+        return respelled(fft_ifftshift, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(fft_ifftshift, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return fourier_bodies.ifftshift(input, dim)
+    except AttributeError:
+        check_tensors("fft_ifftshift", ("self", 0, "tensor", input))
+        raise
 
 
 def bartlett_window__default(
@@ -4341,19 +8222,27 @@ def stft(
         hop_length = as_int(hop_length, "stft", "hop_length", 3)
     if win_length is not None and win_length.__class__ is not int:
         win_length = as_int(win_length, "stft", "win_length", 4)
-    return frames_bodies.stft(
-        input,
-        n_fft,
-        hop_length,
-        win_length,
-        window,
-        center,
-        pad_mode,
-        normalized,
-        onesided,
-        return_complex,
-        align_to_window,
-    )
+    if input.__class__ not in PLAIN or window.__class__ not in PLAIN:
+        _answer = overridden(stft, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return frames_bodies.stft(
+            input,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            center,
+            pad_mode,
+            normalized,
+            onesided,
+            return_complex,
+            align_to_window,
+        )
+    except AttributeError:
+        check_tensors("stft", ("self", 0, "tensor", input))
+        raise
 
 
 def istft(
@@ -4384,27 +8273,69 @@ def istft(
         win_length = as_int(win_length, "istft", "win_length", 4)
     if length is not None and length.__class__ is not int:
         length = as_int(length, "istft", "length", 9)
-    return frames_bodies.istft(
-        input,
-        n_fft,
-        hop_length,
-        win_length,
-        window,
-        center,
-        normalized,
-        onesided,
-        length,
-        return_complex,
-    )
+    if input.__class__ not in PLAIN or window.__class__ not in PLAIN:
+        _answer = overridden(istft, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return frames_bodies.istft(
+            input,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            center,
+            normalized,
+            onesided,
+            length,
+            return_complex,
+        )
+    except AttributeError:
+        check_tensors("istft", ("self", 0, "tensor", input))
+        raise
+
+
+def _vector_norm_of_all(input: Tensor, ord: Number = 2, dtype: dtype | None = None) -> Tensor:
+    """_vector_norm_of_all(Tensor self, Scalar ord=2, ScalarType? dtype=None) -> Tensor
+
+    Return the norm of all elements: what `_foreach_norm` runs over a list.
+    """
+    if input.__class__ not in PLAIN:
+        _answer = overridden(_vector_norm_of_all, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return ops.linalg_vector_norm(input, ord, dtype=dtype)
+    except AttributeError:
+        check_tensors("_vector_norm_of_all", ("self", 0, "tensor", input))
+        raise
+
+
+def _power_sum_of_all(input: Tensor, ord: Number = 2, dtype: dtype | None = None) -> Tensor:
+    """_power_sum_of_all(Tensor self, Scalar ord=2, ScalarType? dtype=None) -> Tensor
+
+    Return the sum of the powers of magnitudes: what `_foreach_powsum` runs over a list.
+    """
+    if input.__class__ not in PLAIN:
+        _answer = overridden(_power_sum_of_all, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return (input if dtype is None else input.to(dtype)).abs().pow(ord).sum()
+    except AttributeError:
+        check_tensors("_power_sum_of_all", ("self", 0, "tensor", input))
+        raise
 
 
 def linalg_matrix_norm__default(
-    input: Tensor,
-    ord: Number,
+    input: Tensor = MISSING,
+    ord: Number = MISSING,
     dim: Sequence[int] = (-2, -1),
     keepdim: bool = False,
     *,
     dtype: dtype | None = None,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *,
     ScalarType? dtype=None) -> Tensor
@@ -4414,32 +8345,72 @@ def linalg_matrix_norm__default(
     `1` and `inf` are the largest column and row sum of magnitudes (`-1`, `-inf` the smallest), `2`
     and `-2` the largest and smallest singular value.
     """
-    return norms_bodies.matrix_norm(input, ord, dim, keepdim, dtype)
+    if _words:
+        return respelled(linalg_matrix_norm__default, locals())
+    if ord is MISSING:
+        raise missing_arguments("linalg_matrix_norm", input=input, ord=ord)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(linalg_matrix_norm__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "linalg_matrix_norm",
+            out,
+            norms_bodies.matrix_norm(input, ord, dim, keepdim, dtype),
+            exact=True,
+        )
+    try:
+        return norms_bodies.matrix_norm(input, ord, dim, keepdim, dtype)
+    except AttributeError:
+        check_tensors("linalg_matrix_norm", ("self", 0, "tensor", input))
+        raise
 
 
 def linalg_matrix_norm__str_ord(
-    input: Tensor,
+    input: Tensor = MISSING,
     ord: str = "fro",
     dim: Sequence[int] = (-2, -1),
     keepdim: bool = False,
     *,
     dtype: dtype | None = None,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False,
     *, ScalarType? dtype=None) -> Tensor
 
     Returns the Frobenius (`'fro'`) or the nuclear (`'nuc'`) norm of matrices.
     """
-    return norms_bodies.matrix_norm(input, ord, dim, keepdim, dtype)
+    if _words:
+        return respelled(linalg_matrix_norm__str_ord, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(linalg_matrix_norm__str_ord, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "linalg_matrix_norm",
+            out,
+            norms_bodies.matrix_norm(input, ord, dim, keepdim, dtype),
+            exact=True,
+        )
+    try:
+        return norms_bodies.matrix_norm(input, ord, dim, keepdim, dtype)
+    except AttributeError:
+        check_tensors("linalg_matrix_norm", ("self", 0, "tensor", input))
+        raise
 
 
 def linalg_norm__default(
-    input: Tensor,
+    input: Tensor = MISSING,
     ord: Number | None = None,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     *,
     dtype: dtype | None = None,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *,
     ScalarType? dtype=None) -> Tensor
@@ -4449,127 +8420,287 @@ def linalg_norm__default(
     Without `ord`, the 2-norm of everything. With it, `dim` (or the input) of one dimension means a
     vector norm and of two dimensions a matrix norm.
     """
-    return norms_bodies.linalg_norm(input, ord, dim, keepdim, dtype)
+    if _words:
+        return respelled(linalg_norm__default, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(linalg_norm__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "linalg_norm",
+            out,
+            norms_bodies.linalg_norm(input, ord, dim, keepdim, dtype),
+            exact=True,
+        )
+    try:
+        return norms_bodies.linalg_norm(input, ord, dim, keepdim, dtype)
+    except AttributeError:
+        check_tensors("linalg_norm", ("self", 0, "tensor", input))
+        raise
 
 
 def linalg_norm__ord_str(
-    input: Tensor,
-    ord: str,
+    input: Tensor = MISSING,
+    ord: str = MISSING,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     *,
     dtype: dtype | None = None,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *,
     ScalarType? dtype=None) -> Tensor
 
     Returns the Frobenius (`'fro'`) or the nuclear (`'nuc'`) norm of a matrix.
     """
-    return norms_bodies.linalg_norm(input, ord, dim, keepdim, dtype)
+    if _words:
+        return respelled(linalg_norm__ord_str, locals())
+    if ord is MISSING:
+        raise missing_arguments("linalg_norm", input=input, ord=ord)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(linalg_norm__ord_str, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "linalg_norm",
+            out,
+            norms_bodies.linalg_norm(input, ord, dim, keepdim, dtype),
+            exact=True,
+        )
+    try:
+        return norms_bodies.linalg_norm(input, ord, dim, keepdim, dtype)
+    except AttributeError:
+        check_tensors("linalg_norm", ("self", 0, "tensor", input))
+        raise
 
 
 def nuclear_norm__default(
-    input: Tensor, keepdim: bool = False, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputKeepdim],
 ) -> Tensor:
     """nuclear_norm(Tensor self, bool keepdim=False) -> Tensor
 
     Returns the sum of the singular values. New code uses `linalg.matrix_norm`.
     """
+    if _words:
+        return respelled(nuclear_norm__default, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(nuclear_norm__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("nuclear_norm", out, norms_bodies.nuclear_norm(input, keepdim))
-    return norms_bodies.nuclear_norm(input, keepdim)
+    try:
+        return norms_bodies.nuclear_norm(input, keepdim)
+    except AttributeError:
+        check_tensors("nuclear_norm", ("self", 0, "tensor", input))
+        raise
 
 
 def nuclear_norm__dim(
-    input: Tensor, dim: int | Sequence[int], keepdim: bool = False, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    dim: int | Sequence[int] = MISSING,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor
 
     Returns the sums of the singular values of matrices in two dimensions.
     """
+    if _words:
+        return respelled(nuclear_norm__dim, locals())
+    if dim is MISSING:
+        raise missing_arguments("nuclear_norm", input=input, dim=dim)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(nuclear_norm__dim, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("nuclear_norm", out, norms_bodies.nuclear_norm_over(input, dim, keepdim))
-    return norms_bodies.nuclear_norm_over(input, dim, keepdim)
+    try:
+        return norms_bodies.nuclear_norm_over(input, dim, keepdim)
+    except AttributeError:
+        check_tensors("nuclear_norm", ("self", 0, "tensor", input))
+        raise
 
 
 def norm__str(
-    input: Tensor,
+    input: Tensor = MISSING,
     p: str = "fro",
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     *,
     dtype: dtype | None = None,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """norm.str(Tensor self, str p='fro', int[1]? dim=None, bool keepdim=False, *, ScalarType?
     dtype=None) -> Tensor
 
     Returns the Frobenius norm: the square root of the sum of squares.
     """
-    return norms_bodies.norm(input, p, dim, keepdim, dtype)
+    if _words:
+        return respelled(norm__str, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(norm__str, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out("norm", out, norms_bodies.norm(input, p, dim, keepdim, dtype), exact=True)
+    try:
+        return norms_bodies.norm(input, p, dim, keepdim, dtype)
+    except AttributeError:
+        check_tensors("norm", ("self", 0, "tensor", input))
+        raise
 
 
 def norm__default(
-    input: Tensor,
-    p: Number | None,
+    input: Tensor = MISSING,
+    p: Number | None = MISSING,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     *,
     dtype: dtype | None = None,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """norm(Tensor self, Scalar? p, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)
     -> Tensor
 
     Returns the `p`-norm of a tensor seen as a vector, over `dim` or over everything.
     """
-    return norms_bodies.norm(input, p, dim, keepdim, dtype)
+    if _words:
+        return respelled(norm__default, locals())
+    if p is MISSING:
+        raise missing_arguments("norm", input=input, p=p)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(norm__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out("norm", out, norms_bodies.norm(input, p, dim, keepdim, dtype), exact=True)
+    try:
+        return norms_bodies.norm(input, p, dim, keepdim, dtype)
+    except AttributeError:
+        check_tensors("norm", ("self", 0, "tensor", input))
+        raise
 
 
-def dist(input: Tensor, other: Tensor, p: Number = 2, *, out: Tensor | None = None) -> Tensor:
+def dist(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    p: Number = 2,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """dist(Tensor self, Tensor other, Scalar p=2) -> Tensor
 
     Returns the p-norm of `self - other`, which broadcast.
     """
+    if _words:
+        return respelled(dist, locals())
+    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+        _answer = overridden(dist, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("dist", out, ops.norm(input - other, p))
-    return ops.norm(input - other, p)
+    try:
+        return ops.norm(input - other, p)
+    except AttributeError:
+        check_tensors("dist", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
+        raise
 
 
 def renorm(
-    input: Tensor, p: Number, dim: int, maxnorm: Number, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    p: Number = MISSING,
+    dim: int = MISSING,
+    maxnorm: Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor
 
     Scales each slice along `dim` whose p-norm is above `maxnorm` down to that norm.
     """
+    if _words:
+        return respelled(renorm, locals())
+    if p is MISSING or maxnorm is MISSING:
+        raise missing_arguments("renorm", input=input, p=p, dim=dim, maxnorm=maxnorm)
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("renorm", input=input, p=p, dim=dim, maxnorm=maxnorm)
         dim = as_int(dim, "renorm", "dim", 3)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(renorm, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
-        return store_out("renorm", out, norms_bodies.renorm(input, p, dim, maxnorm))
-    return norms_bodies.renorm(input, p, dim, maxnorm)
+        return store_out("renorm", out, norms_bodies.renorm(input, p, dim, maxnorm), exact=True)
+    try:
+        return norms_bodies.renorm(input, p, dim, maxnorm)
+    except AttributeError:
+        check_tensors("renorm", ("self", 0, "tensor", input))
+        raise
 
 
-def renorm_(input: Tensor, p: Number, dim: int, maxnorm: Number) -> Tensor:
+def renorm_(
+    input: Tensor = MISSING,
+    p: Number = MISSING,
+    dim: int = MISSING,
+    maxnorm: Number = MISSING,
+    **_words: Unpack[InputDim],
+) -> Tensor:
     """renorm_(Tensor(a!) self, Scalar p, int dim, Scalar maxnorm) -> Tensor(a!)
 
     In-place variant of `renorm`.
     """
+    if _words:
+        return respelled(renorm_, locals())
+    if p is MISSING or maxnorm is MISSING:
+        raise missing_arguments("renorm", input=input, p=p, dim=dim, maxnorm=maxnorm)
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("renorm", input=input, p=p, dim=dim, maxnorm=maxnorm)
         dim = as_int(dim, "renorm", "dim", 3)
-    return input.copy_(norms_bodies.renorm(input, p, dim, maxnorm))
+    return store_inplace("renorm_", input, norms_bodies.renorm(input, p, dim, maxnorm), exact=True)
 
 
-def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
+def norm_except_dim(
+    v: Tensor = MISSING, pow: int = 2, dim: int = 0, **_words: Unpack[Dim]
+) -> Tensor:
     """norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor
 
     Returns the norm of each slice along `dim`, of all elements if it is -1.
 
     The other dims keep a size of 1.
     """
+    if _words:
+        return respelled(norm_except_dim, locals())
     if pow.__class__ is not int:
         pow = as_int(pow, "norm_except_dim", "pow", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "norm_except_dim", "dim", 3)
-    return norms_bodies.norm_except_dim(v, pow, dim)
+    if v.__class__ not in PLAIN:
+        _answer = overridden(norm_except_dim, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return norms_bodies.norm_except_dim(v, pow, dim)
+    except AttributeError:
+        check_tensors("norm_except_dim", ("v", 0, "tensor", v))
+        raise
 
 
 def nll_loss(
@@ -4591,9 +8722,21 @@ def nll_loss(
     """
     if ignore_index.__class__ is not int:
         ignore_index = as_int(ignore_index, "nll_loss", "ignore_index", 5)
-    return class_losses_bodies.nll_loss(
-        input, target, weight, size_average, ignore_index, reduce, reduction
-    )
+    if (
+        input.__class__ not in PLAIN
+        or target.__class__ not in PLAIN
+        or weight.__class__ not in PLAIN
+    ):
+        _answer = overridden(nll_loss, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return class_losses_bodies.nll_loss(
+            input, target, weight, size_average, ignore_index, reduce, reduction
+        )
+    except AttributeError:
+        check_tensors("nll_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target))
+        raise
 
 
 def cross_entropy(
@@ -4616,9 +8759,23 @@ def cross_entropy(
     """
     if ignore_index.__class__ is not int:
         ignore_index = as_int(ignore_index, "cross_entropy", "ignore_index", 5)
-    return class_losses_bodies.cross_entropy(
-        input, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing
-    )
+    if (
+        input.__class__ not in PLAIN
+        or target.__class__ not in PLAIN
+        or weight.__class__ not in PLAIN
+    ):
+        _answer = overridden(cross_entropy, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return class_losses_bodies.cross_entropy(
+            input, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing
+        )
+    except AttributeError:
+        check_tensors(
+            "cross_entropy", ("input", 0, "tensor", input), ("target", 1, "tensor", target)
+        )
+        raise
 
 
 def mse_loss(
@@ -4634,7 +8791,19 @@ def mse_loss(
 
     The squared difference of `input` and `target`; its mean by default.
     """
-    return losses_bodies.mse_loss(input, target, size_average, reduce, reduction, weight)
+    if (
+        input.__class__ not in PLAIN
+        or target.__class__ not in PLAIN
+        or weight.__class__ not in PLAIN
+    ):
+        _answer = overridden(mse_loss, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return losses_bodies.mse_loss(input, target, size_average, reduce, reduction, weight)
+    except AttributeError:
+        check_tensors("mse_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target))
+        raise
 
 
 def l1_loss(
@@ -4650,7 +8819,19 @@ def l1_loss(
 
     The absolute difference of `input` and `target`; its mean by default.
     """
-    return losses_bodies.l1_loss(input, target, size_average, reduce, reduction, weight)
+    if (
+        input.__class__ not in PLAIN
+        or target.__class__ not in PLAIN
+        or weight.__class__ not in PLAIN
+    ):
+        _answer = overridden(l1_loss, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return losses_bodies.l1_loss(input, target, size_average, reduce, reduction, weight)
+    except AttributeError:
+        check_tensors("l1_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target))
+        raise
 
 
 def smooth_l1_loss(
@@ -4666,7 +8847,17 @@ def smooth_l1_loss(
 
     `0.5 * d**2 / beta` where the distance `d` is below `beta`, and `d - 0.5 * beta` above.
     """
-    return losses_bodies.smooth_l1_loss(input, target, size_average, reduce, reduction, beta)
+    if input.__class__ not in PLAIN or target.__class__ not in PLAIN:
+        _answer = overridden(smooth_l1_loss, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return losses_bodies.smooth_l1_loss(input, target, size_average, reduce, reduction, beta)
+    except AttributeError:
+        check_tensors(
+            "smooth_l1_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target)
+        )
+        raise
 
 
 def huber_loss(
@@ -4681,7 +8872,19 @@ def huber_loss(
 
     `0.5 * d**2` where the distance `d` is at most `delta`, and `delta * (d - 0.5 * delta)` above.
     """
-    return losses_bodies.huber_loss(input, target, reduction, delta, weight)
+    if (
+        input.__class__ not in PLAIN
+        or target.__class__ not in PLAIN
+        or weight.__class__ not in PLAIN
+    ):
+        _answer = overridden(huber_loss, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return losses_bodies.huber_loss(input, target, reduction, delta, weight)
+    except AttributeError:
+        check_tensors("huber_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target))
+        raise
 
 
 def poisson_nll_loss(
@@ -4701,9 +8904,19 @@ def poisson_nll_loss(
 
     With `log_input=False` the rate is `input` itself. `full` adds Stirling's term.
     """
-    return losses_bodies.poisson_nll_loss(
-        input, target, log_input, full, size_average, eps, reduce, reduction
-    )
+    if input.__class__ not in PLAIN or target.__class__ not in PLAIN:
+        _answer = overridden(poisson_nll_loss, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return losses_bodies.poisson_nll_loss(
+            input, target, log_input, full, size_average, eps, reduce, reduction
+        )
+    except AttributeError:
+        check_tensors(
+            "poisson_nll_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target)
+        )
+        raise
 
 
 def gaussian_nll_loss(
@@ -4719,7 +8932,17 @@ def gaussian_nll_loss(
 
     The negative log likelihood under normal distributions of mean `input` and variance `var`.
     """
-    return losses_bodies.gaussian_nll_loss(input, target, var, full, eps, reduction)
+    if input.__class__ not in PLAIN or target.__class__ not in PLAIN or var.__class__ not in PLAIN:
+        _answer = overridden(gaussian_nll_loss, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return losses_bodies.gaussian_nll_loss(input, target, var, full, eps, reduction)
+    except AttributeError:
+        check_tensors(
+            "gaussian_nll_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target)
+        )
+        raise
 
 
 def binary_cross_entropy(
@@ -4737,9 +8960,23 @@ def binary_cross_entropy(
 
     The logarithms are taken as at least -100, so that the loss stays finite.
     """
-    return losses_bodies.binary_cross_entropy(
-        input, target, weight, size_average, reduce, reduction
-    )
+    if (
+        input.__class__ not in PLAIN
+        or target.__class__ not in PLAIN
+        or weight.__class__ not in PLAIN
+    ):
+        _answer = overridden(binary_cross_entropy, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return losses_bodies.binary_cross_entropy(
+            input, target, weight, size_average, reduce, reduction
+        )
+    except AttributeError:
+        check_tensors(
+            "binary_cross_entropy", ("input", 0, "tensor", input), ("target", 1, "tensor", target)
+        )
+        raise
 
 
 def binary_cross_entropy_with_logits(
@@ -4758,9 +8995,26 @@ def binary_cross_entropy_with_logits(
 
     `pos_weight` multiplies the part of the positive targets.
     """
-    return losses_bodies.binary_cross_entropy_with_logits(
-        input, target, weight, size_average, reduce, reduction, pos_weight
-    )
+    if (
+        input.__class__ not in PLAIN
+        or target.__class__ not in PLAIN
+        or weight.__class__ not in PLAIN
+        or pos_weight.__class__ not in PLAIN
+    ):
+        _answer = overridden(binary_cross_entropy_with_logits, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return losses_bodies.binary_cross_entropy_with_logits(
+            input, target, weight, size_average, reduce, reduction, pos_weight
+        )
+    except AttributeError:
+        check_tensors(
+            "binary_cross_entropy_with_logits",
+            ("input", 0, "tensor", input),
+            ("target", 1, "tensor", target),
+        )
+        raise
 
 
 def kl_div(
@@ -4779,7 +9033,15 @@ def kl_div(
     `input` holds log-probabilities. `reduction='batchmean'` divides the sum by the batch size,
     which is the divergence as mathematicians define it.
     """
-    return losses_bodies.kl_div(input, target, size_average, reduce, reduction, log_target)
+    if input.__class__ not in PLAIN or target.__class__ not in PLAIN:
+        _answer = overridden(kl_div, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return losses_bodies.kl_div(input, target, size_average, reduce, reduction, log_target)
+    except AttributeError:
+        check_tensors("kl_div", ("input", 0, "tensor", input), ("target", 1, "tensor", target))
+        raise
 
 
 def hinge_embedding_loss(
@@ -4795,9 +9057,19 @@ def hinge_embedding_loss(
 
     `input` where the target is 1, `max(0, margin - input)` where it is -1.
     """
-    return margin_losses_bodies.hinge_embedding_loss(
-        input, target, margin, size_average, reduce, reduction
-    )
+    if input.__class__ not in PLAIN or target.__class__ not in PLAIN:
+        _answer = overridden(hinge_embedding_loss, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return margin_losses_bodies.hinge_embedding_loss(
+            input, target, margin, size_average, reduce, reduction
+        )
+    except AttributeError:
+        check_tensors(
+            "hinge_embedding_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target)
+        )
+        raise
 
 
 def cosine_embedding_loss(
@@ -4814,9 +9086,26 @@ def cosine_embedding_loss(
 
     `1 - cos` of two vectors whose target is 1, `max(0, cos - margin)` where it is -1.
     """
-    return margin_losses_bodies.cosine_embedding_loss(
-        input1, input2, target, margin, size_average, reduce, reduction
-    )
+    if (
+        input1.__class__ not in PLAIN
+        or input2.__class__ not in PLAIN
+        or target.__class__ not in PLAIN
+    ):
+        _answer = overridden(cosine_embedding_loss, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return margin_losses_bodies.cosine_embedding_loss(
+            input1, input2, target, margin, size_average, reduce, reduction
+        )
+    except AttributeError:
+        check_tensors(
+            "cosine_embedding_loss",
+            ("input1", 0, "tensor", input1),
+            ("input2", 1, "tensor", input2),
+            ("target", 2, "tensor", target),
+        )
+        raise
 
 
 def margin_ranking_loss(
@@ -4833,9 +9122,26 @@ def margin_ranking_loss(
 
     `max(0, -target * (input1 - input2) + margin)`: the first should rank higher where target is 1.
     """
-    return margin_losses_bodies.margin_ranking_loss(
-        input1, input2, target, margin, size_average, reduce, reduction
-    )
+    if (
+        input1.__class__ not in PLAIN
+        or input2.__class__ not in PLAIN
+        or target.__class__ not in PLAIN
+    ):
+        _answer = overridden(margin_ranking_loss, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return margin_losses_bodies.margin_ranking_loss(
+            input1, input2, target, margin, size_average, reduce, reduction
+        )
+    except AttributeError:
+        check_tensors(
+            "margin_ranking_loss",
+            ("input1", 0, "tensor", input1),
+            ("input2", 1, "tensor", input2),
+            ("target", 2, "tensor", target),
+        )
+        raise
 
 
 def soft_margin_loss(
@@ -4850,7 +9156,17 @@ def soft_margin_loss(
 
     `log(1 + exp(-target * input))`, for targets 1 and -1.
     """
-    return margin_losses_bodies.soft_margin_loss(input, target, size_average, reduce, reduction)
+    if input.__class__ not in PLAIN or target.__class__ not in PLAIN:
+        _answer = overridden(soft_margin_loss, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return margin_losses_bodies.soft_margin_loss(input, target, size_average, reduce, reduction)
+    except AttributeError:
+        check_tensors(
+            "soft_margin_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target)
+        )
+        raise
 
 
 def triplet_margin_loss(
@@ -4873,9 +9189,26 @@ def triplet_margin_loss(
 
     With `swap`, the negative's distance is the smaller of those to the anchor and the positive.
     """
-    return margin_losses_bodies.triplet_margin_loss(
-        anchor, positive, negative, margin, p, eps, swap, size_average, reduce, reduction
-    )
+    if (
+        anchor.__class__ not in PLAIN
+        or positive.__class__ not in PLAIN
+        or negative.__class__ not in PLAIN
+    ):
+        _answer = overridden(triplet_margin_loss, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return margin_losses_bodies.triplet_margin_loss(
+            anchor, positive, negative, margin, p, eps, swap, size_average, reduce, reduction
+        )
+    except AttributeError:
+        check_tensors(
+            "triplet_margin_loss",
+            ("anchor", 0, "tensor", anchor),
+            ("positive", 1, "tensor", positive),
+            ("negative", 2, "tensor", negative),
+        )
+        raise
 
 
 def multi_margin_loss(
@@ -4895,9 +9228,23 @@ def multi_margin_loss(
     """
     if p.__class__ is not int:
         p = as_int(p, "multi_margin_loss", "p", 3)
-    return margin_losses_bodies.multi_margin_loss(
-        input, target, p, margin, weight, size_average, reduce, reduction
-    )
+    if (
+        input.__class__ not in PLAIN
+        or target.__class__ not in PLAIN
+        or weight.__class__ not in PLAIN
+    ):
+        _answer = overridden(multi_margin_loss, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return margin_losses_bodies.multi_margin_loss(
+            input, target, p, margin, weight, size_average, reduce, reduction
+        )
+    except AttributeError:
+        check_tensors(
+            "multi_margin_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target)
+        )
+        raise
 
 
 def multilabel_soft_margin_loss(
@@ -4913,9 +9260,25 @@ def multilabel_soft_margin_loss(
 
     The mean over the classes of the logistic loss of each class.
     """
-    return margin_losses_bodies.multilabel_soft_margin_loss(
-        input, target, weight, size_average, reduce, reduction
-    )
+    if (
+        input.__class__ not in PLAIN
+        or target.__class__ not in PLAIN
+        or weight.__class__ not in PLAIN
+    ):
+        _answer = overridden(multilabel_soft_margin_loss, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return margin_losses_bodies.multilabel_soft_margin_loss(
+            input, target, weight, size_average, reduce, reduction
+        )
+    except AttributeError:
+        check_tensors(
+            "multilabel_soft_margin_loss",
+            ("input", 0, "tensor", input),
+            ("target", 1, "tensor", target),
+        )
+        raise
 
 
 def conv1d__default(
@@ -4937,7 +9300,15 @@ def conv1d__default(
     """
     if groups.__class__ is not int:
         groups = as_int(groups, "conv1d", "groups", 7)
-    return convolutions_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
+    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+        _answer = overridden(conv1d__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return convolutions_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
+    except AttributeError:
+        check_tensors("conv1d", ("input", 0, "tensor", input), ("weight", 1, "tensor", weight))
+        raise
 
 
 def conv1d__padding(
@@ -4956,7 +9327,15 @@ def conv1d__padding(
     """
     if groups.__class__ is not int:
         groups = as_int(groups, "conv1d", "groups", 7)
-    return convolutions_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
+    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+        _answer = overridden(conv1d__padding, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return convolutions_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
+    except AttributeError:
+        check_tensors("conv1d", ("input", 0, "tensor", input), ("weight", 1, "tensor", weight))
+        raise
 
 
 def conv2d__default(
@@ -4978,7 +9357,15 @@ def conv2d__default(
     """
     if groups.__class__ is not int:
         groups = as_int(groups, "conv2d", "groups", 7)
-    return convolutions_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
+    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+        _answer = overridden(conv2d__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return convolutions_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
+    except AttributeError:
+        check_tensors("conv2d", ("input", 0, "tensor", input), ("weight", 1, "tensor", weight))
+        raise
 
 
 def conv2d__padding(
@@ -4997,7 +9384,15 @@ def conv2d__padding(
     """
     if groups.__class__ is not int:
         groups = as_int(groups, "conv2d", "groups", 7)
-    return convolutions_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
+    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+        _answer = overridden(conv2d__padding, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return convolutions_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
+    except AttributeError:
+        check_tensors("conv2d", ("input", 0, "tensor", input), ("weight", 1, "tensor", weight))
+        raise
 
 
 def conv3d__default(
@@ -5019,7 +9414,15 @@ def conv3d__default(
     """
     if groups.__class__ is not int:
         groups = as_int(groups, "conv3d", "groups", 7)
-    return convolutions_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
+    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+        _answer = overridden(conv3d__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return convolutions_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
+    except AttributeError:
+        check_tensors("conv3d", ("input", 0, "tensor", input), ("weight", 1, "tensor", weight))
+        raise
 
 
 def conv3d__padding(
@@ -5038,7 +9441,15 @@ def conv3d__padding(
     """
     if groups.__class__ is not int:
         groups = as_int(groups, "conv3d", "groups", 7)
-    return convolutions_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
+    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+        _answer = overridden(conv3d__padding, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return convolutions_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
+    except AttributeError:
+        check_tensors("conv3d", ("input", 0, "tensor", input), ("weight", 1, "tensor", weight))
+        raise
 
 
 def conv_transpose1d(
@@ -5061,9 +9472,19 @@ def conv_transpose1d(
     """
     if groups.__class__ is not int:
         groups = as_int(groups, "conv_transpose1d", "groups", 7)
-    return convolutions_bodies.conv_transpose1d(
-        input, weight, bias, stride, padding, output_padding, groups, dilation
-    )
+    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+        _answer = overridden(conv_transpose1d, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return convolutions_bodies.conv_transpose1d(
+            input, weight, bias, stride, padding, output_padding, groups, dilation
+        )
+    except AttributeError:
+        check_tensors(
+            "conv_transpose1d", ("input", 0, "tensor", input), ("weight", 1, "tensor", weight)
+        )
+        raise
 
 
 def conv_transpose2d(
@@ -5086,9 +9507,19 @@ def conv_transpose2d(
     """
     if groups.__class__ is not int:
         groups = as_int(groups, "conv_transpose2d", "groups", 7)
-    return convolutions_bodies.conv_transpose2d(
-        input, weight, bias, stride, padding, output_padding, groups, dilation
-    )
+    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+        _answer = overridden(conv_transpose2d, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return convolutions_bodies.conv_transpose2d(
+            input, weight, bias, stride, padding, output_padding, groups, dilation
+        )
+    except AttributeError:
+        check_tensors(
+            "conv_transpose2d", ("input", 0, "tensor", input), ("weight", 1, "tensor", weight)
+        )
+        raise
 
 
 def conv_transpose3d(
@@ -5111,9 +9542,19 @@ def conv_transpose3d(
     """
     if groups.__class__ is not int:
         groups = as_int(groups, "conv_transpose3d", "groups", 7)
-    return convolutions_bodies.conv_transpose3d(
-        input, weight, bias, stride, padding, output_padding, groups, dilation
-    )
+    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+        _answer = overridden(conv_transpose3d, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return convolutions_bodies.conv_transpose3d(
+            input, weight, bias, stride, padding, output_padding, groups, dilation
+        )
+    except AttributeError:
+        check_tensors(
+            "conv_transpose3d", ("input", 0, "tensor", input), ("weight", 1, "tensor", weight)
+        )
+        raise
 
 
 def max_pool1d(
@@ -5132,9 +9573,17 @@ def max_pool1d(
 
     `stride` is the kernel size by default. `ceil_mode` allows a last window that is cut off.
     """
-    return pooling_bodies.max_pool1d(
-        input, kernel_size, stride, padding, dilation, ceil_mode, return_indices
-    )
+    if input.__class__ not in PLAIN:
+        _answer = overridden(max_pool1d, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return pooling_bodies.max_pool1d(
+            input, kernel_size, stride, padding, dilation, ceil_mode, return_indices
+        )
+    except AttributeError:
+        check_tensors("max_pool1d", ("input", 0, "tensor", input))
+        raise
 
 
 def max_pool2d(
@@ -5153,9 +9602,17 @@ def max_pool2d(
 
     `stride` is the kernel size by default. `ceil_mode` allows a last window that is cut off.
     """
-    return pooling_bodies.max_pool2d(
-        input, kernel_size, stride, padding, dilation, ceil_mode, return_indices
-    )
+    if input.__class__ not in PLAIN:
+        _answer = overridden(max_pool2d, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return pooling_bodies.max_pool2d(
+            input, kernel_size, stride, padding, dilation, ceil_mode, return_indices
+        )
+    except AttributeError:
+        check_tensors("max_pool2d", ("input", 0, "tensor", input))
+        raise
 
 
 def max_pool3d(
@@ -5174,9 +9631,17 @@ def max_pool3d(
 
     `stride` is the kernel size by default. `ceil_mode` allows a last window that is cut off.
     """
-    return pooling_bodies.max_pool3d(
-        input, kernel_size, stride, padding, dilation, ceil_mode, return_indices
-    )
+    if input.__class__ not in PLAIN:
+        _answer = overridden(max_pool3d, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return pooling_bodies.max_pool3d(
+            input, kernel_size, stride, padding, dilation, ceil_mode, return_indices
+        )
+    except AttributeError:
+        check_tensors("max_pool3d", ("input", 0, "tensor", input))
+        raise
 
 
 def avg_pool1d(
@@ -5192,9 +9657,17 @@ def avg_pool1d(
 
     Returns the mean of each window along the last dimension.
     """
-    return pooling_bodies.avg_pool1d(
-        input, kernel_size, stride, padding, ceil_mode, count_include_pad
-    )
+    if input.__class__ not in PLAIN:
+        _answer = overridden(avg_pool1d, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return pooling_bodies.avg_pool1d(
+            input, kernel_size, stride, padding, ceil_mode, count_include_pad
+        )
+    except AttributeError:
+        check_tensors("avg_pool1d", ("self", 0, "tensor", input))
+        raise
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
@@ -5204,7 +9677,15 @@ def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int]) -> Tens
 
     None in `output_size` keeps the input's size there.
     """
-    return pooling_bodies.adaptive_avg_pool2d(input, output_size)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(adaptive_avg_pool2d, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return pooling_bodies.adaptive_avg_pool2d(input, output_size)
+    except AttributeError:
+        check_tensors("adaptive_avg_pool2d", ("input", 0, "tensor", input))
+        raise
 
 
 def adaptive_max_pool2d(
@@ -5214,7 +9695,15 @@ def adaptive_max_pool2d(
 
     Returns the largest element of each of `output_size` windows; with `return_indices` also where.
     """
-    return pooling_bodies.adaptive_max_pool2d(input, output_size, return_indices)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(adaptive_max_pool2d, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return pooling_bodies.adaptive_max_pool2d(input, output_size, return_indices)
+    except AttributeError:
+        check_tensors("adaptive_max_pool2d", ("input", 0, "tensor", input))
+        raise
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
@@ -5224,7 +9713,15 @@ def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int]) -> Tens
 
     None in `output_size` keeps the input's size there.
     """
-    return pooling_bodies.adaptive_avg_pool3d(input, output_size)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(adaptive_avg_pool3d, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return pooling_bodies.adaptive_avg_pool3d(input, output_size)
+    except AttributeError:
+        check_tensors("adaptive_avg_pool3d", ("input", 0, "tensor", input))
+        raise
 
 
 def adaptive_max_pool3d(
@@ -5234,7 +9731,15 @@ def adaptive_max_pool3d(
 
     Returns the largest element of each of `output_size` windows; with `return_indices` also where.
     """
-    return pooling_bodies.adaptive_max_pool3d(input, output_size, return_indices)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(adaptive_max_pool3d, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return pooling_bodies.adaptive_max_pool3d(input, output_size, return_indices)
+    except AttributeError:
+        check_tensors("adaptive_max_pool3d", ("input", 0, "tensor", input))
+        raise
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
@@ -5242,7 +9747,15 @@ def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int]) -> Tens
 
     Returns the mean of each of `output_size` windows along the last dimension.
     """
-    return pooling_bodies.adaptive_avg_pool1d(input, output_size)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(adaptive_avg_pool1d, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return pooling_bodies.adaptive_avg_pool1d(input, output_size)
+    except AttributeError:
+        check_tensors("adaptive_avg_pool1d", ("self", 0, "tensor", input))
+        raise
 
 
 def adaptive_max_pool1d(
@@ -5252,7 +9765,15 @@ def adaptive_max_pool1d(
 
     Returns the largest element of each of `output_size` windows along the last dimension.
     """
-    return pooling_bodies.adaptive_max_pool1d(input, output_size, return_indices)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(adaptive_max_pool1d, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return pooling_bodies.adaptive_max_pool1d(input, output_size, return_indices)
+    except AttributeError:
+        check_tensors("adaptive_max_pool1d", ("input", 0, "tensor", input))
+        raise
 
 
 def max_unpool1d(
@@ -5268,7 +9789,19 @@ def max_unpool1d(
 
     Puts each maximum back in its place, with zeros elsewhere: a partial inverse of `max_pool1d`.
     """
-    return pooling_bodies.max_unpool1d(input, indices, kernel_size, stride, padding, output_size)
+    if input.__class__ not in PLAIN or indices.__class__ not in PLAIN:
+        _answer = overridden(max_unpool1d, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return pooling_bodies.max_unpool1d(
+            input, indices, kernel_size, stride, padding, output_size
+        )
+    except AttributeError:
+        check_tensors(
+            "max_unpool1d", ("input", 0, "tensor", input), ("indices", 1, "tensor", indices)
+        )
+        raise
 
 
 def max_unpool2d(
@@ -5284,7 +9817,19 @@ def max_unpool2d(
 
     Puts each maximum back in its place, with zeros elsewhere: a partial inverse of `max_pool2d`.
     """
-    return pooling_bodies.max_unpool2d(input, indices, kernel_size, stride, padding, output_size)
+    if input.__class__ not in PLAIN or indices.__class__ not in PLAIN:
+        _answer = overridden(max_unpool2d, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return pooling_bodies.max_unpool2d(
+            input, indices, kernel_size, stride, padding, output_size
+        )
+    except AttributeError:
+        check_tensors(
+            "max_unpool2d", ("input", 0, "tensor", input), ("indices", 1, "tensor", indices)
+        )
+        raise
 
 
 def max_unpool3d(
@@ -5300,7 +9845,19 @@ def max_unpool3d(
 
     Puts each maximum back in its place, with zeros elsewhere: a partial inverse of `max_pool3d`.
     """
-    return pooling_bodies.max_unpool3d(input, indices, kernel_size, stride, padding, output_size)
+    if input.__class__ not in PLAIN or indices.__class__ not in PLAIN:
+        _answer = overridden(max_unpool3d, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return pooling_bodies.max_unpool3d(
+            input, indices, kernel_size, stride, padding, output_size
+        )
+    except AttributeError:
+        check_tensors(
+            "max_unpool3d", ("input", 0, "tensor", input), ("indices", 1, "tensor", indices)
+        )
+        raise
 
 
 def var__default(input: Tensor, unbiased: bool) -> Tensor:
@@ -5308,24 +9865,45 @@ def var__default(input: Tensor, unbiased: bool) -> Tensor:
 
     Returns the variance of all elements, with Bessel's correction if `unbiased`.
     """
-    return statistics_bodies.var_of_all(input, unbiased)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(var__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return statistics_bodies.var_of_all(input, unbiased)
+    except AttributeError:
+        check_tensors("var", ("self", 0, "tensor", input))
+        raise
 
 
 def var__dim(
-    input: Tensor,
-    dim: int | Sequence[int] | None,
-    unbiased: bool,
+    input: Tensor = MISSING,
+    dim: int | Sequence[int] | None = MISSING,
+    unbiased: bool = MISSING,
     keepdim: bool = False,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """var.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor
 
     Returns the variance over `dim`, with Bessel's correction if `unbiased`.
     """
+    if _words:
+        return respelled(var__dim, locals())
+    if dim is MISSING or unbiased is MISSING:
+        raise missing_arguments("var", input=input, dim=dim, unbiased=unbiased)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(var__dim, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("var", out, statistics_bodies.var_over(input, dim, unbiased, keepdim))
-    return statistics_bodies.var_over(input, dim, unbiased, keepdim)
+    try:
+        return statistics_bodies.var_over(input, dim, unbiased, keepdim)
+    except AttributeError:
+        check_tensors("var", ("self", 0, "tensor", input))
+        raise
 
 
 def std__default(input: Tensor, unbiased: bool) -> Tensor:
@@ -5333,24 +9911,45 @@ def std__default(input: Tensor, unbiased: bool) -> Tensor:
 
     Returns the standard deviation of all elements, with Bessel's correction if `unbiased`.
     """
-    return statistics_bodies.std_of_all(input, unbiased)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(std__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return statistics_bodies.std_of_all(input, unbiased)
+    except AttributeError:
+        check_tensors("std", ("self", 0, "tensor", input))
+        raise
 
 
 def std__dim(
-    input: Tensor,
-    dim: int | Sequence[int] | None,
-    unbiased: bool,
+    input: Tensor = MISSING,
+    dim: int | Sequence[int] | None = MISSING,
+    unbiased: bool = MISSING,
     keepdim: bool = False,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """std.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor
 
     Returns the standard deviation over `dim`, with Bessel's correction if `unbiased`.
     """
+    if _words:
+        return respelled(std__dim, locals())
+    if dim is MISSING or unbiased is MISSING:
+        raise missing_arguments("std", input=input, dim=dim, unbiased=unbiased)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(std__dim, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         return store_out("std", out, statistics_bodies.std_over(input, dim, unbiased, keepdim))
-    return statistics_bodies.std_over(input, dim, unbiased, keepdim)
+    try:
+        return statistics_bodies.std_over(input, dim, unbiased, keepdim)
+    except AttributeError:
+        check_tensors("std", ("self", 0, "tensor", input))
+        raise
 
 
 def var_mean__default(input: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
@@ -5358,17 +9957,41 @@ def var_mean__default(input: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
 
     Returns the variance and the mean of all elements.
     """
-    return statistics_bodies.var_mean_of_all(input, unbiased)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(var_mean__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return statistics_bodies.var_mean_of_all(input, unbiased)
+    except AttributeError:
+        check_tensors("var_mean", ("self", 0, "tensor", input))
+        raise
 
 
 def var_mean__dim(
-    input: Tensor, dim: int | Sequence[int] | None, unbiased: bool, keepdim: bool = False
+    input: Tensor = MISSING,
+    dim: int | Sequence[int] | None = MISSING,
+    unbiased: bool = MISSING,
+    keepdim: bool = False,
+    **_words: Unpack[InputDimKeepdim],
 ) -> tuple[Tensor, Tensor]:
     """var_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)
 
     Returns the variance and the mean over `dim`.
     """
-    return statistics_bodies.var_mean_over(input, dim, unbiased, keepdim)
+    if _words:
+        return respelled(var_mean__dim, locals())
+    if dim is MISSING or unbiased is MISSING:
+        raise missing_arguments("var_mean", input=input, dim=dim, unbiased=unbiased)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(var_mean__dim, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return statistics_bodies.var_mean_over(input, dim, unbiased, keepdim)
+    except AttributeError:
+        check_tensors("var_mean", ("self", 0, "tensor", input))
+        raise
 
 
 def std_mean__default(input: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
@@ -5376,25 +9999,50 @@ def std_mean__default(input: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
 
     Returns the standard deviation and the mean of all elements.
     """
-    return statistics_bodies.std_mean_of_all(input, unbiased)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(std_mean__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return statistics_bodies.std_mean_of_all(input, unbiased)
+    except AttributeError:
+        check_tensors("std_mean", ("self", 0, "tensor", input))
+        raise
 
 
 def std_mean__dim(
-    input: Tensor, dim: int | Sequence[int] | None, unbiased: bool, keepdim: bool = False
+    input: Tensor = MISSING,
+    dim: int | Sequence[int] | None = MISSING,
+    unbiased: bool = MISSING,
+    keepdim: bool = False,
+    **_words: Unpack[InputDimKeepdim],
 ) -> tuple[Tensor, Tensor]:
     """std_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)
 
     Returns the standard deviation and the mean over `dim`.
     """
-    return statistics_bodies.std_mean_over(input, dim, unbiased, keepdim)
+    if _words:
+        return respelled(std_mean__dim, locals())
+    if dim is MISSING or unbiased is MISSING:
+        raise missing_arguments("std_mean", input=input, dim=dim, unbiased=unbiased)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(std_mean__dim, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return statistics_bodies.std_mean_over(input, dim, unbiased, keepdim)
+    except AttributeError:
+        check_tensors("std_mean", ("self", 0, "tensor", input))
+        raise
 
 
 def cov(
-    input: Tensor,
+    input: Tensor = MISSING,
     *,
     correction: int = 1,
     fweights: Tensor | None = None,
     aweights: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor
 
@@ -5402,9 +10050,23 @@ def cov(
 
     `fweights` counts each observation so many times; `aweights` weighs them.
     """
+    if _words:
+        return respelled(cov, locals())
     if correction.__class__ is not int:
         correction = as_int(correction, "cov", "correction", 0)
-    return statistics_bodies.cov(input, correction, fweights, aweights)
+    if (
+        input.__class__ not in PLAIN
+        or fweights.__class__ not in PLAIN
+        or aweights.__class__ not in PLAIN
+    ):
+        _answer = overridden(cov, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return statistics_bodies.cov(input, correction, fweights, aweights)
+    except AttributeError:
+        check_tensors("cov", ("self", 0, "tensor", input))
+        raise
 
 
 def corrcoef(input: Tensor) -> Tensor:
@@ -5412,7 +10074,15 @@ def corrcoef(input: Tensor) -> Tensor:
 
     Returns Pearson's correlation coefficients of variables held in rows.
     """
-    return statistics_bodies.corrcoef(input)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(corrcoef, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return statistics_bodies.corrcoef(input)
+    except AttributeError:
+        check_tensors("corrcoef", ("self", 0, "tensor", input))
+        raise
 
 
 def batch_norm(
@@ -5433,9 +10103,23 @@ def batch_norm(
     In training these are the batch's, and `running_mean` and `running_var` follow them by the share
     `momentum`; otherwise the running ones are used. `weight` and `bias` scale and shift a channel.
     """
-    return normalization_bodies.batch_norm(
-        input, running_mean, running_var, weight, bias, training, momentum, eps
-    )
+    if (
+        input.__class__ not in PLAIN
+        or running_mean.__class__ not in PLAIN
+        or running_var.__class__ not in PLAIN
+        or weight.__class__ not in PLAIN
+        or bias.__class__ not in PLAIN
+    ):
+        _answer = overridden(batch_norm, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return normalization_bodies.batch_norm(
+            input, running_mean, running_var, weight, bias, training, momentum, eps
+        )
+    except AttributeError:
+        check_tensors("batch_norm", ("input", 0, "tensor", input))
+        raise
 
 
 def layer_norm(
@@ -5452,7 +10136,15 @@ def layer_norm(
 
     Each row is brought to mean 0 and variance 1, then scaled by `weight` and shifted by `bias`.
     """
-    return normalization_bodies.layer_norm(input, normalized_shape, weight, bias, eps)
+    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+        _answer = overridden(layer_norm, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return normalization_bodies.layer_norm(input, normalized_shape, weight, bias, eps)
+    except AttributeError:
+        check_tensors("layer_norm", ("input", 0, "tensor", input))
+        raise
 
 
 def group_norm(
@@ -5469,7 +10161,15 @@ def group_norm(
     """
     if num_groups.__class__ is not int:
         num_groups = as_int(num_groups, "group_norm", "num_groups", 2)
-    return normalization_bodies.group_norm(input, num_groups, weight, bias, eps)
+    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+        _answer = overridden(group_norm, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return normalization_bodies.group_norm(input, num_groups, weight, bias, eps)
+    except AttributeError:
+        check_tensors("group_norm", ("input", 0, "tensor", input))
+        raise
 
 
 def instance_norm(
@@ -5488,9 +10188,23 @@ def instance_norm(
 
     Normalises each channel of each sample by its own mean and variance.
     """
-    return normalization_bodies.instance_norm(
-        input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
-    )
+    if (
+        input.__class__ not in PLAIN
+        or running_mean.__class__ not in PLAIN
+        or running_var.__class__ not in PLAIN
+        or weight.__class__ not in PLAIN
+        or bias.__class__ not in PLAIN
+    ):
+        _answer = overridden(instance_norm, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return normalization_bodies.instance_norm(
+            input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
+        )
+    except AttributeError:
+        check_tensors("instance_norm", ("input", 0, "tensor", input))
+        raise
 
 
 def rms_norm(
@@ -5504,7 +10218,15 @@ def rms_norm(
 
     Divides by the root of the mean square over the last dimensions, then multiplies by `weight`.
     """
-    return normalization_bodies.rms_norm(input, normalized_shape, weight, eps)
+    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN:
+        _answer = overridden(rms_norm, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return normalization_bodies.rms_norm(input, normalized_shape, weight, eps)
+    except AttributeError:
+        check_tensors("rms_norm", ("input", 0, "tensor", input))
+        raise
 
 
 def local_response_norm(
@@ -5517,7 +10239,15 @@ def local_response_norm(
     """
     if size.__class__ is not int:
         size = as_int(size, "local_response_norm", "size", 2)
-    return normalization_bodies.local_response_norm(input, size, alpha, beta, k)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(local_response_norm, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return normalization_bodies.local_response_norm(input, size, alpha, beta, k)
+    except AttributeError:
+        check_tensors("local_response_norm", ("input", 0, "tensor", input))
+        raise
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) -> Tensor:
@@ -5529,7 +10259,15 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
     """
     if dim.__class__ is not int:
         dim = as_int(dim, "cosine_similarity", "dim", 3)
-    return nn_bodies.cosine_similarity(x1, x2, dim, eps)
+    if x1.__class__ not in PLAIN or x2.__class__ not in PLAIN:
+        _answer = overridden(cosine_similarity, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return nn_bodies.cosine_similarity(x1, x2, dim, eps)
+    except AttributeError:
+        check_tensors("cosine_similarity", ("x1", 0, "tensor", x1), ("x2", 1, "tensor", x2))
+        raise
 
 
 def pairwise_distance(
@@ -5540,7 +10278,15 @@ def pairwise_distance(
 
     Returns the `p`-norm of `x1 - x2 + eps` over the last dimension.
     """
-    return nn_bodies.pairwise_distance(x1, x2, p, eps, keepdim)
+    if x1.__class__ not in PLAIN or x2.__class__ not in PLAIN:
+        _answer = overridden(pairwise_distance, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return nn_bodies.pairwise_distance(x1, x2, p, eps, keepdim)
+    except AttributeError:
+        check_tensors("pairwise_distance", ("x1", 0, "tensor", x1), ("x2", 1, "tensor", x2))
+        raise
 
 
 def cdist(
@@ -5555,7 +10301,15 @@ def cdist(
     but less accurate for rows that are close; `compute_mode` "use_mm_for_euclid_dist" has it so
     always, "donot_use_mm_for_euclid_dist" never.
     """
-    return distances_bodies.cdist(x1, x2, p, compute_mode)
+    if x1.__class__ not in PLAIN or x2.__class__ not in PLAIN:
+        _answer = overridden(cdist, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return distances_bodies.cdist(x1, x2, p, compute_mode)
+    except AttributeError:
+        check_tensors("cdist", ("x1", 0, "tensor", x1), ("x2", 1, "tensor", x2))
+        raise
 
 
 def pdist(input: Tensor, p: float = 2) -> Tensor:
@@ -5563,7 +10317,15 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
 
     Returns the `p`-norm distances between all pairs of rows, those above the diagonal in order.
     """
-    return distances_bodies.pdist(input, p)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(pdist, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return distances_bodies.pdist(input, p)
+    except AttributeError:
+        check_tensors("pdist", ("self", 0, "tensor", input))
+        raise
 
 
 def pad(
@@ -5575,7 +10337,15 @@ def pad(
 
     `mode` is `'constant'` (with `value`), `'reflect'`, `'replicate'` or `'circular'`.
     """
-    return nn_bodies.pad(input, pad, mode, value)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(globals()["pad"], locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return nn_bodies.pad(input, pad, mode, value)
+    except AttributeError:
+        check_tensors("pad", ("input", 0, "tensor", input))
+        raise
 
 
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
@@ -5585,7 +10355,15 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """
     if upscale_factor.__class__ is not int:
         upscale_factor = as_int(upscale_factor, "pixel_shuffle", "upscale_factor", 2)
-    return nn_bodies.pixel_shuffle(input, upscale_factor)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(pixel_shuffle, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return nn_bodies.pixel_shuffle(input, upscale_factor)
+    except AttributeError:
+        check_tensors("pixel_shuffle", ("self", 0, "tensor", input))
+        raise
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
@@ -5595,7 +10373,15 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """
     if downscale_factor.__class__ is not int:
         downscale_factor = as_int(downscale_factor, "pixel_unshuffle", "downscale_factor", 2)
-    return nn_bodies.pixel_unshuffle(input, downscale_factor)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(pixel_unshuffle, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return nn_bodies.pixel_unshuffle(input, downscale_factor)
+    except AttributeError:
+        check_tensors("pixel_unshuffle", ("self", 0, "tensor", input))
+        raise
 
 
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
@@ -5605,7 +10391,61 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """
     if groups.__class__ is not int:
         groups = as_int(groups, "channel_shuffle", "groups", 2)
-    return nn_bodies.channel_shuffle(input, groups)
+    if input.__class__ not in PLAIN:
+        _answer = overridden(channel_shuffle, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return nn_bodies.channel_shuffle(input, groups)
+    except AttributeError:
+        check_tensors("channel_shuffle", ("self", 0, "tensor", input))
+        raise
+
+
+def grid_sampler_2d(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool
+    align_corners) -> Tensor
+
+    Return the values of an image of 2 dims at the places of `grid`, as `grid_sample` by numbers.
+    """
+    if interpolation_mode.__class__ is not int:
+        interpolation_mode = as_int(interpolation_mode, "grid_sampler_2d", "interpolation_mode", 3)
+    if padding_mode.__class__ is not int:
+        padding_mode = as_int(padding_mode, "grid_sampler_2d", "padding_mode", 4)
+    if input.__class__ not in PLAIN or grid.__class__ not in PLAIN:
+        _answer = overridden(grid_sampler_2d, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return ops.grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
+    except AttributeError:
+        check_tensors("grid_sampler_2d", ("input", 0, "tensor", input), ("grid", 1, "tensor", grid))
+        raise
+
+
+def grid_sampler_3d(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool
+    align_corners) -> Tensor
+
+    Return the values of an image of 3 dims at the places of `grid`, as `grid_sample` by numbers.
+    """
+    if interpolation_mode.__class__ is not int:
+        interpolation_mode = as_int(interpolation_mode, "grid_sampler_3d", "interpolation_mode", 3)
+    if padding_mode.__class__ is not int:
+        padding_mode = as_int(padding_mode, "grid_sampler_3d", "padding_mode", 4)
+    if input.__class__ not in PLAIN or grid.__class__ not in PLAIN:
+        _answer = overridden(grid_sampler_3d, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return ops.grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
+    except AttributeError:
+        check_tensors("grid_sampler_3d", ("input", 0, "tensor", input), ("grid", 1, "tensor", grid))
+        raise
 
 
 def _grid_sampler_steps(
@@ -5622,9 +10462,19 @@ def _grid_sampler_steps(
         )
     if padding_mode.__class__ is not int:
         padding_mode = as_int(padding_mode, "_grid_sampler_steps", "padding_mode", 4)
-    return sampling_bodies.grid_sampler_steps(
-        input, grid, interpolation_mode, padding_mode, align_corners
-    )
+    if input.__class__ not in PLAIN or grid.__class__ not in PLAIN:
+        _answer = overridden(_grid_sampler_steps, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return sampling_bodies.grid_sampler_steps(
+            input, grid, interpolation_mode, padding_mode, align_corners
+        )
+    except AttributeError:
+        check_tensors(
+            "_grid_sampler_steps", ("input", 0, "tensor", input), ("grid", 1, "tensor", grid)
+        )
+        raise
 
 
 def grid_sample(
@@ -5644,7 +10494,15 @@ def grid_sample(
     `nearest` or, for two dims, `bicubic`; outside the image `padding_mode` gives `zeros`, the
     `border`, or its `reflection`.
     """
-    return sampling_bodies.grid_sample(input, grid, mode, padding_mode, align_corners)
+    if input.__class__ not in PLAIN or grid.__class__ not in PLAIN:
+        _answer = overridden(grid_sample, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return sampling_bodies.grid_sample(input, grid, mode, padding_mode, align_corners)
+    except AttributeError:
+        check_tensors("grid_sample", ("input", 0, "tensor", input), ("grid", 1, "tensor", grid))
+        raise
 
 
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
@@ -5654,7 +10512,15 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
 
     Shape: theta (N, d, d + 1), size (N, C, *S) of d dims S -> (N, *S, d).
     """
-    return sampling_bodies.affine_grid(theta, size, align_corners)
+    if theta.__class__ not in PLAIN:
+        _answer = overridden(affine_grid, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return sampling_bodies.affine_grid(theta, size, align_corners)
+    except AttributeError:
+        check_tensors("affine_grid", ("theta", 0, "tensor", theta))
+        raise
 
 
 def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
@@ -5663,7 +10529,15 @@ def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: boo
     Returns the points that affine maps make of an image's elements: see
         `nn.functional.affine_grid`.
     """
-    return sampling_bodies.affine_grid_generator(theta, size, align_corners)
+    if theta.__class__ not in PLAIN:
+        _answer = overridden(affine_grid_generator, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return sampling_bodies.affine_grid_generator(theta, size, align_corners)
+    except AttributeError:
+        check_tensors("affine_grid_generator", ("theta", 0, "tensor", theta))
+        raise
 
 
 def _attention_steps(
@@ -5674,7 +10548,25 @@ def _attention_steps(
 
     `_attention` step by step: differentiable to any order, and by the mask.
     """
-    return attention_bodies.attention_steps(query, key, value, mask, scale, causal)
+    if (
+        query.__class__ not in PLAIN
+        or key.__class__ not in PLAIN
+        or value.__class__ not in PLAIN
+        or mask.__class__ not in PLAIN
+    ):
+        _answer = overridden(_attention_steps, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return attention_bodies.attention_steps(query, key, value, mask, scale, causal)
+    except AttributeError:
+        check_tensors(
+            "_attention_steps",
+            ("query", 0, "tensor", query),
+            ("key", 1, "tensor", key),
+            ("value", 2, "tensor", value),
+        )
+        raise
 
 
 def rnn_tanh_cell(
@@ -5690,7 +10582,28 @@ def rnn_tanh_cell(
 
     Takes one step of a recurrent layer: `tanh(w_ih x + b_ih + w_hh hx + b_hh)`.
     """
-    return recurrent_bodies.rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+    if (
+        input.__class__ not in PLAIN
+        or hx.__class__ not in PLAIN
+        or w_ih.__class__ not in PLAIN
+        or w_hh.__class__ not in PLAIN
+        or b_ih.__class__ not in PLAIN
+        or b_hh.__class__ not in PLAIN
+    ):
+        _answer = overridden(rnn_tanh_cell, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return recurrent_bodies.rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+    except AttributeError:
+        check_tensors(
+            "rnn_tanh_cell",
+            ("input", 0, "tensor", input),
+            ("hx", 1, "tensor", hx),
+            ("w_ih", 2, "tensor", w_ih),
+            ("w_hh", 3, "tensor", w_hh),
+        )
+        raise
 
 
 def rnn_relu_cell(
@@ -5706,7 +10619,28 @@ def rnn_relu_cell(
 
     Takes one step of a recurrent layer: `relu(w_ih x + b_ih + w_hh hx + b_hh)`.
     """
-    return recurrent_bodies.rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+    if (
+        input.__class__ not in PLAIN
+        or hx.__class__ not in PLAIN
+        or w_ih.__class__ not in PLAIN
+        or w_hh.__class__ not in PLAIN
+        or b_ih.__class__ not in PLAIN
+        or b_hh.__class__ not in PLAIN
+    ):
+        _answer = overridden(rnn_relu_cell, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return recurrent_bodies.rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+    except AttributeError:
+        check_tensors(
+            "rnn_relu_cell",
+            ("input", 0, "tensor", input),
+            ("hx", 1, "tensor", hx),
+            ("w_ih", 2, "tensor", w_ih),
+            ("w_hh", 3, "tensor", w_hh),
+        )
+        raise
 
 
 def gru_cell(
@@ -5722,7 +10656,28 @@ def gru_cell(
 
     Takes one step of a GRU; the weights of reset, update and new gate lie one after the other.
     """
-    return recurrent_bodies.gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+    if (
+        input.__class__ not in PLAIN
+        or hx.__class__ not in PLAIN
+        or w_ih.__class__ not in PLAIN
+        or w_hh.__class__ not in PLAIN
+        or b_ih.__class__ not in PLAIN
+        or b_hh.__class__ not in PLAIN
+    ):
+        _answer = overridden(gru_cell, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return recurrent_bodies.gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+    except AttributeError:
+        check_tensors(
+            "gru_cell",
+            ("input", 0, "tensor", input),
+            ("hx", 1, "tensor", hx),
+            ("w_ih", 2, "tensor", w_ih),
+            ("w_hh", 3, "tensor", w_hh),
+        )
+        raise
 
 
 def lstm_cell(
@@ -5738,7 +10693,28 @@ def lstm_cell(
 
     Takes one step of an LSTM from the states `hx`, hidden and cell, to the next ones.
     """
-    return recurrent_bodies.lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+    if (
+        input.__class__ not in PLAIN
+        or holds_others(hx)
+        or w_ih.__class__ not in PLAIN
+        or w_hh.__class__ not in PLAIN
+        or b_ih.__class__ not in PLAIN
+        or b_hh.__class__ not in PLAIN
+    ):
+        _answer = overridden(lstm_cell, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return recurrent_bodies.lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+    except AttributeError:
+        check_tensors(
+            "lstm_cell",
+            ("input", 0, "tensor", input),
+            ("hx", 1, "tensors", hx),
+            ("w_ih", 2, "tensor", w_ih),
+            ("w_hh", 3, "tensor", w_hh),
+        )
+        raise
 
 
 def _lstm_steps(
@@ -5749,9 +10725,28 @@ def _lstm_steps(
 
     `_lstm_layer` step by step: differentiable to any order.
     """
-    return return_types._lstm_steps(
-        *recurrent_bodies.lstm_steps(gates, weight_hh, hidden, cell, reverse)
-    )
+    if (
+        gates.__class__ not in PLAIN
+        or weight_hh.__class__ not in PLAIN
+        or hidden.__class__ not in PLAIN
+        or cell.__class__ not in PLAIN
+    ):
+        _answer = overridden(_lstm_steps, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return return_types._lstm_steps(
+            *recurrent_bodies.lstm_steps(gates, weight_hh, hidden, cell, reverse)
+        )
+    except AttributeError:
+        check_tensors(
+            "_lstm_steps",
+            ("gates", 0, "tensor", gates),
+            ("weight_hh", 1, "tensor", weight_hh),
+            ("hidden", 2, "tensor", hidden),
+            ("cell", 3, "tensor", cell),
+        )
+        raise
 
 
 def _gru_steps(
@@ -5762,7 +10757,25 @@ def _gru_steps(
 
     `_gru_layer` step by step: differentiable to any order.
     """
-    return recurrent_bodies.gru_steps(gates, weight_hh, bias_hh, hidden, reverse)
+    if (
+        gates.__class__ not in PLAIN
+        or weight_hh.__class__ not in PLAIN
+        or bias_hh.__class__ not in PLAIN
+        or hidden.__class__ not in PLAIN
+    ):
+        _answer = overridden(_gru_steps, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return recurrent_bodies.gru_steps(gates, weight_hh, bias_hh, hidden, reverse)
+    except AttributeError:
+        check_tensors(
+            "_gru_steps",
+            ("gates", 0, "tensor", gates),
+            ("weight_hh", 1, "tensor", weight_hh),
+            ("hidden", 3, "tensor", hidden),
+        )
+        raise
 
 
 def _rnn_steps(
@@ -5773,4 +10786,802 @@ def _rnn_steps(
 
     `_rnn_layer` step by step: differentiable to any order.
     """
-    return recurrent_bodies.rnn_steps(gates, weight_hh, hidden, relu, reverse)
+    if (
+        gates.__class__ not in PLAIN
+        or weight_hh.__class__ not in PLAIN
+        or hidden.__class__ not in PLAIN
+    ):
+        _answer = overridden(_rnn_steps, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return recurrent_bodies.rnn_steps(gates, weight_hh, hidden, relu, reverse)
+    except AttributeError:
+        check_tensors(
+            "_rnn_steps",
+            ("gates", 0, "tensor", gates),
+            ("weight_hh", 1, "tensor", weight_hh),
+            ("hidden", 2, "tensor", hidden),
+        )
+        raise
+
+
+def signal_windows_bartlett(
+    M: int,
+    *,
+    sym: bool = True,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """signal_windows_bartlett(int M, *, bool sym=True, ScalarType? dtype=None, Layout? layout=None,
+    Device? device=None) -> Tensor
+
+    Return a triangle from 0 to 1 and back.
+    """
+    if M.__class__ is not int:
+        M = as_int(M, "signal_windows_bartlett", "M", 1)
+    result = signal_windows_bodies.bartlett(M, sym, dtype, layout, device)
+    return result.requires_grad_() if requires_grad else result
+
+
+def signal_windows_blackman(
+    M: int,
+    *,
+    sym: bool = True,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """signal_windows_blackman(int M, *, bool sym=True, ScalarType? dtype=None, Layout? layout=None,
+    Device? device=None) -> Tensor
+
+    Return Blackman's sum of three cosines.
+    """
+    if M.__class__ is not int:
+        M = as_int(M, "signal_windows_blackman", "M", 1)
+    result = signal_windows_bodies.blackman(M, sym, dtype, layout, device)
+    return result.requires_grad_() if requires_grad else result
+
+
+def signal_windows_cosine(
+    M: int,
+    *,
+    sym: bool = True,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """signal_windows_cosine(int M, *, bool sym=True, ScalarType? dtype=None, Layout? layout=None,
+    Device? device=None) -> Tensor
+
+    Return half a wave of a sine.
+    """
+    if M.__class__ is not int:
+        M = as_int(M, "signal_windows_cosine", "M", 1)
+    result = signal_windows_bodies.cosine(M, sym, dtype, layout, device)
+    return result.requires_grad_() if requires_grad else result
+
+
+def signal_windows_exponential(
+    M: int,
+    *,
+    center: float | None = None,
+    tau: float = 1.0,
+    sym: bool = True,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """signal_windows_exponential(int M, *, float? center=None, float tau=1.0, bool sym=True,
+    ScalarType? dtype=None, Layout? layout=None, Device? device=None) -> Tensor
+
+    Return an exponential that falls to both sides of `center`, the middle by default, by e for
+        every
+    `tau` points.
+    """
+    if M.__class__ is not int:
+        M = as_int(M, "signal_windows_exponential", "M", 1)
+    result = signal_windows_bodies.exponential(M, center, tau, sym, dtype, layout, device)
+    return result.requires_grad_() if requires_grad else result
+
+
+def signal_windows_gaussian(
+    M: int,
+    *,
+    std: float = 1.0,
+    sym: bool = True,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """signal_windows_gaussian(int M, *, float std=1.0, bool sym=True, ScalarType? dtype=None,
+    Layout? layout=None, Device? device=None) -> Tensor
+
+    Return a bell of standard deviation `std`.
+    """
+    if M.__class__ is not int:
+        M = as_int(M, "signal_windows_gaussian", "M", 1)
+    result = signal_windows_bodies.gaussian(M, std, sym, dtype, layout, device)
+    return result.requires_grad_() if requires_grad else result
+
+
+def signal_windows_general_cosine(
+    M: int,
+    *,
+    a: Sequence[float],
+    sym: bool = True,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """signal_windows_general_cosine(int M, *, float[] a, bool sym=True, ScalarType? dtype=None,
+    Layout? layout=None, Device? device=None) -> Tensor
+
+    Return the sum of `a[i]` times the cosine of i turns, with alternating signs.
+    """
+    if M.__class__ is not int:
+        M = as_int(M, "signal_windows_general_cosine", "M", 1)
+    result = signal_windows_bodies.general_cosine(M, a, sym, dtype, layout, device)
+    return result.requires_grad_() if requires_grad else result
+
+
+def signal_windows_general_hamming(
+    M: int,
+    *,
+    alpha: float = 0.54,
+    sym: bool = True,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """signal_windows_general_hamming(int M, *, float alpha=0.54, bool sym=True, ScalarType?
+    dtype=None, Layout? layout=None, Device? device=None) -> Tensor
+
+    Return `alpha` less a cosine of height `1 - alpha`.
+    """
+    if M.__class__ is not int:
+        M = as_int(M, "signal_windows_general_hamming", "M", 1)
+    result = signal_windows_bodies.general_hamming(M, alpha, sym, dtype, layout, device)
+    return result.requires_grad_() if requires_grad else result
+
+
+def signal_windows_hamming(
+    M: int,
+    *,
+    sym: bool = True,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """signal_windows_hamming(int M, *, bool sym=True, ScalarType? dtype=None, Layout? layout=None,
+    Device? device=None) -> Tensor
+
+    Return `0.54` less a cosine of height 0.46.
+    """
+    if M.__class__ is not int:
+        M = as_int(M, "signal_windows_hamming", "M", 1)
+    result = signal_windows_bodies.hamming(M, sym, dtype, layout, device)
+    return result.requires_grad_() if requires_grad else result
+
+
+def signal_windows_hann(
+    M: int,
+    *,
+    sym: bool = True,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """signal_windows_hann(int M, *, bool sym=True, ScalarType? dtype=None, Layout? layout=None,
+    Device? device=None) -> Tensor
+
+    Return a cosine, raised to touch 0.
+    """
+    if M.__class__ is not int:
+        M = as_int(M, "signal_windows_hann", "M", 1)
+    result = signal_windows_bodies.hann(M, sym, dtype, layout, device)
+    return result.requires_grad_() if requires_grad else result
+
+
+def signal_windows_kaiser(
+    M: int,
+    *,
+    beta: float = 12.0,
+    sym: bool = True,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """signal_windows_kaiser(int M, *, float beta=12.0, bool sym=True, ScalarType? dtype=None,
+    Layout? layout=None, Device? device=None) -> Tensor
+
+    Return Kaiser's window; `beta` trades the width of the main lobe for the height of the others.
+    """
+    if M.__class__ is not int:
+        M = as_int(M, "signal_windows_kaiser", "M", 1)
+    result = signal_windows_bodies.kaiser(M, beta, sym, dtype, layout, device)
+    return result.requires_grad_() if requires_grad else result
+
+
+def signal_windows_nuttall(
+    M: int,
+    *,
+    sym: bool = True,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """signal_windows_nuttall(int M, *, bool sym=True, ScalarType? dtype=None, Layout? layout=None,
+    Device? device=None) -> Tensor
+
+    Return Nuttall's sum of four cosines.
+    """
+    if M.__class__ is not int:
+        M = as_int(M, "signal_windows_nuttall", "M", 1)
+    result = signal_windows_bodies.nuttall(M, sym, dtype, layout, device)
+    return result.requires_grad_() if requires_grad else result
+
+
+def masked_amax(
+    input: Tensor = MISSING,
+    dim: int | Sequence[int] | None = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
+) -> Tensor:
+    """masked_amax(Tensor self, int[1]? dim=None, *, bool? keepdim=False, ScalarType? dtype=None,
+    Tensor? mask=None) -> Tensor
+
+    Return the largest elements that the mask lets through; the least number of the dtype where it
+        lets none.
+    """
+    if _words:
+        return respelled(masked_amax, locals())
+    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+        _answer = overridden(masked_amax, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return masked_bodies.amax(input, dim, keepdim, dtype, mask)
+    except AttributeError:
+        check_tensors("masked_amax", ("self", 0, "tensor", input))
+        raise
+
+
+def masked_amin(
+    input: Tensor = MISSING,
+    dim: int | Sequence[int] | None = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
+) -> Tensor:
+    """masked_amin(Tensor self, int[1]? dim=None, *, bool? keepdim=False, ScalarType? dtype=None,
+    Tensor? mask=None) -> Tensor
+
+    Return the smallest elements that the mask lets through; the greatest number of the dtype where
+        it lets none.
+    """
+    if _words:
+        return respelled(masked_amin, locals())
+    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+        _answer = overridden(masked_amin, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return masked_bodies.amin(input, dim, keepdim, dtype, mask)
+    except AttributeError:
+        check_tensors("masked_amin", ("self", 0, "tensor", input))
+        raise
+
+
+def masked_argmax(
+    input: Tensor = MISSING,
+    dim: int | None = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
+) -> Tensor:
+    """masked_argmax(Tensor self, int? dim=None, *, bool? keepdim=False, ScalarType? dtype=None,
+    Tensor? mask=None) -> Tensor
+
+    Return where the largest element that the mask lets through stands, as a number of the input's
+        dtype.
+    """
+    if _words:
+        return respelled(masked_argmax, locals())
+    if dim is not None and dim.__class__ is not int:
+        dim = as_int(dim, "masked_argmax", "dim", 2)
+    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+        _answer = overridden(masked_argmax, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return masked_bodies.argmax(input, dim, keepdim, dtype, mask)
+    except AttributeError:
+        check_tensors("masked_argmax", ("self", 0, "tensor", input))
+        raise
+
+
+def masked_argmin(
+    input: Tensor = MISSING,
+    dim: int | None = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
+) -> Tensor:
+    """masked_argmin(Tensor self, int? dim=None, *, bool? keepdim=False, ScalarType? dtype=None,
+    Tensor? mask=None) -> Tensor
+
+    Return where the smallest element that the mask lets through stands, as a number of the input's
+        dtype.
+    """
+    if _words:
+        return respelled(masked_argmin, locals())
+    if dim is not None and dim.__class__ is not int:
+        dim = as_int(dim, "masked_argmin", "dim", 2)
+    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+        _answer = overridden(masked_argmin, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return masked_bodies.argmin(input, dim, keepdim, dtype, mask)
+    except AttributeError:
+        check_tensors("masked_argmin", ("self", 0, "tensor", input))
+        raise
+
+
+def masked_cumprod(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    *,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+    **_words: Unpack[InputDim],
+) -> Tensor:
+    """masked_cumprod(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? mask=None) -> Tensor
+
+    Return running products; masked elements change nothing.
+    """
+    if _words:
+        return respelled(masked_cumprod, locals())
+    if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("masked_cumprod", input=input, dim=dim)
+        dim = as_int(dim, "masked_cumprod", "dim", 2)
+    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+        _answer = overridden(masked_cumprod, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return masked_bodies.cumprod(input, dim, dtype, mask)
+    except AttributeError:
+        check_tensors("masked_cumprod", ("self", 0, "tensor", input))
+        raise
+
+
+def masked_cumsum(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    *,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+    **_words: Unpack[InputDim],
+) -> Tensor:
+    """masked_cumsum(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? mask=None) -> Tensor
+
+    Return running sums; masked elements add nothing.
+    """
+    if _words:
+        return respelled(masked_cumsum, locals())
+    if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("masked_cumsum", input=input, dim=dim)
+        dim = as_int(dim, "masked_cumsum", "dim", 2)
+    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+        _answer = overridden(masked_cumsum, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return masked_bodies.cumsum(input, dim, dtype, mask)
+    except AttributeError:
+        check_tensors("masked_cumsum", ("self", 0, "tensor", input))
+        raise
+
+
+def masked_log_softmax(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    *,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+    **_words: Unpack[InputDim],
+) -> Tensor:
+    """masked_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? mask=None) ->
+    Tensor
+
+    Return logarithms of probabilities; minus infinity where masked.
+    """
+    if _words:
+        return respelled(masked_log_softmax, locals())
+    if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("masked_log_softmax", input=input, dim=dim)
+        dim = as_int(dim, "masked_log_softmax", "dim", 2)
+    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+        _answer = overridden(masked_log_softmax, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return masked_bodies.log_softmax(input, dim, dtype, mask)
+    except AttributeError:
+        check_tensors("masked_log_softmax", ("self", 0, "tensor", input))
+        raise
+
+
+def masked_softmax(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    *,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+    **_words: Unpack[InputDim],
+) -> Tensor:
+    """masked_softmax(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? mask=None) -> Tensor
+
+    Return probabilities; 0 where masked, nan where all of a row is.
+    """
+    if _words:
+        return respelled(masked_softmax, locals())
+    if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("masked_softmax", input=input, dim=dim)
+        dim = as_int(dim, "masked_softmax", "dim", 2)
+    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+        _answer = overridden(masked_softmax, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return masked_bodies.softmax(input, dim, dtype, mask)
+    except AttributeError:
+        check_tensors("masked_softmax", ("self", 0, "tensor", input))
+        raise
+
+
+def masked_softmin(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    *,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+    **_words: Unpack[InputDim],
+) -> Tensor:
+    """masked_softmin(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? mask=None) -> Tensor
+
+    Return probabilities that fall with the elements; 0 where masked.
+    """
+    if _words:
+        return respelled(masked_softmin, locals())
+    if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("masked_softmin", input=input, dim=dim)
+        dim = as_int(dim, "masked_softmin", "dim", 2)
+    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+        _answer = overridden(masked_softmin, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return masked_bodies.softmin(input, dim, dtype, mask)
+    except AttributeError:
+        check_tensors("masked_softmin", ("self", 0, "tensor", input))
+        raise
+
+
+def masked_logaddexp(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    dtype: dtype | None = None,
+    input_mask: Tensor | None = None,
+    other_mask: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
+    """masked_logaddexp(Tensor self, Tensor other, *, ScalarType? dtype=None, Tensor?
+    input_mask=None, Tensor? other_mask=None) -> Tensor
+
+    Return the logarithm of the sum of two exponentials; a masked one adds nothing.
+    """
+    if _words:
+        return respelled(masked_logaddexp, locals())
+    if (
+        input.__class__ not in PLAIN
+        or other.__class__ not in PLAIN
+        or input_mask.__class__ not in PLAIN
+        or other_mask.__class__ not in PLAIN
+    ):
+        _answer = overridden(masked_logaddexp, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return masked_bodies.logaddexp(input, other, dtype, input_mask, other_mask)
+    except AttributeError:
+        check_tensors(
+            "masked_logaddexp", ("self", 0, "tensor", input), ("other", 1, "tensor", other)
+        )
+        raise
+
+
+def masked_logsumexp(
+    input: Tensor = MISSING,
+    dim: int | Sequence[int] | None = None,
+    *,
+    keepdim: bool = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
+) -> Tensor:
+    """masked_logsumexp(Tensor self, int[1]? dim=None, *, bool keepdim=False, ScalarType?
+    dtype=None, Tensor? mask=None) -> Tensor
+
+    Return the logarithm of the sum of exponentials; minus infinity where all is masked.
+    """
+    if _words:
+        return respelled(masked_logsumexp, locals())
+    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+        _answer = overridden(masked_logsumexp, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return masked_bodies.logsumexp(input, dim, keepdim, dtype, mask)
+    except AttributeError:
+        check_tensors("masked_logsumexp", ("self", 0, "tensor", input))
+        raise
+
+
+def masked_mean(
+    input: Tensor = MISSING,
+    dim: int | Sequence[int] | None = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
+) -> Tensor:
+    """masked_mean(Tensor self, int[1]? dim=None, *, bool? keepdim=False, ScalarType? dtype=None,
+    Tensor? mask=None) -> Tensor
+
+    Return the mean of what the mask lets through; nan where that is nothing.
+    """
+    if _words:
+        return respelled(masked_mean, locals())
+    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+        _answer = overridden(masked_mean, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return masked_bodies.mean(input, dim, keepdim, dtype, mask)
+    except AttributeError:
+        check_tensors("masked_mean", ("self", 0, "tensor", input))
+        raise
+
+
+def masked_median(
+    input: Tensor = MISSING,
+    dim: int = -1,
+    *,
+    keepdim: bool = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
+) -> Tensor:
+    """masked_median(Tensor self, int dim=-1, *, bool keepdim=False, ScalarType? dtype=None, Tensor?
+    mask=None) -> Tensor
+
+    Return the median of what the mask lets through and is no nan, the lower of two.
+    """
+    if _words:
+        return respelled(masked_median, locals())
+    if dim.__class__ is not int:
+        dim = as_int(dim, "masked_median", "dim", 2)
+    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+        _answer = overridden(masked_median, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return masked_bodies.median(input, dim, keepdim, dtype, mask)
+    except AttributeError:
+        check_tensors("masked_median", ("self", 0, "tensor", input))
+        raise
+
+
+def masked_norm(
+    input: Tensor = MISSING,
+    ord: float | None = 2.0,
+    dim: int | Sequence[int] | None = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
+) -> Tensor:
+    """masked_norm(Tensor self, float? ord=2.0, int[1]? dim=None, *, bool? keepdim=False,
+    ScalarType? dtype=None, Tensor? mask=None) -> Tensor
+
+    Return the vector norm of what the mask lets through.
+    """
+    if _words:
+        return respelled(masked_norm, locals())
+    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+        _answer = overridden(masked_norm, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return masked_bodies.norm(input, ord, dim, keepdim, dtype, mask)
+    except AttributeError:
+        check_tensors("masked_norm", ("self", 0, "tensor", input))
+        raise
+
+
+def masked_normalize(
+    input: Tensor = MISSING,
+    ord: float = MISSING,
+    dim: int = MISSING,
+    *,
+    eps: float = 1e-12,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+    **_words: Unpack[InputDim],
+) -> Tensor:
+    """masked_normalize(Tensor self, float ord, int dim, *, float eps=1e-12, ScalarType? dtype=None,
+    Tensor? mask=None) -> Tensor
+
+    Return the elements over their norm, or over `eps` where that is larger; 0 where masked.
+    """
+    if _words:
+        return respelled(masked_normalize, locals())
+    if ord is MISSING:
+        raise missing_arguments("masked_normalize", input=input, ord=ord, dim=dim)
+    if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("masked_normalize", input=input, ord=ord, dim=dim)
+        dim = as_int(dim, "masked_normalize", "dim", 3)
+    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+        _answer = overridden(masked_normalize, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return masked_bodies.normalize(input, ord, dim, eps, dtype, mask)
+    except AttributeError:
+        check_tensors("masked_normalize", ("self", 0, "tensor", input))
+        raise
+
+
+def masked_prod(
+    input: Tensor = MISSING,
+    dim: int | Sequence[int] | None = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
+) -> Tensor:
+    """masked_prod(Tensor self, int[1]? dim=None, *, bool? keepdim=False, ScalarType? dtype=None,
+    Tensor? mask=None) -> Tensor
+
+    Return the product of what the mask lets through; 1 where that is nothing.
+    """
+    if _words:
+        return respelled(masked_prod, locals())
+    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+        _answer = overridden(masked_prod, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return masked_bodies.prod(input, dim, keepdim, dtype, mask)
+    except AttributeError:
+        check_tensors("masked_prod", ("self", 0, "tensor", input))
+        raise
+
+
+def masked_std(
+    input: Tensor = MISSING,
+    dim: int | Sequence[int] | None = None,
+    unbiased: bool | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
+) -> Tensor:
+    """masked_std(Tensor self, int[1]? dim=None, bool? unbiased=None, *, float? correction=None,
+    bool? keepdim=False, ScalarType? dtype=None, Tensor? mask=None) -> Tensor
+
+    Return the standard deviation of what the mask lets through; nan where that is nothing.
+    """
+    if _words:
+        return respelled(masked_std, locals())
+    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+        _answer = overridden(masked_std, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return masked_bodies.std(input, dim, unbiased, correction, keepdim, dtype, mask)
+    except AttributeError:
+        check_tensors("masked_std", ("self", 0, "tensor", input))
+        raise
+
+
+def masked_var(
+    input: Tensor = MISSING,
+    dim: int | Sequence[int] | None = None,
+    unbiased: bool | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
+) -> Tensor:
+    """masked_var(Tensor self, int[1]? dim=None, bool? unbiased=None, *, float? correction=None,
+    bool? keepdim=False, ScalarType? dtype=None, Tensor? mask=None) -> Tensor
+
+    Return the variance of what the mask lets through; nan where that is nothing.
+    """
+    if _words:
+        return respelled(masked_var, locals())
+    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+        _answer = overridden(masked_var, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return masked_bodies.var(input, dim, unbiased, correction, keepdim, dtype, mask)
+    except AttributeError:
+        check_tensors("masked_var", ("self", 0, "tensor", input))
+        raise
+
+
+def masked_sum(
+    input: Tensor = MISSING,
+    dim: int | Sequence[int] | None = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
+) -> Tensor:
+    """masked_sum(Tensor self, int[1]? dim=None, *, bool? keepdim=False, ScalarType? dtype=None,
+    Tensor? mask=None) -> Tensor
+
+    Return the sum of what the mask lets through; 0 where that is nothing.
+    """
+    if _words:
+        return respelled(masked_sum, locals())
+    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+        _answer = overridden(masked_sum, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return masked_bodies.sum(input, dim, keepdim, dtype, mask)
+    except AttributeError:
+        check_tensors("masked_sum", ("self", 0, "tensor", input))
+        raise

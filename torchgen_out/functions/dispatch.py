@@ -13,12 +13,15 @@ from runtime.core.dtype import dtype
 from runtime.core.generator import Generator
 from runtime.core.layout import layout
 from runtime.core.memory_format import memory_format
+from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
 from runtime.dispatch.signature import kind_of, list_of, tensors_of
 from runtime.ops.arguments import as_list
-from runtime.ops.integers import as_int, as_ints
+from runtime.ops.calling import missing_arguments, reordered, respelled
+from runtime.ops.integers import as_int, as_ints, as_ints_or_none
 from torchgen_out import return_types
 from torchgen_out.operators import dispatch as operators
+from torchgen_out.synonyms import Dim, Input, InputDim, InputDimKeepdim, InputOther, Unpack
 
 Number = bool | int | float | complex
 
@@ -26,17 +29,21 @@ Number = bool | int | float | complex
 _clone = operators.clone.calls
 
 
-def clone(input: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
+def clone(
+    input: Tensor = MISSING, *, memory_format: memory_format | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
 
     Returns a copy with memory of its own; gradients flow through it.
 
     Unless `memory_format` says otherwise, the dimensions keep their order in memory.
     """
+    if _words:
+        return respelled(clone, locals())
     try:
         call = _clone[input._key]
     except AttributeError:
-        raise _clone.wrong_arguments(input) from None
+        return _clone.miss(input, memory_format)
     return call(input, memory_format)
 
 
@@ -64,7 +71,7 @@ def _to_copy(
     try:
         call = __to_copy[input._key]
     except AttributeError:
-        raise __to_copy.wrong_arguments(input) from None
+        return __to_copy.miss(input, dtype, layout, device, pin_memory, non_blocking, memory_format)
     return call(input, dtype, layout, device, pin_memory, non_blocking, memory_format)
 
 
@@ -79,7 +86,7 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     try:
         call = _copy_[self._key, src._key]
     except AttributeError:
-        raise _copy_.wrong_arguments(self, src) from None
+        return _copy_.miss(self, src, non_blocking)
     return call(self, src, non_blocking)
 
 
@@ -94,7 +101,7 @@ def fill_(input: Tensor, value: Tensor | Number) -> Tensor:
     try:
         call = _fill_[input._key, value._key if value.__class__ is Tensor else kind_of(value)]
     except AttributeError:
-        raise _fill_.wrong_arguments(input, value) from None
+        return _fill_.miss(input, value)
     return call(input, value)
 
 
@@ -109,7 +116,7 @@ def zero_(input: Tensor) -> Tensor:
     try:
         call = _zero_[input._key]
     except AttributeError:
-        raise _zero_.wrong_arguments(input) from None
+        return _zero_.miss(input)
     return call(input)
 
 
@@ -128,12 +135,12 @@ def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
         try:
             call = _complex_out[out._key, real._key, imag._key]
         except AttributeError:
-            raise _complex_out.wrong_arguments(out, real, imag) from None
+            return _complex_out.miss(out, real, imag)
         return call(out, real, imag)
     try:
         call = _complex[real._key, imag._key]
     except AttributeError:
-        raise _complex.wrong_arguments(real, imag) from None
+        return _complex.miss(real, imag)
     return call(real, imag)
 
 
@@ -142,21 +149,29 @@ _gcd_inplace = operators.gcd.inplace_calls
 _gcd_out = operators.gcd.out_calls
 
 
-def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def gcd(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """gcd(Tensor self, Tensor other) -> Tensor
 
     Return the greatest common divisor, never negative; that of 0 and 0 is 0.
     """
+    if _words:
+        return respelled(gcd, locals())
     if out is not None:
         try:
             call = _gcd_out[out._key, input._key, other._key]
         except AttributeError:
-            raise _gcd_out.wrong_arguments(out, input, other) from None
+            return _gcd_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _gcd[input._key, other._key]
     except AttributeError:
-        raise _gcd.wrong_arguments(input, other) from None
+        return _gcd.miss(input, other)
     return call(input, other)
 
 
@@ -168,7 +183,7 @@ def gcd_(input: Tensor, other: Tensor) -> Tensor:
     try:
         call = _gcd_inplace[input._key, other._key]
     except AttributeError:
-        raise _gcd_inplace.wrong_arguments(input, other) from None
+        return _gcd_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -177,21 +192,29 @@ _lcm_inplace = operators.lcm.inplace_calls
 _lcm_out = operators.lcm.out_calls
 
 
-def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def lcm(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """lcm(Tensor self, Tensor other) -> Tensor
 
     Return the least common multiple, never negative; 0 if either is 0.
     """
+    if _words:
+        return respelled(lcm, locals())
     if out is not None:
         try:
             call = _lcm_out[out._key, input._key, other._key]
         except AttributeError:
-            raise _lcm_out.wrong_arguments(out, input, other) from None
+            return _lcm_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _lcm[input._key, other._key]
     except AttributeError:
-        raise _lcm.wrong_arguments(input, other) from None
+        return _lcm.miss(input, other)
     return call(input, other)
 
 
@@ -203,7 +226,7 @@ def lcm_(input: Tensor, other: Tensor) -> Tensor:
     try:
         call = _lcm_inplace[input._key, other._key]
     except AttributeError:
-        raise _lcm_inplace.wrong_arguments(input, other) from None
+        return _lcm_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -212,21 +235,23 @@ _i0_inplace = operators.i0.inplace_calls
 _i0_out = operators.i0.out_calls
 
 
-def i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def i0(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """i0(Tensor self) -> Tensor
 
     Return the modified Bessel function of the first kind of order 0.
     """
+    if _words:
+        return respelled(i0, locals())
     if out is not None:
         try:
             call = _i0_out[out._key, input._key]
         except AttributeError:
-            raise _i0_out.wrong_arguments(out, input) from None
+            return _i0_out.miss(out, input)
         return call(out, input)
     try:
         call = _i0[input._key]
     except AttributeError:
-        raise _i0.wrong_arguments(input) from None
+        return _i0.miss(input)
     return call(input)
 
 
@@ -238,7 +263,7 @@ def i0_(input: Tensor) -> Tensor:
     try:
         call = _i0_inplace[input._key]
     except AttributeError:
-        raise _i0_inplace.wrong_arguments(input) from None
+        return _i0_inplace.miss(input)
     return call(input)
 
 
@@ -247,23 +272,31 @@ _igamma_inplace = operators.igamma.inplace_calls
 _igamma_out = operators.igamma.out_calls
 
 
-def igamma(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def igamma(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """igamma(Tensor self, Tensor other) -> Tensor
 
     Return the regularised lower incomplete gamma function of shape `self` up to `other`.
 
     Differentiable in `other` only.
     """
+    if _words:
+        return respelled(igamma, locals())
     if out is not None:
         try:
             call = _igamma_out[out._key, input._key, other._key]
         except AttributeError:
-            raise _igamma_out.wrong_arguments(out, input, other) from None
+            return _igamma_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _igamma[input._key, other._key]
     except AttributeError:
-        raise _igamma.wrong_arguments(input, other) from None
+        return _igamma.miss(input, other)
     return call(input, other)
 
 
@@ -275,7 +308,7 @@ def igamma_(input: Tensor, other: Tensor) -> Tensor:
     try:
         call = _igamma_inplace[input._key, other._key]
     except AttributeError:
-        raise _igamma_inplace.wrong_arguments(input, other) from None
+        return _igamma_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -284,23 +317,31 @@ _igammac_inplace = operators.igammac.inplace_calls
 _igammac_out = operators.igammac.out_calls
 
 
-def igammac(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def igammac(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """igammac(Tensor self, Tensor other) -> Tensor
 
     Return the regularised upper incomplete gamma function: `1 - igamma(self, other)`.
 
     Differentiable in `other` only.
     """
+    if _words:
+        return respelled(igammac, locals())
     if out is not None:
         try:
             call = _igammac_out[out._key, input._key, other._key]
         except AttributeError:
-            raise _igammac_out.wrong_arguments(out, input, other) from None
+            return _igammac_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _igammac[input._key, other._key]
     except AttributeError:
-        raise _igammac.wrong_arguments(input, other) from None
+        return _igammac.miss(input, other)
     return call(input, other)
 
 
@@ -312,7 +353,7 @@ def igammac_(input: Tensor, other: Tensor) -> Tensor:
     try:
         call = _igammac_inplace[input._key, other._key]
     except AttributeError:
-        raise _igammac_inplace.wrong_arguments(input, other) from None
+        return _igammac_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -329,7 +370,7 @@ def _polygamma(n: int, input: Tensor) -> Tensor:
     try:
         call = __polygamma[input._key]
     except AttributeError:
-        raise __polygamma.wrong_arguments(input) from None
+        return __polygamma.miss(n, input)
     return call(n, input)
 
 
@@ -337,21 +378,25 @@ _special_bessel_j0 = operators.special_bessel_j0.calls
 _special_bessel_j0_out = operators.special_bessel_j0.out_calls
 
 
-def special_bessel_j0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def special_bessel_j0(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """special_bessel_j0(Tensor self) -> Tensor
 
     Return the Bessel function of the first kind of order 0.
     """
+    if _words:
+        return respelled(special_bessel_j0, locals())
     if out is not None:
         try:
             call = _special_bessel_j0_out[out._key, input._key]
         except AttributeError:
-            raise _special_bessel_j0_out.wrong_arguments(out, input) from None
+            return _special_bessel_j0_out.miss(out, input)
         return call(out, input)
     try:
         call = _special_bessel_j0[input._key]
     except AttributeError:
-        raise _special_bessel_j0.wrong_arguments(input) from None
+        return _special_bessel_j0.miss(input)
     return call(input)
 
 
@@ -359,21 +404,25 @@ _special_bessel_j1 = operators.special_bessel_j1.calls
 _special_bessel_j1_out = operators.special_bessel_j1.out_calls
 
 
-def special_bessel_j1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def special_bessel_j1(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """special_bessel_j1(Tensor self) -> Tensor
 
     Return the Bessel function of the first kind of order 1.
     """
+    if _words:
+        return respelled(special_bessel_j1, locals())
     if out is not None:
         try:
             call = _special_bessel_j1_out[out._key, input._key]
         except AttributeError:
-            raise _special_bessel_j1_out.wrong_arguments(out, input) from None
+            return _special_bessel_j1_out.miss(out, input)
         return call(out, input)
     try:
         call = _special_bessel_j1[input._key]
     except AttributeError:
-        raise _special_bessel_j1.wrong_arguments(input) from None
+        return _special_bessel_j1.miss(input)
     return call(input)
 
 
@@ -381,21 +430,25 @@ _special_bessel_y0 = operators.special_bessel_y0.calls
 _special_bessel_y0_out = operators.special_bessel_y0.out_calls
 
 
-def special_bessel_y0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def special_bessel_y0(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """special_bessel_y0(Tensor self) -> Tensor
 
     Return the Bessel function of the second kind of order 0; minus infinity at 0, nan below.
     """
+    if _words:
+        return respelled(special_bessel_y0, locals())
     if out is not None:
         try:
             call = _special_bessel_y0_out[out._key, input._key]
         except AttributeError:
-            raise _special_bessel_y0_out.wrong_arguments(out, input) from None
+            return _special_bessel_y0_out.miss(out, input)
         return call(out, input)
     try:
         call = _special_bessel_y0[input._key]
     except AttributeError:
-        raise _special_bessel_y0.wrong_arguments(input) from None
+        return _special_bessel_y0.miss(input)
     return call(input)
 
 
@@ -403,43 +456,191 @@ _special_bessel_y1 = operators.special_bessel_y1.calls
 _special_bessel_y1_out = operators.special_bessel_y1.out_calls
 
 
-def special_bessel_y1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def special_bessel_y1(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """special_bessel_y1(Tensor self) -> Tensor
 
     Return the Bessel function of the second kind of order 1; minus infinity at 0, nan below.
     """
+    if _words:
+        return respelled(special_bessel_y1, locals())
     if out is not None:
         try:
             call = _special_bessel_y1_out[out._key, input._key]
         except AttributeError:
-            raise _special_bessel_y1_out.wrong_arguments(out, input) from None
+            return _special_bessel_y1_out.miss(out, input)
         return call(out, input)
     try:
         call = _special_bessel_y1[input._key]
     except AttributeError:
-        raise _special_bessel_y1.wrong_arguments(input) from None
+        return _special_bessel_y1.miss(input)
     return call(input)
+
+
+_special_airy_ai = operators.special_airy_ai.calls
+_special_airy_ai_out = operators.special_airy_ai.out_calls
+
+
+def special_airy_ai(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_airy_ai(Tensor x) -> Tensor
+
+    Return the Airy function Ai, the solution of `y'' = x y` that vanishes for large `x`.
+
+    Not differentiable.
+    """
+    if out is not None:
+        try:
+            call = _special_airy_ai_out[out._key, x._key]
+        except AttributeError:
+            return _special_airy_ai_out.miss(out, x)
+        return call(out, x)
+    try:
+        call = _special_airy_ai[x._key]
+    except AttributeError:
+        return _special_airy_ai.miss(x)
+    return call(x)
+
+
+_special_modified_bessel_k0 = operators.special_modified_bessel_k0.calls
+_special_modified_bessel_k0_out = operators.special_modified_bessel_k0.out_calls
+
+
+def special_modified_bessel_k0(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_modified_bessel_k0(Tensor x) -> Tensor
+
+    Return the modified Bessel function of the second kind of order 0; infinite at 0, nan below.
+    """
+    if out is not None:
+        try:
+            call = _special_modified_bessel_k0_out[out._key, x._key]
+        except AttributeError:
+            return _special_modified_bessel_k0_out.miss(out, x)
+        return call(out, x)
+    try:
+        call = _special_modified_bessel_k0[x._key]
+    except AttributeError:
+        return _special_modified_bessel_k0.miss(x)
+    return call(x)
+
+
+_special_modified_bessel_k1 = operators.special_modified_bessel_k1.calls
+_special_modified_bessel_k1_out = operators.special_modified_bessel_k1.out_calls
+
+
+def special_modified_bessel_k1(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_modified_bessel_k1(Tensor x) -> Tensor
+
+    Return the modified Bessel function of the second kind of order 1; infinite at 0, nan below.
+    """
+    if out is not None:
+        try:
+            call = _special_modified_bessel_k1_out[out._key, x._key]
+        except AttributeError:
+            return _special_modified_bessel_k1_out.miss(out, x)
+        return call(out, x)
+    try:
+        call = _special_modified_bessel_k1[x._key]
+    except AttributeError:
+        return _special_modified_bessel_k1.miss(x)
+    return call(x)
+
+
+_special_scaled_modified_bessel_k0 = operators.special_scaled_modified_bessel_k0.calls
+_special_scaled_modified_bessel_k0_out = operators.special_scaled_modified_bessel_k0.out_calls
+
+
+def special_scaled_modified_bessel_k0(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_scaled_modified_bessel_k0(Tensor x) -> Tensor
+
+    Return `exp(x) * modified_bessel_k0(x)`, which does not vanish so soon.
+    """
+    if out is not None:
+        try:
+            call = _special_scaled_modified_bessel_k0_out[out._key, x._key]
+        except AttributeError:
+            return _special_scaled_modified_bessel_k0_out.miss(out, x)
+        return call(out, x)
+    try:
+        call = _special_scaled_modified_bessel_k0[x._key]
+    except AttributeError:
+        return _special_scaled_modified_bessel_k0.miss(x)
+    return call(x)
+
+
+_special_scaled_modified_bessel_k1 = operators.special_scaled_modified_bessel_k1.calls
+_special_scaled_modified_bessel_k1_out = operators.special_scaled_modified_bessel_k1.out_calls
+
+
+def special_scaled_modified_bessel_k1(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_scaled_modified_bessel_k1(Tensor x) -> Tensor
+
+    Return `exp(x) * modified_bessel_k1(x)`, which does not vanish so soon.
+    """
+    if out is not None:
+        try:
+            call = _special_scaled_modified_bessel_k1_out[out._key, x._key]
+        except AttributeError:
+            return _special_scaled_modified_bessel_k1_out.miss(out, x)
+        return call(out, x)
+    try:
+        call = _special_scaled_modified_bessel_k1[x._key]
+    except AttributeError:
+        return _special_scaled_modified_bessel_k1.miss(x)
+    return call(x)
+
+
+__three_term_recurrence = operators._three_term_recurrence.calls
+
+
+def _three_term_recurrence(
+    x: Tensor,
+    n: Tensor,
+    first: Sequence[float],
+    next: Sequence[float],
+    previous: Sequence[float],
+    divisor: Sequence[float],
+) -> Tensor:
+    """_three_term_recurrence(Tensor x, Tensor n, float[] first, float[] next, float[] previous,
+    float[] divisor) -> Tensor
+
+    Return the polynomial of degree `n` of a family that a recurrence of three terms defines.
+
+    The first two are 1 and `first[0] + first[1] * x`; `(divisor[0] + divisor[1] * k)` times the one
+    of degree k + 1 is `next[0] + next[1] * x + k * (next[2] + next[3] * x)` times that of degree k
+    less `previous[0] + previous[1] * k` times that of degree k - 1. Degrees are cut to integers;
+    below 0 the value is 0.
+    """
+    try:
+        call = __three_term_recurrence[x._key, n._key]
+    except AttributeError:
+        return __three_term_recurrence.miss(x, n, first, next, previous, divisor)
+    return call(x, n, first, next, previous, divisor)
 
 
 _special_erfcx = operators.special_erfcx.calls
 _special_erfcx_out = operators.special_erfcx.out_calls
 
 
-def special_erfcx(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def special_erfcx(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """special_erfcx(Tensor self) -> Tensor
 
     Return `exp(self**2) * erfc(self)`, where neither factor alone could be represented.
     """
+    if _words:
+        return respelled(special_erfcx, locals())
     if out is not None:
         try:
             call = _special_erfcx_out[out._key, input._key]
         except AttributeError:
-            raise _special_erfcx_out.wrong_arguments(out, input) from None
+            return _special_erfcx_out.miss(out, input)
         return call(out, input)
     try:
         call = _special_erfcx[input._key]
     except AttributeError:
-        raise _special_erfcx.wrong_arguments(input) from None
+        return _special_erfcx.miss(input)
     return call(input)
 
 
@@ -447,21 +648,25 @@ _special_i0e = operators.special_i0e.calls
 _special_i0e_out = operators.special_i0e.out_calls
 
 
-def special_i0e(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def special_i0e(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """special_i0e(Tensor self) -> Tensor
 
     Return `exp(-abs(self)) * i0(self)`, which does not overflow.
     """
+    if _words:
+        return respelled(special_i0e, locals())
     if out is not None:
         try:
             call = _special_i0e_out[out._key, input._key]
         except AttributeError:
-            raise _special_i0e_out.wrong_arguments(out, input) from None
+            return _special_i0e_out.miss(out, input)
         return call(out, input)
     try:
         call = _special_i0e[input._key]
     except AttributeError:
-        raise _special_i0e.wrong_arguments(input) from None
+        return _special_i0e.miss(input)
     return call(input)
 
 
@@ -469,21 +674,25 @@ _special_i1 = operators.special_i1.calls
 _special_i1_out = operators.special_i1.out_calls
 
 
-def special_i1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def special_i1(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """special_i1(Tensor self) -> Tensor
 
     Return the modified Bessel function of the first kind of order 1.
     """
+    if _words:
+        return respelled(special_i1, locals())
     if out is not None:
         try:
             call = _special_i1_out[out._key, input._key]
         except AttributeError:
-            raise _special_i1_out.wrong_arguments(out, input) from None
+            return _special_i1_out.miss(out, input)
         return call(out, input)
     try:
         call = _special_i1[input._key]
     except AttributeError:
-        raise _special_i1.wrong_arguments(input) from None
+        return _special_i1.miss(input)
     return call(input)
 
 
@@ -491,21 +700,25 @@ _special_i1e = operators.special_i1e.calls
 _special_i1e_out = operators.special_i1e.out_calls
 
 
-def special_i1e(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def special_i1e(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """special_i1e(Tensor self) -> Tensor
 
     Return `exp(-abs(self)) * i1(self)`, which does not overflow.
     """
+    if _words:
+        return respelled(special_i1e, locals())
     if out is not None:
         try:
             call = _special_i1e_out[out._key, input._key]
         except AttributeError:
-            raise _special_i1e_out.wrong_arguments(out, input) from None
+            return _special_i1e_out.miss(out, input)
         return call(out, input)
     try:
         call = _special_i1e[input._key]
     except AttributeError:
-        raise _special_i1e.wrong_arguments(input) from None
+        return _special_i1e.miss(input)
     return call(input)
 
 
@@ -513,21 +726,25 @@ _special_log_ndtr = operators.special_log_ndtr.calls
 _special_log_ndtr_out = operators.special_log_ndtr.out_calls
 
 
-def special_log_ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def special_log_ndtr(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """special_log_ndtr(Tensor self) -> Tensor
 
     Return the logarithm of `ndtr(self)`, exact also far below, where `ndtr` rounds to 0.
     """
+    if _words:
+        return respelled(special_log_ndtr, locals())
     if out is not None:
         try:
             call = _special_log_ndtr_out[out._key, input._key]
         except AttributeError:
-            raise _special_log_ndtr_out.wrong_arguments(out, input) from None
+            return _special_log_ndtr_out.miss(out, input)
         return call(out, input)
     try:
         call = _special_log_ndtr[input._key]
     except AttributeError:
-        raise _special_log_ndtr.wrong_arguments(input) from None
+        return _special_log_ndtr.miss(input)
     return call(input)
 
 
@@ -535,21 +752,25 @@ _special_ndtri = operators.special_ndtri.calls
 _special_ndtri_out = operators.special_ndtri.out_calls
 
 
-def special_ndtri(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def special_ndtri(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """special_ndtri(Tensor self) -> Tensor
 
     Return the quantiles of the standard normal distribution, the inverse of `ndtr`.
     """
+    if _words:
+        return respelled(special_ndtri, locals())
     if out is not None:
         try:
             call = _special_ndtri_out[out._key, input._key]
         except AttributeError:
-            raise _special_ndtri_out.wrong_arguments(out, input) from None
+            return _special_ndtri_out.miss(out, input)
         return call(out, input)
     try:
         call = _special_ndtri[input._key]
     except AttributeError:
-        raise _special_ndtri.wrong_arguments(input) from None
+        return _special_ndtri.miss(input)
     return call(input)
 
 
@@ -557,23 +778,31 @@ _special_zeta = operators.special_zeta.calls
 _special_zeta_out = operators.special_zeta.out_calls
 
 
-def special_zeta(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def special_zeta(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """special_zeta(Tensor self, Tensor other) -> Tensor
 
     Return the Hurwitz zeta function: the sum of `(k + other)**-self` over all k from 0.
 
     Differentiable in `other` only.
     """
+    if _words:
+        return respelled(special_zeta, locals())
     if out is not None:
         try:
             call = _special_zeta_out[out._key, input._key, other._key]
         except AttributeError:
-            raise _special_zeta_out.wrong_arguments(out, input, other) from None
+            return _special_zeta_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _special_zeta[input._key, other._key]
     except AttributeError:
-        raise _special_zeta.wrong_arguments(input, other) from None
+        return _special_zeta.miss(input, other)
     return call(input, other)
 
 
@@ -581,7 +810,13 @@ _cat = operators.cat.calls
 _cat_out = operators.cat.out_calls
 
 
-def cat(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None) -> Tensor:
+def cat(
+    tensors: Sequence[Tensor] = MISSING,
+    dim: int = 0,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Dim],
+) -> Tensor:
     """cat(Tensor[] tensors, int dim=0) -> Tensor
 
     Joins tensors along an existing dimension.
@@ -589,18 +824,20 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None) -
     All tensors have the same sizes in the other dimensions; an empty tensor of shape `(0,)` is
     ignored. Different dtypes are promoted to a common one.
     """
+    if _words:
+        return respelled(cat, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "cat", "dim", 2)
     if out is not None:
         try:
             call = _cat_out[out._key, tensors_of(tensors)]
         except AttributeError:
-            raise _cat_out.wrong_arguments(out, tensors) from None
+            return _cat_out.miss(out, tensors, dim)
         return call(out, tensors, dim)
     try:
         call = _cat[tensors_of(tensors)]
     except AttributeError:
-        raise _cat.wrong_arguments(tensors) from None
+        return _cat.miss(tensors, dim)
     return call(tensors, dim)
 
 
@@ -608,23 +845,31 @@ _stack = operators.stack.calls
 _stack_out = operators.stack.out_calls
 
 
-def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None) -> Tensor:
+def stack(
+    tensors: Sequence[Tensor] = MISSING,
+    dim: int = 0,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Dim],
+) -> Tensor:
     """stack(Tensor[] tensors, int dim=0) -> Tensor
 
     Joins tensors of one shape along a new dimension at position `dim`.
     """
+    if _words:
+        return respelled(stack, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "stack", "dim", 2)
     if out is not None:
         try:
             call = _stack_out[out._key, tensors_of(tensors)]
         except AttributeError:
-            raise _stack_out.wrong_arguments(out, tensors) from None
+            return _stack_out.miss(out, tensors, dim)
         return call(out, tensors, dim)
     try:
         call = _stack[tensors_of(tensors)]
     except AttributeError:
-        raise _stack.wrong_arguments(tensors) from None
+        return _stack.miss(tensors, dim)
     return call(tensors, dim)
 
 
@@ -644,7 +889,7 @@ def flip(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     try:
         call = _flip[input._key]
     except AttributeError:
-        raise _flip.wrong_arguments(input) from None
+        return _flip.miss(input, dims)
     return call(input, dims)
 
 
@@ -661,11 +906,11 @@ def roll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] =
     if shifts.__class__ is not int:
         shifts = as_ints(shifts, "roll", "shifts", 2)
     if dims.__class__ is not int:
-        dims = as_ints(dims, "roll", "dims", 3)
+        dims = as_ints_or_none(dims, "roll", "dims", 3)
     try:
         call = _roll[input._key]
     except AttributeError:
-        raise _roll.wrong_arguments(input) from None
+        return _roll.miss(input, shifts, dims)
     return call(input, shifts, dims)
 
 
@@ -685,7 +930,7 @@ def repeat(self: Tensor, *args: Any, repeats: Any = None) -> Tensor:
     try:
         call = _repeat[self._key]
     except AttributeError:
-        raise _repeat.wrong_arguments(self) from None
+        return _repeat.miss(self, repeats)
     return call(self, repeats)
 
 
@@ -693,14 +938,23 @@ _repeat_interleave_self_int = operators.repeat_interleave_self_int.calls
 
 
 def repeat_interleave__self_int(
-    input: Tensor, repeats: int, dim: int | None = None, *, output_size: int | None = None
+    input: Tensor = MISSING,
+    repeats: int = MISSING,
+    dim: int | None = None,
+    *,
+    output_size: int | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt?
     output_size=None) -> Tensor
 
     Repeats every slice along `dim` `repeats` times. Without `dim` the tensor is flattened.
     """
+    if _words:
+        return respelled(repeat_interleave__self_int, locals())
     if repeats.__class__ is not int:
+        if repeats is MISSING:
+            raise missing_arguments("repeat_interleave", input=input, repeats=repeats)
         repeats = as_int(repeats, "repeat_interleave", "repeats", 2)
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "repeat_interleave", "dim", 3)
@@ -709,7 +963,7 @@ def repeat_interleave__self_int(
     try:
         call = _repeat_interleave_self_int[input._key]
     except AttributeError:
-        raise _repeat_interleave_self_int.wrong_arguments(input) from None
+        return _repeat_interleave_self_int.miss(input, repeats, dim, output_size)
     return call(input, repeats, dim, output_size)
 
 
@@ -726,7 +980,7 @@ def repeat_interleave__Tensor(repeats: Tensor, *, output_size: int | None = None
     try:
         call = _repeat_interleave_Tensor[repeats._key]
     except AttributeError:
-        raise _repeat_interleave_Tensor.wrong_arguments(repeats) from None
+        return _repeat_interleave_Tensor.miss(repeats, output_size)
     return call(repeats, output_size)
 
 
@@ -735,23 +989,31 @@ _tril_inplace = operators.tril.inplace_calls
 _tril_out = operators.tril.out_calls
 
 
-def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
+def tril(
+    input: Tensor = MISSING,
+    diagonal: int = 0,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """tril(Tensor self, SymInt diagonal=0) -> Tensor
 
     Keeps the elements on and below a diagonal of the last two dimensions; the others become zero.
     """
+    if _words:
+        return respelled(tril, locals())
     if diagonal.__class__ is not int:
         diagonal = as_int(diagonal, "tril", "diagonal", 2)
     if out is not None:
         try:
             call = _tril_out[out._key, input._key]
         except AttributeError:
-            raise _tril_out.wrong_arguments(out, input) from None
+            return _tril_out.miss(out, input, diagonal)
         return call(out, input, diagonal)
     try:
         call = _tril[input._key]
     except AttributeError:
-        raise _tril.wrong_arguments(input) from None
+        return _tril.miss(input, diagonal)
     return call(input, diagonal)
 
 
@@ -765,7 +1027,7 @@ def tril_(input: Tensor, diagonal: int = 0) -> Tensor:
     try:
         call = _tril_inplace[input._key]
     except AttributeError:
-        raise _tril_inplace.wrong_arguments(input) from None
+        return _tril_inplace.miss(input, diagonal)
     return call(input, diagonal)
 
 
@@ -774,23 +1036,31 @@ _triu_inplace = operators.triu.inplace_calls
 _triu_out = operators.triu.out_calls
 
 
-def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
+def triu(
+    input: Tensor = MISSING,
+    diagonal: int = 0,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """triu(Tensor self, SymInt diagonal=0) -> Tensor
 
     Keeps the elements on and above a diagonal of the last two dimensions; the others become zero.
     """
+    if _words:
+        return respelled(triu, locals())
     if diagonal.__class__ is not int:
         diagonal = as_int(diagonal, "triu", "diagonal", 2)
     if out is not None:
         try:
             call = _triu_out[out._key, input._key]
         except AttributeError:
-            raise _triu_out.wrong_arguments(out, input) from None
+            return _triu_out.miss(out, input, diagonal)
         return call(out, input, diagonal)
     try:
         call = _triu[input._key]
     except AttributeError:
-        raise _triu.wrong_arguments(input) from None
+        return _triu.miss(input, diagonal)
     return call(input, diagonal)
 
 
@@ -804,7 +1074,7 @@ def triu_(input: Tensor, diagonal: int = 0) -> Tensor:
     try:
         call = _triu_inplace[input._key]
     except AttributeError:
-        raise _triu_inplace.wrong_arguments(input) from None
+        return _triu_inplace.miss(input, diagonal)
     return call(input, diagonal)
 
 
@@ -825,7 +1095,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     try:
         call = _diag_embed[input._key]
     except AttributeError:
-        raise _diag_embed.wrong_arguments(input) from None
+        return _diag_embed.miss(input, offset, dim1, dim2)
     return call(input, offset, dim1, dim2)
 
 
@@ -834,7 +1104,13 @@ _gather_out = operators.gather.out_calls
 
 
 def gather(
-    input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    *,
+    sparse_grad: bool = False,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor
 
@@ -843,18 +1119,22 @@ def gather(
     `out[i][j] = self[index[i][j]][j]` for `dim=0`, and alike for the others. `index` has as many
     dimensions as `self` and is nowhere larger, except along `dim`. The result has its shape.
     """
+    if _words:
+        return respelled(gather, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("gather", input=input, dim=dim, index=index)
         dim = as_int(dim, "gather", "dim", 2)
     if out is not None:
         try:
             call = _gather_out[out._key, input._key, index._key]
         except AttributeError:
-            raise _gather_out.wrong_arguments(out, input, index) from None
+            return _gather_out.miss(out, input, dim, index, sparse_grad)
         return call(out, input, dim, index, sparse_grad)
     try:
         call = _gather[input._key, index._key]
     except AttributeError:
-        raise _gather.wrong_arguments(input, index) from None
+        return _gather.miss(input, dim, index, sparse_grad)
     return call(input, dim, index, sparse_grad)
 
 
@@ -862,23 +1142,34 @@ _index_select = operators.index_select.calls
 _index_select_out = operators.index_select.out_calls
 
 
-def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
+def index_select(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
+) -> Tensor:
     """index_select(Tensor self, int dim, Tensor index) -> Tensor
 
     Takes the slices of `dim` that the vector `index` names, in its order. The result is a copy.
     """
+    if _words:
+        return respelled(index_select, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("index_select", input=input, dim=dim, index=index)
         dim = as_int(dim, "index_select", "dim", 2)
     if out is not None:
         try:
             call = _index_select_out[out._key, input._key, index._key]
         except AttributeError:
-            raise _index_select_out.wrong_arguments(out, input, index) from None
+            return _index_select_out.miss(out, input, dim, index)
         return call(out, input, dim, index)
     try:
         call = _index_select[input._key, index._key]
     except AttributeError:
-        raise _index_select.wrong_arguments(input, index) from None
+        return _index_select.miss(input, dim, index)
     return call(input, dim, index)
 
 
@@ -898,7 +1189,7 @@ def index(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     try:
         call = _index_Tensor[input._key, list_of(indices)]
     except AttributeError:
-        raise _index_Tensor.wrong_arguments(input, indices) from None
+        return _index_Tensor.miss(input, indices)
     return call(input, indices)
 
 
@@ -906,21 +1197,29 @@ _take = operators.take.calls
 _take_out = operators.take.out_calls
 
 
-def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
+def take(
+    input: Tensor = MISSING,
+    index: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """take(Tensor self, Tensor index) -> Tensor
 
     Picks elements by their place in the flattened tensor. The result has the shape of `index`.
     """
+    if _words:
+        return respelled(take, locals())
     if out is not None:
         try:
             call = _take_out[out._key, input._key, index._key]
         except AttributeError:
-            raise _take_out.wrong_arguments(out, input, index) from None
+            return _take_out.miss(out, input, index)
         return call(out, input, index)
     try:
         call = _take[input._key, index._key]
     except AttributeError:
-        raise _take.wrong_arguments(input, index) from None
+        return _take.miss(input, index)
     return call(input, index)
 
 
@@ -928,21 +1227,29 @@ _masked_select = operators.masked_select.calls
 _masked_select_out = operators.masked_select.out_calls
 
 
-def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
+def masked_select(
+    input: Tensor = MISSING,
+    mask: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """masked_select(Tensor self, Tensor mask) -> Tensor
 
     Returns the elements where `mask` is true, as a vector. The two broadcast against each other.
     """
+    if _words:
+        return respelled(masked_select, locals())
     if out is not None:
         try:
             call = _masked_select_out[out._key, input._key, mask._key]
         except AttributeError:
-            raise _masked_select_out.wrong_arguments(out, input, mask) from None
+            return _masked_select_out.miss(out, input, mask)
         return call(out, input, mask)
     try:
         call = _masked_select[input._key, mask._key]
     except AttributeError:
-        raise _masked_select.wrong_arguments(input, mask) from None
+        return _masked_select.miss(input, mask)
     return call(input, mask)
 
 
@@ -957,7 +1264,7 @@ def _nonzero(input: Tensor) -> Tensor:
     try:
         call = __nonzero[input._key]
     except AttributeError:
-        raise __nonzero.wrong_arguments(input) from None
+        return __nonzero.miss(input)
     return call(input)
 
 
@@ -984,7 +1291,7 @@ def embedding(
     try:
         call = _embedding[weight._key, indices._key]
     except AttributeError:
-        raise _embedding.wrong_arguments(weight, indices) from None
+        return _embedding.miss(weight, indices, padding_idx, scale_grad_by_freq, sparse)
     return call(weight, indices, padding_idx, scale_grad_by_freq, sparse)
 
 
@@ -1010,7 +1317,9 @@ def embedding_dense_backward(
     try:
         call = _embedding_dense_backward[grad_output._key, indices._key]
     except AttributeError:
-        raise _embedding_dense_backward.wrong_arguments(grad_output, indices) from None
+        return _embedding_dense_backward.miss(
+            grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
+        )
     return call(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq)
 
 
@@ -1048,9 +1357,9 @@ def _embedding_bag(
             None if per_sample_weights is None else per_sample_weights._key,
         ]
     except AttributeError:
-        raise __embedding_bag.wrong_arguments(
-            weight, indices, offsets, per_sample_weights
-        ) from None
+        return __embedding_bag.miss(
+            weight, indices, offsets, per_sample_weights, mode, padding_idx, scale_grad_by_freq
+        )
     return call(weight, indices, offsets, per_sample_weights, mode, padding_idx, scale_grad_by_freq)
 
 
@@ -1069,7 +1378,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     try:
         call = _one_hot[input._key]
     except AttributeError:
-        raise _one_hot.wrong_arguments(input) from None
+        return _one_hot.miss(input, num_classes)
     return call(input, num_classes)
 
 
@@ -1090,7 +1399,7 @@ def index_put(
     try:
         call = _index_put[input._key, list_of(indices), values._key]
     except AttributeError:
-        raise _index_put.wrong_arguments(input, indices, values) from None
+        return _index_put.miss(input, indices, values, accumulate)
     return call(input, indices, values, accumulate)
 
 
@@ -1105,7 +1414,7 @@ def index_put_(
     try:
         call = _index_put_inplace[input._key, list_of(indices), values._key]
     except AttributeError:
-        raise _index_put_inplace.wrong_arguments(input, indices, values) from None
+        return _index_put_inplace.miss(input, indices, values, accumulate)
     return call(input, indices, values, accumulate)
 
 
@@ -1115,13 +1424,14 @@ _index_add_out = operators.index_add.out_calls
 
 
 def index_add(
-    input: Tensor,
-    dim: int,
-    index: Tensor,
-    source: Tensor,
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    source: Tensor = MISSING,
     *,
     alpha: Number = 1,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
 
@@ -1129,35 +1439,49 @@ def index_add(
 
     An index that occurs twice gets both slices.
     """
+    if _words:
+        return respelled(index_add, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("index_add", input=input, dim=dim, index=index, source=source)
         dim = as_int(dim, "index_add", "dim", 2)
     if out is not None:
         try:
             call = _index_add_out[out._key, input._key, index._key, source._key]
         except AttributeError:
-            raise _index_add_out.wrong_arguments(out, input, index, source) from None
+            return _index_add_out.miss(out, input, dim, index, source, alpha)
         return call(out, input, dim, index, source, alpha)
     try:
         call = _index_add[input._key, index._key, source._key]
     except AttributeError:
-        raise _index_add.wrong_arguments(input, index, source) from None
+        return _index_add.miss(input, dim, index, source, alpha)
     return call(input, dim, index, source, alpha)
 
 
 def index_add_(
-    input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    source: Tensor = MISSING,
+    *,
+    alpha: Number = 1,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) ->
     Tensor(a!)
 
     In-place variant of `index_add`.
     """
+    if _words:
+        return respelled(index_add_, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("index_add", input=input, dim=dim, index=index, source=source)
         dim = as_int(dim, "index_add", "dim", 2)
     try:
         call = _index_add_inplace[input._key, index._key, source._key]
     except AttributeError:
-        raise _index_add_inplace.wrong_arguments(input, index, source) from None
+        return _index_add_inplace.miss(input, dim, index, source, alpha)
     return call(input, dim, index, source, alpha)
 
 
@@ -1167,38 +1491,58 @@ _index_copy_out = operators.index_copy.out_calls
 
 
 def index_copy(
-    input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    source: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor
 
     Copies the slices of `source` over the slices of `self` that `index` names.
     """
+    if _words:
+        return respelled(index_copy, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("index_copy", input=input, dim=dim, index=index, source=source)
         dim = as_int(dim, "index_copy", "dim", 2)
     if out is not None:
         try:
             call = _index_copy_out[out._key, input._key, index._key, source._key]
         except AttributeError:
-            raise _index_copy_out.wrong_arguments(out, input, index, source) from None
+            return _index_copy_out.miss(out, input, dim, index, source)
         return call(out, input, dim, index, source)
     try:
         call = _index_copy[input._key, index._key, source._key]
     except AttributeError:
-        raise _index_copy.wrong_arguments(input, index, source) from None
+        return _index_copy.miss(input, dim, index, source)
     return call(input, dim, index, source)
 
 
-def index_copy_(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+def index_copy_(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    source: Tensor = MISSING,
+    **_words: Unpack[InputDim],
+) -> Tensor:
     """index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)
 
     In-place variant of `index_copy`.
     """
+    if _words:
+        return respelled(index_copy_, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("index_copy", input=input, dim=dim, index=index, source=source)
         dim = as_int(dim, "index_copy", "dim", 2)
     try:
         call = _index_copy_inplace[input._key, index._key, source._key]
     except AttributeError:
-        raise _index_copy_inplace.wrong_arguments(input, index, source) from None
+        return _index_copy_inplace.miss(input, dim, index, source)
     return call(input, dim, index, source)
 
 
@@ -1206,36 +1550,56 @@ _index_fill_int_Scalar = operators.index_fill_int_Scalar.calls
 _index_fill_int_Scalar_inplace = operators.index_fill_int_Scalar.inplace_calls
 
 
-def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | Number) -> Tensor:
+def index_fill(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    value: Tensor | Number = MISSING,
+    **_words: Unpack[InputDim],
+) -> Tensor:
     """index_fill.int_Scalar(Tensor self, int dim, Tensor index, Tensor|Scalar value) -> Tensor
 
     Fills the slices along `dim` that `index` names with one value, a number or a 0-d tensor.
     """
+    if _words:
+        return respelled(index_fill, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("index_fill", input=input, dim=dim, index=index, value=value)
         dim = as_int(dim, "index_fill", "dim", 2)
     try:
         call = _index_fill_int_Scalar[
             input._key, index._key, value._key if value.__class__ is Tensor else kind_of(value)
         ]
     except AttributeError:
-        raise _index_fill_int_Scalar.wrong_arguments(input, index, value) from None
+        return _index_fill_int_Scalar.miss(input, dim, index, value)
     return call(input, dim, index, value)
 
 
-def index_fill_(input: Tensor, dim: int, index: Tensor, value: Tensor | Number) -> Tensor:
+def index_fill_(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    value: Tensor | Number = MISSING,
+    **_words: Unpack[InputDim],
+) -> Tensor:
     """index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Tensor|Scalar value) ->
     Tensor(a!)
 
     In-place variant of `index_fill`.
     """
+    if _words:
+        return respelled(index_fill_, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("index_fill", input=input, dim=dim, index=index, value=value)
         dim = as_int(dim, "index_fill", "dim", 2)
     try:
         call = _index_fill_int_Scalar_inplace[
             input._key, index._key, value._key if value.__class__ is Tensor else kind_of(value)
         ]
     except AttributeError:
-        raise _index_fill_int_Scalar_inplace.wrong_arguments(input, index, value) from None
+        return _index_fill_int_Scalar_inplace.miss(input, dim, index, value)
     return call(input, dim, index, value)
 
 
@@ -1245,14 +1609,15 @@ _index_reduce_out = operators.index_reduce.out_calls
 
 
 def index_reduce(
-    input: Tensor,
-    dim: int,
-    index: Tensor,
-    source: Tensor,
-    reduce: str,
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    source: Tensor = MISSING,
+    reduce: str = MISSING,
     *,
     include_self: bool = True,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool
     include_self=True) -> Tensor
@@ -1261,41 +1626,62 @@ def index_reduce(
 
     `reduce` is `prod`, `mean`, `amax` or `amin`; `include_self=False` leaves out the old values.
     """
+    if _words:
+        return respelled(index_reduce, locals())
+    if reduce is MISSING:
+        raise missing_arguments(
+            "index_reduce", input=input, dim=dim, index=index, source=source, reduce=reduce
+        )
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments(
+                "index_reduce", input=input, dim=dim, index=index, source=source, reduce=reduce
+            )
         dim = as_int(dim, "index_reduce", "dim", 2)
     if out is not None:
         try:
             call = _index_reduce_out[out._key, input._key, index._key, source._key]
         except AttributeError:
-            raise _index_reduce_out.wrong_arguments(out, input, index, source) from None
+            return _index_reduce_out.miss(out, input, dim, index, source, reduce, include_self)
         return call(out, input, dim, index, source, reduce, include_self)
     try:
         call = _index_reduce[input._key, index._key, source._key]
     except AttributeError:
-        raise _index_reduce.wrong_arguments(input, index, source) from None
+        return _index_reduce.miss(input, dim, index, source, reduce, include_self)
     return call(input, dim, index, source, reduce, include_self)
 
 
 def index_reduce_(
-    input: Tensor,
-    dim: int,
-    index: Tensor,
-    source: Tensor,
-    reduce: str,
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    source: Tensor = MISSING,
+    reduce: str = MISSING,
     *,
     include_self: bool = True,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool
     include_self=True) -> Tensor(a!)
 
     In-place variant of `index_reduce`.
     """
+    if _words:
+        return respelled(index_reduce_, locals())
+    if reduce is MISSING:
+        raise missing_arguments(
+            "index_reduce", input=input, dim=dim, index=index, source=source, reduce=reduce
+        )
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments(
+                "index_reduce", input=input, dim=dim, index=index, source=source, reduce=reduce
+            )
         dim = as_int(dim, "index_reduce", "dim", 2)
     try:
         call = _index_reduce_inplace[input._key, index._key, source._key]
     except AttributeError:
-        raise _index_reduce_inplace.wrong_arguments(input, index, source) from None
+        return _index_reduce_inplace.miss(input, dim, index, source, reduce, include_self)
     return call(input, dim, index, source, reduce, include_self)
 
 
@@ -1311,7 +1697,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
     try:
         call = _put[input._key, index._key, source._key]
     except AttributeError:
-        raise _put.wrong_arguments(input, index, source) from None
+        return _put.miss(input, index, source, accumulate)
     return call(input, index, source, accumulate)
 
 
@@ -1323,7 +1709,7 @@ def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
     try:
         call = _put_inplace[input._key, index._key, source._key]
     except AttributeError:
-        raise _put_inplace.wrong_arguments(input, index, source) from None
+        return _put_inplace.miss(input, index, source, accumulate)
     return call(input, index, source, accumulate)
 
 
@@ -1333,7 +1719,13 @@ _scatter_src_out = operators.scatter_src.out_calls
 
 
 def scatter__src(
-    input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    src: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
 
@@ -1341,32 +1733,46 @@ def scatter__src(
 
     `self[index[i][j]][j] = src[i][j]` for `dim=0`. Of several writes to one place any may stay.
     """
+    if _words:
+        return respelled(scatter__src, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("scatter", input=input, dim=dim, index=index, src=src)
         dim = as_int(dim, "scatter", "dim", 2)
     if out is not None:
         try:
             call = _scatter_src_out[out._key, input._key, index._key, src._key]
         except AttributeError:
-            raise _scatter_src_out.wrong_arguments(out, input, index, src) from None
+            return _scatter_src_out.miss(out, input, dim, index, src)
         return call(out, input, dim, index, src)
     try:
         call = _scatter_src[input._key, index._key, src._key]
     except AttributeError:
-        raise _scatter_src.wrong_arguments(input, index, src) from None
+        return _scatter_src.miss(input, dim, index, src)
     return call(input, dim, index, src)
 
 
-def scatter___src(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+def scatter___src(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    src: Tensor = MISSING,
+    **_words: Unpack[InputDim],
+) -> Tensor:
     """scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
 
     In-place variant of `scatter`.
     """
+    if _words:
+        return respelled(scatter___src, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("scatter", input=input, dim=dim, index=index, src=src)
         dim = as_int(dim, "scatter", "dim", 2)
     try:
         call = _scatter_src_inplace[input._key, index._key, src._key]
     except AttributeError:
-        raise _scatter_src_inplace.wrong_arguments(input, index, src) from None
+        return _scatter_src_inplace.miss(input, dim, index, src)
     return call(input, dim, index, src)
 
 
@@ -1376,38 +1782,62 @@ _scatter_value_out = operators.scatter_value.out_calls
 
 
 def scatter__value(
-    input: Tensor, dim: int, index: Tensor, value: Number, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    value: Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
 
     Writes one number into `self` at the places along `dim` given by `index`.
     """
+    if _words:
+        return respelled(scatter__value, locals())
+    if value is MISSING:
+        raise missing_arguments("scatter", input=input, dim=dim, index=index, value=value)
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("scatter", input=input, dim=dim, index=index, value=value)
         dim = as_int(dim, "scatter", "dim", 2)
     if out is not None:
         try:
             call = _scatter_value_out[out._key, input._key, index._key]
         except AttributeError:
-            raise _scatter_value_out.wrong_arguments(out, input, index) from None
+            return _scatter_value_out.miss(out, input, dim, index, value)
         return call(out, input, dim, index, value)
     try:
         call = _scatter_value[input._key, index._key]
     except AttributeError:
-        raise _scatter_value.wrong_arguments(input, index) from None
+        return _scatter_value.miss(input, dim, index, value)
     return call(input, dim, index, value)
 
 
-def scatter___value(input: Tensor, dim: int, index: Tensor, value: Number) -> Tensor:
+def scatter___value(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    value: Number = MISSING,
+    **_words: Unpack[InputDim],
+) -> Tensor:
     """scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)
 
     In-place variant of `scatter`.
     """
+    if _words:
+        return respelled(scatter___value, locals())
+    if value is MISSING:
+        raise missing_arguments("scatter", input=input, dim=dim, index=index, value=value)
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("scatter", input=input, dim=dim, index=index, value=value)
         dim = as_int(dim, "scatter", "dim", 2)
     try:
         call = _scatter_value_inplace[input._key, index._key]
     except AttributeError:
-        raise _scatter_value_inplace.wrong_arguments(input, index) from None
+        return _scatter_value_inplace.miss(input, dim, index, value)
     return call(input, dim, index, value)
 
 
@@ -1417,39 +1847,62 @@ _scatter_reduce_out = operators.scatter_reduce.out_calls
 
 
 def scatter__reduce(
-    input: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: str, out: Tensor | None = None
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    src: Tensor = MISSING,
+    *,
+    reduce: str,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor
 
     Combines `src` into `self` at the places along `dim` given by `index`, by `add` or `multiply`.
     """
+    if _words:
+        return respelled(scatter__reduce, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("scatter", input=input, dim=dim, index=index, src=src)
         dim = as_int(dim, "scatter", "dim", 2)
     if out is not None:
         try:
             call = _scatter_reduce_out[out._key, input._key, index._key, src._key]
         except AttributeError:
-            raise _scatter_reduce_out.wrong_arguments(out, input, index, src) from None
+            return _scatter_reduce_out.miss(out, input, dim, index, src, reduce)
         return call(out, input, dim, index, src, reduce)
     try:
         call = _scatter_reduce[input._key, index._key, src._key]
     except AttributeError:
-        raise _scatter_reduce.wrong_arguments(input, index, src) from None
+        return _scatter_reduce.miss(input, dim, index, src, reduce)
     return call(input, dim, index, src, reduce)
 
 
-def scatter___reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: str) -> Tensor:
+def scatter___reduce(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    src: Tensor = MISSING,
+    *,
+    reduce: str,
+    **_words: Unpack[InputDim],
+) -> Tensor:
     """scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) ->
     Tensor(a!)
 
     In-place variant of `scatter`.
     """
+    if _words:
+        return respelled(scatter___reduce, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("scatter", input=input, dim=dim, index=index, src=src)
         dim = as_int(dim, "scatter", "dim", 2)
     try:
         call = _scatter_reduce_inplace[input._key, index._key, src._key]
     except AttributeError:
-        raise _scatter_reduce_inplace.wrong_arguments(input, index, src) from None
+        return _scatter_reduce_inplace.miss(input, dim, index, src, reduce)
     return call(input, dim, index, src, reduce)
 
 
@@ -1459,42 +1912,67 @@ _scatter_value_reduce_out = operators.scatter_value_reduce.out_calls
 
 
 def scatter__value_reduce(
-    input: Tensor, dim: int, index: Tensor, value: Number, *, reduce: str, out: Tensor | None = None
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    value: Number = MISSING,
+    *,
+    reduce: str,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) ->
     Tensor
 
     Combines a number into `self` at the places along `dim` given by `index`.
     """
+    if _words:
+        return respelled(scatter__value_reduce, locals())
+    if value is MISSING:
+        raise missing_arguments("scatter", input=input, dim=dim, index=index, value=value)
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("scatter", input=input, dim=dim, index=index, value=value)
         dim = as_int(dim, "scatter", "dim", 2)
     if out is not None:
         try:
             call = _scatter_value_reduce_out[out._key, input._key, index._key]
         except AttributeError:
-            raise _scatter_value_reduce_out.wrong_arguments(out, input, index) from None
+            return _scatter_value_reduce_out.miss(out, input, dim, index, value, reduce)
         return call(out, input, dim, index, value, reduce)
     try:
         call = _scatter_value_reduce[input._key, index._key]
     except AttributeError:
-        raise _scatter_value_reduce.wrong_arguments(input, index) from None
+        return _scatter_value_reduce.miss(input, dim, index, value, reduce)
     return call(input, dim, index, value, reduce)
 
 
 def scatter___value_reduce(
-    input: Tensor, dim: int, index: Tensor, value: Number, *, reduce: str
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    value: Number = MISSING,
+    *,
+    reduce: str,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) ->
     Tensor(a!)
 
     In-place variant of `scatter`.
     """
+    if _words:
+        return respelled(scatter___value_reduce, locals())
+    if value is MISSING:
+        raise missing_arguments("scatter", input=input, dim=dim, index=index, value=value)
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("scatter", input=input, dim=dim, index=index, value=value)
         dim = as_int(dim, "scatter", "dim", 2)
     try:
         call = _scatter_value_reduce_inplace[input._key, index._key]
     except AttributeError:
-        raise _scatter_value_reduce_inplace.wrong_arguments(input, index) from None
+        return _scatter_value_reduce_inplace.miss(input, dim, index, value, reduce)
     return call(input, dim, index, value, reduce)
 
 
@@ -1504,38 +1982,58 @@ _scatter_add_out = operators.scatter_add.out_calls
 
 
 def scatter_add(
-    input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    src: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
 
     Adds `src` into `self` at the places along `dim` given by `index`. Repeated places add up.
     """
+    if _words:
+        return respelled(scatter_add, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("scatter_add", input=input, dim=dim, index=index, src=src)
         dim = as_int(dim, "scatter_add", "dim", 2)
     if out is not None:
         try:
             call = _scatter_add_out[out._key, input._key, index._key, src._key]
         except AttributeError:
-            raise _scatter_add_out.wrong_arguments(out, input, index, src) from None
+            return _scatter_add_out.miss(out, input, dim, index, src)
         return call(out, input, dim, index, src)
     try:
         call = _scatter_add[input._key, index._key, src._key]
     except AttributeError:
-        raise _scatter_add.wrong_arguments(input, index, src) from None
+        return _scatter_add.miss(input, dim, index, src)
     return call(input, dim, index, src)
 
 
-def scatter_add_(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+def scatter_add_(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    src: Tensor = MISSING,
+    **_words: Unpack[InputDim],
+) -> Tensor:
     """scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
 
     In-place variant of `scatter_add`.
     """
+    if _words:
+        return respelled(scatter_add_, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("scatter_add", input=input, dim=dim, index=index, src=src)
         dim = as_int(dim, "scatter_add", "dim", 2)
     try:
         call = _scatter_add_inplace[input._key, index._key, src._key]
     except AttributeError:
-        raise _scatter_add_inplace.wrong_arguments(input, index, src) from None
+        return _scatter_add_inplace.miss(input, dim, index, src)
     return call(input, dim, index, src)
 
 
@@ -1545,14 +2043,15 @@ _scatter_reduce_two_out = operators.scatter_reduce_two.out_calls
 
 
 def scatter_reduce(
-    input: Tensor,
-    dim: int,
-    index: Tensor,
-    src: Tensor,
-    reduce: str,
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    src: Tensor = MISSING,
+    reduce: str = MISSING,
     *,
     include_self: bool = True,
     out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool
     include_self=True) -> Tensor
@@ -1562,35 +2061,62 @@ def scatter_reduce(
     `reduce` is `sum`, `prod`, `mean`, `amax` or `amin`; `include_self=False` leaves out the old
         values.
     """
+    if _words:
+        return respelled(scatter_reduce, locals())
+    if reduce is MISSING:
+        raise missing_arguments(
+            "scatter_reduce", input=input, dim=dim, index=index, src=src, reduce=reduce
+        )
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments(
+                "scatter_reduce", input=input, dim=dim, index=index, src=src, reduce=reduce
+            )
         dim = as_int(dim, "scatter_reduce", "dim", 2)
     if out is not None:
         try:
             call = _scatter_reduce_two_out[out._key, input._key, index._key, src._key]
         except AttributeError:
-            raise _scatter_reduce_two_out.wrong_arguments(out, input, index, src) from None
+            return _scatter_reduce_two_out.miss(out, input, dim, index, src, reduce, include_self)
         return call(out, input, dim, index, src, reduce, include_self)
     try:
         call = _scatter_reduce_two[input._key, index._key, src._key]
     except AttributeError:
-        raise _scatter_reduce_two.wrong_arguments(input, index, src) from None
+        return _scatter_reduce_two.miss(input, dim, index, src, reduce, include_self)
     return call(input, dim, index, src, reduce, include_self)
 
 
 def scatter_reduce_(
-    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    index: Tensor = MISSING,
+    src: Tensor = MISSING,
+    reduce: str = MISSING,
+    *,
+    include_self: bool = True,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool
     include_self=True) -> Tensor(a!)
 
     In-place variant of `scatter_reduce`.
     """
+    if _words:
+        return respelled(scatter_reduce_, locals())
+    if reduce is MISSING:
+        raise missing_arguments(
+            "scatter_reduce", input=input, dim=dim, index=index, src=src, reduce=reduce
+        )
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments(
+                "scatter_reduce", input=input, dim=dim, index=index, src=src, reduce=reduce
+            )
         dim = as_int(dim, "scatter_reduce", "dim", 2)
     try:
         call = _scatter_reduce_two_inplace[input._key, index._key, src._key]
     except AttributeError:
-        raise _scatter_reduce_two_inplace.wrong_arguments(input, index, src) from None
+        return _scatter_reduce_two_inplace.miss(input, dim, index, src, reduce, include_self)
     return call(input, dim, index, src, reduce, include_self)
 
 
@@ -1608,7 +2134,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
             input._key, mask._key, value._key if value.__class__ is Tensor else kind_of(value)
         ]
     except AttributeError:
-        raise _masked_fill_Scalar.wrong_arguments(input, mask, value) from None
+        return _masked_fill_Scalar.miss(input, mask, value)
     return call(input, mask, value)
 
 
@@ -1622,7 +2148,7 @@ def masked_fill_(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
             input._key, mask._key, value._key if value.__class__ is Tensor else kind_of(value)
         ]
     except AttributeError:
-        raise _masked_fill_Scalar_inplace.wrong_arguments(input, mask, value) from None
+        return _masked_fill_Scalar_inplace.miss(input, mask, value)
     return call(input, mask, value)
 
 
@@ -1638,7 +2164,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     try:
         call = _masked_scatter[input._key, mask._key, source._key]
     except AttributeError:
-        raise _masked_scatter.wrong_arguments(input, mask, source) from None
+        return _masked_scatter.miss(input, mask, source)
     return call(input, mask, source)
 
 
@@ -1650,7 +2176,7 @@ def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     try:
         call = _masked_scatter_inplace[input._key, mask._key, source._key]
     except AttributeError:
-        raise _masked_scatter_inplace.wrong_arguments(input, mask, source) from None
+        return _masked_scatter_inplace.miss(input, mask, source)
     return call(input, mask, source)
 
 
@@ -1659,7 +2185,12 @@ _sort_out = operators.sort.out_calls
 
 
 def sort__default(
-    input: Tensor, dim: int = -1, descending: bool = False, *, out: tuple[Tensor, ...] | None = None
+    input: Tensor = MISSING,
+    dim: int = -1,
+    descending: bool = False,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[InputDim],
 ) -> return_types.sort:
     """sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
 
@@ -1667,18 +2198,20 @@ def sort__default(
 
     NaN is greater than any number. Ties keep no promised order; ask `stable=True` for that.
     """
+    if _words:
+        return respelled(sort__default, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "sort", "dim", 2)
     if out is not None:
         try:
             call = _sort_out[tensors_of(out), input._key]
         except AttributeError:
-            raise _sort_out.wrong_arguments(out, input) from None
+            return _sort_out.miss(out, input, dim, descending)
         return call(out, input, dim, descending)
     try:
         call = _sort[input._key]
     except AttributeError:
-        raise _sort.wrong_arguments(input) from None
+        return _sort.miss(input, dim, descending)
     return call(input, dim, descending)
 
 
@@ -1687,30 +2220,33 @@ _sort_stable_out = operators.sort_stable.out_calls
 
 
 def sort__stable(
-    input: Tensor,
+    input: Tensor = MISSING,
     *,
     stable: bool | None,
     dim: int = -1,
     descending: bool = False,
     out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[InputDim],
 ) -> return_types.sort:
     """sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor
     values, Tensor indices)
 
     Sorts along `dim`, ties in their original order.
     """
+    if _words:
+        return respelled(sort__stable, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "sort", "dim", 0)
     if out is not None:
         try:
             call = _sort_stable_out[tensors_of(out), input._key]
         except AttributeError:
-            raise _sort_stable_out.wrong_arguments(out, input) from None
+            return _sort_stable_out.miss(out, input, stable, dim, descending)
         return call(out, input, stable, dim, descending)
     try:
         call = _sort_stable[input._key]
     except AttributeError:
-        raise _sort_stable.wrong_arguments(input) from None
+        return _sort_stable.miss(input, stable, dim, descending)
     return call(input, stable, dim, descending)
 
 
@@ -1719,13 +2255,14 @@ _topk_out = operators.topk.out_calls
 
 
 def topk(
-    input: Tensor,
-    k: int,
+    input: Tensor = MISSING,
+    k: int = MISSING,
     dim: int = -1,
     largest: bool = True,
     sorted: bool = True,
     *,
     out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[InputDim],
 ) -> return_types.topk:
     """topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor
     values, Tensor indices)
@@ -1734,7 +2271,11 @@ def topk(
 
     NaN counts as the greatest value. With `sorted=False` their order is not promised.
     """
+    if _words:
+        return respelled(topk, locals())
     if k.__class__ is not int:
+        if k is MISSING:
+            raise missing_arguments("topk", input=input, k=k)
         k = as_int(k, "topk", "k", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "topk", "dim", 3)
@@ -1742,12 +2283,12 @@ def topk(
         try:
             call = _topk_out[tensors_of(out), input._key]
         except AttributeError:
-            raise _topk_out.wrong_arguments(out, input) from None
+            return _topk_out.miss(out, input, k, dim, largest, sorted)
         return call(out, input, k, dim, largest, sorted)
     try:
         call = _topk[input._key]
     except AttributeError:
-        raise _topk.wrong_arguments(input) from None
+        return _topk.miss(input, k, dim, largest, sorted)
     return call(input, k, dim, largest, sorted)
 
 
@@ -1756,19 +2297,24 @@ _kthvalue_out = operators.kthvalue.out_calls
 
 
 def kthvalue(
-    input: Tensor,
-    k: int,
+    input: Tensor = MISSING,
+    k: int = MISSING,
     dim: int = -1,
     keepdim: bool = False,
     *,
     out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> return_types.kthvalue:
     """kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor
     indices)
 
     Returns the `k`-th smallest value along `dim` (counting from 1), and where it stands.
     """
+    if _words:
+        return respelled(kthvalue, locals())
     if k.__class__ is not int:
+        if k is MISSING:
+            raise missing_arguments("kthvalue", input=input, k=k)
         k = as_int(k, "kthvalue", "k", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "kthvalue", "dim", 3)
@@ -1776,12 +2322,12 @@ def kthvalue(
         try:
             call = _kthvalue_out[tensors_of(out), input._key]
         except AttributeError:
-            raise _kthvalue_out.wrong_arguments(out, input) from None
+            return _kthvalue_out.miss(out, input, k, dim, keepdim)
         return call(out, input, k, dim, keepdim)
     try:
         call = _kthvalue[input._key]
     except AttributeError:
-        raise _kthvalue.wrong_arguments(input) from None
+        return _kthvalue.miss(input, k, dim, keepdim)
     return call(input, k, dim, keepdim)
 
 
@@ -1798,7 +2344,7 @@ def median__default(input: Tensor) -> Tensor:
     try:
         call = _median[input._key]
     except AttributeError:
-        raise _median.wrong_arguments(input) from None
+        return _median.miss(input)
     return call(input)
 
 
@@ -1807,24 +2353,33 @@ _median_dim_out = operators.median_dim.out_calls
 
 
 def median__dim(
-    input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    keepdim: bool = False,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> return_types.median:
     """median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 
     Returns the median along `dim` (the lower middle one), and where it stands. A NaN wins.
     """
+    if _words:
+        return respelled(median__dim, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("median", input=input, dim=dim)
         dim = as_int(dim, "median", "dim", 2)
     if out is not None:
         try:
             call = _median_dim_out[tensors_of(out), input._key]
         except AttributeError:
-            raise _median_dim_out.wrong_arguments(out, input) from None
+            return _median_dim_out.miss(out, input, dim, keepdim)
         return call(out, input, dim, keepdim)
     try:
         call = _median_dim[input._key]
     except AttributeError:
-        raise _median_dim.wrong_arguments(input) from None
+        return _median_dim.miss(input, dim, keepdim)
     return call(input, dim, keepdim)
 
 
@@ -1839,7 +2394,7 @@ def nanmedian__default(input: Tensor) -> Tensor:
     try:
         call = _nanmedian[input._key]
     except AttributeError:
-        raise _nanmedian.wrong_arguments(input) from None
+        return _nanmedian.miss(input)
     return call(input)
 
 
@@ -1848,24 +2403,33 @@ _nanmedian_dim_out = operators.nanmedian_dim.out_calls
 
 
 def nanmedian__dim(
-    input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    keepdim: bool = False,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> return_types.nanmedian:
     """nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 
     Returns the median along `dim` of the elements that are not NaN, and where it stands.
     """
+    if _words:
+        return respelled(nanmedian__dim, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("nanmedian", input=input, dim=dim)
         dim = as_int(dim, "nanmedian", "dim", 2)
     if out is not None:
         try:
             call = _nanmedian_dim_out[tensors_of(out), input._key]
         except AttributeError:
-            raise _nanmedian_dim_out.wrong_arguments(out, input) from None
+            return _nanmedian_dim_out.miss(out, input, dim, keepdim)
         return call(out, input, dim, keepdim)
     try:
         call = _nanmedian_dim[input._key]
     except AttributeError:
-        raise _nanmedian_dim.wrong_arguments(input) from None
+        return _nanmedian_dim.miss(input, dim, keepdim)
     return call(input, dim, keepdim)
 
 
@@ -1874,24 +2438,31 @@ _mode_out = operators.mode.out_calls
 
 
 def mode(
-    input: Tensor, dim: int = -1, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None
+    input: Tensor = MISSING,
+    dim: int = -1,
+    keepdim: bool = False,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> return_types.mode:
     """mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)
 
     Returns the most frequent value along `dim` (the smallest of several), and its last place.
     """
+    if _words:
+        return respelled(mode, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "mode", "dim", 2)
     if out is not None:
         try:
             call = _mode_out[tensors_of(out), input._key]
         except AttributeError:
-            raise _mode_out.wrong_arguments(out, input) from None
+            return _mode_out.miss(out, input, dim, keepdim)
         return call(out, input, dim, keepdim)
     try:
         call = _mode[input._key]
     except AttributeError:
-        raise _mode.wrong_arguments(input) from None
+        return _mode.miss(input, dim, keepdim)
     return call(input, dim, keepdim)
 
 
@@ -1909,7 +2480,7 @@ def _unique2(
     try:
         call = __unique2[input._key]
     except AttributeError:
-        raise __unique2.wrong_arguments(input) from None
+        return __unique2.miss(input, sorted, return_inverse, return_counts)
     return call(input, sorted, return_inverse, return_counts)
 
 
@@ -1933,7 +2504,7 @@ def unique_dim(
     try:
         call = _unique_dim[input._key]
     except AttributeError:
-        raise _unique_dim.wrong_arguments(input) from None
+        return _unique_dim.miss(input, dim, sorted, return_inverse, return_counts)
     return call(input, dim, sorted, return_inverse, return_counts)
 
 
@@ -1953,7 +2524,7 @@ def _unique_consecutive(
     try:
         call = __unique_consecutive[input._key]
     except AttributeError:
-        raise __unique_consecutive.wrong_arguments(input) from None
+        return __unique_consecutive.miss(input, return_inverse, return_counts, dim)
     return call(input, return_inverse, return_counts, dim)
 
 
@@ -1962,14 +2533,15 @@ _searchsorted_Tensor_out = operators.searchsorted_Tensor.out_calls
 
 
 def searchsorted(
-    sorted_sequence: Tensor,
-    input: Tensor | Number,
+    sorted_sequence: Tensor = MISSING,
+    input: Tensor | Number = MISSING,
     *,
     out_int32: bool = False,
     right: bool = False,
     side: str | None = None,
     sorter: Tensor | None = None,
     out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """searchsorted.Tensor(Tensor sorted_sequence, Tensor|Scalar self, *, bool out_int32=False, bool
     right=False, str? side=None, Tensor? sorter=None) -> Tensor
@@ -1978,6 +2550,8 @@ def searchsorted(
 
     The result `i` satisfies `seq[i-1] < v <= seq[i]`; with `right=True`, `seq[i-1] <= v < seq[i]`.
     """
+    if _words:
+        return respelled(searchsorted, locals())
     if out is not None:
         try:
             call = _searchsorted_Tensor_out[
@@ -1987,9 +2561,9 @@ def searchsorted(
                 None if sorter is None else sorter._key,
             ]
         except AttributeError:
-            raise _searchsorted_Tensor_out.wrong_arguments(
-                out, sorted_sequence, input, sorter
-            ) from None
+            return _searchsorted_Tensor_out.miss(
+                out, sorted_sequence, input, out_int32, right, side, sorter
+            )
         return call(out, sorted_sequence, input, out_int32, right, side, sorter)
     try:
         call = _searchsorted_Tensor[
@@ -1998,7 +2572,7 @@ def searchsorted(
             None if sorter is None else sorter._key,
         ]
     except AttributeError:
-        raise _searchsorted_Tensor.wrong_arguments(sorted_sequence, input, sorter) from None
+        return _searchsorted_Tensor.miss(sorted_sequence, input, out_int32, right, side, sorter)
     return call(sorted_sequence, input, out_int32, right, side, sorter)
 
 
@@ -2007,18 +2581,21 @@ _bucketize_Tensor_out = operators.bucketize_Tensor.out_calls
 
 
 def bucketize(
-    input: Tensor | Number,
-    boundaries: Tensor,
+    input: Tensor | Number = MISSING,
+    boundaries: Tensor = MISSING,
     *,
     out_int32: bool = False,
     right: bool = False,
     out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """bucketize.Tensor(Tensor|Scalar self, Tensor boundaries, *, bool out_int32=False, bool
     right=False) -> Tensor
 
     Returns the number of the bucket that each value falls into, between sorted `boundaries`.
     """
+    if _words:
+        return respelled(bucketize, locals())
     if out is not None:
         try:
             call = _bucketize_Tensor_out[
@@ -2027,14 +2604,14 @@ def bucketize(
                 boundaries._key,
             ]
         except AttributeError:
-            raise _bucketize_Tensor_out.wrong_arguments(out, input, boundaries) from None
+            return _bucketize_Tensor_out.miss(out, input, boundaries, out_int32, right)
         return call(out, input, boundaries, out_int32, right)
     try:
         call = _bucketize_Tensor[
             input._key if input.__class__ is Tensor else kind_of(input), boundaries._key
         ]
     except AttributeError:
-        raise _bucketize_Tensor.wrong_arguments(input, boundaries) from None
+        return _bucketize_Tensor.miss(input, boundaries, out_int32, right)
     return call(input, boundaries, out_int32, right)
 
 
@@ -2063,7 +2640,7 @@ def isin(
                 test_elements._key if test_elements.__class__ is Tensor else kind_of(test_elements),
             ]
         except AttributeError:
-            raise _isin_Tensor_Tensor_out.wrong_arguments(out, elements, test_elements) from None
+            return _isin_Tensor_Tensor_out.miss(out, elements, test_elements, assume_unique, invert)
         return call(out, elements, test_elements, assume_unique, invert)
     try:
         call = _isin_Tensor_Tensor[
@@ -2071,7 +2648,7 @@ def isin(
             test_elements._key if test_elements.__class__ is Tensor else kind_of(test_elements),
         ]
     except AttributeError:
-        raise _isin_Tensor_Tensor.wrong_arguments(elements, test_elements) from None
+        return _isin_Tensor_Tensor.miss(elements, test_elements, assume_unique, invert)
     return call(elements, test_elements, assume_unique, invert)
 
 
@@ -2080,24 +2657,31 @@ _argmax_out = operators.argmax.out_calls
 
 
 def argmax(
-    input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
 
     Returns the place of the largest element, along `dim` or in the flattened tensor. NaN wins.
     """
+    if _words:
+        return respelled(argmax, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "argmax", "dim", 2)
     if out is not None:
         try:
             call = _argmax_out[out._key, input._key]
         except AttributeError:
-            raise _argmax_out.wrong_arguments(out, input) from None
+            return _argmax_out.miss(out, input, dim, keepdim)
         return call(out, input, dim, keepdim)
     try:
         call = _argmax[input._key]
     except AttributeError:
-        raise _argmax.wrong_arguments(input) from None
+        return _argmax.miss(input, dim, keepdim)
     return call(input, dim, keepdim)
 
 
@@ -2106,24 +2690,31 @@ _argmin_out = operators.argmin.out_calls
 
 
 def argmin(
-    input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
 
     Returns the place of the smallest element, along `dim` or in the flattened tensor. NaN wins.
     """
+    if _words:
+        return respelled(argmin, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "argmin", "dim", 2)
     if out is not None:
         try:
             call = _argmin_out[out._key, input._key]
         except AttributeError:
-            raise _argmin_out.wrong_arguments(out, input) from None
+            return _argmin_out.miss(out, input, dim, keepdim)
         return call(out, input, dim, keepdim)
     try:
         call = _argmin[input._key]
     except AttributeError:
-        raise _argmin.wrong_arguments(input) from None
+        return _argmin.miss(input, dim, keepdim)
     return call(input, dim, keepdim)
 
 
@@ -2132,24 +2723,33 @@ _max_dim_out = operators.max_dim.out_calls
 
 
 def max__dim(
-    input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    keepdim: bool = False,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> return_types.max:
     """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 
     Returns the largest value along `dim`, and where it first stands. NaN wins.
     """
+    if _words:
+        return respelled(max__dim, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("max", input=input, dim=dim)
         dim = as_int(dim, "max", "dim", 2)
     if out is not None:
         try:
             call = _max_dim_out[tensors_of(out), input._key]
         except AttributeError:
-            raise _max_dim_out.wrong_arguments(out, input) from None
+            return _max_dim_out.miss(out, input, dim, keepdim)
         return call(out, input, dim, keepdim)
     try:
         call = _max_dim[input._key]
     except AttributeError:
-        raise _max_dim.wrong_arguments(input) from None
+        return _max_dim.miss(input, dim, keepdim)
     return call(input, dim, keepdim)
 
 
@@ -2158,24 +2758,33 @@ _min_dim_out = operators.min_dim.out_calls
 
 
 def min__dim(
-    input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    keepdim: bool = False,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> return_types.min:
     """min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 
     Returns the smallest value along `dim`, and where it first stands. NaN wins.
     """
+    if _words:
+        return respelled(min__dim, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("min", input=input, dim=dim)
         dim = as_int(dim, "min", "dim", 2)
     if out is not None:
         try:
             call = _min_dim_out[tensors_of(out), input._key]
         except AttributeError:
-            raise _min_dim_out.wrong_arguments(out, input) from None
+            return _min_dim_out.miss(out, input, dim, keepdim)
         return call(out, input, dim, keepdim)
     try:
         call = _min_dim[input._key]
     except AttributeError:
-        raise _min_dim.wrong_arguments(input) from None
+        return _min_dim.miss(input, dim, keepdim)
     return call(input, dim, keepdim)
 
 
@@ -2192,7 +2801,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     try:
         call = _bincount[input._key, None if weights is None else weights._key]
     except AttributeError:
-        raise _bincount.wrong_arguments(input, weights) from None
+        return _bincount.miss(input, weights, minlength)
     return call(input, weights, minlength)
 
 
@@ -2201,7 +2810,13 @@ _histc_out = operators.histc.out_calls
 
 
 def histc(
-    input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    bins: int = 100,
+    min: Number = 0,
+    max: Number = 0,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor
 
@@ -2209,18 +2824,20 @@ def histc(
 
     If both bounds are zero, the smallest and largest element serve.
     """
+    if _words:
+        return respelled(histc, locals())
     if bins.__class__ is not int:
         bins = as_int(bins, "histc", "bins", 2)
     if out is not None:
         try:
             call = _histc_out[out._key, input._key]
         except AttributeError:
-            raise _histc_out.wrong_arguments(out, input) from None
+            return _histc_out.miss(out, input, bins, min, max)
         return call(out, input, bins, min, max)
     try:
         call = _histc[input._key]
     except AttributeError:
-        raise _histc.wrong_arguments(input) from None
+        return _histc.miss(input, bins, min, max)
     return call(input, bins, min, max)
 
 
@@ -2230,7 +2847,12 @@ _cumsum_out = operators.cumsum.out_calls
 
 
 def cumsum(
-    input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    *,
+    dtype: dtype | None = None,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
 
@@ -2238,32 +2860,46 @@ def cumsum(
 
     Integers and booleans are summed as int64 unless `dtype` says otherwise.
     """
+    if _words:
+        return respelled(cumsum, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("cumsum", input=input, dim=dim)
         dim = as_int(dim, "cumsum", "dim", 2)
     if out is not None:
         try:
             call = _cumsum_out[out._key, input._key]
         except AttributeError:
-            raise _cumsum_out.wrong_arguments(out, input) from None
+            return _cumsum_out.miss(out, input, dim, dtype)
         return call(out, input, dim, dtype)
     try:
         call = _cumsum[input._key]
     except AttributeError:
-        raise _cumsum.wrong_arguments(input) from None
+        return _cumsum.miss(input, dim, dtype)
     return call(input, dim, dtype)
 
 
-def cumsum_(input: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
+def cumsum_(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    *,
+    dtype: dtype | None = None,
+    **_words: Unpack[InputDim],
+) -> Tensor:
     """cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)
 
     In-place variant of `cumsum`.
     """
+    if _words:
+        return respelled(cumsum_, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("cumsum", input=input, dim=dim)
         dim = as_int(dim, "cumsum", "dim", 2)
     try:
         call = _cumsum_inplace[input._key]
     except AttributeError:
-        raise _cumsum_inplace.wrong_arguments(input) from None
+        return _cumsum_inplace.miss(input, dim, dtype)
     return call(input, dim, dtype)
 
 
@@ -2273,7 +2909,12 @@ _cumprod_out = operators.cumprod.out_calls
 
 
 def cumprod(
-    input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    *,
+    dtype: dtype | None = None,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
 ) -> Tensor:
     """cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
 
@@ -2281,32 +2922,46 @@ def cumprod(
 
     Integers and booleans are multiplied as int64 unless `dtype` says otherwise.
     """
+    if _words:
+        return respelled(cumprod, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("cumprod", input=input, dim=dim)
         dim = as_int(dim, "cumprod", "dim", 2)
     if out is not None:
         try:
             call = _cumprod_out[out._key, input._key]
         except AttributeError:
-            raise _cumprod_out.wrong_arguments(out, input) from None
+            return _cumprod_out.miss(out, input, dim, dtype)
         return call(out, input, dim, dtype)
     try:
         call = _cumprod[input._key]
     except AttributeError:
-        raise _cumprod.wrong_arguments(input) from None
+        return _cumprod.miss(input, dim, dtype)
     return call(input, dim, dtype)
 
 
-def cumprod_(input: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
+def cumprod_(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    *,
+    dtype: dtype | None = None,
+    **_words: Unpack[InputDim],
+) -> Tensor:
     """cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)
 
     In-place variant of `cumprod`.
     """
+    if _words:
+        return respelled(cumprod_, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("cumprod", input=input, dim=dim)
         dim = as_int(dim, "cumprod", "dim", 2)
     try:
         call = _cumprod_inplace[input._key]
     except AttributeError:
-        raise _cumprod_inplace.wrong_arguments(input) from None
+        return _cumprod_inplace.miss(input, dim, dtype)
     return call(input, dim, dtype)
 
 
@@ -2314,23 +2969,33 @@ _logcumsumexp = operators.logcumsumexp.calls
 _logcumsumexp_out = operators.logcumsumexp.out_calls
 
 
-def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
+def logcumsumexp(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
+) -> Tensor:
     """logcumsumexp(Tensor self, int dim) -> Tensor
 
     Returns the logarithm of the cumulative sum of exponentials along `dim`, without overflow.
     """
+    if _words:
+        return respelled(logcumsumexp, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("logcumsumexp", input=input, dim=dim)
         dim = as_int(dim, "logcumsumexp", "dim", 2)
     if out is not None:
         try:
             call = _logcumsumexp_out[out._key, input._key]
         except AttributeError:
-            raise _logcumsumexp_out.wrong_arguments(out, input) from None
+            return _logcumsumexp_out.miss(out, input, dim)
         return call(out, input, dim)
     try:
         call = _logcumsumexp[input._key]
     except AttributeError:
-        raise _logcumsumexp.wrong_arguments(input) from None
+        return _logcumsumexp.miss(input, dim)
     return call(input, dim)
 
 
@@ -2339,25 +3004,33 @@ _cummax_out = operators.cummax.out_calls
 
 
 def cummax(
-    input: Tensor, dim: int, *, out: tuple[Tensor, ...] | None = None
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[InputDim],
 ) -> return_types.cummax:
     """cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)
 
     Returns the largest value so far along `dim`, and its place: the latest of equal ones. NaN
         stays.
     """
+    if _words:
+        return respelled(cummax, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("cummax", input=input, dim=dim)
         dim = as_int(dim, "cummax", "dim", 2)
     if out is not None:
         try:
             call = _cummax_out[tensors_of(out), input._key]
         except AttributeError:
-            raise _cummax_out.wrong_arguments(out, input) from None
+            return _cummax_out.miss(out, input, dim)
         return call(out, input, dim)
     try:
         call = _cummax[input._key]
     except AttributeError:
-        raise _cummax.wrong_arguments(input) from None
+        return _cummax.miss(input, dim)
     return call(input, dim)
 
 
@@ -2366,25 +3039,33 @@ _cummin_out = operators.cummin.out_calls
 
 
 def cummin(
-    input: Tensor, dim: int, *, out: tuple[Tensor, ...] | None = None
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[InputDim],
 ) -> return_types.cummin:
     """cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)
 
     Returns the smallest value so far along `dim`, and its place: the latest of equal ones. NaN
         stays.
     """
+    if _words:
+        return respelled(cummin, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("cummin", input=input, dim=dim)
         dim = as_int(dim, "cummin", "dim", 2)
     if out is not None:
         try:
             call = _cummin_out[tensors_of(out), input._key]
         except AttributeError:
-            raise _cummin_out.wrong_arguments(out, input) from None
+            return _cummin_out.miss(out, input, dim)
         return call(out, input, dim)
     try:
         call = _cummin[input._key]
     except AttributeError:
-        raise _cummin.wrong_arguments(input) from None
+        return _cummin.miss(input, dim)
     return call(input, dim)
 
 
@@ -2402,7 +3083,7 @@ def uniform_(
     try:
         call = _uniform_[self._key]
     except AttributeError:
-        raise _uniform_.wrong_arguments(self) from None
+        return _uniform_.miss(self, from_, to, generator)
     return call(self, from_, to, generator)
 
 
@@ -2420,7 +3101,7 @@ def normal_(
     try:
         call = _normal_[self._key]
     except AttributeError:
-        raise _normal_.wrong_arguments(self) from None
+        return _normal_.miss(self, mean, std, generator)
     return call(self, mean, std, generator)
 
 
@@ -2441,7 +3122,7 @@ def random___from(
     try:
         call = _random__from[self._key]
     except AttributeError:
-        raise _random__from.wrong_arguments(self) from None
+        return _random__from.miss(self, from_, to, generator)
     return call(self, from_, to, generator)
 
 
@@ -2458,7 +3139,7 @@ def random___to(self: Tensor, to: int, *, generator: Generator | None = None) ->
     try:
         call = _random__to[self._key]
     except AttributeError:
-        raise _random__to.wrong_arguments(self) from None
+        return _random__to.miss(self, to, generator)
     return call(self, to, generator)
 
 
@@ -2473,7 +3154,7 @@ def random___default(self: Tensor, *, generator: Generator | None = None) -> Ten
     try:
         call = _random_[self._key]
     except AttributeError:
-        raise _random_.wrong_arguments(self) from None
+        return _random_.miss(self, generator)
     return call(self, generator)
 
 
@@ -2490,7 +3171,7 @@ def bernoulli___float(
     try:
         call = _bernoulli__float[self._key]
     except AttributeError:
-        raise _bernoulli__float.wrong_arguments(self) from None
+        return _bernoulli__float.miss(self, p, generator)
     return call(self, p, generator)
 
 
@@ -2505,7 +3186,7 @@ def bernoulli___Tensor(self: Tensor, p: Tensor, *, generator: Generator | None =
     try:
         call = _bernoulli__Tensor[self._key, p._key]
     except AttributeError:
-        raise _bernoulli__Tensor.wrong_arguments(self, p) from None
+        return _bernoulli__Tensor.miss(self, p, generator)
     return call(self, p, generator)
 
 
@@ -2514,22 +3195,28 @@ _bernoulli_out = operators.bernoulli.out_calls
 
 
 def bernoulli__default(
-    input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None
+    input: Tensor = MISSING,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
 
     Draws ones and zeros whose probabilities of being one are the elements of the tensor.
     """
+    if _words:
+        return respelled(bernoulli__default, locals())
     if out is not None:
         try:
             call = _bernoulli_out[out._key, input._key]
         except AttributeError:
-            raise _bernoulli_out.wrong_arguments(out, input) from None
+            return _bernoulli_out.miss(out, input, generator)
         return call(out, input, generator)
     try:
         call = _bernoulli[input._key]
     except AttributeError:
-        raise _bernoulli.wrong_arguments(input) from None
+        return _bernoulli.miss(input, generator)
     return call(input, generator)
 
 
@@ -2544,7 +3231,7 @@ def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None 
     try:
         call = _exponential_[self._key]
     except AttributeError:
-        raise _exponential_.wrong_arguments(self) from None
+        return _exponential_.miss(self, lambd, generator)
     return call(self, lambd, generator)
 
 
@@ -2559,7 +3246,7 @@ def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) ->
     try:
         call = _geometric_[self._key]
     except AttributeError:
-        raise _geometric_.wrong_arguments(self) from None
+        return _geometric_.miss(self, p, generator)
     return call(self, p, generator)
 
 
@@ -2577,7 +3264,7 @@ def cauchy_(
     try:
         call = _cauchy_[self._key]
     except AttributeError:
-        raise _cauchy_.wrong_arguments(self) from None
+        return _cauchy_.miss(self, median, sigma, generator)
     return call(self, median, sigma, generator)
 
 
@@ -2595,7 +3282,7 @@ def log_normal_(
     try:
         call = _log_normal_[self._key]
     except AttributeError:
-        raise _log_normal_.wrong_arguments(self) from None
+        return _log_normal_.miss(self, mean, std, generator)
     return call(self, mean, std, generator)
 
 
@@ -2604,30 +3291,35 @@ _multinomial_out = operators.multinomial.out_calls
 
 
 def multinomial(
-    input: Tensor,
-    num_samples: int,
+    input: Tensor = MISSING,
+    num_samples: int = MISSING,
     replacement: bool = False,
     *,
     generator: Generator | None = None,
     out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator?
     generator=None) -> Tensor
 
     Draws `num_samples` indices from each row, with probabilities proportional to its elements.
     """
+    if _words:
+        return respelled(multinomial, locals())
     if num_samples.__class__ is not int:
+        if num_samples is MISSING:
+            raise missing_arguments("multinomial", input=input, num_samples=num_samples)
         num_samples = as_int(num_samples, "multinomial", "num_samples", 2)
     if out is not None:
         try:
             call = _multinomial_out[out._key, input._key]
         except AttributeError:
-            raise _multinomial_out.wrong_arguments(out, input) from None
+            return _multinomial_out.miss(out, input, num_samples, replacement, generator)
         return call(out, input, num_samples, replacement, generator)
     try:
         call = _multinomial[input._key]
     except AttributeError:
-        raise _multinomial.wrong_arguments(input) from None
+        return _multinomial.miss(input, num_samples, replacement, generator)
     return call(input, num_samples, replacement, generator)
 
 
@@ -2636,22 +3328,28 @@ _poisson_out = operators.poisson.out_calls
 
 
 def poisson(
-    input: Tensor, generator: Generator | None = None, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    generator: Generator | None = None,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """poisson(Tensor self, Generator? generator=None) -> Tensor
 
     Draws numbers of events from Poisson distributions whose rates are the elements of the tensor.
     """
+    if _words:
+        return respelled(poisson, locals())
     if out is not None:
         try:
             call = _poisson_out[out._key, input._key]
         except AttributeError:
-            raise _poisson_out.wrong_arguments(out, input) from None
+            return _poisson_out.miss(out, input, generator)
         return call(out, input, generator)
     try:
         call = _poisson[input._key]
     except AttributeError:
-        raise _poisson.wrong_arguments(input) from None
+        return _poisson.miss(input, generator)
     return call(input, generator)
 
 
@@ -2670,12 +3368,12 @@ def binomial(
         try:
             call = _binomial_out[out._key, count._key, prob._key]
         except AttributeError:
-            raise _binomial_out.wrong_arguments(out, count, prob) from None
+            return _binomial_out.miss(out, count, prob, generator)
         return call(out, count, prob, generator)
     try:
         call = _binomial[count._key, prob._key]
     except AttributeError:
-        raise _binomial.wrong_arguments(count, prob) from None
+        return _binomial.miss(count, prob, generator)
     return call(count, prob, generator)
 
 
@@ -2690,7 +3388,7 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
     try:
         call = _native_dropout[input._key]
     except AttributeError:
-        raise _native_dropout.wrong_arguments(input) from None
+        return _native_dropout.miss(input, p, train)
     return call(input, p, train)
 
 
@@ -2707,7 +3405,7 @@ def _randperm(n: int, *, generator: Generator | None = None) -> Tensor:
     try:
         call = __randperm[()]
     except AttributeError:
-        raise __randperm.wrong_arguments() from None
+        return __randperm.miss(n, generator)
     return call(n, generator)
 
 
@@ -2715,7 +3413,13 @@ _mm = operators.mm.calls
 _mm_out = operators.mm.out_calls
 
 
-def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+def mm(
+    input: Tensor = MISSING,
+    mat2: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """mm(Tensor self, Tensor mat2) -> Tensor
 
     Multiplies two matrices: `(n, m)` by `(m, p)` gives `(n, p)`.
@@ -2723,16 +3427,18 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     Both must have the same dtype; nothing broadcasts. A transposed view costs nothing. Integer
     products are exact but slow.
     """
+    if _words:
+        return respelled(mm, locals())
     if out is not None:
         try:
             call = _mm_out[out._key, input._key, mat2._key]
         except AttributeError:
-            raise _mm_out.wrong_arguments(out, input, mat2) from None
+            return _mm_out.miss(out, input, mat2)
         return call(out, input, mat2)
     try:
         call = _mm[input._key, mat2._key]
     except AttributeError:
-        raise _mm.wrong_arguments(input, mat2) from None
+        return _mm.miss(input, mat2)
     return call(input, mat2)
 
 
@@ -2740,23 +3446,31 @@ _bmm = operators.bmm.calls
 _bmm_out = operators.bmm.out_calls
 
 
-def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+def bmm(
+    input: Tensor = MISSING,
+    mat2: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """bmm(Tensor self, Tensor mat2) -> Tensor
 
     Multiplies two batches of matrices: `(b, n, m)` by `(b, m, p)` gives `(b, n, p)`.
 
     The batch sizes must agree; `matmul` broadcasts them.
     """
+    if _words:
+        return respelled(bmm, locals())
     if out is not None:
         try:
             call = _bmm_out[out._key, input._key, mat2._key]
         except AttributeError:
-            raise _bmm_out.wrong_arguments(out, input, mat2) from None
+            return _bmm_out.miss(out, input, mat2)
         return call(out, input, mat2)
     try:
         call = _bmm[input._key, mat2._key]
     except AttributeError:
-        raise _bmm.wrong_arguments(input, mat2) from None
+        return _bmm.miss(input, mat2)
     return call(input, mat2)
 
 
@@ -2764,21 +3478,29 @@ _mv = operators.mv.calls
 _mv_out = operators.mv.out_calls
 
 
-def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
+def mv(
+    input: Tensor = MISSING,
+    vec: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """mv(Tensor self, Tensor vec) -> Tensor
 
     Multiplies a matrix by a vector: `(n, m)` by `(m)` gives `(n)`.
     """
+    if _words:
+        return respelled(mv, locals())
     if out is not None:
         try:
             call = _mv_out[out._key, input._key, vec._key]
         except AttributeError:
-            raise _mv_out.wrong_arguments(out, input, vec) from None
+            return _mv_out.miss(out, input, vec)
         return call(out, input, vec)
     try:
         call = _mv[input._key, vec._key]
     except AttributeError:
-        raise _mv.wrong_arguments(input, vec) from None
+        return _mv.miss(input, vec)
     return call(input, vec)
 
 
@@ -2786,21 +3508,29 @@ _dot = operators.dot.calls
 _dot_out = operators.dot.out_calls
 
 
-def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
+def dot(
+    input: Tensor = MISSING,
+    tensor: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """dot(Tensor self, Tensor tensor) -> Tensor
 
     Sums the products of two vectors' elements. Complex vectors are not conjugated; see `vdot`.
     """
+    if _words:
+        return respelled(dot, locals())
     if out is not None:
         try:
             call = _dot_out[out._key, input._key, tensor._key]
         except AttributeError:
-            raise _dot_out.wrong_arguments(out, input, tensor) from None
+            return _dot_out.miss(out, input, tensor)
         return call(out, input, tensor)
     try:
         call = _dot[input._key, tensor._key]
     except AttributeError:
-        raise _dot.wrong_arguments(input, tensor) from None
+        return _dot.miss(input, tensor)
     return call(input, tensor)
 
 
@@ -2808,21 +3538,29 @@ _vdot = operators.vdot.calls
 _vdot_out = operators.vdot.out_calls
 
 
-def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def vdot(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """vdot(Tensor self, Tensor other) -> Tensor
 
     Sums the products of two vectors' elements, the first vector conjugated.
     """
+    if _words:
+        return respelled(vdot, locals())
     if out is not None:
         try:
             call = _vdot_out[out._key, input._key, other._key]
         except AttributeError:
-            raise _vdot_out.wrong_arguments(out, input, other) from None
+            return _vdot_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _vdot[input._key, other._key]
     except AttributeError:
-        raise _vdot.wrong_arguments(input, other) from None
+        return _vdot.miss(input, other)
     return call(input, other)
 
 
@@ -2832,13 +3570,14 @@ _addmm_out = operators.addmm.out_calls
 
 
 def addmm(
-    input: Tensor,
-    mat1: Tensor,
-    mat2: Tensor,
-    *,
+    input: Tensor = MISSING,
+    mat1: Tensor = MISSING,
+    mat2: Tensor = MISSING,
+    *_rest: Any,
     beta: Number = 1,
     alpha: Number = 1,
     out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 
@@ -2846,31 +3585,59 @@ def addmm(
 
     `self` broadcasts to the product. With `beta=0` it is ignored, even where it holds NaN.
     """
+    if _words:
+        return respelled(addmm, locals())
+    if _rest:
+        orders = [
+            ("beta", "input", "alpha", "mat1", "mat2"),
+            ("beta", "input", "mat1", "mat2"),
+            ("input", "beta", "alpha", "mat1", "mat2"),
+            ("input", "beta", "mat1", "mat2"),
+        ]
+        return reordered(
+            addmm, orders, (input, mat1, mat2, *_rest), beta=beta, alpha=alpha, out=out
+        )
     if out is not None:
         try:
             call = _addmm_out[out._key, input._key, mat1._key, mat2._key]
         except AttributeError:
-            raise _addmm_out.wrong_arguments(out, input, mat1, mat2) from None
+            return _addmm_out.miss(out, input, mat1, mat2, beta, alpha)
         return call(out, input, mat1, mat2, beta, alpha)
     try:
         call = _addmm[input._key, mat1._key, mat2._key]
     except AttributeError:
-        raise _addmm.wrong_arguments(input, mat1, mat2) from None
+        return _addmm.miss(input, mat1, mat2, beta, alpha)
     return call(input, mat1, mat2, beta, alpha)
 
 
 def addmm_(
-    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1
+    input: Tensor = MISSING,
+    mat1: Tensor = MISSING,
+    mat2: Tensor = MISSING,
+    *_rest: Any,
+    beta: Number = 1,
+    alpha: Number = 1,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) ->
     Tensor(a!)
 
     In-place variant of `addmm`.
     """
+    if _words:
+        return respelled(addmm_, locals())
+    if _rest:
+        orders = [
+            ("beta", "input", "alpha", "mat1", "mat2"),
+            ("beta", "input", "mat1", "mat2"),
+            ("input", "beta", "alpha", "mat1", "mat2"),
+            ("input", "beta", "mat1", "mat2"),
+        ]
+        return reordered(addmm_, orders, (input, mat1, mat2, *_rest), beta=beta, alpha=alpha)
     try:
         call = _addmm_inplace[input._key, mat1._key, mat2._key]
     except AttributeError:
-        raise _addmm_inplace.wrong_arguments(input, mat1, mat2) from None
+        return _addmm_inplace.miss(input, mat1, mat2, beta, alpha)
     return call(input, mat1, mat2, beta, alpha)
 
 
@@ -2880,43 +3647,70 @@ _addmv_out = operators.addmv.out_calls
 
 
 def addmv(
-    input: Tensor,
-    mat: Tensor,
-    vec: Tensor,
-    *,
+    input: Tensor = MISSING,
+    mat: Tensor = MISSING,
+    vec: Tensor = MISSING,
+    *_rest: Any,
     beta: Number = 1,
     alpha: Number = 1,
     out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 
     Computes `beta * self + alpha * (mat @ vec)`.
     """
+    if _words:
+        return respelled(addmv, locals())
+    if _rest:
+        orders = [
+            ("beta", "input", "alpha", "mat", "vec"),
+            ("beta", "input", "mat", "vec"),
+            ("input", "beta", "alpha", "mat", "vec"),
+            ("input", "beta", "mat", "vec"),
+        ]
+        return reordered(addmv, orders, (input, mat, vec, *_rest), beta=beta, alpha=alpha, out=out)
     if out is not None:
         try:
             call = _addmv_out[out._key, input._key, mat._key, vec._key]
         except AttributeError:
-            raise _addmv_out.wrong_arguments(out, input, mat, vec) from None
+            return _addmv_out.miss(out, input, mat, vec, beta, alpha)
         return call(out, input, mat, vec, beta, alpha)
     try:
         call = _addmv[input._key, mat._key, vec._key]
     except AttributeError:
-        raise _addmv.wrong_arguments(input, mat, vec) from None
+        return _addmv.miss(input, mat, vec, beta, alpha)
     return call(input, mat, vec, beta, alpha)
 
 
 def addmv_(
-    input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1
+    input: Tensor = MISSING,
+    mat: Tensor = MISSING,
+    vec: Tensor = MISSING,
+    *_rest: Any,
+    beta: Number = 1,
+    alpha: Number = 1,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) ->
     Tensor(a!)
 
     In-place variant of `addmv`.
     """
+    if _words:
+        return respelled(addmv_, locals())
+    if _rest:
+        orders = [
+            ("beta", "input", "alpha", "mat", "vec"),
+            ("beta", "input", "mat", "vec"),
+            ("input", "beta", "alpha", "mat", "vec"),
+            ("input", "beta", "mat", "vec"),
+        ]
+        return reordered(addmv_, orders, (input, mat, vec, *_rest), beta=beta, alpha=alpha)
     try:
         call = _addmv_inplace[input._key, mat._key, vec._key]
     except AttributeError:
-        raise _addmv_inplace.wrong_arguments(input, mat, vec) from None
+        return _addmv_inplace.miss(input, mat, vec, beta, alpha)
     return call(input, mat, vec, beta, alpha)
 
 
@@ -2926,43 +3720,72 @@ _addbmm_out = operators.addbmm.out_calls
 
 
 def addbmm(
-    input: Tensor,
-    batch1: Tensor,
-    batch2: Tensor,
-    *,
+    input: Tensor = MISSING,
+    batch1: Tensor = MISSING,
+    batch2: Tensor = MISSING,
+    *_rest: Any,
     beta: Number = 1,
     alpha: Number = 1,
     out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 
     Computes `beta * self` plus `alpha` times the sum of the products of two batches of matrices.
     """
+    if _words:
+        return respelled(addbmm, locals())
+    if _rest:
+        orders = [
+            ("beta", "input", "alpha", "batch1", "batch2"),
+            ("beta", "input", "batch1", "batch2"),
+            ("input", "beta", "alpha", "batch1", "batch2"),
+            ("input", "beta", "batch1", "batch2"),
+        ]
+        return reordered(
+            addbmm, orders, (input, batch1, batch2, *_rest), beta=beta, alpha=alpha, out=out
+        )
     if out is not None:
         try:
             call = _addbmm_out[out._key, input._key, batch1._key, batch2._key]
         except AttributeError:
-            raise _addbmm_out.wrong_arguments(out, input, batch1, batch2) from None
+            return _addbmm_out.miss(out, input, batch1, batch2, beta, alpha)
         return call(out, input, batch1, batch2, beta, alpha)
     try:
         call = _addbmm[input._key, batch1._key, batch2._key]
     except AttributeError:
-        raise _addbmm.wrong_arguments(input, batch1, batch2) from None
+        return _addbmm.miss(input, batch1, batch2, beta, alpha)
     return call(input, batch1, batch2, beta, alpha)
 
 
 def addbmm_(
-    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
+    input: Tensor = MISSING,
+    batch1: Tensor = MISSING,
+    batch2: Tensor = MISSING,
+    *_rest: Any,
+    beta: Number = 1,
+    alpha: Number = 1,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) ->
     Tensor(a!)
 
     In-place variant of `addbmm`.
     """
+    if _words:
+        return respelled(addbmm_, locals())
+    if _rest:
+        orders = [
+            ("beta", "input", "alpha", "batch1", "batch2"),
+            ("beta", "input", "batch1", "batch2"),
+            ("input", "beta", "alpha", "batch1", "batch2"),
+            ("input", "beta", "batch1", "batch2"),
+        ]
+        return reordered(addbmm_, orders, (input, batch1, batch2, *_rest), beta=beta, alpha=alpha)
     try:
         call = _addbmm_inplace[input._key, batch1._key, batch2._key]
     except AttributeError:
-        raise _addbmm_inplace.wrong_arguments(input, batch1, batch2) from None
+        return _addbmm_inplace.miss(input, batch1, batch2, beta, alpha)
     return call(input, batch1, batch2, beta, alpha)
 
 
@@ -2972,44 +3795,73 @@ _baddbmm_out = operators.baddbmm.out_calls
 
 
 def baddbmm(
-    input: Tensor,
-    batch1: Tensor,
-    batch2: Tensor,
-    *,
+    input: Tensor = MISSING,
+    batch1: Tensor = MISSING,
+    batch2: Tensor = MISSING,
+    *_rest: Any,
     beta: Number = 1,
     alpha: Number = 1,
     out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) ->
     Tensor
 
     Computes `beta * self + alpha * bmm(batch1, batch2)`; `self` broadcasts.
     """
+    if _words:
+        return respelled(baddbmm, locals())
+    if _rest:
+        orders = [
+            ("beta", "input", "alpha", "batch1", "batch2"),
+            ("beta", "input", "batch1", "batch2"),
+            ("input", "beta", "alpha", "batch1", "batch2"),
+            ("input", "beta", "batch1", "batch2"),
+        ]
+        return reordered(
+            baddbmm, orders, (input, batch1, batch2, *_rest), beta=beta, alpha=alpha, out=out
+        )
     if out is not None:
         try:
             call = _baddbmm_out[out._key, input._key, batch1._key, batch2._key]
         except AttributeError:
-            raise _baddbmm_out.wrong_arguments(out, input, batch1, batch2) from None
+            return _baddbmm_out.miss(out, input, batch1, batch2, beta, alpha)
         return call(out, input, batch1, batch2, beta, alpha)
     try:
         call = _baddbmm[input._key, batch1._key, batch2._key]
     except AttributeError:
-        raise _baddbmm.wrong_arguments(input, batch1, batch2) from None
+        return _baddbmm.miss(input, batch1, batch2, beta, alpha)
     return call(input, batch1, batch2, beta, alpha)
 
 
 def baddbmm_(
-    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
+    input: Tensor = MISSING,
+    batch1: Tensor = MISSING,
+    batch2: Tensor = MISSING,
+    *_rest: Any,
+    beta: Number = 1,
+    alpha: Number = 1,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) ->
     Tensor(a!)
 
     In-place variant of `baddbmm`.
     """
+    if _words:
+        return respelled(baddbmm_, locals())
+    if _rest:
+        orders = [
+            ("beta", "input", "alpha", "batch1", "batch2"),
+            ("beta", "input", "batch1", "batch2"),
+            ("input", "beta", "alpha", "batch1", "batch2"),
+            ("input", "beta", "batch1", "batch2"),
+        ]
+        return reordered(baddbmm_, orders, (input, batch1, batch2, *_rest), beta=beta, alpha=alpha)
     try:
         call = _baddbmm_inplace[input._key, batch1._key, batch2._key]
     except AttributeError:
-        raise _baddbmm_inplace.wrong_arguments(input, batch1, batch2) from None
+        return _baddbmm_inplace.miss(input, batch1, batch2, beta, alpha)
     return call(input, batch1, batch2, beta, alpha)
 
 
@@ -3019,50 +3871,80 @@ _addr_out = operators.addr.out_calls
 
 
 def addr(
-    input: Tensor,
-    vec1: Tensor,
-    vec2: Tensor,
-    *,
+    input: Tensor = MISSING,
+    vec1: Tensor = MISSING,
+    vec2: Tensor = MISSING,
+    *_rest: Any,
     beta: Number = 1,
     alpha: Number = 1,
     out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 
     Computes `beta * self + alpha * outer(vec1, vec2)`.
     """
+    if _words:
+        return respelled(addr, locals())
+    if _rest:
+        orders = [
+            ("beta", "input", "alpha", "vec1", "vec2"),
+            ("beta", "input", "vec1", "vec2"),
+            ("input", "beta", "alpha", "vec1", "vec2"),
+            ("input", "beta", "vec1", "vec2"),
+        ]
+        return reordered(addr, orders, (input, vec1, vec2, *_rest), beta=beta, alpha=alpha, out=out)
     if out is not None:
         try:
             call = _addr_out[out._key, input._key, vec1._key, vec2._key]
         except AttributeError:
-            raise _addr_out.wrong_arguments(out, input, vec1, vec2) from None
+            return _addr_out.miss(out, input, vec1, vec2, beta, alpha)
         return call(out, input, vec1, vec2, beta, alpha)
     try:
         call = _addr[input._key, vec1._key, vec2._key]
     except AttributeError:
-        raise _addr.wrong_arguments(input, vec1, vec2) from None
+        return _addr.miss(input, vec1, vec2, beta, alpha)
     return call(input, vec1, vec2, beta, alpha)
 
 
 def addr_(
-    input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1
+    input: Tensor = MISSING,
+    vec1: Tensor = MISSING,
+    vec2: Tensor = MISSING,
+    *_rest: Any,
+    beta: Number = 1,
+    alpha: Number = 1,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) ->
     Tensor(a!)
 
     In-place variant of `addr`.
     """
+    if _words:
+        return respelled(addr_, locals())
+    if _rest:
+        orders = [
+            ("beta", "input", "alpha", "vec1", "vec2"),
+            ("beta", "input", "vec1", "vec2"),
+            ("input", "beta", "alpha", "vec1", "vec2"),
+            ("input", "beta", "vec1", "vec2"),
+        ]
+        return reordered(addr_, orders, (input, vec1, vec2, *_rest), beta=beta, alpha=alpha)
     try:
         call = _addr_inplace[input._key, vec1._key, vec2._key]
     except AttributeError:
-        raise _addr_inplace.wrong_arguments(input, vec1, vec2) from None
+        return _addr_inplace.miss(input, vec1, vec2, beta, alpha)
     return call(input, vec1, vec2, beta, alpha)
 
 
 _linear = operators.linear.calls
+_linear_out = operators.linear.out_calls
 
 
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+def linear(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
 
     Applies an affine map to the last dimension: `input @ weight.T + bias`.
@@ -3070,10 +3952,18 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     `weight` is `(out_features, in_features)`, or `(in_features)` for a single output without a
     dimension of its own.
     """
+    if out is not None:
+        try:
+            call = _linear_out[
+                out._key, input._key, weight._key, None if bias is None else bias._key
+            ]
+        except AttributeError:
+            return _linear_out.miss(out, input, weight, bias)
+        return call(out, input, weight, bias)
     try:
         call = _linear[input._key, weight._key, None if bias is None else bias._key]
     except AttributeError:
-        raise _linear.wrong_arguments(input, weight, bias) from None
+        return _linear.miss(input, weight, bias)
     return call(input, weight, bias)
 
 
@@ -3082,11 +3972,12 @@ _linalg_cholesky_ex_out = operators.linalg_cholesky_ex.out_calls
 
 
 def linalg_cholesky_ex(
-    input: Tensor,
+    input: Tensor = MISSING,
     *,
     upper: bool = False,
     check_errors: bool = False,
     out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[Input],
 ) -> return_types.linalg_cholesky_ex:
     """linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L,
     Tensor info)
@@ -3095,16 +3986,18 @@ def linalg_cholesky_ex(
 
     `info` holds 0, or the order of the first leading minor that is not positive.
     """
+    if _words:
+        return respelled(linalg_cholesky_ex, locals())
     if out is not None:
         try:
             call = _linalg_cholesky_ex_out[tensors_of(out), input._key]
         except AttributeError:
-            raise _linalg_cholesky_ex_out.wrong_arguments(out, input) from None
+            return _linalg_cholesky_ex_out.miss(out, input, upper, check_errors)
         return call(out, input, upper, check_errors)
     try:
         call = _linalg_cholesky_ex[input._key]
     except AttributeError:
-        raise _linalg_cholesky_ex.wrong_arguments(input) from None
+        return _linalg_cholesky_ex.miss(input, upper, check_errors)
     return call(input, upper, check_errors)
 
 
@@ -3113,22 +4006,29 @@ _cholesky_solve_out = operators.cholesky_solve.out_calls
 
 
 def cholesky_solve(
-    input: Tensor, input2: Tensor, upper: bool = False, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    input2: Tensor = MISSING,
+    upper: bool = False,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor
 
     Returns the solution of `A X = self`, where `input2` is the Cholesky factor of `A`.
     """
+    if _words:
+        return respelled(cholesky_solve, locals())
     if out is not None:
         try:
             call = _cholesky_solve_out[out._key, input._key, input2._key]
         except AttributeError:
-            raise _cholesky_solve_out.wrong_arguments(out, input, input2) from None
+            return _cholesky_solve_out.miss(out, input, input2, upper)
         return call(out, input, input2, upper)
     try:
         call = _cholesky_solve[input._key, input2._key]
     except AttributeError:
-        raise _cholesky_solve.wrong_arguments(input, input2) from None
+        return _cholesky_solve.miss(input, input2, upper)
     return call(input, input2, upper)
 
 
@@ -3136,22 +4036,60 @@ _cholesky_inverse = operators.cholesky_inverse.calls
 _cholesky_inverse_out = operators.cholesky_inverse.out_calls
 
 
-def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
+def cholesky_inverse(
+    input: Tensor = MISSING,
+    upper: bool = False,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """cholesky_inverse(Tensor self, bool upper=False) -> Tensor
 
     Returns the inverse of the matrix whose Cholesky factor is given.
     """
+    if _words:
+        return respelled(cholesky_inverse, locals())
     if out is not None:
         try:
             call = _cholesky_inverse_out[out._key, input._key]
         except AttributeError:
-            raise _cholesky_inverse_out.wrong_arguments(out, input) from None
+            return _cholesky_inverse_out.miss(out, input, upper)
         return call(out, input, upper)
     try:
         call = _cholesky_inverse[input._key]
     except AttributeError:
-        raise _cholesky_inverse.wrong_arguments(input) from None
+        return _cholesky_inverse.miss(input, upper)
     return call(input, upper)
+
+
+__ldl_factor = operators._ldl_factor.calls
+
+
+def _ldl_factor(A: Tensor, hermitian: bool) -> return_types._ldl_factor:
+    """_ldl_factor(Tensor A, bool hermitian) -> (Tensor LD, Tensor pivots, Tensor info)
+
+    Return the factors of symmetric matrices on the host.
+    """
+    try:
+        call = __ldl_factor[A._key]
+    except AttributeError:
+        return __ldl_factor.miss(A, hermitian)
+    return call(A, hermitian)
+
+
+__ldl_solve = operators._ldl_solve.calls
+
+
+def _ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, hermitian: bool) -> Tensor:
+    """_ldl_solve(Tensor LD, Tensor pivots, Tensor B, bool hermitian) -> Tensor
+
+    Solve with the factors on the host.
+    """
+    try:
+        call = __ldl_solve[LD._key, pivots._key, B._key]
+    except AttributeError:
+        return __ldl_solve.miss(LD, pivots, B, hermitian)
+    return call(LD, pivots, B, hermitian)
 
 
 _linalg_lu_factor_ex = operators.linalg_lu_factor_ex.calls
@@ -3179,12 +4117,12 @@ def linalg_lu_factor_ex(
         try:
             call = _linalg_lu_factor_ex_out[tensors_of(out), A._key]
         except AttributeError:
-            raise _linalg_lu_factor_ex_out.wrong_arguments(out, A) from None
+            return _linalg_lu_factor_ex_out.miss(out, A, pivot, check_errors)
         return call(out, A, pivot, check_errors)
     try:
         call = _linalg_lu_factor_ex[A._key]
     except AttributeError:
-        raise _linalg_lu_factor_ex.wrong_arguments(A) from None
+        return _linalg_lu_factor_ex.miss(A, pivot, check_errors)
     return call(A, pivot, check_errors)
 
 
@@ -3201,7 +4139,7 @@ def _lu_permutation(pivots: Tensor, rows: int, dtype: dtype) -> Tensor:
     try:
         call = __lu_permutation[pivots._key]
     except AttributeError:
-        raise __lu_permutation.wrong_arguments(pivots) from None
+        return __lu_permutation.miss(pivots, rows, dtype)
     return call(pivots, rows, dtype)
 
 
@@ -3222,12 +4160,12 @@ def linalg_qr(
         try:
             call = _linalg_qr_out[tensors_of(out), A._key]
         except AttributeError:
-            raise _linalg_qr_out.wrong_arguments(out, A) from None
+            return _linalg_qr_out.miss(out, A, mode)
         return call(out, A, mode)
     try:
         call = _linalg_qr[A._key]
     except AttributeError:
-        raise _linalg_qr.wrong_arguments(A) from None
+        return _linalg_qr.miss(A, mode)
     return call(A, mode)
 
 
@@ -3235,21 +4173,25 @@ _geqrf = operators.geqrf.calls
 _geqrf_out = operators.geqrf.out_calls
 
 
-def geqrf(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> return_types.geqrf:
+def geqrf(
+    input: Tensor = MISSING, *, out: tuple[Tensor, ...] | None = None, **_words: Unpack[Input]
+) -> return_types.geqrf:
     """geqrf(Tensor self) -> (Tensor a, Tensor tau)
 
     Returns `R` and, below it, Householder reflectors in one matrix, and the reflectors' scales.
     """
+    if _words:
+        return respelled(geqrf, locals())
     if out is not None:
         try:
             call = _geqrf_out[tensors_of(out), input._key]
         except AttributeError:
-            raise _geqrf_out.wrong_arguments(out, input) from None
+            return _geqrf_out.miss(out, input)
         return call(out, input)
     try:
         call = _geqrf[input._key]
     except AttributeError:
-        raise _geqrf.wrong_arguments(input) from None
+        return _geqrf.miss(input)
     return call(input)
 
 
@@ -3257,21 +4199,29 @@ _linalg_householder_product = operators.linalg_householder_product.calls
 _linalg_householder_product_out = operators.linalg_householder_product.out_calls
 
 
-def linalg_householder_product(input: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
+def linalg_householder_product(
+    input: Tensor = MISSING,
+    tau: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """linalg_householder_product(Tensor input, Tensor tau) -> Tensor
 
     Returns the first columns of a product of Householder reflections, as `geqrf` returns them.
     """
+    if _words:
+        return respelled(linalg_householder_product, locals())
     if out is not None:
         try:
             call = _linalg_householder_product_out[out._key, input._key, tau._key]
         except AttributeError:
-            raise _linalg_householder_product_out.wrong_arguments(out, input, tau) from None
+            return _linalg_householder_product_out.miss(out, input, tau)
         return call(out, input, tau)
     try:
         call = _linalg_householder_product[input._key, tau._key]
     except AttributeError:
-        raise _linalg_householder_product.wrong_arguments(input, tau) from None
+        return _linalg_householder_product.miss(input, tau)
     return call(input, tau)
 
 
@@ -3280,29 +4230,32 @@ _ormqr_out = operators.ormqr.out_calls
 
 
 def ormqr(
-    input: Tensor,
-    input2: Tensor,
-    input3: Tensor,
+    input: Tensor = MISSING,
+    input2: Tensor = MISSING,
+    input3: Tensor = MISSING,
     left: bool = True,
     transpose: bool = False,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) ->
     Tensor
 
     Returns the product of `Q`, given by Householder reflections, and a matrix, never forming `Q`.
     """
+    if _words:
+        return respelled(ormqr, locals())
     if out is not None:
         try:
             call = _ormqr_out[out._key, input._key, input2._key, input3._key]
         except AttributeError:
-            raise _ormqr_out.wrong_arguments(out, input, input2, input3) from None
+            return _ormqr_out.miss(out, input, input2, input3, left, transpose)
         return call(out, input, input2, input3, left, transpose)
     try:
         call = _ormqr[input._key, input2._key, input3._key]
     except AttributeError:
-        raise _ormqr.wrong_arguments(input, input2, input3) from None
+        return _ormqr.miss(input, input2, input3, left, transpose)
     return call(input, input2, input3, left, transpose)
 
 
@@ -3323,12 +4276,12 @@ def linalg_inv_ex(
         try:
             call = _linalg_inv_ex_out[tensors_of(out), A._key]
         except AttributeError:
-            raise _linalg_inv_ex_out.wrong_arguments(out, A) from None
+            return _linalg_inv_ex_out.miss(out, A, check_errors)
         return call(out, A, check_errors)
     try:
         call = _linalg_inv_ex[A._key]
     except AttributeError:
-        raise _linalg_inv_ex.wrong_arguments(A) from None
+        return _linalg_inv_ex.miss(A, check_errors)
     return call(A, check_errors)
 
 
@@ -3346,7 +4299,7 @@ def _linalg_solve_ex(
     try:
         call = __linalg_solve_ex[A._key, B._key]
     except AttributeError:
-        raise __linalg_solve_ex.wrong_arguments(A, B) from None
+        return __linalg_solve_ex.miss(A, B, left, check_errors)
     return call(A, B, left, check_errors)
 
 
@@ -3355,13 +4308,14 @@ _linalg_solve_triangular_out = operators.linalg_solve_triangular.out_calls
 
 
 def linalg_solve_triangular(
-    input: Tensor,
-    B: Tensor,
+    input: Tensor = MISSING,
+    B: Tensor = MISSING,
     *,
     upper: bool,
     left: bool = True,
     unitriangular: bool = False,
     out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool
     unitriangular=False) -> Tensor
@@ -3372,16 +4326,18 @@ def linalg_solve_triangular(
         solves
     `X A = B`. A zero on the diagonal makes the result infinite.
     """
+    if _words:
+        return respelled(linalg_solve_triangular, locals())
     if out is not None:
         try:
             call = _linalg_solve_triangular_out[out._key, input._key, B._key]
         except AttributeError:
-            raise _linalg_solve_triangular_out.wrong_arguments(out, input, B) from None
+            return _linalg_solve_triangular_out.miss(out, input, B, upper, left, unitriangular)
         return call(out, input, B, upper, left, unitriangular)
     try:
         call = _linalg_solve_triangular[input._key, B._key]
     except AttributeError:
-        raise _linalg_solve_triangular.wrong_arguments(input, B) from None
+        return _linalg_solve_triangular.miss(input, B, upper, left, unitriangular)
     return call(input, B, upper, left, unitriangular)
 
 
@@ -3407,12 +4363,12 @@ def linalg_lu_solve(
         try:
             call = _linalg_lu_solve_out[out._key, LU._key, pivots._key, B._key]
         except AttributeError:
-            raise _linalg_lu_solve_out.wrong_arguments(out, LU, pivots, B) from None
+            return _linalg_lu_solve_out.miss(out, LU, pivots, B, left, adjoint)
         return call(out, LU, pivots, B, left, adjoint)
     try:
         call = _linalg_lu_solve[LU._key, pivots._key, B._key]
     except AttributeError:
-        raise _linalg_lu_solve.wrong_arguments(LU, pivots, B) from None
+        return _linalg_lu_solve.miss(LU, pivots, B, left, adjoint)
     return call(LU, pivots, B, left, adjoint)
 
 
@@ -3427,7 +4383,7 @@ def _linalg_det(A: Tensor) -> return_types._linalg_det:
     try:
         call = __linalg_det[A._key]
     except AttributeError:
-        raise __linalg_det.wrong_arguments(A) from None
+        return __linalg_det.miss(A)
     return call(A)
 
 
@@ -3442,7 +4398,7 @@ def _linalg_slogdet(A: Tensor) -> return_types._linalg_slogdet:
     try:
         call = __linalg_slogdet[A._key]
     except AttributeError:
-        raise __linalg_slogdet.wrong_arguments(A) from None
+        return __linalg_slogdet.miss(A)
     return call(A)
 
 
@@ -3460,7 +4416,7 @@ def _linalg_svd(
     try:
         call = __linalg_svd[A._key]
     except AttributeError:
-        raise __linalg_svd.wrong_arguments(A) from None
+        return __linalg_svd.miss(A, full_matrices, compute_uv, driver)
     return call(A, full_matrices, compute_uv, driver)
 
 
@@ -3476,7 +4432,7 @@ def _linalg_eigh(A: Tensor, UPLO: str = "L", compute_v: bool = True) -> return_t
     try:
         call = __linalg_eigh[A._key]
     except AttributeError:
-        raise __linalg_eigh.wrong_arguments(A) from None
+        return __linalg_eigh.miss(A, UPLO, compute_v)
     return call(A, UPLO, compute_v)
 
 
@@ -3484,21 +4440,25 @@ _linalg_eig = operators.linalg_eig.calls
 _linalg_eig_out = operators.linalg_eig.out_calls
 
 
-def linalg_eig(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> return_types.linalg_eig:
+def linalg_eig(
+    input: Tensor = MISSING, *, out: tuple[Tensor, ...] | None = None, **_words: Unpack[Input]
+) -> return_types.linalg_eig:
     """linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)
 
     Returns eigenvalues and eigenvectors of square matrices, always complex, in any order.
     """
+    if _words:
+        return respelled(linalg_eig, locals())
     if out is not None:
         try:
             call = _linalg_eig_out[tensors_of(out), input._key]
         except AttributeError:
-            raise _linalg_eig_out.wrong_arguments(out, input) from None
+            return _linalg_eig_out.miss(out, input)
         return call(out, input)
     try:
         call = _linalg_eig[input._key]
     except AttributeError:
-        raise _linalg_eig.wrong_arguments(input) from None
+        return _linalg_eig.miss(input)
     return call(input)
 
 
@@ -3513,7 +4473,7 @@ def _linalg_eigvals(input: Tensor) -> Tensor:
     try:
         call = __linalg_eigvals[input._key]
     except AttributeError:
-        raise __linalg_eigvals.wrong_arguments(input) from None
+        return __linalg_eigvals.miss(input)
     return call(input)
 
 
@@ -3528,7 +4488,7 @@ def linalg_matrix_exp(input: Tensor) -> Tensor:
     try:
         call = _linalg_matrix_exp[input._key]
     except AttributeError:
-        raise _linalg_matrix_exp.wrong_arguments(input) from None
+        return _linalg_matrix_exp.miss(input)
     return call(input)
 
 
@@ -3546,7 +4506,7 @@ def _linalg_lstsq(
     try:
         call = __linalg_lstsq[input._key, b._key]
     except AttributeError:
-        raise __linalg_lstsq.wrong_arguments(input, b) from None
+        return __linalg_lstsq.miss(input, b, rcond, driver)
     return call(input, b, rcond, driver)
 
 
@@ -3561,7 +4521,7 @@ def _linalg_pinv(input: Tensor, atol: Tensor, rtol: Tensor, hermitian: bool) -> 
     try:
         call = __linalg_pinv[input._key, atol._key, rtol._key]
     except AttributeError:
-        raise __linalg_pinv.wrong_arguments(input, atol, rtol) from None
+        return __linalg_pinv.miss(input, atol, rtol, hermitian)
     return call(input, atol, rtol, hermitian)
 
 
@@ -3578,7 +4538,7 @@ def _cross(input: Tensor, other: Tensor, dim: int) -> Tensor:
     try:
         call = __cross[input._key, other._key]
     except AttributeError:
-        raise __cross.wrong_arguments(input, other) from None
+        return __cross.miss(input, other, dim)
     return call(input, other, dim)
 
 
@@ -3597,7 +4557,7 @@ def _fft_r2c(input: Tensor, dim: Sequence[int], normalization: int, onesided: bo
     try:
         call = __fft_r2c[input._key]
     except AttributeError:
-        raise __fft_r2c.wrong_arguments(input) from None
+        return __fft_r2c.miss(input, dim, normalization, onesided)
     return call(input, dim, normalization, onesided)
 
 
@@ -3617,7 +4577,7 @@ def _fft_c2r(input: Tensor, dim: Sequence[int], normalization: int, last_dim_siz
     try:
         call = __fft_c2r[input._key]
     except AttributeError:
-        raise __fft_c2r.wrong_arguments(input) from None
+        return __fft_c2r.miss(input, dim, normalization, last_dim_size)
     return call(input, dim, normalization, last_dim_size)
 
 
@@ -3635,7 +4595,7 @@ def _fft_c2c(input: Tensor, dim: Sequence[int], normalization: int, forward: boo
     try:
         call = __fft_c2c[input._key]
     except AttributeError:
-        raise __fft_c2c.wrong_arguments(input) from None
+        return __fft_c2c.miss(input, dim, normalization, forward)
     return call(input, dim, normalization, forward)
 
 
@@ -3644,13 +4604,14 @@ _linalg_vector_norm_out = operators.linalg_vector_norm.out_calls
 
 
 def linalg_vector_norm(
-    input: Tensor,
+    input: Tensor = MISSING,
     ord: Number = 2,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     *,
     dtype: dtype | None = None,
     out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *,
     ScalarType? dtype=None) -> Tensor
@@ -3660,25 +4621,35 @@ def linalg_vector_norm(
     `ord=0` counts non-zero elements, `inf` and `-inf` take the largest and smallest magnitude.
     Complex input gives a real result.
     """
+    if _words:
+        return respelled(linalg_vector_norm, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "linalg_vector_norm", "dim", 3)
     if out is not None:
         try:
             call = _linalg_vector_norm_out[out._key, input._key]
         except AttributeError:
-            raise _linalg_vector_norm_out.wrong_arguments(out, input) from None
+            return _linalg_vector_norm_out.miss(out, input, ord, dim, keepdim, dtype)
         return call(out, input, ord, dim, keepdim, dtype)
     try:
         call = _linalg_vector_norm[input._key]
     except AttributeError:
-        raise _linalg_vector_norm.wrong_arguments(input) from None
+        return _linalg_vector_norm.miss(input, ord, dim, keepdim, dtype)
     return call(input, ord, dim, keepdim, dtype)
 
 
 _softmax_int = operators.softmax_int.calls
+_softmax_int_out = operators.softmax_int.out_calls
 
 
-def softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
+def softmax(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    dtype: dtype | None = None,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
+) -> Tensor:
     """softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
 
     Scales exponentials along `dim` so that they sum to 1.
@@ -3686,29 +4657,57 @@ def softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
     `exp(x) / sum(exp(x))`, computed with the largest element subtracted first. `dtype` converts
     the input before, which integers need.
     """
+    if _words:
+        return respelled(softmax, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("softmax", input=input, dim=dim)
         dim = as_int(dim, "softmax", "dim", 2)
+    if out is not None:
+        try:
+            call = _softmax_int_out[out._key, input._key]
+        except AttributeError:
+            return _softmax_int_out.miss(out, input, dim, dtype)
+        return call(out, input, dim, dtype)
     try:
         call = _softmax_int[input._key]
     except AttributeError:
-        raise _softmax_int.wrong_arguments(input) from None
+        return _softmax_int.miss(input, dim, dtype)
     return call(input, dim, dtype)
 
 
 _log_softmax_int = operators.log_softmax_int.calls
+_log_softmax_int_out = operators.log_softmax_int.out_calls
 
 
-def log_softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
+def log_softmax(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    dtype: dtype | None = None,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDim],
+) -> Tensor:
     """log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
 
     The logarithm of `softmax` along `dim`, accurate where the logarithm of its result is not.
     """
+    if _words:
+        return respelled(log_softmax, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("log_softmax", input=input, dim=dim)
         dim = as_int(dim, "log_softmax", "dim", 2)
+    if out is not None:
+        try:
+            call = _log_softmax_int_out[out._key, input._key]
+        except AttributeError:
+            return _log_softmax_int_out.miss(out, input, dim, dtype)
+        return call(out, input, dim, dtype)
     try:
         call = _log_softmax_int[input._key]
     except AttributeError:
-        raise _log_softmax_int.wrong_arguments(input) from None
+        return _log_softmax_int.miss(input, dim, dtype)
     return call(input, dim, dtype)
 
 
@@ -3728,7 +4727,7 @@ def _softmax_backward_data(
     try:
         call = __softmax_backward_data[grad_output._key, output._key]
     except AttributeError:
-        raise __softmax_backward_data.wrong_arguments(grad_output, output) from None
+        return __softmax_backward_data.miss(grad_output, output, dim, input_dtype)
     return call(grad_output, output, dim, input_dtype)
 
 
@@ -3748,7 +4747,7 @@ def _log_softmax_backward_data(
     try:
         call = __log_softmax_backward_data[grad_output._key, output._key]
     except AttributeError:
-        raise __log_softmax_backward_data.wrong_arguments(grad_output, output) from None
+        return __log_softmax_backward_data.miss(grad_output, output, dim, input_dtype)
     return call(grad_output, output, dim, input_dtype)
 
 
@@ -3757,7 +4756,12 @@ _logsumexp_out = operators.logsumexp.out_calls
 
 
 def logsumexp(
-    input: Tensor, dim: int | Sequence[int], keepdim: bool = False, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    dim: int | Sequence[int] = MISSING,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor
 
@@ -3765,18 +4769,22 @@ def logsumexp(
 
     Over no elements it is `-inf`.
     """
+    if _words:
+        return respelled(logsumexp, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("logsumexp", input=input, dim=dim)
         dim = as_ints(dim, "logsumexp", "dim", 2)
     if out is not None:
         try:
             call = _logsumexp_out[out._key, input._key]
         except AttributeError:
-            raise _logsumexp_out.wrong_arguments(out, input) from None
+            return _logsumexp_out.miss(out, input, dim, keepdim)
         return call(out, input, dim, keepdim)
     try:
         call = _logsumexp[input._key]
     except AttributeError:
-        raise _logsumexp.wrong_arguments(input) from None
+        return _logsumexp.miss(input, dim, keepdim)
     return call(input, dim, keepdim)
 
 
@@ -3798,7 +4806,7 @@ def nll_loss_forward(
     try:
         call = _nll_loss_forward[input._key, target._key, None if weight is None else weight._key]
     except AttributeError:
-        raise _nll_loss_forward.wrong_arguments(input, target, weight) from None
+        return _nll_loss_forward.miss(input, target, weight, reduction, ignore_index)
     return call(input, target, weight, reduction, ignore_index)
 
 
@@ -3828,7 +4836,9 @@ def _cross_entropy_rows(
             input._key, target._key, None if weight is None else weight._key
         ]
     except AttributeError:
-        raise __cross_entropy_rows.wrong_arguments(input, target, weight) from None
+        return __cross_entropy_rows.miss(
+            input, target, weight, reduction, ignore_index, label_smoothing
+        )
     return call(input, target, weight, reduction, ignore_index, label_smoothing)
 
 
@@ -3864,9 +4874,16 @@ def _cross_entropy_rows_backward(
             total_weight._key,
         ]
     except AttributeError:
-        raise __cross_entropy_rows_backward.wrong_arguments(
-            grad_output, log_probabilities, target, weight, total_weight
-        ) from None
+        return __cross_entropy_rows_backward.miss(
+            grad_output,
+            log_probabilities,
+            target,
+            weight,
+            total_weight,
+            reduction,
+            ignore_index,
+            label_smoothing,
+        )
     return call(
         grad_output,
         log_probabilities,
@@ -3909,9 +4926,9 @@ def _nll_loss_backward(
             total_weight._key,
         ]
     except AttributeError:
-        raise __nll_loss_backward.wrong_arguments(
-            grad_output, target, weight, total_weight
-        ) from None
+        return __nll_loss_backward.miss(
+            grad_output, target, weight, total_weight, sizes, reduction, ignore_index
+        )
     return call(grad_output, target, weight, total_weight, sizes, reduction, ignore_index)
 
 
@@ -3945,9 +4962,9 @@ def _ctc_loss(
             log_probs._key, targets._key, starts._key, input_lengths._key, target_lengths._key
         ]
     except AttributeError:
-        raise __ctc_loss.wrong_arguments(
-            log_probs, targets, starts, input_lengths, target_lengths
-        ) from None
+        return __ctc_loss.miss(
+            log_probs, targets, starts, input_lengths, target_lengths, longest, blank, zero_infinity
+        )
     return call(
         log_probs, targets, starts, input_lengths, target_lengths, longest, blank, zero_infinity
     )
@@ -3988,9 +5005,18 @@ def _ctc_loss_backward(
             log_alpha._key,
         ]
     except AttributeError:
-        raise __ctc_loss_backward.wrong_arguments(
-            grad_output, log_probs, targets, starts, input_lengths, target_lengths, loss, log_alpha
-        ) from None
+        return __ctc_loss_backward.miss(
+            grad_output,
+            log_probs,
+            targets,
+            starts,
+            input_lengths,
+            target_lengths,
+            loss,
+            log_alpha,
+            blank,
+            zero_infinity,
+        )
     return call(
         grad_output,
         log_probs,
@@ -4033,7 +5059,9 @@ def convolution(
     try:
         call = _convolution[input._key, weight._key, None if bias is None else bias._key]
     except AttributeError:
-        raise _convolution.wrong_arguments(input, weight, bias) from None
+        return _convolution.miss(
+            input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
+        )
     return call(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
 
 
@@ -4064,7 +5092,9 @@ def _convolution_grad_input(
     try:
         call = __convolution_grad_input[grad_output._key, weight._key]
     except AttributeError:
-        raise __convolution_grad_input.wrong_arguments(grad_output, weight) from None
+        return __convolution_grad_input.miss(
+            grad_output, weight, sizes, stride, padding, dilation, transposed, groups
+        )
     return call(grad_output, weight, sizes, stride, padding, dilation, transposed, groups)
 
 
@@ -4095,7 +5125,9 @@ def _convolution_grad_weight(
     try:
         call = __convolution_grad_weight[grad_output._key, input._key]
     except AttributeError:
-        raise __convolution_grad_weight.wrong_arguments(grad_output, input) from None
+        return __convolution_grad_weight.miss(
+            grad_output, input, sizes, stride, padding, dilation, transposed, groups
+        )
     return call(grad_output, input, sizes, stride, padding, dilation, transposed, groups)
 
 
@@ -4125,7 +5157,7 @@ def im2col(
     try:
         call = _im2col[input._key]
     except AttributeError:
-        raise _im2col.wrong_arguments(input) from None
+        return _im2col.miss(input, kernel_size, dilation, padding, stride)
     return call(input, kernel_size, dilation, padding, stride)
 
 
@@ -4158,7 +5190,7 @@ def col2im(
     try:
         call = _col2im[input._key]
     except AttributeError:
-        raise _col2im.wrong_arguments(input) from None
+        return _col2im.miss(input, output_size, kernel_size, dilation, padding, stride)
     return call(input, output_size, kernel_size, dilation, padding, stride)
 
 
@@ -4181,7 +5213,7 @@ def max_pool2d_with_indices(
     if kernel_size.__class__ is not int:
         kernel_size = as_ints(kernel_size, "max_pool2d_with_indices", "kernel_size", 2)
     if stride.__class__ is not int:
-        stride = as_ints(stride, "max_pool2d_with_indices", "stride", 3)
+        stride = as_ints_or_none(stride, "max_pool2d_with_indices", "stride", 3)
     if padding.__class__ is not int:
         padding = as_ints(padding, "max_pool2d_with_indices", "padding", 4)
     if dilation.__class__ is not int:
@@ -4189,7 +5221,9 @@ def max_pool2d_with_indices(
     try:
         call = _max_pool2d_with_indices[input._key]
     except AttributeError:
-        raise _max_pool2d_with_indices.wrong_arguments(input) from None
+        return _max_pool2d_with_indices.miss(
+            input, kernel_size, stride, padding, dilation, ceil_mode
+        )
     return call(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
@@ -4212,7 +5246,7 @@ def _max_pool2d(
     if kernel_size.__class__ is not int:
         kernel_size = as_ints(kernel_size, "_max_pool2d", "kernel_size", 2)
     if stride.__class__ is not int:
-        stride = as_ints(stride, "_max_pool2d", "stride", 3)
+        stride = as_ints_or_none(stride, "_max_pool2d", "stride", 3)
     if padding.__class__ is not int:
         padding = as_ints(padding, "_max_pool2d", "padding", 4)
     if dilation.__class__ is not int:
@@ -4220,7 +5254,7 @@ def _max_pool2d(
     try:
         call = __max_pool2d[input._key]
     except AttributeError:
-        raise __max_pool2d.wrong_arguments(input) from None
+        return __max_pool2d.miss(input, kernel_size, stride, padding, dilation, ceil_mode)
     return call(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
@@ -4243,7 +5277,7 @@ def max_pool3d_with_indices(
     if kernel_size.__class__ is not int:
         kernel_size = as_ints(kernel_size, "max_pool3d_with_indices", "kernel_size", 2)
     if stride.__class__ is not int:
-        stride = as_ints(stride, "max_pool3d_with_indices", "stride", 3)
+        stride = as_ints_or_none(stride, "max_pool3d_with_indices", "stride", 3)
     if padding.__class__ is not int:
         padding = as_ints(padding, "max_pool3d_with_indices", "padding", 4)
     if dilation.__class__ is not int:
@@ -4251,7 +5285,9 @@ def max_pool3d_with_indices(
     try:
         call = _max_pool3d_with_indices[input._key]
     except AttributeError:
-        raise _max_pool3d_with_indices.wrong_arguments(input) from None
+        return _max_pool3d_with_indices.miss(
+            input, kernel_size, stride, padding, dilation, ceil_mode
+        )
     return call(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
@@ -4279,17 +5315,20 @@ def _max_pool_backward(
         count = as_int(count, "_max_pool_backward", "count", 4)
     if kernel_size is not None:
         kernel_size = as_ints(kernel_size, "_max_pool_backward", "kernel_size", 5)
-    stride = as_ints(stride, "_max_pool_backward", "stride", 6)
-    padding = as_ints(padding, "_max_pool_backward", "padding", 7)
-    dilation = as_ints(dilation, "_max_pool_backward", "dilation", 8)
+    stride = as_ints_or_none(stride, "_max_pool_backward", "stride", 6)
+    padding = as_ints_or_none(padding, "_max_pool_backward", "padding", 7)
+    dilation = as_ints_or_none(dilation, "_max_pool_backward", "dilation", 8)
     try:
         call = __max_pool_backward[grad_output._key, indices._key]
     except AttributeError:
-        raise __max_pool_backward.wrong_arguments(grad_output, indices) from None
+        return __max_pool_backward.miss(
+            grad_output, indices, sizes, count, kernel_size, stride, padding, dilation
+        )
     return call(grad_output, indices, sizes, count, kernel_size, stride, padding, dilation)
 
 
 _avg_pool2d = operators.avg_pool2d.calls
+_avg_pool2d_out = operators.avg_pool2d.out_calls
 
 
 def avg_pool2d(
@@ -4300,6 +5339,8 @@ def avg_pool2d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """avg_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool
     ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor
@@ -4316,14 +5357,34 @@ def avg_pool2d(
         padding = as_ints(padding, "avg_pool2d", "padding", 4)
     if divisor_override is not None and divisor_override.__class__ is not int:
         divisor_override = as_int(divisor_override, "avg_pool2d", "divisor_override", 7)
+    if out is not None:
+        try:
+            call = _avg_pool2d_out[out._key, input._key]
+        except AttributeError:
+            return _avg_pool2d_out.miss(
+                out,
+                input,
+                kernel_size,
+                stride,
+                padding,
+                ceil_mode,
+                count_include_pad,
+                divisor_override,
+            )
+        return call(
+            out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
     try:
         call = _avg_pool2d[input._key]
     except AttributeError:
-        raise _avg_pool2d.wrong_arguments(input) from None
+        return _avg_pool2d.miss(
+            input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
     return call(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
 _avg_pool3d = operators.avg_pool3d.calls
+_avg_pool3d_out = operators.avg_pool3d.out_calls
 
 
 def avg_pool3d(
@@ -4334,6 +5395,8 @@ def avg_pool3d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """avg_pool3d(Tensor self, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool
     ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor
@@ -4350,10 +5413,29 @@ def avg_pool3d(
         padding = as_ints(padding, "avg_pool3d", "padding", 4)
     if divisor_override is not None and divisor_override.__class__ is not int:
         divisor_override = as_int(divisor_override, "avg_pool3d", "divisor_override", 7)
+    if out is not None:
+        try:
+            call = _avg_pool3d_out[out._key, input._key]
+        except AttributeError:
+            return _avg_pool3d_out.miss(
+                out,
+                input,
+                kernel_size,
+                stride,
+                padding,
+                ceil_mode,
+                count_include_pad,
+                divisor_override,
+            )
+        return call(
+            out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
     try:
         call = _avg_pool3d[input._key]
     except AttributeError:
-        raise _avg_pool3d.wrong_arguments(input) from None
+        return _avg_pool3d.miss(
+            input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
     return call(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
@@ -4388,7 +5470,17 @@ def _avg_pool_backward(
     try:
         call = __avg_pool_backward[grad_output._key]
     except AttributeError:
-        raise __avg_pool_backward.wrong_arguments(grad_output) from None
+        return __avg_pool_backward.miss(
+            grad_output,
+            sizes,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+            count,
+        )
     return call(
         grad_output,
         sizes,
@@ -4415,7 +5507,7 @@ def _adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int]) -> Ten
     try:
         call = __adaptive_avg_pool2d[input._key]
     except AttributeError:
-        raise __adaptive_avg_pool2d.wrong_arguments(input) from None
+        return __adaptive_avg_pool2d.miss(input, output_size)
     return call(input, output_size)
 
 
@@ -4432,7 +5524,7 @@ def _adaptive_max_pool2d(input: Tensor, output_size: int | Sequence[int]) -> tup
     try:
         call = __adaptive_max_pool2d[input._key]
     except AttributeError:
-        raise __adaptive_max_pool2d.wrong_arguments(input) from None
+        return __adaptive_max_pool2d.miss(input, output_size)
     return call(input, output_size)
 
 
@@ -4449,7 +5541,7 @@ def _adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int]) -> Ten
     try:
         call = __adaptive_avg_pool3d[input._key]
     except AttributeError:
-        raise __adaptive_avg_pool3d.wrong_arguments(input) from None
+        return __adaptive_avg_pool3d.miss(input, output_size)
     return call(input, output_size)
 
 
@@ -4466,7 +5558,7 @@ def _adaptive_max_pool3d(input: Tensor, output_size: int | Sequence[int]) -> tup
     try:
         call = __adaptive_max_pool3d[input._key]
     except AttributeError:
-        raise __adaptive_max_pool3d.wrong_arguments(input) from None
+        return __adaptive_max_pool3d.miss(input, output_size)
     return call(input, output_size)
 
 
@@ -4484,7 +5576,7 @@ def _adaptive_avg_pool_backward(grad_output: Tensor, sizes: Sequence[int], count
     try:
         call = __adaptive_avg_pool_backward[grad_output._key]
     except AttributeError:
-        raise __adaptive_avg_pool_backward.wrong_arguments(grad_output) from None
+        return __adaptive_avg_pool_backward.miss(grad_output, sizes, count)
     return call(grad_output, sizes, count)
 
 
@@ -4507,7 +5599,7 @@ def _resample(
     try:
         call = __resample[input._key, list_of(tables), list_of(adjoint)]
     except AttributeError:
-        raise __resample.wrong_arguments(input, tables, adjoint) from None
+        return __resample.miss(input, tables, adjoint)
     return call(input, tables, adjoint)
 
 
@@ -4516,12 +5608,13 @@ _var_correction_out = operators.var_correction.out_calls
 
 
 def var__correction(
-    input: Tensor,
+    input: Tensor = MISSING,
     dim: int | Sequence[int] | None = None,
     *,
     correction: Number | None = None,
     keepdim: bool = False,
     out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)
     -> Tensor
@@ -4531,18 +5624,20 @@ def var__correction(
     The sum of squared distances from the mean is divided by the count less `correction`, which is
     1 by default (Bessel's).
     """
+    if _words:
+        return respelled(var__correction, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "var", "dim", 2)
     if out is not None:
         try:
             call = _var_correction_out[out._key, input._key]
         except AttributeError:
-            raise _var_correction_out.wrong_arguments(out, input) from None
+            return _var_correction_out.miss(out, input, dim, correction, keepdim)
         return call(out, input, dim, correction, keepdim)
     try:
         call = _var_correction[input._key]
     except AttributeError:
-        raise _var_correction.wrong_arguments(input) from None
+        return _var_correction.miss(input, dim, correction, keepdim)
     return call(input, dim, correction, keepdim)
 
 
@@ -4551,30 +5646,33 @@ _std_correction_out = operators.std_correction.out_calls
 
 
 def std__correction(
-    input: Tensor,
+    input: Tensor = MISSING,
     dim: int | Sequence[int] | None = None,
     *,
     correction: Number | None = None,
     keepdim: bool = False,
     out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)
     -> Tensor
 
     Returns the standard deviation over `dim`, or of all elements: the root of `var`.
     """
+    if _words:
+        return respelled(std__correction, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "std", "dim", 2)
     if out is not None:
         try:
             call = _std_correction_out[out._key, input._key]
         except AttributeError:
-            raise _std_correction_out.wrong_arguments(out, input) from None
+            return _std_correction_out.miss(out, input, dim, correction, keepdim)
         return call(out, input, dim, correction, keepdim)
     try:
         call = _std_correction[input._key]
     except AttributeError:
-        raise _std_correction.wrong_arguments(input) from None
+        return _std_correction.miss(input, dim, correction, keepdim)
     return call(input, dim, correction, keepdim)
 
 
@@ -4582,23 +5680,26 @@ _var_mean_correction = operators.var_mean_correction.calls
 
 
 def var_mean__correction(
-    input: Tensor,
+    input: Tensor = MISSING,
     dim: int | Sequence[int] | None = None,
     *,
     correction: Number | None = None,
     keepdim: bool = False,
+    **_words: Unpack[InputDimKeepdim],
 ) -> tuple[Tensor, Tensor]:
     """var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool
     keepdim=False) -> (Tensor, Tensor)
 
     Returns the variance and the mean over `dim`, or of all elements.
     """
+    if _words:
+        return respelled(var_mean__correction, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "var_mean", "dim", 2)
     try:
         call = _var_mean_correction[input._key]
     except AttributeError:
-        raise _var_mean_correction.wrong_arguments(input) from None
+        return _var_mean_correction.miss(input, dim, correction, keepdim)
     return call(input, dim, correction, keepdim)
 
 
@@ -4606,23 +5707,26 @@ _std_mean_correction = operators.std_mean_correction.calls
 
 
 def std_mean__correction(
-    input: Tensor,
+    input: Tensor = MISSING,
     dim: int | Sequence[int] | None = None,
     *,
     correction: Number | None = None,
     keepdim: bool = False,
+    **_words: Unpack[InputDimKeepdim],
 ) -> tuple[Tensor, Tensor]:
     """std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool
     keepdim=False) -> (Tensor, Tensor)
 
     Returns the standard deviation and the mean over `dim`, or of all elements.
     """
+    if _words:
+        return respelled(std_mean__correction, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "std_mean", "dim", 2)
     try:
         call = _std_mean_correction[input._key]
     except AttributeError:
-        raise _std_mean_correction.wrong_arguments(input) from None
+        return _std_mean_correction.miss(input, dim, correction, keepdim)
     return call(input, dim, correction, keepdim)
 
 
@@ -4655,9 +5759,9 @@ def native_batch_norm(
             None if running_var is None else running_var._key,
         ]
     except AttributeError:
-        raise _native_batch_norm.wrong_arguments(
-            input, weight, bias, running_mean, running_var
-        ) from None
+        return _native_batch_norm.miss(
+            input, weight, bias, running_mean, running_var, training, momentum, eps
+        )
     return call(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 
@@ -4693,9 +5797,18 @@ def native_batch_norm_backward(
             None if save_invstd is None else save_invstd._key,
         ]
     except AttributeError:
-        raise _native_batch_norm_backward.wrong_arguments(
-            grad_out, input, weight, running_mean, running_var, save_mean, save_invstd
-        ) from None
+        return _native_batch_norm_backward.miss(
+            grad_out,
+            input,
+            weight,
+            running_mean,
+            running_var,
+            save_mean,
+            save_invstd,
+            train,
+            eps,
+            output_mask,
+        )
     return call(
         grad_out,
         input,
@@ -4731,7 +5844,7 @@ def native_layer_norm(
             input._key, None if weight is None else weight._key, None if bias is None else bias._key
         ]
     except AttributeError:
-        raise _native_layer_norm.wrong_arguments(input, weight, bias) from None
+        return _native_layer_norm.miss(input, normalized_shape, weight, bias, eps)
     return call(input, normalized_shape, weight, bias, eps)
 
 
@@ -4767,9 +5880,9 @@ def native_layer_norm_backward(
             None if bias is None else bias._key,
         ]
     except AttributeError:
-        raise _native_layer_norm_backward.wrong_arguments(
-            grad_out, input, mean, rstd, weight, bias
-        ) from None
+        return _native_layer_norm_backward.miss(
+            grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask
+        )
     return call(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask)
 
 
@@ -4804,7 +5917,7 @@ def native_group_norm(
             input._key, None if weight is None else weight._key, None if bias is None else bias._key
         ]
     except AttributeError:
-        raise _native_group_norm.wrong_arguments(input, weight, bias) from None
+        return _native_group_norm.miss(input, weight, bias, N, C, HxW, group, eps)
     return call(input, weight, bias, N, C, HxW, group, eps)
 
 
@@ -4841,9 +5954,9 @@ def native_group_norm_backward(
             grad_out._key, input._key, mean._key, rstd._key, None if weight is None else weight._key
         ]
     except AttributeError:
-        raise _native_group_norm_backward.wrong_arguments(
-            grad_out, input, mean, rstd, weight
-        ) from None
+        return _native_group_norm_backward.miss(
+            grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
+        )
     return call(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask)
 
 
@@ -4861,7 +5974,7 @@ def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Ten
     try:
         call = _constant_pad_nd[input._key]
     except AttributeError:
-        raise _constant_pad_nd.wrong_arguments(input) from None
+        return _constant_pad_nd.miss(input, pad, value)
     return call(input, pad, value)
 
 
@@ -4887,7 +6000,7 @@ def grid_sampler(
     try:
         call = _grid_sampler[input._key, grid._key]
     except AttributeError:
-        raise _grid_sampler.wrong_arguments(input, grid) from None
+        return _grid_sampler.miss(input, grid, interpolation_mode, padding_mode, align_corners)
     return call(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
@@ -4917,7 +6030,9 @@ def _grid_sampler_input_backward(
     try:
         call = __grid_sampler_input_backward[grad_output._key, grid._key]
     except AttributeError:
-        raise __grid_sampler_input_backward.wrong_arguments(grad_output, grid) from None
+        return __grid_sampler_input_backward.miss(
+            grad_output, sizes, grid, interpolation_mode, padding_mode, align_corners
+        )
     return call(grad_output, sizes, grid, interpolation_mode, padding_mode, align_corners)
 
 
@@ -4946,7 +6061,9 @@ def _grid_sampler_grid_backward(
     try:
         call = __grid_sampler_grid_backward[grad_output._key, input._key, grid._key]
     except AttributeError:
-        raise __grid_sampler_grid_backward.wrong_arguments(grad_output, input, grid) from None
+        return __grid_sampler_grid_backward.miss(
+            grad_output, input, grid, interpolation_mode, padding_mode, align_corners
+        )
     return call(grad_output, input, grid, interpolation_mode, padding_mode, align_corners)
 
 
@@ -4967,7 +6084,7 @@ def _attention(
     try:
         call = __attention[query._key, key._key, value._key, None if mask is None else mask._key]
     except AttributeError:
-        raise __attention.wrong_arguments(query, key, value, mask) from None
+        return __attention.miss(query, key, value, mask, scale, causal)
     return call(query, key, value, mask, scale, causal)
 
 
@@ -4999,9 +6116,9 @@ def _attention_backward(
             logsumexp._key,
         ]
     except AttributeError:
-        raise __attention_backward.wrong_arguments(
-            grad_output, query, key, value, mask, logsumexp
-        ) from None
+        return __attention_backward.miss(
+            grad_output, query, key, value, mask, logsumexp, scale, causal
+        )
     return call(grad_output, query, key, value, mask, logsumexp, scale, causal)
 
 
@@ -5023,7 +6140,7 @@ def _lstm_layer(
     try:
         call = __lstm_layer[gates._key, weight_hh._key, hidden._key, cell._key]
     except AttributeError:
-        raise __lstm_layer.wrong_arguments(gates, weight_hh, hidden, cell) from None
+        return __lstm_layer.miss(gates, weight_hh, hidden, cell, reverse)
     return call(gates, weight_hh, hidden, cell, reverse)
 
 
@@ -5059,9 +6176,17 @@ def _lstm_layer_backward(
             cell._key,
         ]
     except AttributeError:
-        raise __lstm_layer_backward.wrong_arguments(
-            grad_output, grad_last_cell, activations, cells, output, weight_hh, hidden, cell
-        ) from None
+        return __lstm_layer_backward.miss(
+            grad_output,
+            grad_last_cell,
+            activations,
+            cells,
+            output,
+            weight_hh,
+            hidden,
+            cell,
+            reverse,
+        )
     return call(
         grad_output, grad_last_cell, activations, cells, output, weight_hh, hidden, cell, reverse
     )
@@ -5087,7 +6212,7 @@ def _gru_layer(
             gates._key, weight_hh._key, None if bias_hh is None else bias_hh._key, hidden._key
         ]
     except AttributeError:
-        raise __gru_layer.wrong_arguments(gates, weight_hh, bias_hh, hidden) from None
+        return __gru_layer.miss(gates, weight_hh, bias_hh, hidden, reverse)
     return call(gates, weight_hh, bias_hh, hidden, reverse)
 
 
@@ -5112,9 +6237,9 @@ def _gru_layer_backward(
             grad_output._key, activations._key, output._key, weight_hh._key, hidden._key
         ]
     except AttributeError:
-        raise __gru_layer_backward.wrong_arguments(
-            grad_output, activations, output, weight_hh, hidden
-        ) from None
+        return __gru_layer_backward.miss(
+            grad_output, activations, output, weight_hh, hidden, reverse
+        )
     return call(grad_output, activations, output, weight_hh, hidden, reverse)
 
 
@@ -5132,7 +6257,7 @@ def _rnn_layer(
     try:
         call = __rnn_layer[gates._key, weight_hh._key, hidden._key]
     except AttributeError:
-        raise __rnn_layer.wrong_arguments(gates, weight_hh, hidden) from None
+        return __rnn_layer.miss(gates, weight_hh, hidden, relu, reverse)
     return call(gates, weight_hh, hidden, relu, reverse)
 
 
@@ -5155,5 +6280,5 @@ def _rnn_layer_backward(
     try:
         call = __rnn_layer_backward[grad_output._key, output._key, weight_hh._key, hidden._key]
     except AttributeError:
-        raise __rnn_layer_backward.wrong_arguments(grad_output, output, weight_hh, hidden) from None
+        return __rnn_layer_backward.miss(grad_output, output, weight_hh, hidden, relu, reverse)
     return call(grad_output, output, weight_hh, hidden, relu, reverse)

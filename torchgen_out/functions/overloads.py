@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from runtime.core.missing import MISSING
 from runtime.ops.arguments import (
-    MISSING,
     is_bool,
     is_dtype,
     is_given,
@@ -22,9 +22,9 @@ from runtime.ops.arguments import (
     is_str,
     is_tensor,
     is_tensors,
-    no_overload,
 )
 from runtime.ops.binding import Binder, Entry
+from runtime.ops.calling import respelled, unmatched
 from torchgen_out.functions.composite import (
     arange__default,
     arange__start,
@@ -116,6 +116,9 @@ from torchgen_out.functions.composite import (
     repeat_interleave__self_Tensor,
     round___decimals,
     round__decimals,
+    squeeze_copy__default,
+    squeeze_copy__dim,
+    squeeze_copy__dims,
     std__default,
     std__dim,
     std_mean__default,
@@ -129,6 +132,8 @@ from torchgen_out.functions.composite import (
     var__dim,
     var_mean__default,
     var_mean__dim,
+    view_copy__default,
+    view_copy__dtype,
     vsplit__array,
     vsplit__int,
     where__default,
@@ -203,6 +208,14 @@ from torchgen_out.functions.view import (
     tensor_split__sections,
     view__default,
     view__dtype,
+)
+from torchgen_out.synonyms import (
+    Input,
+    InputDim,
+    InputDimKeepdim,
+    InputOther,
+    InputOtherDimKeepdim,
+    Unpack,
 )
 
 _arange = Binder(
@@ -301,7 +314,7 @@ def eye(
     pin_memory=None) -> Tensor
     eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None) -> Tensor"""
-    if m is MISSING:
+    if n is not MISSING and m is MISSING:
         return eye__default(
             n,
             dtype=None if dtype is MISSING else dtype,
@@ -311,7 +324,7 @@ def eye(
             out=out,
             requires_grad=requires_grad,
         )
-    if is_int(m):
+    if n is not MISSING and is_int(m):
         return eye__m(
             n,
             m,
@@ -328,7 +341,7 @@ def eye(
         "eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? "
         "device=None, bool? pin_memory=None) -> Tensor",
     )
-    raise no_overload("eye", schemas, (n, m, dtype, layout, device, pin_memory))
+    return unmatched(eye, schemas, locals())
 
 
 _randint = Binder(
@@ -445,12 +458,15 @@ def randint_like(
     pin_memory: Any = MISSING,
     memory_format: Any = MISSING,
     requires_grad: bool = False,
+    **_words: Unpack[Input],
 ) -> Any:
     """randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None,
     Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
     randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout?
         layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None)
         -> Tensor"""
+    if _words:
+        return respelled(randint_like, locals())
     if (
         input is MISSING
         and low is MISSING
@@ -564,15 +580,22 @@ def normal(
         "generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
         "bool? pin_memory=None) -> Tensor",
     )
-    raise no_overload(
-        "normal", schemas, (mean, std, size, generator, dtype, layout, device, pin_memory)
-    )
+    return unmatched(normal, schemas, locals())
 
 
-def div(input: Any, other: Any = MISSING, *, rounding_mode: Any = MISSING, out: Any = None) -> Any:
+def div(
+    input: Any = MISSING,
+    other: Any = MISSING,
+    *,
+    rounding_mode: Any = MISSING,
+    out: Any = None,
+    **_words: Unpack[InputOther],
+) -> Any:
     """div.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
     div.Tensor_mode(Tensor self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
     div.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
+    if _words:
+        return respelled(div, locals())
     if is_tensor(input) and is_number_or_tensor(other) and rounding_mode is MISSING:
         return div__Tensor(input, other, out=out)
     if (
@@ -588,27 +611,43 @@ def div(input: Any, other: Any = MISSING, *, rounding_mode: Any = MISSING, out: 
         "div.Tensor_mode(Tensor self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor",
         "div.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     )
-    raise no_overload("div", schemas, (input, other, rounding_mode))
+    return unmatched(div, schemas, locals())
 
 
-def div_(input: Any, other: Any = MISSING, *, rounding_mode: Any = MISSING) -> Any:
+def div_(
+    input: Any = MISSING,
+    other: Any = MISSING,
+    *,
+    rounding_mode: Any = MISSING,
+    **_words: Unpack[InputOther],
+) -> Any:
     """div_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)
     div_.Tensor_mode(Tensor(a!) self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor(a!)"""
-    if rounding_mode is MISSING:
+    if _words:
+        return respelled(div_, locals())
+    if input is not MISSING and other is not MISSING and rounding_mode is MISSING:
         return div___Tensor(input, other)
-    if rounding_mode is None or is_str(rounding_mode):
+    if (
+        input is not MISSING
+        and other is not MISSING
+        and (rounding_mode is None or is_str(rounding_mode))
+    ):
         return div___Tensor_mode(input, other, rounding_mode=rounding_mode)
     schemas = (
         "div_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",
         "div_.Tensor_mode(Tensor(a!) self, Tensor|Scalar other, *, str? rounding_mode) -> "
         "Tensor(a!)",
     )
-    raise no_overload("div_", schemas, (input, other, rounding_mode))
+    return unmatched(div_, schemas, locals())
 
 
-def floor_divide(input: Any, other: Any = MISSING, *, out: Any = None) -> Any:
+def floor_divide(
+    input: Any = MISSING, other: Any = MISSING, *, out: Any = None, **_words: Unpack[InputOther]
+) -> Any:
     """floor_divide(Tensor self, Tensor|Scalar other) -> Tensor
     floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
+    if _words:
+        return respelled(floor_divide, locals())
     if is_tensor(input) and is_number_or_tensor(other):
         return floor_divide__default(input, other, out=out)
     if is_number(input) and is_tensor(other):
@@ -617,20 +656,26 @@ def floor_divide(input: Any, other: Any = MISSING, *, out: Any = None) -> Any:
         "floor_divide(Tensor self, Tensor|Scalar other) -> Tensor",
         "floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     )
-    raise no_overload("floor_divide", schemas, (input, other))
+    return unmatched(floor_divide, schemas, locals())
 
 
-def floor_divide_(input: Any, other: Any = MISSING) -> Any:
+def floor_divide_(input: Any = MISSING, other: Any = MISSING, **_words: Unpack[InputOther]) -> Any:
     """floor_divide_(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)"""
-    if True:
+    if _words:
+        return respelled(floor_divide_, locals())
+    if input is not MISSING and other is not MISSING:
         return floor_divide___default(input, other)
     schemas = ("floor_divide_(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",)
-    raise no_overload("floor_divide_", schemas, (input, other))
+    return unmatched(floor_divide_, schemas, locals())
 
 
-def remainder(input: Any, other: Any = MISSING, *, out: Any = None) -> Any:
+def remainder(
+    input: Any = MISSING, other: Any = MISSING, *, out: Any = None, **_words: Unpack[InputOther]
+) -> Any:
     """remainder.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
     remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
+    if _words:
+        return respelled(remainder, locals())
     if is_tensor(input) and is_number_or_tensor(other):
         return remainder__Tensor(input, other, out=out)
     if is_number(input) and is_tensor(other):
@@ -639,20 +684,26 @@ def remainder(input: Any, other: Any = MISSING, *, out: Any = None) -> Any:
         "remainder.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
         "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     )
-    raise no_overload("remainder", schemas, (input, other))
+    return unmatched(remainder, schemas, locals())
 
 
-def remainder_(input: Any, other: Any = MISSING) -> Any:
+def remainder_(input: Any = MISSING, other: Any = MISSING, **_words: Unpack[InputOther]) -> Any:
     """remainder_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)"""
-    if True:
+    if _words:
+        return respelled(remainder_, locals())
+    if input is not MISSING and other is not MISSING:
         return remainder___Tensor(input, other)
     schemas = ("remainder_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",)
-    raise no_overload("remainder_", schemas, (input, other))
+    return unmatched(remainder_, schemas, locals())
 
 
-def bitwise_left_shift(input: Any, other: Any = MISSING, *, out: Any = None) -> Any:
+def bitwise_left_shift(
+    input: Any = MISSING, other: Any = MISSING, *, out: Any = None, **_words: Unpack[InputOther]
+) -> Any:
     """bitwise_left_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
     bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
+    if _words:
+        return respelled(bitwise_left_shift, locals())
     if is_tensor(input) and is_number_or_tensor(other):
         return bitwise_left_shift__Tensor(input, other, out=out)
     if is_number(input) and is_tensor(other):
@@ -661,20 +712,28 @@ def bitwise_left_shift(input: Any, other: Any = MISSING, *, out: Any = None) -> 
         "bitwise_left_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
         "bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     )
-    raise no_overload("bitwise_left_shift", schemas, (input, other))
+    return unmatched(bitwise_left_shift, schemas, locals())
 
 
-def bitwise_left_shift_(input: Any, other: Any = MISSING) -> Any:
+def bitwise_left_shift_(
+    input: Any = MISSING, other: Any = MISSING, **_words: Unpack[InputOther]
+) -> Any:
     """bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)"""
-    if True:
+    if _words:
+        return respelled(bitwise_left_shift_, locals())
+    if input is not MISSING and other is not MISSING:
         return bitwise_left_shift___Tensor(input, other)
     schemas = ("bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",)
-    raise no_overload("bitwise_left_shift_", schemas, (input, other))
+    return unmatched(bitwise_left_shift_, schemas, locals())
 
 
-def bitwise_right_shift(input: Any, other: Any = MISSING, *, out: Any = None) -> Any:
+def bitwise_right_shift(
+    input: Any = MISSING, other: Any = MISSING, *, out: Any = None, **_words: Unpack[InputOther]
+) -> Any:
     """bitwise_right_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
     bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
+    if _words:
+        return respelled(bitwise_right_shift, locals())
     if is_tensor(input) and is_number_or_tensor(other):
         return bitwise_right_shift__Tensor(input, other, out=out)
     if is_number(input) and is_tensor(other):
@@ -683,48 +742,62 @@ def bitwise_right_shift(input: Any, other: Any = MISSING, *, out: Any = None) ->
         "bitwise_right_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
         "bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     )
-    raise no_overload("bitwise_right_shift", schemas, (input, other))
+    return unmatched(bitwise_right_shift, schemas, locals())
 
 
-def bitwise_right_shift_(input: Any, other: Any = MISSING) -> Any:
+def bitwise_right_shift_(
+    input: Any = MISSING, other: Any = MISSING, **_words: Unpack[InputOther]
+) -> Any:
     """bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)"""
-    if True:
+    if _words:
+        return respelled(bitwise_right_shift_, locals())
+    if input is not MISSING and other is not MISSING:
         return bitwise_right_shift___Tensor(input, other)
     schemas = ("bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",)
-    raise no_overload("bitwise_right_shift_", schemas, (input, other))
+    return unmatched(bitwise_right_shift_, schemas, locals())
 
 
-def round(input: Any, *, decimals: Any = MISSING, out: Any = None) -> Any:
+def round(
+    input: Any = MISSING, *, decimals: Any = MISSING, out: Any = None, **_words: Unpack[Input]
+) -> Any:
     """round(Tensor self) -> Tensor
     round.decimals(Tensor self, *, int decimals) -> Tensor"""
-    if decimals is MISSING:
+    if _words:
+        return respelled(round, locals())
+    if input is not MISSING and decimals is MISSING:
         return round__default(input, out=out)
-    if is_int(decimals):
+    if input is not MISSING and is_int(decimals):
         return round__decimals(input, decimals=decimals, out=out)
     schemas = (
         "round(Tensor self) -> Tensor",
         "round.decimals(Tensor self, *, int decimals) -> Tensor",
     )
-    raise no_overload("round", schemas, (input, decimals))
+    return unmatched(round, schemas, locals())
 
 
-def round_(input: Any, *, decimals: Any = MISSING) -> Any:
+def round_(input: Any = MISSING, *, decimals: Any = MISSING, **_words: Unpack[Input]) -> Any:
     """round_(Tensor(a!) self) -> Tensor(a!)
     round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)"""
-    if decimals is MISSING:
+    if _words:
+        return respelled(round_, locals())
+    if input is not MISSING and decimals is MISSING:
         return round___default(input)
-    if is_int(decimals):
+    if input is not MISSING and is_int(decimals):
         return round___decimals(input, decimals=decimals)
     schemas = (
         "round_(Tensor(a!) self) -> Tensor(a!)",
         "round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)",
     )
-    raise no_overload("round_", schemas, (input, decimals))
+    return unmatched(round_, schemas, locals())
 
 
-def xlogy(input: Any, other: Any = MISSING, *, out: Any = None) -> Any:
+def xlogy(
+    input: Any = MISSING, other: Any = MISSING, *, out: Any = None, **_words: Unpack[InputOther]
+) -> Any:
     """xlogy.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
     xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor"""
+    if _words:
+        return respelled(xlogy, locals())
     if is_tensor(input) and is_number_or_tensor(other):
         return xlogy__Tensor(input, other, out=out)
     if is_number(input) and is_tensor(other):
@@ -733,20 +806,26 @@ def xlogy(input: Any, other: Any = MISSING, *, out: Any = None) -> Any:
         "xlogy.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
         "xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor",
     )
-    raise no_overload("xlogy", schemas, (input, other))
+    return unmatched(xlogy, schemas, locals())
 
 
-def xlogy_(input: Any, other: Any = MISSING) -> Any:
+def xlogy_(input: Any = MISSING, other: Any = MISSING, **_words: Unpack[InputOther]) -> Any:
     """xlogy_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)"""
-    if True:
+    if _words:
+        return respelled(xlogy_, locals())
+    if input is not MISSING and other is not MISSING:
         return xlogy___Tensor(input, other)
     schemas = ("xlogy_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",)
-    raise no_overload("xlogy_", schemas, (input, other))
+    return unmatched(xlogy_, schemas, locals())
 
 
-def float_power(input: Any, exponent: Any = MISSING, *, out: Any = None) -> Any:
+def float_power(
+    input: Any = MISSING, exponent: Any = MISSING, *, out: Any = None, **_words: Unpack[Input]
+) -> Any:
     """float_power.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor
     float_power.Scalar(Scalar self, Tensor exponent) -> Tensor"""
+    if _words:
+        return respelled(float_power, locals())
     if is_tensor(input) and is_number_or_tensor(exponent):
         return float_power__Tensor_Tensor(input, exponent, out=out)
     if is_number(input) and is_tensor(exponent):
@@ -755,20 +834,26 @@ def float_power(input: Any, exponent: Any = MISSING, *, out: Any = None) -> Any:
         "float_power.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor",
         "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
     )
-    raise no_overload("float_power", schemas, (input, exponent))
+    return unmatched(float_power, schemas, locals())
 
 
-def float_power_(input: Any, exponent: Any = MISSING) -> Any:
+def float_power_(input: Any = MISSING, exponent: Any = MISSING, **_words: Unpack[Input]) -> Any:
     """float_power_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)"""
-    if True:
+    if _words:
+        return respelled(float_power_, locals())
+    if input is not MISSING and exponent is not MISSING:
         return float_power___Tensor_Tensor(input, exponent)
     schemas = ("float_power_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)",)
-    raise no_overload("float_power_", schemas, (input, exponent))
+    return unmatched(float_power_, schemas, locals())
 
 
-def pow(input: Any, exponent: Any = MISSING, *, out: Any = None) -> Any:
+def pow(
+    input: Any = MISSING, exponent: Any = MISSING, *, out: Any = None, **_words: Unpack[Input]
+) -> Any:
     """pow.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor
     pow.Scalar(Scalar self, Tensor exponent) -> Tensor"""
+    if _words:
+        return respelled(pow, locals())
     if is_tensor(input) and is_number_or_tensor(exponent):
         return pow__Tensor_Tensor(input, exponent, out=out)
     if is_number(input) and is_tensor(exponent):
@@ -777,54 +862,74 @@ def pow(input: Any, exponent: Any = MISSING, *, out: Any = None) -> Any:
         "pow.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor",
         "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
     )
-    raise no_overload("pow", schemas, (input, exponent))
+    return unmatched(pow, schemas, locals())
 
 
-def pow_(input: Any, exponent: Any = MISSING) -> Any:
+def pow_(input: Any = MISSING, exponent: Any = MISSING, **_words: Unpack[Input]) -> Any:
     """pow_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)"""
-    if True:
+    if _words:
+        return respelled(pow_, locals())
+    if input is not MISSING and exponent is not MISSING:
         return pow___Tensor_Tensor(input, exponent)
     schemas = ("pow_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)",)
-    raise no_overload("pow_", schemas, (input, exponent))
+    return unmatched(pow_, schemas, locals())
 
 
 def where(
-    condition: Any,
+    condition: Any = MISSING,
     self: Any = MISSING,
     other: Any = MISSING,
     *,
     input: Any = MISSING,
     out: Any = None,
+    **_words: Unpack[InputOther],
 ) -> Any:
     """where.self(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
     where(Tensor condition) -> Tensor[]"""
+    if _words:
+        return respelled(where, locals())
     if (
-        (self is MISSING) != (input is MISSING)
+        condition is not MISSING
+        and (self is MISSING) != (input is MISSING)
         and is_number_or_tensor(input if self is MISSING else self)
         and is_number_or_tensor(other)
     ):
         return where__self(condition, input if self is MISSING else self, other, out=out)
-    if self is MISSING and other is MISSING and input is MISSING:
+    if condition is not MISSING and self is MISSING and other is MISSING and input is MISSING:
         return where__default(condition)
     schemas = (
         "where.self(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
         "where(Tensor condition) -> Tensor[]",
     )
-    raise no_overload("where", schemas, (condition, self, other, input))
+    return unmatched(where, schemas, locals())
 
 
 def max(
-    input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, other: Any = MISSING, out: Any = None
+    input: Any = MISSING,
+    dim: Any = MISSING,
+    keepdim: Any = MISSING,
+    *,
+    other: Any = MISSING,
+    out: Any = None,
+    **_words: Unpack[InputOtherDimKeepdim],
 ) -> Any:
     """max(Tensor self) -> Tensor
     max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
     max.other(Tensor self, Tensor other) -> Tensor"""
-    if dim is MISSING and keepdim is MISSING and other is MISSING:
-        return max__default(input)
-    if is_int(dim) and (keepdim is MISSING or is_bool(keepdim)) and other is MISSING:
+    if _words:
+        return respelled(max, locals())
+    if input is not MISSING and dim is MISSING and keepdim is MISSING and other is MISSING:
+        return max__default(input, out=out)
+    if (
+        input is not MISSING
+        and is_int(dim)
+        and (keepdim is MISSING or is_bool(keepdim))
+        and other is MISSING
+    ):
         return max__dim(input, dim, False if keepdim is MISSING else keepdim, out=out)
     if (
-        (dim is MISSING) != (other is MISSING)
+        input is not MISSING
+        and (dim is MISSING) != (other is MISSING)
         and is_tensor(other if dim is MISSING else dim)
         and keepdim is MISSING
     ):
@@ -834,21 +939,35 @@ def max(
         "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         "max.other(Tensor self, Tensor other) -> Tensor",
     )
-    raise no_overload("max", schemas, (input, dim, keepdim, other))
+    return unmatched(max, schemas, locals())
 
 
 def min(
-    input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, other: Any = MISSING, out: Any = None
+    input: Any = MISSING,
+    dim: Any = MISSING,
+    keepdim: Any = MISSING,
+    *,
+    other: Any = MISSING,
+    out: Any = None,
+    **_words: Unpack[InputOtherDimKeepdim],
 ) -> Any:
     """min(Tensor self) -> Tensor
     min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
     min.other(Tensor self, Tensor other) -> Tensor"""
-    if dim is MISSING and keepdim is MISSING and other is MISSING:
-        return min__default(input)
-    if is_int(dim) and (keepdim is MISSING or is_bool(keepdim)) and other is MISSING:
+    if _words:
+        return respelled(min, locals())
+    if input is not MISSING and dim is MISSING and keepdim is MISSING and other is MISSING:
+        return min__default(input, out=out)
+    if (
+        input is not MISSING
+        and is_int(dim)
+        and (keepdim is MISSING or is_bool(keepdim))
+        and other is MISSING
+    ):
         return min__dim(input, dim, False if keepdim is MISSING else keepdim, out=out)
     if (
-        (dim is MISSING) != (other is MISSING)
+        input is not MISSING
+        and (dim is MISSING) != (other is MISSING)
         and is_tensor(other if dim is MISSING else dim)
         and keepdim is MISSING
     ):
@@ -858,7 +977,7 @@ def min(
         "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         "min.other(Tensor self, Tensor other) -> Tensor",
     )
-    raise no_overload("min", schemas, (input, dim, keepdim, other))
+    return unmatched(min, schemas, locals())
 
 
 def view(self: Any, *args: Any, size: Any = MISSING, dtype: Any = MISSING) -> Any:
@@ -868,47 +987,102 @@ def view(self: Any, *args: Any, size: Any = MISSING, dtype: Any = MISSING) -> An
         first = args[0]
         several = len(args) > 1 or first.__class__ is int or is_item(first)
         size = args if several else first
-    if is_ints(size) and dtype is MISSING:
+    if self is not MISSING and is_ints(size) and dtype is MISSING:
         return view__default(self, size=size)
-    if (size is MISSING) != (dtype is MISSING) and is_dtype(dtype if size is MISSING else size):
+    if (
+        self is not MISSING
+        and (size is MISSING) != (dtype is MISSING)
+        and is_dtype(dtype if size is MISSING else size)
+    ):
         return view__dtype(self, dtype if size is MISSING else size)
     schemas = (
         "view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
         "view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
     )
-    raise no_overload("view", schemas, (self, size, dtype))
+    return unmatched(view, schemas, locals())
+
+
+def view_copy(
+    input: Any = MISSING,
+    size: Any = MISSING,
+    *,
+    dtype: Any = MISSING,
+    out: Any = None,
+    **_words: Unpack[Input],
+) -> Any:
+    """view_copy(Tensor self, SymInt[] size) -> Tensor
+    view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor"""
+    if _words:
+        return respelled(view_copy, locals())
+    if input is not MISSING and is_ints(size) and dtype is MISSING:
+        return view_copy__default(input, size, out=out)
+    if (
+        input is not MISSING
+        and (size is MISSING) != (dtype is MISSING)
+        and is_dtype(dtype if size is MISSING else size)
+    ):
+        return view_copy__dtype(input, dtype if size is MISSING else size, out=out)
+    schemas = (
+        "view_copy(Tensor self, SymInt[] size) -> Tensor",
+        "view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor",
+    )
+    return unmatched(view_copy, schemas, locals())
 
 
 def movedim(input: Any, source: Any = MISSING, destination: Any = MISSING) -> Any:
     """movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)
     movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)"""
-    if is_int(source) and is_int(destination):
+    if input is not MISSING and is_int(source) and is_int(destination):
         return movedim__int(input, source, destination)
-    if is_ints(source) and is_ints(destination):
+    if input is not MISSING and is_ints(source) and is_ints(destination):
         return movedim__intlist(input, source, destination)
     schemas = (
         "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
         "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
     )
-    raise no_overload("movedim", schemas, (input, source, destination))
+    return unmatched(movedim, schemas, locals())
 
 
-def squeeze(input: Any, dim: Any = MISSING) -> Any:
+def squeeze(input: Any = MISSING, dim: Any = MISSING, **_words: Unpack[InputDim]) -> Any:
     """squeeze(Tensor(a) self) -> Tensor(a)
     squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)
     squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"""
-    if dim is MISSING:
+    if _words:
+        return respelled(squeeze, locals())
+    if input is not MISSING and dim is MISSING:
         return squeeze__default(input)
-    if is_int(dim):
+    if input is not MISSING and is_int(dim):
         return squeeze__dim(input, dim)
-    if is_ints(dim):
+    if input is not MISSING and is_ints(dim):
         return squeeze__dims(input, dim=dim)
     schemas = (
         "squeeze(Tensor(a) self) -> Tensor(a)",
         "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
         "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
     )
-    raise no_overload("squeeze", schemas, (input, dim))
+    return unmatched(squeeze, schemas, locals())
+
+
+def squeeze_copy(
+    input: Any = MISSING, dim: Any = MISSING, *, out: Any = None, **_words: Unpack[InputDim]
+) -> Any:
+    """squeeze_copy(Tensor self) -> Tensor
+    squeeze_copy.dim(Tensor self, int dim) -> Tensor
+    squeeze_copy.dims(Tensor self, int[] dim) -> Tensor"""
+    if _words:
+        return respelled(squeeze_copy, locals())
+    if input is not MISSING and dim is MISSING:
+        return squeeze_copy__default(input, out=out)
+    if input is not MISSING and is_int(dim):
+        return squeeze_copy__dim(input, dim, out=out)
+    if input is not MISSING and is_ints(dim):
+        return squeeze_copy__dims(input, dim, out=out)
+    schemas = (
+        "squeeze_copy(Tensor self) -> Tensor",
+        "squeeze_copy.dim(Tensor self, int dim) -> Tensor",
+        "squeeze_copy.dims(Tensor self, int[] dim) -> Tensor",
+    )
+    return unmatched(squeeze_copy, schemas, locals())
 
 
 def atleast_1d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
@@ -928,7 +1102,7 @@ def atleast_1d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
         "atleast_1d(Tensor self) -> Tensor",
         "atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]",
     )
-    raise no_overload("atleast_1d", schemas, (input, tensors))
+    return unmatched(atleast_1d, schemas, locals())
 
 
 def atleast_2d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
@@ -948,7 +1122,7 @@ def atleast_2d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
         "atleast_2d(Tensor self) -> Tensor",
         "atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]",
     )
-    raise no_overload("atleast_2d", schemas, (input, tensors))
+    return unmatched(atleast_2d, schemas, locals())
 
 
 def atleast_3d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
@@ -968,53 +1142,74 @@ def atleast_3d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
         "atleast_3d(Tensor self) -> Tensor",
         "atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]",
     )
-    raise no_overload("atleast_3d", schemas, (input, tensors))
+    return unmatched(atleast_3d, schemas, locals())
 
 
-def narrow(input: Any, dim: Any = MISSING, start: Any = MISSING, length: Any = MISSING) -> Any:
+def narrow(
+    input: Any = MISSING,
+    dim: Any = MISSING,
+    start: Any = MISSING,
+    length: Any = MISSING,
+    **_words: Unpack[InputDim],
+) -> Any:
     """narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)
     narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)"""
-    if is_int(start):
+    if _words:
+        return respelled(narrow, locals())
+    if input is not MISSING and dim is not MISSING and is_int(start) and length is not MISSING:
         return narrow__default(input, dim, start, length)
-    if is_tensor(start):
+    if input is not MISSING and dim is not MISSING and is_tensor(start) and length is not MISSING:
         return narrow__Tensor(input, dim, start, length)
     schemas = (
         "narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)",
         "narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)",
     )
-    raise no_overload("narrow", schemas, (input, dim, start, length))
+    return unmatched(narrow, schemas, locals())
 
 
-def split(input: Any, split_size: Any = MISSING, dim: Any = MISSING) -> Any:
+def split(
+    input: Any = MISSING, split_size: Any = MISSING, dim: Any = MISSING, **_words: Unpack[InputDim]
+) -> Any:
     """split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]
     split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]"""
-    if is_int(split_size):
+    if _words:
+        return respelled(split, locals())
+    if input is not MISSING and is_int(split_size):
         return split__Tensor(input, split_size, 0 if dim is MISSING else dim)
-    if is_ints(split_size):
+    if input is not MISSING and is_ints(split_size):
         return split__sizes(input, split_size, 0 if dim is MISSING else dim)
     schemas = (
         "split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
         "split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
     )
-    raise no_overload("split", schemas, (input, split_size, dim))
+    return unmatched(split, schemas, locals())
 
 
 def tensor_split(
-    input: Any,
+    input: Any = MISSING,
     sections: Any = MISSING,
     dim: Any = MISSING,
     *,
     indices: Any = MISSING,
     tensor_indices_or_sections: Any = MISSING,
+    **_words: Unpack[InputDim],
 ) -> Any:
     """tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]
     tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]
     tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections,
         int dim=0) -> Tensor(a)[]"""
-    if is_int(sections) and indices is MISSING and tensor_indices_or_sections is MISSING:
+    if _words:
+        return respelled(tensor_split, locals())
+    if (
+        input is not MISSING
+        and is_int(sections)
+        and indices is MISSING
+        and tensor_indices_or_sections is MISSING
+    ):
         return tensor_split__sections(input, sections, 0 if dim is MISSING else dim)
     if (
-        (sections is MISSING) != (indices is MISSING)
+        input is not MISSING
+        and (sections is MISSING) != (indices is MISSING)
         and is_ints(indices if sections is MISSING else sections)
         and tensor_indices_or_sections is MISSING
     ):
@@ -1022,7 +1217,8 @@ def tensor_split(
             input, indices if sections is MISSING else sections, 0 if dim is MISSING else dim
         )
     if (
-        (sections is MISSING) != (tensor_indices_or_sections is MISSING)
+        input is not MISSING
+        and (sections is MISSING) != (tensor_indices_or_sections is MISSING)
         and is_tensor(tensor_indices_or_sections if sections is MISSING else sections)
         and indices is MISSING
     ):
@@ -1037,57 +1233,61 @@ def tensor_split(
         "tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
         "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
     )
-    raise no_overload(
-        "tensor_split", schemas, (input, sections, dim, indices, tensor_indices_or_sections)
-    )
+    return unmatched(tensor_split, schemas, locals())
 
 
 def hsplit(input: Any, sections: Any = MISSING, *, indices: Any = MISSING) -> Any:
     """hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
     hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
-    if is_int(sections) and indices is MISSING:
+    if input is not MISSING and is_int(sections) and indices is MISSING:
         return hsplit__int(input, sections)
-    if (sections is MISSING) != (indices is MISSING) and is_ints(
-        indices if sections is MISSING else sections
+    if (
+        input is not MISSING
+        and (sections is MISSING) != (indices is MISSING)
+        and is_ints(indices if sections is MISSING else sections)
     ):
         return hsplit__array(input, indices=(indices if sections is MISSING else sections))
     schemas = (
         "hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
         "hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
     )
-    raise no_overload("hsplit", schemas, (input, sections, indices))
+    return unmatched(hsplit, schemas, locals())
 
 
 def vsplit(input: Any, sections: Any = MISSING, *, indices: Any = MISSING) -> Any:
     """vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
     vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
-    if is_int(sections) and indices is MISSING:
+    if input is not MISSING and is_int(sections) and indices is MISSING:
         return vsplit__int(input, sections)
-    if (sections is MISSING) != (indices is MISSING) and is_ints(
-        indices if sections is MISSING else sections
+    if (
+        input is not MISSING
+        and (sections is MISSING) != (indices is MISSING)
+        and is_ints(indices if sections is MISSING else sections)
     ):
         return vsplit__array(input, indices=(indices if sections is MISSING else sections))
     schemas = (
         "vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
         "vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
     )
-    raise no_overload("vsplit", schemas, (input, sections, indices))
+    return unmatched(vsplit, schemas, locals())
 
 
 def dsplit(input: Any, sections: Any = MISSING, *, indices: Any = MISSING) -> Any:
     """dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
     dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
-    if is_int(sections) and indices is MISSING:
+    if input is not MISSING and is_int(sections) and indices is MISSING:
         return dsplit__int(input, sections)
-    if (sections is MISSING) != (indices is MISSING) and is_ints(
-        indices if sections is MISSING else sections
+    if (
+        input is not MISSING
+        and (sections is MISSING) != (indices is MISSING)
+        and is_ints(indices if sections is MISSING else sections)
     ):
         return dsplit__array(input, indices=(indices if sections is MISSING else sections))
     schemas = (
         "dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
         "dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
     )
-    raise no_overload("dsplit", schemas, (input, sections, indices))
+    return unmatched(dsplit, schemas, locals())
 
 
 _repeat_interleave = Binder(
@@ -1120,12 +1320,15 @@ def repeat_interleave(
     repeats: Any = MISSING,
     dim: Any = MISSING,
     output_size: Any = MISSING,
+    **_words: Unpack[InputDim],
 ) -> Any:
     """repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt?
     output_size=None) -> Tensor
     repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt?
         output_size=None) -> Tensor
     repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor"""
+    if _words:
+        return respelled(repeat_interleave, locals())
     if input is MISSING and repeats is MISSING and dim is MISSING and output_size is MISSING:
         return _repeat_interleave(args)
     keywords = {"input": input, "repeats": repeats, "dim": dim, "output_size": output_size}
@@ -1133,7 +1336,7 @@ def repeat_interleave(
 
 
 def scatter(
-    input: Any,
+    input: Any = MISSING,
     dim: Any = MISSING,
     index: Any = MISSING,
     src: Any = MISSING,
@@ -1141,24 +1344,47 @@ def scatter(
     value: Any = MISSING,
     reduce: Any = MISSING,
     out: Any = None,
+    **_words: Unpack[InputDim],
 ) -> Any:
     """scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
     scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
     scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor
     scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) ->
         Tensor"""
-    if is_tensor(src) and value is MISSING and reduce is MISSING:
+    if _words:
+        return respelled(scatter, locals())
+    if (
+        input is not MISSING
+        and dim is not MISSING
+        and index is not MISSING
+        and is_tensor(src)
+        and value is MISSING
+        and reduce is MISSING
+    ):
         return scatter__src(input, dim, index, src, out=out)
     if (
-        (src is MISSING) != (value is MISSING)
+        input is not MISSING
+        and dim is not MISSING
+        and index is not MISSING
+        and (src is MISSING) != (value is MISSING)
         and is_number(value if src is MISSING else src)
         and reduce is MISSING
     ):
         return scatter__value(input, dim, index, value if src is MISSING else src, out=out)
-    if is_tensor(src) and is_str(reduce) and value is MISSING:
+    if (
+        input is not MISSING
+        and dim is not MISSING
+        and index is not MISSING
+        and is_tensor(src)
+        and is_str(reduce)
+        and value is MISSING
+    ):
         return scatter__reduce(input, dim, index, src, reduce=reduce, out=out)
     if (
-        (src is MISSING) != (value is MISSING)
+        input is not MISSING
+        and dim is not MISSING
+        and index is not MISSING
+        and (src is MISSING) != (value is MISSING)
         and is_number(value if src is MISSING else src)
         and is_str(reduce)
     ):
@@ -1172,35 +1398,58 @@ def scatter(
         "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str "
         "reduce) -> Tensor",
     )
-    raise no_overload("scatter", schemas, (input, dim, index, src, value, reduce))
+    return unmatched(scatter, schemas, locals())
 
 
 def scatter_(
-    input: Any,
+    input: Any = MISSING,
     dim: Any = MISSING,
     index: Any = MISSING,
     src: Any = MISSING,
     *,
     value: Any = MISSING,
     reduce: Any = MISSING,
+    **_words: Unpack[InputDim],
 ) -> Any:
     """scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
     scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)
     scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)
     scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) ->
         Tensor(a!)"""
-    if is_tensor(src) and value is MISSING and reduce is MISSING:
+    if _words:
+        return respelled(scatter_, locals())
+    if (
+        input is not MISSING
+        and dim is not MISSING
+        and index is not MISSING
+        and is_tensor(src)
+        and value is MISSING
+        and reduce is MISSING
+    ):
         return scatter___src(input, dim, index, src)
     if (
-        (src is MISSING) != (value is MISSING)
+        input is not MISSING
+        and dim is not MISSING
+        and index is not MISSING
+        and (src is MISSING) != (value is MISSING)
         and is_number(value if src is MISSING else src)
         and reduce is MISSING
     ):
         return scatter___value(input, dim, index, value if src is MISSING else src)
-    if is_tensor(src) and is_str(reduce) and value is MISSING:
+    if (
+        input is not MISSING
+        and dim is not MISSING
+        and index is not MISSING
+        and is_tensor(src)
+        and is_str(reduce)
+        and value is MISSING
+    ):
         return scatter___reduce(input, dim, index, src, reduce=reduce)
     if (
-        (src is MISSING) != (value is MISSING)
+        input is not MISSING
+        and dim is not MISSING
+        and index is not MISSING
+        and (src is MISSING) != (value is MISSING)
         and is_number(value if src is MISSING else src)
         and is_str(reduce)
     ):
@@ -1215,22 +1464,26 @@ def scatter_(
         "scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str "
         "reduce) -> Tensor(a!)",
     )
-    raise no_overload("scatter_", schemas, (input, dim, index, src, value, reduce))
+    return unmatched(scatter_, schemas, locals())
 
 
 def sort(
-    input: Any,
+    input: Any = MISSING,
     dim: Any = MISSING,
     descending: Any = MISSING,
     *,
     stable: Any = MISSING,
     out: Any = None,
+    **_words: Unpack[InputDim],
 ) -> Any:
     """sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
     sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values,
         Tensor indices)"""
+    if _words:
+        return respelled(sort, locals())
     if (
-        (dim is MISSING or is_int(dim))
+        input is not MISSING
+        and (dim is MISSING or is_int(dim))
         and (descending is MISSING or is_bool(descending))
         and stable is MISSING
     ):
@@ -1240,7 +1493,7 @@ def sort(
             False if descending is MISSING else descending,
             out=out,
         )
-    if stable is None or is_bool(stable):
+    if input is not MISSING and (stable is None or is_bool(stable)):
         return sort__stable(
             input,
             stable=stable,
@@ -1253,23 +1506,31 @@ def sort(
         "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> "
         "(Tensor values, Tensor indices)",
     )
-    raise no_overload("sort", schemas, (input, dim, descending, stable))
+    return unmatched(sort, schemas, locals())
 
 
 def argsort(
-    input: Any, dim: Any = MISSING, descending: Any = MISSING, *, stable: Any = MISSING
+    input: Any = MISSING,
+    dim: Any = MISSING,
+    descending: Any = MISSING,
+    *,
+    stable: Any = MISSING,
+    **_words: Unpack[InputDim],
 ) -> Any:
     """argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor
     argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor"""
+    if _words:
+        return respelled(argsort, locals())
     if (
-        (dim is MISSING or is_int(dim))
+        input is not MISSING
+        and (dim is MISSING or is_int(dim))
         and (descending is MISSING or is_bool(descending))
         and stable is MISSING
     ):
         return argsort__default(
             input, -1 if dim is MISSING else dim, False if descending is MISSING else descending
         )
-    if is_bool(stable):
+    if input is not MISSING and is_bool(stable):
         return argsort__stable(
             input,
             stable=stable,
@@ -1280,52 +1541,73 @@ def argsort(
         "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
         "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
     )
-    raise no_overload("argsort", schemas, (input, dim, descending, stable))
+    return unmatched(argsort, schemas, locals())
 
 
-def median(input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, out: Any = None) -> Any:
+def median(
+    input: Any = MISSING,
+    dim: Any = MISSING,
+    keepdim: Any = MISSING,
+    *,
+    out: Any = None,
+    **_words: Unpack[InputDimKeepdim],
+) -> Any:
     """median(Tensor self) -> Tensor
     median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
-    if dim is MISSING and keepdim is MISSING:
+    if _words:
+        return respelled(median, locals())
+    if input is not MISSING and dim is MISSING and keepdim is MISSING:
         return median__default(input)
-    if is_int(dim) and (keepdim is MISSING or is_bool(keepdim)):
+    if input is not MISSING and is_int(dim) and (keepdim is MISSING or is_bool(keepdim)):
         return median__dim(input, dim, False if keepdim is MISSING else keepdim, out=out)
     schemas = (
         "median(Tensor self) -> Tensor",
         "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     )
-    raise no_overload("median", schemas, (input, dim, keepdim))
+    return unmatched(median, schemas, locals())
 
 
-def nanmedian(input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, out: Any = None) -> Any:
+def nanmedian(
+    input: Any = MISSING,
+    dim: Any = MISSING,
+    keepdim: Any = MISSING,
+    *,
+    out: Any = None,
+    **_words: Unpack[InputDimKeepdim],
+) -> Any:
     """nanmedian(Tensor self) -> Tensor
     nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
-    if dim is MISSING and keepdim is MISSING:
+    if _words:
+        return respelled(nanmedian, locals())
+    if input is not MISSING and dim is MISSING and keepdim is MISSING:
         return nanmedian__default(input)
-    if is_int(dim) and (keepdim is MISSING or is_bool(keepdim)):
+    if input is not MISSING and is_int(dim) and (keepdim is MISSING or is_bool(keepdim)):
         return nanmedian__dim(input, dim, False if keepdim is MISSING else keepdim, out=out)
     schemas = (
         "nanmedian(Tensor self) -> Tensor",
         "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor "
         "indices)",
     )
-    raise no_overload("nanmedian", schemas, (input, dim, keepdim))
+    return unmatched(nanmedian, schemas, locals())
 
 
 def quantile(
-    input: Any,
+    input: Any = MISSING,
     q: Any = MISSING,
     dim: Any = MISSING,
     keepdim: Any = MISSING,
     *,
     interpolation: Any = MISSING,
     out: Any = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Any:
     """quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str
     interpolation='linear') -> Tensor
     quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str
         interpolation='linear') -> Tensor"""
-    if is_tensor(q):
+    if _words:
+        return respelled(quantile, locals())
+    if input is not MISSING and is_tensor(q):
         return quantile__default(
             input,
             q,
@@ -1334,7 +1616,7 @@ def quantile(
             interpolation="linear" if interpolation is MISSING else interpolation,
             out=out,
         )
-    if is_number(q):
+    if input is not MISSING and is_number(q):
         return quantile__scalar(
             input,
             q,
@@ -1349,23 +1631,26 @@ def quantile(
         "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
         "interpolation='linear') -> Tensor",
     )
-    raise no_overload("quantile", schemas, (input, q, dim, keepdim, interpolation))
+    return unmatched(quantile, schemas, locals())
 
 
 def nanquantile(
-    input: Any,
+    input: Any = MISSING,
     q: Any = MISSING,
     dim: Any = MISSING,
     keepdim: Any = MISSING,
     *,
     interpolation: Any = MISSING,
     out: Any = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Any:
     """nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str
     interpolation='linear') -> Tensor
     nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str
         interpolation='linear') -> Tensor"""
-    if is_tensor(q):
+    if _words:
+        return respelled(nanquantile, locals())
+    if input is not MISSING and is_tensor(q):
         return nanquantile__default(
             input,
             q,
@@ -1374,7 +1659,7 @@ def nanquantile(
             interpolation="linear" if interpolation is MISSING else interpolation,
             out=out,
         )
-    if is_number(q):
+    if input is not MISSING and is_number(q):
         return nanquantile__scalar(
             input,
             q,
@@ -1389,24 +1674,29 @@ def nanquantile(
         "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
         "interpolation='linear') -> Tensor",
     )
-    raise no_overload("nanquantile", schemas, (input, q, dim, keepdim, interpolation))
+    return unmatched(nanquantile, schemas, locals())
 
 
 def histogram(
-    input: Any,
+    input: Any = MISSING,
     bins: Any = MISSING,
     *,
     range: Any = MISSING,
     weight: Any = MISSING,
     density: Any = MISSING,
     out: Any = None,
+    **_words: Unpack[Input],
 ) -> Any:
     """histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool
     density=False) -> (Tensor hist, Tensor bin_edges)
     histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) ->
         (Tensor hist, Tensor bin_edges)"""
-    if (bins is MISSING or is_int(bins)) and (
-        range is MISSING or (range is None or is_numbers(range))
+    if _words:
+        return respelled(histogram, locals())
+    if (
+        input is not MISSING
+        and (bins is MISSING or is_int(bins))
+        and (range is MISSING or (range is None or is_numbers(range)))
     ):
         return histogram__bin_ct(
             input,
@@ -1416,7 +1706,7 @@ def histogram(
             density=False if density is MISSING else density,
             out=out,
         )
-    if is_tensor(bins) and range is MISSING:
+    if input is not MISSING and is_tensor(bins) and range is MISSING:
         return histogram__bins_tensor(
             input,
             bins,
@@ -1430,7 +1720,7 @@ def histogram(
         "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool "
         "density=False) -> (Tensor hist, Tensor bin_edges)",
     )
-    raise no_overload("histogram", schemas, (input, bins, range, weight, density))
+    return unmatched(histogram, schemas, locals())
 
 
 def histogramdd(
@@ -1446,7 +1736,7 @@ def histogramdd(
         density=False) -> (Tensor hist, Tensor[] bin_edges)
     histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, Tensor?
         weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)"""
-    if is_ints(bins):
+    if input is not MISSING and is_ints(bins):
         return histogramdd__default(
             input,
             bins,
@@ -1454,7 +1744,7 @@ def histogramdd(
             None if weight is MISSING else weight,
             False if density is MISSING else density,
         )
-    if is_int(bins):
+    if input is not MISSING and is_int(bins):
         return histogramdd__int_bins(
             input,
             bins,
@@ -1462,7 +1752,7 @@ def histogramdd(
             None if weight is MISSING else weight,
             False if density is MISSING else density,
         )
-    if is_tensors(bins):
+    if input is not MISSING and is_tensors(bins):
         return histogramdd__TensorList_bins(
             input,
             bins,
@@ -1478,7 +1768,7 @@ def histogramdd(
         "histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, Tensor?"
         " weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
     )
-    raise no_overload("histogramdd", schemas, (input, bins, range, weight, density))
+    return unmatched(histogramdd, schemas, locals())
 
 
 _random_ = Binder(
@@ -1523,48 +1813,66 @@ def random_(
 def bernoulli_(self: Any, p: Any = MISSING, *, generator: Any = MISSING) -> Any:
     """bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
     bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"""
-    if p is MISSING or is_number(p):
+    if self is not MISSING and (p is MISSING or is_number(p)):
         return bernoulli___float(
             self, 0.5 if p is MISSING else p, generator=None if generator is MISSING else generator
         )
-    if is_tensor(p):
+    if self is not MISSING and is_tensor(p):
         return bernoulli___Tensor(self, p, generator=None if generator is MISSING else generator)
     schemas = (
         "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> "
         "Tensor(a!)",
         "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
     )
-    raise no_overload("bernoulli_", schemas, (self, p, generator))
+    return unmatched(bernoulli_, schemas, locals())
 
 
-def bernoulli(input: Any, p: Any = MISSING, *, generator: Any = MISSING, out: Any = None) -> Any:
+def bernoulli(
+    input: Any = MISSING,
+    p: Any = MISSING,
+    *,
+    generator: Any = MISSING,
+    out: Any = None,
+    **_words: Unpack[Input],
+) -> Any:
     """bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
     bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor"""
-    if p is MISSING:
+    if _words:
+        return respelled(bernoulli, locals())
+    if input is not MISSING and p is MISSING:
         return bernoulli__default(
             input, generator=None if generator is MISSING else generator, out=out
         )
-    if is_number(p):
+    if input is not MISSING and is_number(p):
         return bernoulli__p(input, p, generator=None if generator is MISSING else generator)
     schemas = (
         "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
         "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
     )
-    raise no_overload("bernoulli", schemas, (input, p, generator))
+    return unmatched(bernoulli, schemas, locals())
 
 
-def tensordot(input: Any, other: Any = MISSING, dims: Any = MISSING) -> Any:
+def tensordot(
+    input: Any = MISSING,
+    other: Any = MISSING,
+    dims: Any = MISSING,
+    *,
+    out: Any = None,
+    **_words: Unpack[InputOther],
+) -> Any:
     """tensordot(Tensor self, Tensor other, int dims=2) -> Tensor
     tensordot.pair(Tensor self, Tensor other, int[][] dims) -> Tensor"""
-    if dims is MISSING or is_int(dims):
-        return tensordot__default(input, other, 2 if dims is MISSING else dims)
-    if is_given(dims):
-        return tensordot__pair(input, other, dims)
+    if _words:
+        return respelled(tensordot, locals())
+    if input is not MISSING and other is not MISSING and (dims is MISSING or is_int(dims)):
+        return tensordot__default(input, other, 2 if dims is MISSING else dims, out=out)
+    if input is not MISSING and other is not MISSING and is_given(dims):
+        return tensordot__pair(input, other, dims, out=out)
     schemas = (
         "tensordot(Tensor self, Tensor other, int dims=2) -> Tensor",
         "tensordot.pair(Tensor self, Tensor other, int[][] dims) -> Tensor",
     )
-    raise no_overload("tensordot", schemas, (input, other, dims))
+    return unmatched(tensordot, schemas, locals())
 
 
 def lu(
@@ -1586,17 +1894,18 @@ def lu(
         "lu(Tensor A, bool pivot=True, bool get_infos=False) -> Tensor[]",
         "lu.method(Tensor self, bool pivot=True, bool get_infos=False) -> Tensor[]",
     )
-    raise no_overload("lu", schemas, (A, pivot, get_infos, input))
+    return unmatched(lu, schemas, locals())
 
 
 def linalg_pinv(
-    input: Any,
+    input: Any = MISSING,
     rcond: Any = MISSING,
     hermitian: Any = MISSING,
     *,
     atol: Any = MISSING,
     rtol: Any = MISSING,
     out: Any = None,
+    **_words: Unpack[Input],
 ) -> Any:
     """linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool
     hermitian=False) -> Tensor
@@ -1604,8 +1913,11 @@ def linalg_pinv(
         hermitian=False) -> Tensor
     linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor
     linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor"""
+    if _words:
+        return respelled(linalg_pinv, locals())
     if (
-        (atol is MISSING or (atol is None or is_tensor(atol)))
+        input is not MISSING
+        and (atol is MISSING or (atol is None or is_tensor(atol)))
         and (rtol is MISSING or (rtol is None or is_tensor(rtol)))
         and rcond is MISSING
     ):
@@ -1617,7 +1929,8 @@ def linalg_pinv(
             out=out,
         )
     if (
-        (atol is MISSING or (atol is None or is_number(atol)))
+        input is not MISSING
+        and (atol is MISSING or (atol is None or is_number(atol)))
         and (rtol is MISSING or (rtol is None or is_number(rtol)))
         and rcond is MISSING
     ):
@@ -1629,7 +1942,8 @@ def linalg_pinv(
             out=out,
         )
     if (
-        is_number(rcond)
+        input is not MISSING
+        and is_number(rcond)
         and (hermitian is MISSING or is_bool(hermitian))
         and atol is MISSING
         and rtol is MISSING
@@ -1638,7 +1952,8 @@ def linalg_pinv(
             input, rcond, False if hermitian is MISSING else hermitian, out=out
         )
     if (
-        is_tensor(rcond)
+        input is not MISSING
+        and is_tensor(rcond)
         and (hermitian is MISSING or is_bool(hermitian))
         and atol is MISSING
         and rtol is MISSING
@@ -1654,17 +1969,18 @@ def linalg_pinv(
         "linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor",
         "linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
     )
-    raise no_overload("linalg_pinv", schemas, (input, rcond, hermitian, atol, rtol))
+    return unmatched(linalg_pinv, schemas, locals())
 
 
 def linalg_matrix_rank(
-    input: Any,
+    input: Any = MISSING,
     tol: Any = MISSING,
     hermitian: Any = MISSING,
     *,
     atol: Any = MISSING,
     rtol: Any = MISSING,
     out: Any = None,
+    **_words: Unpack[Input],
 ) -> Any:
     """linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None,
     bool hermitian=False) -> Tensor
@@ -1672,6 +1988,8 @@ def linalg_matrix_rank(
         hermitian=False) -> Tensor
     linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor
     linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor"""
+    if _words:
+        return respelled(linalg_matrix_rank, locals())
     if (
         is_tensor(input)
         and (atol is MISSING or (atol is None or is_tensor(atol)))
@@ -1726,43 +2044,47 @@ def linalg_matrix_rank(
         "linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
         "linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor",
     )
-    raise no_overload("linalg_matrix_rank", schemas, (input, tol, hermitian, atol, rtol))
+    return unmatched(linalg_matrix_rank, schemas, locals())
 
 
-def linalg_cond(input: Any, p: Any = MISSING, *, out: Any = None) -> Any:
+def linalg_cond(
+    input: Any = MISSING, p: Any = MISSING, *, out: Any = None, **_words: Unpack[Input]
+) -> Any:
     """linalg_cond(Tensor self, Scalar? p=None) -> Tensor
     linalg_cond.p_str(Tensor self, str p) -> Tensor"""
-    if p is MISSING or (p is None or is_number(p)):
+    if _words:
+        return respelled(linalg_cond, locals())
+    if input is not MISSING and (p is MISSING or (p is None or is_number(p))):
         return linalg_cond__default(input, None if p is MISSING else p, out=out)
-    if is_str(p):
+    if input is not MISSING and is_str(p):
         return linalg_cond__p_str(input, p, out=out)
     schemas = (
         "linalg_cond(Tensor self, Scalar? p=None) -> Tensor",
         "linalg_cond.p_str(Tensor self, str p) -> Tensor",
     )
-    raise no_overload("linalg_cond", schemas, (input, p))
+    return unmatched(linalg_cond, schemas, locals())
 
 
 def trapezoid(y: Any, x: Any = MISSING, *, dim: Any = MISSING, dx: Any = MISSING) -> Any:
     """trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
     trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor"""
-    if is_tensor(x) and dx is MISSING:
+    if y is not MISSING and is_tensor(x) and dx is MISSING:
         return trapezoid__x(y, x, dim=-1 if dim is MISSING else dim)
-    if (dx is MISSING or is_number(dx)) and x is MISSING:
+    if y is not MISSING and (dx is MISSING or is_number(dx)) and x is MISSING:
         return trapezoid__dx(y, dx=1 if dx is MISSING else dx, dim=-1 if dim is MISSING else dim)
     schemas = (
         "trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
         "trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
     )
-    raise no_overload("trapezoid", schemas, (y, x, dim, dx))
+    return unmatched(trapezoid, schemas, locals())
 
 
 def cumulative_trapezoid(y: Any, x: Any = MISSING, *, dim: Any = MISSING, dx: Any = MISSING) -> Any:
     """cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
     cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor"""
-    if is_tensor(x) and dx is MISSING:
+    if y is not MISSING and is_tensor(x) and dx is MISSING:
         return cumulative_trapezoid__x(y, x, dim=-1 if dim is MISSING else dim)
-    if (dx is MISSING or is_number(dx)) and x is MISSING:
+    if y is not MISSING and (dx is MISSING or is_number(dx)) and x is MISSING:
         return cumulative_trapezoid__dx(
             y, dx=1 if dx is MISSING else dx, dim=-1 if dim is MISSING else dim
         )
@@ -1770,32 +2092,40 @@ def cumulative_trapezoid(y: Any, x: Any = MISSING, *, dim: Any = MISSING, dx: An
         "cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
         "cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
     )
-    raise no_overload("cumulative_trapezoid", schemas, (y, x, dim, dx))
+    return unmatched(cumulative_trapezoid, schemas, locals())
 
 
 def gradient(
-    input: Any, *, spacing: Any = MISSING, dim: Any = MISSING, edge_order: Any = MISSING
+    input: Any = MISSING,
+    *,
+    spacing: Any = MISSING,
+    dim: Any = MISSING,
+    edge_order: Any = MISSING,
+    **_words: Unpack[InputDim],
 ) -> Any:
-    """gradient(Tensor self, *, Scalar spacing=1, int[1]? dim=None, int edge_order=1) -> Tensor[]
+    """gradient(Tensor self, *, Scalar? spacing=None, int[1]? dim=None, int edge_order=1) ->
+    Tensor[]
     gradient.scalarray(Tensor self, *, Scalar[] spacing, int[1]? dim=None, int edge_order=1) ->
         Tensor[]
     gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[1]? dim=None, int edge_order=1) ->
         Tensor[]"""
-    if spacing is MISSING or is_number(spacing):
+    if _words:
+        return respelled(gradient, locals())
+    if input is not MISSING and (spacing is MISSING or (spacing is None or is_number(spacing))):
         return gradient__default(
             input,
-            spacing=1 if spacing is MISSING else spacing,
+            spacing=None if spacing is MISSING else spacing,
             dim=None if dim is MISSING else dim,
             edge_order=1 if edge_order is MISSING else edge_order,
         )
-    if is_numbers(spacing):
+    if input is not MISSING and is_numbers(spacing):
         return gradient__scalarray(
             input,
             spacing=spacing,
             dim=None if dim is MISSING else dim,
             edge_order=1 if edge_order is MISSING else edge_order,
         )
-    if is_tensors(spacing):
+    if input is not MISSING and is_tensors(spacing):
         return gradient__tensorarray(
             input,
             spacing=spacing,
@@ -1803,14 +2133,14 @@ def gradient(
             edge_order=1 if edge_order is MISSING else edge_order,
         )
     schemas = (
-        "gradient(Tensor self, *, Scalar spacing=1, int[1]? dim=None, int edge_order=1) -> "
-        "Tensor[]",
+        "gradient(Tensor self, *, Scalar? spacing=None, int[1]? dim=None, int edge_order=1) "
+        "-> Tensor[]",
         "gradient.scalarray(Tensor self, *, Scalar[] spacing, int[1]? dim=None, int "
         "edge_order=1) -> Tensor[]",
         "gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[1]? dim=None, int "
         "edge_order=1) -> Tensor[]",
     )
-    raise no_overload("gradient", schemas, (input, spacing, dim, edge_order))
+    return unmatched(gradient, schemas, locals())
 
 
 def bartlett_window(
@@ -1827,7 +2157,7 @@ def bartlett_window(
     device=None, bool? pin_memory=None) -> Tensor
     bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout?
         layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if periodic is MISSING:
+    if window_length is not MISSING and periodic is MISSING:
         return bartlett_window__default(
             window_length,
             dtype=None if dtype is MISSING else dtype,
@@ -1836,7 +2166,7 @@ def bartlett_window(
             pin_memory=None if pin_memory is MISSING else pin_memory,
             requires_grad=requires_grad,
         )
-    if is_bool(periodic):
+    if window_length is not MISSING and is_bool(periodic):
         return bartlett_window__periodic(
             window_length,
             periodic,
@@ -1853,9 +2183,7 @@ def bartlett_window(
         "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
         "Tensor",
     )
-    raise no_overload(
-        "bartlett_window", schemas, (window_length, periodic, dtype, layout, device, pin_memory)
-    )
+    return unmatched(bartlett_window, schemas, locals())
 
 
 def blackman_window(
@@ -1872,7 +2200,7 @@ def blackman_window(
     device=None, bool? pin_memory=None) -> Tensor
     blackman_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout?
         layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if periodic is MISSING:
+    if window_length is not MISSING and periodic is MISSING:
         return blackman_window__default(
             window_length,
             dtype=None if dtype is MISSING else dtype,
@@ -1881,7 +2209,7 @@ def blackman_window(
             pin_memory=None if pin_memory is MISSING else pin_memory,
             requires_grad=requires_grad,
         )
-    if is_bool(periodic):
+    if window_length is not MISSING and is_bool(periodic):
         return blackman_window__periodic(
             window_length,
             periodic,
@@ -1898,9 +2226,7 @@ def blackman_window(
         "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
         "Tensor",
     )
-    raise no_overload(
-        "blackman_window", schemas, (window_length, periodic, dtype, layout, device, pin_memory)
-    )
+    return unmatched(blackman_window, schemas, locals())
 
 
 def hann_window(
@@ -1917,7 +2243,7 @@ def hann_window(
     device=None, bool? pin_memory=None) -> Tensor
     hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout?
         layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if periodic is MISSING:
+    if window_length is not MISSING and periodic is MISSING:
         return hann_window__default(
             window_length,
             dtype=None if dtype is MISSING else dtype,
@@ -1926,7 +2252,7 @@ def hann_window(
             pin_memory=None if pin_memory is MISSING else pin_memory,
             requires_grad=requires_grad,
         )
-    if is_bool(periodic):
+    if window_length is not MISSING and is_bool(periodic):
         return hann_window__periodic(
             window_length,
             periodic,
@@ -1942,9 +2268,7 @@ def hann_window(
         "hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, "
         "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     )
-    raise no_overload(
-        "hann_window", schemas, (window_length, periodic, dtype, layout, device, pin_memory)
-    )
+    return unmatched(hann_window, schemas, locals())
 
 
 def hamming_window(
@@ -1968,7 +2292,12 @@ def hamming_window(
     hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *,
         ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) ->
         Tensor"""
-    if periodic is MISSING and alpha is MISSING and beta is MISSING:
+    if (
+        window_length is not MISSING
+        and periodic is MISSING
+        and alpha is MISSING
+        and beta is MISSING
+    ):
         return hamming_window__default(
             window_length,
             dtype=None if dtype is MISSING else dtype,
@@ -1977,7 +2306,7 @@ def hamming_window(
             pin_memory=None if pin_memory is MISSING else pin_memory,
             requires_grad=requires_grad,
         )
-    if is_bool(periodic) and alpha is MISSING and beta is MISSING:
+    if window_length is not MISSING and is_bool(periodic) and alpha is MISSING and beta is MISSING:
         return hamming_window__periodic(
             window_length,
             periodic,
@@ -1987,7 +2316,7 @@ def hamming_window(
             pin_memory=None if pin_memory is MISSING else pin_memory,
             requires_grad=requires_grad,
         )
-    if is_bool(periodic) and is_number(alpha) and beta is MISSING:
+    if window_length is not MISSING and is_bool(periodic) and is_number(alpha) and beta is MISSING:
         return hamming_window__periodic_alpha(
             window_length,
             periodic,
@@ -1998,7 +2327,7 @@ def hamming_window(
             pin_memory=None if pin_memory is MISSING else pin_memory,
             requires_grad=requires_grad,
         )
-    if is_bool(periodic) and is_number(alpha) and is_number(beta):
+    if window_length is not MISSING and is_bool(periodic) and is_number(alpha) and is_number(beta):
         return hamming_window__periodic_alpha_beta(
             window_length,
             periodic,
@@ -2022,11 +2351,7 @@ def hamming_window(
         "float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
         "bool? pin_memory=None) -> Tensor",
     )
-    raise no_overload(
-        "hamming_window",
-        schemas,
-        (window_length, periodic, alpha, beta, dtype, layout, device, pin_memory),
-    )
+    return unmatched(hamming_window, schemas, locals())
 
 
 def kaiser_window(
@@ -2046,7 +2371,7 @@ def kaiser_window(
         layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
     kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if periodic is MISSING and beta is MISSING:
+    if window_length is not MISSING and periodic is MISSING and beta is MISSING:
         return kaiser_window__default(
             window_length,
             dtype=None if dtype is MISSING else dtype,
@@ -2055,7 +2380,7 @@ def kaiser_window(
             pin_memory=None if pin_memory is MISSING else pin_memory,
             requires_grad=requires_grad,
         )
-    if is_bool(periodic) and beta is MISSING:
+    if window_length is not MISSING and is_bool(periodic) and beta is MISSING:
         return kaiser_window__periodic(
             window_length,
             periodic,
@@ -2065,7 +2390,7 @@ def kaiser_window(
             pin_memory=None if pin_memory is MISSING else pin_memory,
             requires_grad=requires_grad,
         )
-    if is_bool(periodic) and is_number(beta):
+    if window_length is not MISSING and is_bool(periodic) and is_number(beta):
         return kaiser_window__beta(
             window_length,
             periodic,
@@ -2085,38 +2410,42 @@ def kaiser_window(
         "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
         "Tensor",
     )
-    raise no_overload(
-        "kaiser_window", schemas, (window_length, periodic, beta, dtype, layout, device, pin_memory)
-    )
+    return unmatched(kaiser_window, schemas, locals())
 
 
 def linalg_matrix_norm(
-    input: Any,
+    input: Any = MISSING,
     ord: Any = MISSING,
     dim: Any = MISSING,
     keepdim: Any = MISSING,
     *,
     dtype: Any = MISSING,
+    out: Any = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Any:
     """linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *,
     ScalarType? dtype=None) -> Tensor
     linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *,
         ScalarType? dtype=None) -> Tensor"""
-    if is_number(ord):
+    if _words:
+        return respelled(linalg_matrix_norm, locals())
+    if input is not MISSING and is_number(ord):
         return linalg_matrix_norm__default(
             input,
             ord,
             (-2, -1) if dim is MISSING else dim,
             False if keepdim is MISSING else keepdim,
             dtype=None if dtype is MISSING else dtype,
+            out=out,
         )
-    if ord is MISSING or is_str(ord):
+    if input is not MISSING and (ord is MISSING or is_str(ord)):
         return linalg_matrix_norm__str_ord(
             input,
             "fro" if ord is MISSING else ord,
             (-2, -1) if dim is MISSING else dim,
             False if keepdim is MISSING else keepdim,
             dtype=None if dtype is MISSING else dtype,
+            out=out,
         )
     schemas = (
         "linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, "
@@ -2124,36 +2453,42 @@ def linalg_matrix_norm(
         "linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool "
         "keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     )
-    raise no_overload("linalg_matrix_norm", schemas, (input, ord, dim, keepdim, dtype))
+    return unmatched(linalg_matrix_norm, schemas, locals())
 
 
 def linalg_norm(
-    input: Any,
+    input: Any = MISSING,
     ord: Any = MISSING,
     dim: Any = MISSING,
     keepdim: Any = MISSING,
     *,
     dtype: Any = MISSING,
+    out: Any = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Any:
     """linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *,
     ScalarType? dtype=None) -> Tensor
     linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType?
         dtype=None) -> Tensor"""
-    if ord is MISSING or (ord is None or is_number(ord)):
+    if _words:
+        return respelled(linalg_norm, locals())
+    if input is not MISSING and (ord is MISSING or (ord is None or is_number(ord))):
         return linalg_norm__default(
             input,
             None if ord is MISSING else ord,
             None if dim is MISSING else dim,
             False if keepdim is MISSING else keepdim,
             dtype=None if dtype is MISSING else dtype,
+            out=out,
         )
-    if is_str(ord):
+    if input is not MISSING and is_str(ord):
         return linalg_norm__ord_str(
             input,
             ord,
             None if dim is MISSING else dim,
             False if keepdim is MISSING else keepdim,
             dtype=None if dtype is MISSING else dtype,
+            out=out,
         )
     schemas = (
         "linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, "
@@ -2161,7 +2496,7 @@ def linalg_norm(
         "linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, "
         "ScalarType? dtype=None) -> Tensor",
     )
-    raise no_overload("linalg_norm", schemas, (input, ord, dim, keepdim, dtype))
+    return unmatched(linalg_norm, schemas, locals())
 
 
 _nuclear_norm = Binder(
@@ -2183,10 +2518,17 @@ _nuclear_norm = Binder(
 
 
 def nuclear_norm(
-    *args: Any, input: Any = MISSING, dim: Any = MISSING, keepdim: Any = MISSING, out: Any = None
+    *args: Any,
+    input: Any = MISSING,
+    dim: Any = MISSING,
+    keepdim: Any = MISSING,
+    out: Any = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Any:
     """nuclear_norm(Tensor self, bool keepdim=False) -> Tensor
     nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor"""
+    if _words:
+        return respelled(nuclear_norm, locals())
     if input is MISSING and dim is MISSING and keepdim is MISSING and out is None:
         return _nuclear_norm(args)
     keywords = {
@@ -2199,32 +2541,38 @@ def nuclear_norm(
 
 
 def norm(
-    input: Any,
+    input: Any = MISSING,
     p: Any = MISSING,
     dim: Any = MISSING,
     keepdim: Any = MISSING,
     *,
     dtype: Any = MISSING,
+    out: Any = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Any:
     """norm.str(Tensor self, str p='fro', int[1]? dim=None, bool keepdim=False, *, ScalarType?
     dtype=None) -> Tensor
     norm(Tensor self, Scalar? p, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) ->
         Tensor"""
-    if p is MISSING or is_str(p):
+    if _words:
+        return respelled(norm, locals())
+    if input is not MISSING and (p is MISSING or is_str(p)):
         return norm__str(
             input,
             "fro" if p is MISSING else p,
             None if dim is MISSING else dim,
             False if keepdim is MISSING else keepdim,
             dtype=None if dtype is MISSING else dtype,
+            out=out,
         )
-    if p is None or is_number(p):
+    if input is not MISSING and (p is None or is_number(p)):
         return norm__default(
             input,
             p,
             None if dim is MISSING else dim,
             False if keepdim is MISSING else keepdim,
             dtype=None if dtype is MISSING else dtype,
+            out=out,
         )
     schemas = (
         "norm.str(Tensor self, str p='fro', int[1]? dim=None, bool keepdim=False, *, "
@@ -2232,7 +2580,7 @@ def norm(
         "norm(Tensor self, Scalar? p, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
         "dtype=None) -> Tensor",
     )
-    raise no_overload("norm", schemas, (input, p, dim, keepdim, dtype))
+    return unmatched(norm, schemas, locals())
 
 
 def conv1d(
@@ -2248,7 +2596,11 @@ def conv1d(
     int[1] dilation=1, int groups=1) -> Tensor
     conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str
         padding='valid', int[1] dilation=1, int groups=1) -> Tensor"""
-    if padding is MISSING or is_int_or_ints(padding):
+    if (
+        input is not MISSING
+        and weight is not MISSING
+        and (padding is MISSING or is_int_or_ints(padding))
+    ):
         return conv1d__default(
             input,
             weight,
@@ -2258,7 +2610,7 @@ def conv1d(
             1 if dilation is MISSING else dilation,
             1 if groups is MISSING else groups,
         )
-    if padding is MISSING or is_str(padding):
+    if input is not MISSING and weight is not MISSING and (padding is MISSING or is_str(padding)):
         return conv1d__padding(
             input,
             weight,
@@ -2274,7 +2626,7 @@ def conv1d(
         "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str "
         "padding='valid', int[1] dilation=1, int groups=1) -> Tensor",
     )
-    raise no_overload("conv1d", schemas, (input, weight, bias, stride, padding, dilation, groups))
+    return unmatched(conv1d, schemas, locals())
 
 
 def conv2d(
@@ -2290,7 +2642,11 @@ def conv2d(
     int[2] dilation=1, int groups=1) -> Tensor
     conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str
         padding='valid', int[2] dilation=1, int groups=1) -> Tensor"""
-    if padding is MISSING or is_int_or_ints(padding):
+    if (
+        input is not MISSING
+        and weight is not MISSING
+        and (padding is MISSING or is_int_or_ints(padding))
+    ):
         return conv2d__default(
             input,
             weight,
@@ -2300,7 +2656,7 @@ def conv2d(
             1 if dilation is MISSING else dilation,
             1 if groups is MISSING else groups,
         )
-    if padding is MISSING or is_str(padding):
+    if input is not MISSING and weight is not MISSING and (padding is MISSING or is_str(padding)):
         return conv2d__padding(
             input,
             weight,
@@ -2316,7 +2672,7 @@ def conv2d(
         "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str "
         "padding='valid', int[2] dilation=1, int groups=1) -> Tensor",
     )
-    raise no_overload("conv2d", schemas, (input, weight, bias, stride, padding, dilation, groups))
+    return unmatched(conv2d, schemas, locals())
 
 
 def conv3d(
@@ -2332,7 +2688,11 @@ def conv3d(
     int[3] dilation=1, int groups=1) -> Tensor
     conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str
         padding='valid', int[3] dilation=1, int groups=1) -> Tensor"""
-    if padding is MISSING or is_int_or_ints(padding):
+    if (
+        input is not MISSING
+        and weight is not MISSING
+        and (padding is MISSING or is_int_or_ints(padding))
+    ):
         return conv3d__default(
             input,
             weight,
@@ -2342,7 +2702,7 @@ def conv3d(
             1 if dilation is MISSING else dilation,
             1 if groups is MISSING else groups,
         )
-    if padding is MISSING or is_str(padding):
+    if input is not MISSING and weight is not MISSING and (padding is MISSING or is_str(padding)):
         return conv3d__padding(
             input,
             weight,
@@ -2358,7 +2718,7 @@ def conv3d(
         "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str "
         "padding='valid', int[3] dilation=1, int groups=1) -> Tensor",
     )
-    raise no_overload("conv3d", schemas, (input, weight, bias, stride, padding, dilation, groups))
+    return unmatched(conv3d, schemas, locals())
 
 
 _var = Binder(
@@ -2395,11 +2755,14 @@ def var(
     keepdim: Any = MISSING,
     correction: Any = MISSING,
     out: Any = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Any:
     """var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)
     -> Tensor
     var(Tensor self, bool unbiased) -> Tensor
     var.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor"""
+    if _words:
+        return respelled(var, locals())
     if (
         input is MISSING
         and dim is MISSING
@@ -2454,11 +2817,14 @@ def std(
     keepdim: Any = MISSING,
     correction: Any = MISSING,
     out: Any = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Any:
     """std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)
     -> Tensor
     std(Tensor self, bool unbiased) -> Tensor
     std.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor"""
+    if _words:
+        return respelled(std, locals())
     if (
         input is MISSING
         and dim is MISSING
@@ -2510,11 +2876,14 @@ def var_mean(
     unbiased: Any = MISSING,
     keepdim: Any = MISSING,
     correction: Any = MISSING,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Any:
     """var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool
     keepdim=False) -> (Tensor, Tensor)
     var_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)
     var_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)"""
+    if _words:
+        return respelled(var_mean, locals())
     if (
         input is MISSING
         and dim is MISSING
@@ -2564,11 +2933,14 @@ def std_mean(
     unbiased: Any = MISSING,
     keepdim: Any = MISSING,
     correction: Any = MISSING,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Any:
     """std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool
     keepdim=False) -> (Tensor, Tensor)
     std_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)
     std_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)"""
+    if _words:
+        return respelled(std_mean, locals())
     if (
         input is MISSING
         and dim is MISSING

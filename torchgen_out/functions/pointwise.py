@@ -5,9 +5,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
 from runtime.dispatch.signature import kind_of, optional_kind_of
+from runtime.ops.calling import reordered, respelled
 from torchgen_out.operators import pointwise as operators
+from torchgen_out.synonyms import Input, InputOther, Unpack
 
 Number = bool | int | float | complex
 
@@ -18,7 +23,12 @@ _add_Tensor_out = operators.add_Tensor.out_calls
 
 
 def add(
-    input: Tensor, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *_rest: Any,
+    alpha: Number = 1,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
 ) -> Tensor:
     """add.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor
 
@@ -27,32 +37,52 @@ def add(
     `other` is a tensor, broadcast against `self`, or a number. Integers wrap around; the sum of
     two `bool` tensors is their logical or. A fractional `alpha` needs a floating-point result.
     """
+    if _words:
+        return respelled(add, locals())
+    if _rest:
+        orders = [
+            ("input", "alpha", "other"),
+        ]
+        return reordered(add, orders, (input, other, *_rest), alpha=alpha, out=out)
     if out is not None:
         try:
             call = _add_Tensor_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _add_Tensor_out.wrong_arguments(out, input, other) from None
+            return _add_Tensor_out.miss(out, input, other, alpha)
         return call(out, input, other, alpha)
     try:
         call = _add_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        raise _add_Tensor.wrong_arguments(input, other) from None
+        return _add_Tensor.miss(input, other, alpha)
     return call(input, other, alpha)
 
 
-def add_(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+def add_(
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *_rest: Any,
+    alpha: Number = 1,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """add_.Tensor(Tensor(a!) self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor(a!)
 
     In-place variant of `add`.
     """
+    if _words:
+        return respelled(add_, locals())
+    if _rest:
+        orders = [
+            ("input", "alpha", "other"),
+        ]
+        return reordered(add_, orders, (input, other, *_rest), alpha=alpha)
     try:
         call = _add_Tensor_inplace[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _add_Tensor_inplace.wrong_arguments(input, other) from None
+        return _add_Tensor_inplace.miss(input, other, alpha)
     return call(input, other, alpha)
 
 
@@ -60,7 +90,7 @@ def __add__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
         call = _add_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        return NotImplemented
+        return _add_Tensor.defer(self, other, 1)
     return call(self, other, 1)
 
 
@@ -68,7 +98,7 @@ def __radd__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
         call = _add_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        return NotImplemented
+        return _add_Tensor.defer(self, other, 1)
     return call(self, other, 1)
 
 
@@ -78,7 +108,13 @@ _addcdiv_out = operators.addcdiv.out_calls
 
 
 def addcdiv(
-    input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None
+    input: Tensor = MISSING,
+    tensor1: Tensor = MISSING,
+    tensor2: Tensor = MISSING,
+    *_rest: Any,
+    value: Number = 1,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor
 
@@ -87,28 +123,49 @@ def addcdiv(
     The three tensors are broadcast together. Integer tensors are refused: divide with `div` and
     a `rounding_mode` first.
     """
+    if _words:
+        return respelled(addcdiv, locals())
+    if _rest:
+        orders = [
+            ("input", "value", "tensor1", "tensor2"),
+        ]
+        return reordered(addcdiv, orders, (input, tensor1, tensor2, *_rest), value=value, out=out)
     if out is not None:
         try:
             call = _addcdiv_out[out._key, input._key, tensor1._key, tensor2._key]
         except AttributeError:
-            raise _addcdiv_out.wrong_arguments(out, input, tensor1, tensor2) from None
+            return _addcdiv_out.miss(out, input, tensor1, tensor2, value)
         return call(out, input, tensor1, tensor2, value)
     try:
         call = _addcdiv[input._key, tensor1._key, tensor2._key]
     except AttributeError:
-        raise _addcdiv.wrong_arguments(input, tensor1, tensor2) from None
+        return _addcdiv.miss(input, tensor1, tensor2, value)
     return call(input, tensor1, tensor2, value)
 
 
-def addcdiv_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
+def addcdiv_(
+    input: Tensor = MISSING,
+    tensor1: Tensor = MISSING,
+    tensor2: Tensor = MISSING,
+    *_rest: Any,
+    value: Number = 1,
+    **_words: Unpack[Input],
+) -> Tensor:
     """addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)
 
     In-place variant of `addcdiv`.
     """
+    if _words:
+        return respelled(addcdiv_, locals())
+    if _rest:
+        orders = [
+            ("input", "value", "tensor1", "tensor2"),
+        ]
+        return reordered(addcdiv_, orders, (input, tensor1, tensor2, *_rest), value=value)
     try:
         call = _addcdiv_inplace[input._key, tensor1._key, tensor2._key]
     except AttributeError:
-        raise _addcdiv_inplace.wrong_arguments(input, tensor1, tensor2) from None
+        return _addcdiv_inplace.miss(input, tensor1, tensor2, value)
     return call(input, tensor1, tensor2, value)
 
 
@@ -118,7 +175,13 @@ _addcmul_out = operators.addcmul.out_calls
 
 
 def addcmul(
-    input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None
+    input: Tensor = MISSING,
+    tensor1: Tensor = MISSING,
+    tensor2: Tensor = MISSING,
+    *_rest: Any,
+    value: Number = 1,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor
 
@@ -126,28 +189,49 @@ def addcmul(
 
     The three tensors are broadcast together.
     """
+    if _words:
+        return respelled(addcmul, locals())
+    if _rest:
+        orders = [
+            ("input", "value", "tensor1", "tensor2"),
+        ]
+        return reordered(addcmul, orders, (input, tensor1, tensor2, *_rest), value=value, out=out)
     if out is not None:
         try:
             call = _addcmul_out[out._key, input._key, tensor1._key, tensor2._key]
         except AttributeError:
-            raise _addcmul_out.wrong_arguments(out, input, tensor1, tensor2) from None
+            return _addcmul_out.miss(out, input, tensor1, tensor2, value)
         return call(out, input, tensor1, tensor2, value)
     try:
         call = _addcmul[input._key, tensor1._key, tensor2._key]
     except AttributeError:
-        raise _addcmul.wrong_arguments(input, tensor1, tensor2) from None
+        return _addcmul.miss(input, tensor1, tensor2, value)
     return call(input, tensor1, tensor2, value)
 
 
-def addcmul_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
+def addcmul_(
+    input: Tensor = MISSING,
+    tensor1: Tensor = MISSING,
+    tensor2: Tensor = MISSING,
+    *_rest: Any,
+    value: Number = 1,
+    **_words: Unpack[Input],
+) -> Tensor:
     """addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)
 
     In-place variant of `addcmul`.
     """
+    if _words:
+        return respelled(addcmul_, locals())
+    if _rest:
+        orders = [
+            ("input", "value", "tensor1", "tensor2"),
+        ]
+        return reordered(addcmul_, orders, (input, tensor1, tensor2, *_rest), value=value)
     try:
         call = _addcmul_inplace[input._key, tensor1._key, tensor2._key]
     except AttributeError:
-        raise _addcmul_inplace.wrong_arguments(input, tensor1, tensor2) from None
+        return _addcmul_inplace.miss(input, tensor1, tensor2, value)
     return call(input, tensor1, tensor2, value)
 
 
@@ -156,7 +240,13 @@ _div_Tensor_inplace = operators.div_Tensor.inplace_calls
 _div_Tensor_out = operators.div_Tensor.out_calls
 
 
-def div__Tensor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def div__Tensor(
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """div.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
 
     Divide `self` by `other`.
@@ -164,18 +254,20 @@ def div__Tensor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = N
     Always a true division: integers and `bool` are converted to the default floating-point dtype.
     Division by zero gives an infinity, or nan for `0 / 0`.
     """
+    if _words:
+        return respelled(div__Tensor, locals())
     if out is not None:
         try:
             call = _div_Tensor_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _div_Tensor_out.wrong_arguments(out, input, other) from None
+            return _div_Tensor_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _div_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        raise _div_Tensor.wrong_arguments(input, other) from None
+        return _div_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -189,7 +281,7 @@ def div___Tensor(input: Tensor, other: Tensor | Number) -> Tensor:
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _div_Tensor_inplace.wrong_arguments(input, other) from None
+        return _div_Tensor_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -197,7 +289,7 @@ def __truediv__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
         call = _div_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        return NotImplemented
+        return _div_Tensor.defer(self, other)
     return call(self, other)
 
 
@@ -212,7 +304,7 @@ def div__Scalar_Tensor(input: Number, other: Tensor) -> Tensor:
     try:
         call = _div_Scalar_Tensor[kind_of(input), other._key]
     except AttributeError:
-        raise _div_Scalar_Tensor.wrong_arguments(input, other) from None
+        return _div_Scalar_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -220,7 +312,7 @@ def __rtruediv__(self: Tensor, other: Number) -> Tensor:
     try:
         call = _div_Scalar_Tensor[kind_of(other), self._key]
     except AttributeError:
-        return NotImplemented
+        return _div_Scalar_Tensor.defer(other, self)
     return call(other, self)
 
 
@@ -235,7 +327,7 @@ def _div_floor(input: Tensor, other: Tensor | Number) -> Tensor:
     try:
         call = __div_floor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        raise __div_floor.wrong_arguments(input, other) from None
+        return __div_floor.miss(input, other)
     return call(input, other)
 
 
@@ -250,7 +342,7 @@ def _div_trunc(input: Tensor, other: Tensor | Number) -> Tensor:
     try:
         call = __div_trunc[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        raise __div_trunc.wrong_arguments(input, other) from None
+        return __div_trunc.miss(input, other)
     return call(input, other)
 
 
@@ -267,7 +359,7 @@ def _div_trunc_integral(input: Tensor, other: Tensor | Number) -> Tensor:
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise __div_trunc_integral.wrong_arguments(input, other) from None
+        return __div_trunc_integral.miss(input, other)
     return call(input, other)
 
 
@@ -277,7 +369,11 @@ _floor_divide_out = operators.floor_divide.out_calls
 
 
 def floor_divide__default(
-    input: Tensor, other: Tensor | Number, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
 ) -> Tensor:
     """floor_divide(Tensor self, Tensor|Scalar other) -> Tensor
 
@@ -286,20 +382,22 @@ def floor_divide__default(
     Integers stay integers. It agrees with `remainder`:
     `self == floor_divide(self, other) * other + remainder(self, other)`.
     """
+    if _words:
+        return respelled(floor_divide__default, locals())
     if out is not None:
         try:
             call = _floor_divide_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _floor_divide_out.wrong_arguments(out, input, other) from None
+            return _floor_divide_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _floor_divide[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _floor_divide.wrong_arguments(input, other) from None
+        return _floor_divide.miss(input, other)
     return call(input, other)
 
 
@@ -313,7 +411,7 @@ def floor_divide___default(input: Tensor, other: Tensor | Number) -> Tensor:
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _floor_divide_inplace.wrong_arguments(input, other) from None
+        return _floor_divide_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -321,7 +419,7 @@ def __floordiv__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
         call = _floor_divide[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        return NotImplemented
+        return _floor_divide.defer(self, other)
     return call(self, other)
 
 
@@ -336,7 +434,7 @@ def floor_divide__Scalar_Tensor(input: Number, other: Tensor) -> Tensor:
     try:
         call = _floor_divide_Scalar_Tensor[kind_of(input), other._key]
     except AttributeError:
-        raise _floor_divide_Scalar_Tensor.wrong_arguments(input, other) from None
+        return _floor_divide_Scalar_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -344,7 +442,7 @@ def __rfloordiv__(self: Tensor, other: Number) -> Tensor:
     try:
         call = _floor_divide_Scalar_Tensor[kind_of(other), self._key]
     except AttributeError:
-        return NotImplemented
+        return _floor_divide_Scalar_Tensor.defer(other, self)
     return call(other, self)
 
 
@@ -353,25 +451,33 @@ _fmod_Tensor_inplace = operators.fmod_Tensor.inplace_calls
 _fmod_Tensor_out = operators.fmod_Tensor.out_calls
 
 
-def fmod(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def fmod(
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """fmod.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
 
     Return the remainder of the division that rounds towards zero.
 
     The result has the sign of `self`, as C's `fmod`; see `remainder` for the sign of the divisor.
     """
+    if _words:
+        return respelled(fmod, locals())
     if out is not None:
         try:
             call = _fmod_Tensor_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _fmod_Tensor_out.wrong_arguments(out, input, other) from None
+            return _fmod_Tensor_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _fmod_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        raise _fmod_Tensor.wrong_arguments(input, other) from None
+        return _fmod_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -385,7 +491,7 @@ def fmod_(input: Tensor, other: Tensor | Number) -> Tensor:
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _fmod_Tensor_inplace.wrong_arguments(input, other) from None
+        return _fmod_Tensor_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -394,7 +500,13 @@ _mul_Tensor_inplace = operators.mul_Tensor.inplace_calls
 _mul_Tensor_out = operators.mul_Tensor.out_calls
 
 
-def mul(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def mul(
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """mul.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
 
     Multiply `self` by `other`.
@@ -402,18 +514,20 @@ def mul(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> 
     `other` is a tensor, broadcast against `self`, or a number. Integers wrap around; the product
     of two `bool` tensors is their logical and.
     """
+    if _words:
+        return respelled(mul, locals())
     if out is not None:
         try:
             call = _mul_Tensor_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _mul_Tensor_out.wrong_arguments(out, input, other) from None
+            return _mul_Tensor_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _mul_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        raise _mul_Tensor.wrong_arguments(input, other) from None
+        return _mul_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -427,7 +541,7 @@ def mul_(input: Tensor, other: Tensor | Number) -> Tensor:
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _mul_Tensor_inplace.wrong_arguments(input, other) from None
+        return _mul_Tensor_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -435,7 +549,7 @@ def __mul__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
         call = _mul_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        return NotImplemented
+        return _mul_Tensor.defer(self, other)
     return call(self, other)
 
 
@@ -443,7 +557,7 @@ def __rmul__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
         call = _mul_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        return NotImplemented
+        return _mul_Tensor.defer(self, other)
     return call(self, other)
 
 
@@ -452,23 +566,25 @@ _neg_inplace = operators.neg.inplace_calls
 _neg_out = operators.neg.out_calls
 
 
-def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def neg(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """neg(Tensor self) -> Tensor
 
     Negate each element.
 
     Defined for every dtype but `bool`, whose negation is `logical_not`. Unsigned integers wrap.
     """
+    if _words:
+        return respelled(neg, locals())
     if out is not None:
         try:
             call = _neg_out[out._key, input._key]
         except AttributeError:
-            raise _neg_out.wrong_arguments(out, input) from None
+            return _neg_out.miss(out, input)
         return call(out, input)
     try:
         call = _neg[input._key]
     except AttributeError:
-        raise _neg.wrong_arguments(input) from None
+        return _neg.miss(input)
     return call(input)
 
 
@@ -480,7 +596,7 @@ def neg_(input: Tensor) -> Tensor:
     try:
         call = _neg_inplace[input._key]
     except AttributeError:
-        raise _neg_inplace.wrong_arguments(input) from None
+        return _neg_inplace.miss(input)
     return call(input)
 
 
@@ -489,21 +605,25 @@ _reciprocal_inplace = operators.reciprocal.inplace_calls
 _reciprocal_out = operators.reciprocal.out_calls
 
 
-def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def reciprocal(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """reciprocal(Tensor self) -> Tensor
 
     Return `1 / self`. Integers are converted to the default floating-point dtype.
     """
+    if _words:
+        return respelled(reciprocal, locals())
     if out is not None:
         try:
             call = _reciprocal_out[out._key, input._key]
         except AttributeError:
-            raise _reciprocal_out.wrong_arguments(out, input) from None
+            return _reciprocal_out.miss(out, input)
         return call(out, input)
     try:
         call = _reciprocal[input._key]
     except AttributeError:
-        raise _reciprocal.wrong_arguments(input) from None
+        return _reciprocal.miss(input)
     return call(input)
 
 
@@ -515,7 +635,7 @@ def reciprocal_(input: Tensor) -> Tensor:
     try:
         call = _reciprocal_inplace[input._key]
     except AttributeError:
-        raise _reciprocal_inplace.wrong_arguments(input) from None
+        return _reciprocal_inplace.miss(input)
     return call(input)
 
 
@@ -525,7 +645,11 @@ _remainder_Tensor_out = operators.remainder_Tensor.out_calls
 
 
 def remainder__Tensor(
-    input: Tensor, other: Tensor | Number, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
 ) -> Tensor:
     """remainder.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
 
@@ -533,20 +657,22 @@ def remainder__Tensor(
 
     The result has the sign of `other`, as Python's `%`; see `fmod` for the sign of `self`.
     """
+    if _words:
+        return respelled(remainder__Tensor, locals())
     if out is not None:
         try:
             call = _remainder_Tensor_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _remainder_Tensor_out.wrong_arguments(out, input, other) from None
+            return _remainder_Tensor_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _remainder_Tensor[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _remainder_Tensor.wrong_arguments(input, other) from None
+        return _remainder_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -560,7 +686,7 @@ def remainder___Tensor(input: Tensor, other: Tensor | Number) -> Tensor:
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _remainder_Tensor_inplace.wrong_arguments(input, other) from None
+        return _remainder_Tensor_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -570,7 +696,7 @@ def __mod__(self: Tensor, other: Tensor | Number) -> Tensor:
             self._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        return NotImplemented
+        return _remainder_Tensor.defer(self, other)
     return call(self, other)
 
 
@@ -585,7 +711,7 @@ def remainder__Scalar_Tensor(input: Number, other: Tensor) -> Tensor:
     try:
         call = _remainder_Scalar_Tensor[kind_of(input), other._key]
     except AttributeError:
-        raise _remainder_Scalar_Tensor.wrong_arguments(input, other) from None
+        return _remainder_Scalar_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -593,22 +719,30 @@ def __rmod__(self: Tensor, other: Number) -> Tensor:
     try:
         call = _remainder_Scalar_Tensor[kind_of(other), self._key]
     except AttributeError:
-        return NotImplemented
+        return _remainder_Scalar_Tensor.defer(other, self)
     return call(other, self)
 
 
 _rsub_Tensor = operators.rsub_Tensor.calls
 
 
-def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+def rsub(
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    alpha: Number = 1,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """rsub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor
 
     Subtract `alpha * self` from `other`: `sub` with its operands exchanged.
     """
+    if _words:
+        return respelled(rsub, locals())
     try:
         call = _rsub_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        raise _rsub_Tensor.wrong_arguments(input, other) from None
+        return _rsub_Tensor.miss(input, other, alpha)
     return call(input, other, alpha)
 
 
@@ -616,7 +750,7 @@ def __rsub__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
         call = _rsub_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        return NotImplemented
+        return _rsub_Tensor.defer(self, other, 1)
     return call(self, other, 1)
 
 
@@ -626,7 +760,12 @@ _sub_Tensor_out = operators.sub_Tensor.out_calls
 
 
 def sub(
-    input: Tensor, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *_rest: Any,
+    alpha: Number = 1,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
 ) -> Tensor:
     """sub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor
 
@@ -634,32 +773,52 @@ def sub(
 
     `bool` operands are refused: of two, `logical_xor` is what is meant.
     """
+    if _words:
+        return respelled(sub, locals())
+    if _rest:
+        orders = [
+            ("input", "alpha", "other"),
+        ]
+        return reordered(sub, orders, (input, other, *_rest), alpha=alpha, out=out)
     if out is not None:
         try:
             call = _sub_Tensor_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _sub_Tensor_out.wrong_arguments(out, input, other) from None
+            return _sub_Tensor_out.miss(out, input, other, alpha)
         return call(out, input, other, alpha)
     try:
         call = _sub_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        raise _sub_Tensor.wrong_arguments(input, other) from None
+        return _sub_Tensor.miss(input, other, alpha)
     return call(input, other, alpha)
 
 
-def sub_(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+def sub_(
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *_rest: Any,
+    alpha: Number = 1,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """sub_.Tensor(Tensor(a!) self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor(a!)
 
     In-place variant of `sub`.
     """
+    if _words:
+        return respelled(sub_, locals())
+    if _rest:
+        orders = [
+            ("input", "alpha", "other"),
+        ]
+        return reordered(sub_, orders, (input, other, *_rest), alpha=alpha)
     try:
         call = _sub_Tensor_inplace[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _sub_Tensor_inplace.wrong_arguments(input, other) from None
+        return _sub_Tensor_inplace.miss(input, other, alpha)
     return call(input, other, alpha)
 
 
@@ -667,7 +826,7 @@ def __sub__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
         call = _sub_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        return NotImplemented
+        return _sub_Tensor.defer(self, other, 1)
     return call(self, other, 1)
 
 
@@ -676,23 +835,31 @@ _eq_Tensor_inplace = operators.eq_Tensor.inplace_calls
 _eq_Tensor_out = operators.eq_Tensor.out_calls
 
 
-def eq(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def eq(
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """eq.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
 
     Return where `self` equals `other`, as a `bool` tensor. nan equals nothing, not even itself.
     """
+    if _words:
+        return respelled(eq, locals())
     if out is not None:
         try:
             call = _eq_Tensor_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _eq_Tensor_out.wrong_arguments(out, input, other) from None
+            return _eq_Tensor_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _eq_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        raise _eq_Tensor.wrong_arguments(input, other) from None
+        return _eq_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -706,7 +873,7 @@ def eq_(input: Tensor, other: Tensor | Number) -> Tensor:
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _eq_Tensor_inplace.wrong_arguments(input, other) from None
+        return _eq_Tensor_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -714,7 +881,7 @@ def __eq__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
         call = _eq_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        return NotImplemented
+        return _eq_Tensor.defer(self, other)
     return call(self, other)
 
 
@@ -723,23 +890,31 @@ _ge_Tensor_inplace = operators.ge_Tensor.inplace_calls
 _ge_Tensor_out = operators.ge_Tensor.out_calls
 
 
-def ge(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def ge(
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """ge.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
 
     Return where `self` is greater than or equal to `other`, as a `bool` tensor.
     """
+    if _words:
+        return respelled(ge, locals())
     if out is not None:
         try:
             call = _ge_Tensor_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _ge_Tensor_out.wrong_arguments(out, input, other) from None
+            return _ge_Tensor_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _ge_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        raise _ge_Tensor.wrong_arguments(input, other) from None
+        return _ge_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -753,7 +928,7 @@ def ge_(input: Tensor, other: Tensor | Number) -> Tensor:
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _ge_Tensor_inplace.wrong_arguments(input, other) from None
+        return _ge_Tensor_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -761,7 +936,7 @@ def __ge__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
         call = _ge_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        return NotImplemented
+        return _ge_Tensor.defer(self, other)
     return call(self, other)
 
 
@@ -770,23 +945,31 @@ _gt_Tensor_inplace = operators.gt_Tensor.inplace_calls
 _gt_Tensor_out = operators.gt_Tensor.out_calls
 
 
-def gt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def gt(
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """gt.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
 
     Return where `self` is greater than `other`, as a `bool` tensor.
     """
+    if _words:
+        return respelled(gt, locals())
     if out is not None:
         try:
             call = _gt_Tensor_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _gt_Tensor_out.wrong_arguments(out, input, other) from None
+            return _gt_Tensor_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _gt_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        raise _gt_Tensor.wrong_arguments(input, other) from None
+        return _gt_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -800,7 +983,7 @@ def gt_(input: Tensor, other: Tensor | Number) -> Tensor:
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _gt_Tensor_inplace.wrong_arguments(input, other) from None
+        return _gt_Tensor_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -808,7 +991,7 @@ def __gt__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
         call = _gt_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        return NotImplemented
+        return _gt_Tensor.defer(self, other)
     return call(self, other)
 
 
@@ -817,23 +1000,31 @@ _le_Tensor_inplace = operators.le_Tensor.inplace_calls
 _le_Tensor_out = operators.le_Tensor.out_calls
 
 
-def le(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def le(
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """le.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
 
     Return where `self` is less than or equal to `other`, as a `bool` tensor.
     """
+    if _words:
+        return respelled(le, locals())
     if out is not None:
         try:
             call = _le_Tensor_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _le_Tensor_out.wrong_arguments(out, input, other) from None
+            return _le_Tensor_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _le_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        raise _le_Tensor.wrong_arguments(input, other) from None
+        return _le_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -847,7 +1038,7 @@ def le_(input: Tensor, other: Tensor | Number) -> Tensor:
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _le_Tensor_inplace.wrong_arguments(input, other) from None
+        return _le_Tensor_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -855,7 +1046,7 @@ def __le__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
         call = _le_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        return NotImplemented
+        return _le_Tensor.defer(self, other)
     return call(self, other)
 
 
@@ -864,23 +1055,31 @@ _lt_Tensor_inplace = operators.lt_Tensor.inplace_calls
 _lt_Tensor_out = operators.lt_Tensor.out_calls
 
 
-def lt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def lt(
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """lt.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
 
     Return where `self` is less than `other`, as a `bool` tensor.
     """
+    if _words:
+        return respelled(lt, locals())
     if out is not None:
         try:
             call = _lt_Tensor_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _lt_Tensor_out.wrong_arguments(out, input, other) from None
+            return _lt_Tensor_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _lt_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        raise _lt_Tensor.wrong_arguments(input, other) from None
+        return _lt_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -894,7 +1093,7 @@ def lt_(input: Tensor, other: Tensor | Number) -> Tensor:
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _lt_Tensor_inplace.wrong_arguments(input, other) from None
+        return _lt_Tensor_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -902,7 +1101,7 @@ def __lt__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
         call = _lt_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        return NotImplemented
+        return _lt_Tensor.defer(self, other)
     return call(self, other)
 
 
@@ -911,23 +1110,31 @@ _ne_Tensor_inplace = operators.ne_Tensor.inplace_calls
 _ne_Tensor_out = operators.ne_Tensor.out_calls
 
 
-def ne(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def ne(
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """ne.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
 
     Return where `self` differs from `other`, as a `bool` tensor. nan differs even from itself.
     """
+    if _words:
+        return respelled(ne, locals())
     if out is not None:
         try:
             call = _ne_Tensor_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _ne_Tensor_out.wrong_arguments(out, input, other) from None
+            return _ne_Tensor_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _ne_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        raise _ne_Tensor.wrong_arguments(input, other) from None
+        return _ne_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -941,7 +1148,7 @@ def ne_(input: Tensor, other: Tensor | Number) -> Tensor:
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _ne_Tensor_inplace.wrong_arguments(input, other) from None
+        return _ne_Tensor_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -949,7 +1156,7 @@ def __ne__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
         call = _ne_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        return NotImplemented
+        return _ne_Tensor.defer(self, other)
     return call(self, other)
 
 
@@ -958,25 +1165,33 @@ _bitwise_and_Tensor_inplace = operators.bitwise_and_Tensor.inplace_calls
 _bitwise_and_Tensor_out = operators.bitwise_and_Tensor.out_calls
 
 
-def bitwise_and(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_and(
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """bitwise_and.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
 
     Return the bitwise and of two integer tensors; the logical and of `bool`.
     """
+    if _words:
+        return respelled(bitwise_and, locals())
     if out is not None:
         try:
             call = _bitwise_and_Tensor_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _bitwise_and_Tensor_out.wrong_arguments(out, input, other) from None
+            return _bitwise_and_Tensor_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _bitwise_and_Tensor[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _bitwise_and_Tensor.wrong_arguments(input, other) from None
+        return _bitwise_and_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -990,7 +1205,7 @@ def bitwise_and_(input: Tensor, other: Tensor | Number) -> Tensor:
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _bitwise_and_Tensor_inplace.wrong_arguments(input, other) from None
+        return _bitwise_and_Tensor_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -1000,7 +1215,7 @@ def __and__(self: Tensor, other: Tensor | Number) -> Tensor:
             self._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        return NotImplemented
+        return _bitwise_and_Tensor.defer(self, other)
     return call(self, other)
 
 
@@ -1010,7 +1225,7 @@ def __rand__(self: Tensor, other: Tensor | Number) -> Tensor:
             self._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        return NotImplemented
+        return _bitwise_and_Tensor.defer(self, other)
     return call(self, other)
 
 
@@ -1020,7 +1235,11 @@ _bitwise_left_shift_Tensor_out = operators.bitwise_left_shift_Tensor.out_calls
 
 
 def bitwise_left_shift__Tensor(
-    input: Tensor, other: Tensor | Number, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
 ) -> Tensor:
     """bitwise_left_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
 
@@ -1028,20 +1247,22 @@ def bitwise_left_shift__Tensor(
 
     A negative shift, or one by at least the number of bits, gives zero.
     """
+    if _words:
+        return respelled(bitwise_left_shift__Tensor, locals())
     if out is not None:
         try:
             call = _bitwise_left_shift_Tensor_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _bitwise_left_shift_Tensor_out.wrong_arguments(out, input, other) from None
+            return _bitwise_left_shift_Tensor_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _bitwise_left_shift_Tensor[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _bitwise_left_shift_Tensor.wrong_arguments(input, other) from None
+        return _bitwise_left_shift_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -1055,7 +1276,7 @@ def bitwise_left_shift___Tensor(input: Tensor, other: Tensor | Number) -> Tensor
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _bitwise_left_shift_Tensor_inplace.wrong_arguments(input, other) from None
+        return _bitwise_left_shift_Tensor_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -1065,7 +1286,7 @@ def __lshift__(self: Tensor, other: Tensor | Number) -> Tensor:
             self._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        return NotImplemented
+        return _bitwise_left_shift_Tensor.defer(self, other)
     return call(self, other)
 
 
@@ -1080,7 +1301,7 @@ def bitwise_left_shift__Scalar_Tensor(input: Number, other: Tensor) -> Tensor:
     try:
         call = _bitwise_left_shift_Scalar_Tensor[kind_of(input), other._key]
     except AttributeError:
-        raise _bitwise_left_shift_Scalar_Tensor.wrong_arguments(input, other) from None
+        return _bitwise_left_shift_Scalar_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -1088,7 +1309,7 @@ def __rlshift__(self: Tensor, other: Number) -> Tensor:
     try:
         call = _bitwise_left_shift_Scalar_Tensor[kind_of(other), self._key]
     except AttributeError:
-        return NotImplemented
+        return _bitwise_left_shift_Scalar_Tensor.defer(other, self)
     return call(other, self)
 
 
@@ -1097,21 +1318,25 @@ _bitwise_not_inplace = operators.bitwise_not.inplace_calls
 _bitwise_not_out = operators.bitwise_not.out_calls
 
 
-def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def bitwise_not(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """bitwise_not(Tensor self) -> Tensor
 
     Invert every bit of an integer tensor; the logical not of `bool`.
     """
+    if _words:
+        return respelled(bitwise_not, locals())
     if out is not None:
         try:
             call = _bitwise_not_out[out._key, input._key]
         except AttributeError:
-            raise _bitwise_not_out.wrong_arguments(out, input) from None
+            return _bitwise_not_out.miss(out, input)
         return call(out, input)
     try:
         call = _bitwise_not[input._key]
     except AttributeError:
-        raise _bitwise_not.wrong_arguments(input) from None
+        return _bitwise_not.miss(input)
     return call(input)
 
 
@@ -1123,7 +1348,7 @@ def bitwise_not_(input: Tensor) -> Tensor:
     try:
         call = _bitwise_not_inplace[input._key]
     except AttributeError:
-        raise _bitwise_not_inplace.wrong_arguments(input) from None
+        return _bitwise_not_inplace.miss(input)
     return call(input)
 
 
@@ -1132,25 +1357,33 @@ _bitwise_or_Tensor_inplace = operators.bitwise_or_Tensor.inplace_calls
 _bitwise_or_Tensor_out = operators.bitwise_or_Tensor.out_calls
 
 
-def bitwise_or(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_or(
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """bitwise_or.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
 
     Return the bitwise or of two integer tensors; the logical or of `bool`.
     """
+    if _words:
+        return respelled(bitwise_or, locals())
     if out is not None:
         try:
             call = _bitwise_or_Tensor_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _bitwise_or_Tensor_out.wrong_arguments(out, input, other) from None
+            return _bitwise_or_Tensor_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _bitwise_or_Tensor[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _bitwise_or_Tensor.wrong_arguments(input, other) from None
+        return _bitwise_or_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -1164,7 +1397,7 @@ def bitwise_or_(input: Tensor, other: Tensor | Number) -> Tensor:
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _bitwise_or_Tensor_inplace.wrong_arguments(input, other) from None
+        return _bitwise_or_Tensor_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -1174,7 +1407,7 @@ def __or__(self: Tensor, other: Tensor | Number) -> Tensor:
             self._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        return NotImplemented
+        return _bitwise_or_Tensor.defer(self, other)
     return call(self, other)
 
 
@@ -1184,7 +1417,7 @@ def __ror__(self: Tensor, other: Tensor | Number) -> Tensor:
             self._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        return NotImplemented
+        return _bitwise_or_Tensor.defer(self, other)
     return call(self, other)
 
 
@@ -1194,7 +1427,11 @@ _bitwise_right_shift_Tensor_out = operators.bitwise_right_shift_Tensor.out_calls
 
 
 def bitwise_right_shift__Tensor(
-    input: Tensor, other: Tensor | Number, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
 ) -> Tensor:
     """bitwise_right_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
 
@@ -1202,20 +1439,22 @@ def bitwise_right_shift__Tensor(
 
     A negative shift, or one by at least the number of bits, leaves only the sign: 0 or -1.
     """
+    if _words:
+        return respelled(bitwise_right_shift__Tensor, locals())
     if out is not None:
         try:
             call = _bitwise_right_shift_Tensor_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _bitwise_right_shift_Tensor_out.wrong_arguments(out, input, other) from None
+            return _bitwise_right_shift_Tensor_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _bitwise_right_shift_Tensor[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _bitwise_right_shift_Tensor.wrong_arguments(input, other) from None
+        return _bitwise_right_shift_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -1229,7 +1468,7 @@ def bitwise_right_shift___Tensor(input: Tensor, other: Tensor | Number) -> Tenso
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _bitwise_right_shift_Tensor_inplace.wrong_arguments(input, other) from None
+        return _bitwise_right_shift_Tensor_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -1239,7 +1478,7 @@ def __rshift__(self: Tensor, other: Tensor | Number) -> Tensor:
             self._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        return NotImplemented
+        return _bitwise_right_shift_Tensor.defer(self, other)
     return call(self, other)
 
 
@@ -1254,7 +1493,7 @@ def bitwise_right_shift__Scalar_Tensor(input: Number, other: Tensor) -> Tensor:
     try:
         call = _bitwise_right_shift_Scalar_Tensor[kind_of(input), other._key]
     except AttributeError:
-        raise _bitwise_right_shift_Scalar_Tensor.wrong_arguments(input, other) from None
+        return _bitwise_right_shift_Scalar_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -1262,7 +1501,7 @@ def __rrshift__(self: Tensor, other: Number) -> Tensor:
     try:
         call = _bitwise_right_shift_Scalar_Tensor[kind_of(other), self._key]
     except AttributeError:
-        return NotImplemented
+        return _bitwise_right_shift_Scalar_Tensor.defer(other, self)
     return call(other, self)
 
 
@@ -1271,25 +1510,33 @@ _bitwise_xor_Tensor_inplace = operators.bitwise_xor_Tensor.inplace_calls
 _bitwise_xor_Tensor_out = operators.bitwise_xor_Tensor.out_calls
 
 
-def bitwise_xor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_xor(
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """bitwise_xor.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
 
     Return the bitwise exclusive or of two integer tensors; the logical one of `bool`.
     """
+    if _words:
+        return respelled(bitwise_xor, locals())
     if out is not None:
         try:
             call = _bitwise_xor_Tensor_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _bitwise_xor_Tensor_out.wrong_arguments(out, input, other) from None
+            return _bitwise_xor_Tensor_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _bitwise_xor_Tensor[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _bitwise_xor_Tensor.wrong_arguments(input, other) from None
+        return _bitwise_xor_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -1303,7 +1550,7 @@ def bitwise_xor_(input: Tensor, other: Tensor | Number) -> Tensor:
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _bitwise_xor_Tensor_inplace.wrong_arguments(input, other) from None
+        return _bitwise_xor_Tensor_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -1313,7 +1560,7 @@ def __xor__(self: Tensor, other: Tensor | Number) -> Tensor:
             self._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        return NotImplemented
+        return _bitwise_xor_Tensor.defer(self, other)
     return call(self, other)
 
 
@@ -1323,7 +1570,7 @@ def __rxor__(self: Tensor, other: Tensor | Number) -> Tensor:
             self._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        return NotImplemented
+        return _bitwise_xor_Tensor.defer(self, other)
     return call(self, other)
 
 
@@ -1332,21 +1579,29 @@ _logical_and_inplace = operators.logical_and.inplace_calls
 _logical_and_out = operators.logical_and.out_calls
 
 
-def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def logical_and(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """logical_and(Tensor self, Tensor other) -> Tensor
 
     Return where both elements are not zero, as a `bool` tensor. nan counts as true.
     """
+    if _words:
+        return respelled(logical_and, locals())
     if out is not None:
         try:
             call = _logical_and_out[out._key, input._key, other._key]
         except AttributeError:
-            raise _logical_and_out.wrong_arguments(out, input, other) from None
+            return _logical_and_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _logical_and[input._key, other._key]
     except AttributeError:
-        raise _logical_and.wrong_arguments(input, other) from None
+        return _logical_and.miss(input, other)
     return call(input, other)
 
 
@@ -1358,7 +1613,7 @@ def logical_and_(input: Tensor, other: Tensor) -> Tensor:
     try:
         call = _logical_and_inplace[input._key, other._key]
     except AttributeError:
-        raise _logical_and_inplace.wrong_arguments(input, other) from None
+        return _logical_and_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -1367,21 +1622,25 @@ _logical_not_inplace = operators.logical_not.inplace_calls
 _logical_not_out = operators.logical_not.out_calls
 
 
-def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def logical_not(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """logical_not(Tensor self) -> Tensor
 
     Return where an element is zero, as a `bool` tensor.
     """
+    if _words:
+        return respelled(logical_not, locals())
     if out is not None:
         try:
             call = _logical_not_out[out._key, input._key]
         except AttributeError:
-            raise _logical_not_out.wrong_arguments(out, input) from None
+            return _logical_not_out.miss(out, input)
         return call(out, input)
     try:
         call = _logical_not[input._key]
     except AttributeError:
-        raise _logical_not.wrong_arguments(input) from None
+        return _logical_not.miss(input)
     return call(input)
 
 
@@ -1393,7 +1652,7 @@ def logical_not_(input: Tensor) -> Tensor:
     try:
         call = _logical_not_inplace[input._key]
     except AttributeError:
-        raise _logical_not_inplace.wrong_arguments(input) from None
+        return _logical_not_inplace.miss(input)
     return call(input)
 
 
@@ -1402,21 +1661,29 @@ _logical_or_inplace = operators.logical_or.inplace_calls
 _logical_or_out = operators.logical_or.out_calls
 
 
-def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def logical_or(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """logical_or(Tensor self, Tensor other) -> Tensor
 
     Return where at least one element is not zero, as a `bool` tensor. nan counts as true.
     """
+    if _words:
+        return respelled(logical_or, locals())
     if out is not None:
         try:
             call = _logical_or_out[out._key, input._key, other._key]
         except AttributeError:
-            raise _logical_or_out.wrong_arguments(out, input, other) from None
+            return _logical_or_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _logical_or[input._key, other._key]
     except AttributeError:
-        raise _logical_or.wrong_arguments(input, other) from None
+        return _logical_or.miss(input, other)
     return call(input, other)
 
 
@@ -1428,7 +1695,7 @@ def logical_or_(input: Tensor, other: Tensor) -> Tensor:
     try:
         call = _logical_or_inplace[input._key, other._key]
     except AttributeError:
-        raise _logical_or_inplace.wrong_arguments(input, other) from None
+        return _logical_or_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -1437,21 +1704,29 @@ _logical_xor_inplace = operators.logical_xor.inplace_calls
 _logical_xor_out = operators.logical_xor.out_calls
 
 
-def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def logical_xor(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """logical_xor(Tensor self, Tensor other) -> Tensor
 
     Return where exactly one element is not zero, as a `bool` tensor. nan counts as true.
     """
+    if _words:
+        return respelled(logical_xor, locals())
     if out is not None:
         try:
             call = _logical_xor_out[out._key, input._key, other._key]
         except AttributeError:
-            raise _logical_xor_out.wrong_arguments(out, input, other) from None
+            return _logical_xor_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _logical_xor[input._key, other._key]
     except AttributeError:
-        raise _logical_xor.wrong_arguments(input, other) from None
+        return _logical_xor.miss(input, other)
     return call(input, other)
 
 
@@ -1463,7 +1738,7 @@ def logical_xor_(input: Tensor, other: Tensor) -> Tensor:
     try:
         call = _logical_xor_inplace[input._key, other._key]
     except AttributeError:
-        raise _logical_xor_inplace.wrong_arguments(input, other) from None
+        return _logical_xor_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -1472,23 +1747,25 @@ _abs_inplace = operators.abs.inplace_calls
 _abs_out = operators.abs.out_calls
 
 
-def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def abs(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """abs(Tensor self) -> Tensor
 
     Return the absolute value; the modulus, a real number, of a complex element.
 
     The gradient at 0 is 0. The most negative integer has no positive counterpart and stays.
     """
+    if _words:
+        return respelled(abs, locals())
     if out is not None:
         try:
             call = _abs_out[out._key, input._key]
         except AttributeError:
-            raise _abs_out.wrong_arguments(out, input) from None
+            return _abs_out.miss(out, input)
         return call(out, input)
     try:
         call = _abs[input._key]
     except AttributeError:
-        raise _abs.wrong_arguments(input) from None
+        return _abs.miss(input)
     return call(input)
 
 
@@ -1500,7 +1777,7 @@ def abs_(input: Tensor) -> Tensor:
     try:
         call = _abs_inplace[input._key]
     except AttributeError:
-        raise _abs_inplace.wrong_arguments(input) from None
+        return _abs_inplace.miss(input)
     return call(input)
 
 
@@ -1515,7 +1792,7 @@ def _angle_complex(input: Tensor) -> Tensor:
     try:
         call = __angle_complex[input._key]
     except AttributeError:
-        raise __angle_complex.wrong_arguments(input) from None
+        return __angle_complex.miss(input)
     return call(input)
 
 
@@ -1530,7 +1807,7 @@ def _angle_real(input: Tensor) -> Tensor:
     try:
         call = __angle_real[input._key]
     except AttributeError:
-        raise __angle_real.wrong_arguments(input) from None
+        return __angle_real.miss(input)
     return call(input)
 
 
@@ -1539,21 +1816,23 @@ _ceil_inplace = operators.ceil.inplace_calls
 _ceil_out = operators.ceil.out_calls
 
 
-def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def ceil(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """ceil(Tensor self) -> Tensor
 
     Round each element up to the next integer. The dtype stays; the gradient is zero.
     """
+    if _words:
+        return respelled(ceil, locals())
     if out is not None:
         try:
             call = _ceil_out[out._key, input._key]
         except AttributeError:
-            raise _ceil_out.wrong_arguments(out, input) from None
+            return _ceil_out.miss(out, input)
         return call(out, input)
     try:
         call = _ceil[input._key]
     except AttributeError:
-        raise _ceil.wrong_arguments(input) from None
+        return _ceil.miss(input)
     return call(input)
 
 
@@ -1565,7 +1844,7 @@ def ceil_(input: Tensor) -> Tensor:
     try:
         call = _ceil_inplace[input._key]
     except AttributeError:
-        raise _ceil_inplace.wrong_arguments(input) from None
+        return _ceil_inplace.miss(input)
     return call(input)
 
 
@@ -1574,21 +1853,25 @@ _conj_physical_inplace = operators.conj_physical.inplace_calls
 _conj_physical_out = operators.conj_physical.out_calls
 
 
-def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def conj_physical(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """conj_physical(Tensor self) -> Tensor
 
     Return the complex conjugate of each element, computed at once; real elements are copied.
     """
+    if _words:
+        return respelled(conj_physical, locals())
     if out is not None:
         try:
             call = _conj_physical_out[out._key, input._key]
         except AttributeError:
-            raise _conj_physical_out.wrong_arguments(out, input) from None
+            return _conj_physical_out.miss(out, input)
         return call(out, input)
     try:
         call = _conj_physical[input._key]
     except AttributeError:
-        raise _conj_physical.wrong_arguments(input) from None
+        return _conj_physical.miss(input)
     return call(input)
 
 
@@ -1600,7 +1883,7 @@ def conj_physical_(input: Tensor) -> Tensor:
     try:
         call = _conj_physical_inplace[input._key]
     except AttributeError:
-        raise _conj_physical_inplace.wrong_arguments(input) from None
+        return _conj_physical_inplace.miss(input)
     return call(input)
 
 
@@ -1609,27 +1892,35 @@ _copysign_Tensor_inplace = operators.copysign_Tensor.inplace_calls
 _copysign_Tensor_out = operators.copysign_Tensor.out_calls
 
 
-def copysign(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def copysign(
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """copysign.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
 
     Return the magnitude of `self` with the sign of `other`.
 
     The sign of a zero counts: `copysign(1, -0.0)` is -1.
     """
+    if _words:
+        return respelled(copysign, locals())
     if out is not None:
         try:
             call = _copysign_Tensor_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _copysign_Tensor_out.wrong_arguments(out, input, other) from None
+            return _copysign_Tensor_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _copysign_Tensor[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _copysign_Tensor.wrong_arguments(input, other) from None
+        return _copysign_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -1643,7 +1934,7 @@ def copysign_(input: Tensor, other: Tensor | Number) -> Tensor:
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _copysign_Tensor_inplace.wrong_arguments(input, other) from None
+        return _copysign_Tensor_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -1652,21 +1943,23 @@ _floor_inplace = operators.floor.inplace_calls
 _floor_out = operators.floor.out_calls
 
 
-def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def floor(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """floor(Tensor self) -> Tensor
 
     Round each element down to the next integer. The dtype stays; the gradient is zero.
     """
+    if _words:
+        return respelled(floor, locals())
     if out is not None:
         try:
             call = _floor_out[out._key, input._key]
         except AttributeError:
-            raise _floor_out.wrong_arguments(out, input) from None
+            return _floor_out.miss(out, input)
         return call(out, input)
     try:
         call = _floor[input._key]
     except AttributeError:
-        raise _floor.wrong_arguments(input) from None
+        return _floor.miss(input)
     return call(input)
 
 
@@ -1678,7 +1971,7 @@ def floor_(input: Tensor) -> Tensor:
     try:
         call = _floor_inplace[input._key]
     except AttributeError:
-        raise _floor_inplace.wrong_arguments(input) from None
+        return _floor_inplace.miss(input)
     return call(input)
 
 
@@ -1687,21 +1980,23 @@ _frac_inplace = operators.frac.inplace_calls
 _frac_out = operators.frac.out_calls
 
 
-def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def frac(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """frac(Tensor self) -> Tensor
 
     Return the fractional part, `self - trunc(self)`, which has the sign of `self`.
     """
+    if _words:
+        return respelled(frac, locals())
     if out is not None:
         try:
             call = _frac_out[out._key, input._key]
         except AttributeError:
-            raise _frac_out.wrong_arguments(out, input) from None
+            return _frac_out.miss(out, input)
         return call(out, input)
     try:
         call = _frac[input._key]
     except AttributeError:
-        raise _frac.wrong_arguments(input) from None
+        return _frac.miss(input)
     return call(input)
 
 
@@ -1713,7 +2008,7 @@ def frac_(input: Tensor) -> Tensor:
     try:
         call = _frac_inplace[input._key]
     except AttributeError:
-        raise _frac_inplace.wrong_arguments(input) from None
+        return _frac_inplace.miss(input)
     return call(input)
 
 
@@ -1722,21 +2017,29 @@ _nextafter_inplace = operators.nextafter.inplace_calls
 _nextafter_out = operators.nextafter.out_calls
 
 
-def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def nextafter(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """nextafter(Tensor self, Tensor other) -> Tensor
 
     Return the floating-point number next to `self` in the direction of `other`.
     """
+    if _words:
+        return respelled(nextafter, locals())
     if out is not None:
         try:
             call = _nextafter_out[out._key, input._key, other._key]
         except AttributeError:
-            raise _nextafter_out.wrong_arguments(out, input, other) from None
+            return _nextafter_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _nextafter[input._key, other._key]
     except AttributeError:
-        raise _nextafter.wrong_arguments(input, other) from None
+        return _nextafter.miss(input, other)
     return call(input, other)
 
 
@@ -1748,7 +2051,7 @@ def nextafter_(input: Tensor, other: Tensor) -> Tensor:
     try:
         call = _nextafter_inplace[input._key, other._key]
     except AttributeError:
-        raise _nextafter_inplace.wrong_arguments(input, other) from None
+        return _nextafter_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -1757,21 +2060,25 @@ _round_inplace = operators.round.inplace_calls
 _round_out = operators.round.out_calls
 
 
-def round__default(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def round__default(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """round(Tensor self) -> Tensor
 
     Round each element to the nearest integer, halves to the even one. The gradient is zero.
     """
+    if _words:
+        return respelled(round__default, locals())
     if out is not None:
         try:
             call = _round_out[out._key, input._key]
         except AttributeError:
-            raise _round_out.wrong_arguments(out, input) from None
+            return _round_out.miss(out, input)
         return call(out, input)
     try:
         call = _round[input._key]
     except AttributeError:
-        raise _round.wrong_arguments(input) from None
+        return _round.miss(input)
     return call(input)
 
 
@@ -1783,7 +2090,7 @@ def round___default(input: Tensor) -> Tensor:
     try:
         call = _round_inplace[input._key]
     except AttributeError:
-        raise _round_inplace.wrong_arguments(input) from None
+        return _round_inplace.miss(input)
     return call(input)
 
 
@@ -1798,7 +2105,7 @@ def _round_scaled(input: Tensor, scale: Number) -> Tensor:
     try:
         call = __round_scaled[input._key]
     except AttributeError:
-        raise __round_scaled.wrong_arguments(input) from None
+        return __round_scaled.miss(input, scale)
     return call(input, scale)
 
 
@@ -1813,7 +2120,7 @@ def _round_coarse(input: Tensor, scale: Number) -> Tensor:
     try:
         call = __round_coarse[input._key]
     except AttributeError:
-        raise __round_coarse.wrong_arguments(input) from None
+        return __round_coarse.miss(input, scale)
     return call(input, scale)
 
 
@@ -1828,7 +2135,7 @@ def _ldexp(input: Tensor, other: Tensor) -> Tensor:
     try:
         call = __ldexp[input._key, other._key]
     except AttributeError:
-        raise __ldexp.wrong_arguments(input, other) from None
+        return __ldexp.miss(input, other)
     return call(input, other)
 
 
@@ -1843,7 +2150,7 @@ def _gated(input: Tensor, gate: Tensor) -> Tensor:
     try:
         call = __gated[input._key, gate._key]
     except AttributeError:
-        raise __gated.wrong_arguments(input, gate) from None
+        return __gated.miss(input, gate)
     return call(input, gate)
 
 
@@ -1858,7 +2165,7 @@ def _cosine_terms(x1: Tensor, x2: Tensor, norm1: Tensor, norm2: Tensor, eps: Num
     try:
         call = __cosine_terms[x1._key, x2._key, norm1._key, norm2._key]
     except AttributeError:
-        raise __cosine_terms.wrong_arguments(x1, x2, norm1, norm2) from None
+        return __cosine_terms.miss(x1, x2, norm1, norm2, eps)
     return call(x1, x2, norm1, norm2, eps)
 
 
@@ -1873,7 +2180,7 @@ def _outside_unit(input: Tensor) -> Tensor:
     try:
         call = __outside_unit[input._key]
     except AttributeError:
-        raise __outside_unit.wrong_arguments(input) from None
+        return __outside_unit.miss(input)
     return call(input)
 
 
@@ -1888,7 +2195,7 @@ def _margin_distance(input: Tensor, other: Tensor, margin: Number) -> Tensor:
     try:
         call = __margin_distance[input._key, other._key]
     except AttributeError:
-        raise __margin_distance.wrong_arguments(input, other) from None
+        return __margin_distance.miss(input, other, margin)
     return call(input, other, margin)
 
 
@@ -1897,23 +2204,25 @@ _sgn_inplace = operators.sgn.inplace_calls
 _sgn_out = operators.sgn.out_calls
 
 
-def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def sgn(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """sgn(Tensor self) -> Tensor
 
     Return the sign of a real element; of a complex one, the number of modulus 1 with its angle.
 
     Zero stays zero.
     """
+    if _words:
+        return respelled(sgn, locals())
     if out is not None:
         try:
             call = _sgn_out[out._key, input._key]
         except AttributeError:
-            raise _sgn_out.wrong_arguments(out, input) from None
+            return _sgn_out.miss(out, input)
         return call(out, input)
     try:
         call = _sgn[input._key]
     except AttributeError:
-        raise _sgn.wrong_arguments(input) from None
+        return _sgn.miss(input)
     return call(input)
 
 
@@ -1925,7 +2234,7 @@ def sgn_(input: Tensor) -> Tensor:
     try:
         call = _sgn_inplace[input._key]
     except AttributeError:
-        raise _sgn_inplace.wrong_arguments(input) from None
+        return _sgn_inplace.miss(input)
     return call(input)
 
 
@@ -1934,21 +2243,23 @@ _sign_inplace = operators.sign.inplace_calls
 _sign_out = operators.sign.out_calls
 
 
-def sign(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def sign(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """sign(Tensor self) -> Tensor
 
     Return -1, 0 or 1 by the sign of each element. The gradient is zero. Complex: see `sgn`.
     """
+    if _words:
+        return respelled(sign, locals())
     if out is not None:
         try:
             call = _sign_out[out._key, input._key]
         except AttributeError:
-            raise _sign_out.wrong_arguments(out, input) from None
+            return _sign_out.miss(out, input)
         return call(out, input)
     try:
         call = _sign[input._key]
     except AttributeError:
-        raise _sign.wrong_arguments(input) from None
+        return _sign.miss(input)
     return call(input)
 
 
@@ -1960,7 +2271,7 @@ def sign_(input: Tensor) -> Tensor:
     try:
         call = _sign_inplace[input._key]
     except AttributeError:
-        raise _sign_inplace.wrong_arguments(input) from None
+        return _sign_inplace.miss(input)
     return call(input)
 
 
@@ -1968,21 +2279,25 @@ _signbit = operators.signbit.calls
 _signbit_out = operators.signbit.out_calls
 
 
-def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def signbit(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """signbit(Tensor self) -> Tensor
 
     Return where the sign bit is set, as a `bool` tensor: negative elements, and -0.0.
     """
+    if _words:
+        return respelled(signbit, locals())
     if out is not None:
         try:
             call = _signbit_out[out._key, input._key]
         except AttributeError:
-            raise _signbit_out.wrong_arguments(out, input) from None
+            return _signbit_out.miss(out, input)
         return call(out, input)
     try:
         call = _signbit[input._key]
     except AttributeError:
-        raise _signbit.wrong_arguments(input) from None
+        return _signbit.miss(input)
     return call(input)
 
 
@@ -1991,21 +2306,23 @@ _trunc_inplace = operators.trunc.inplace_calls
 _trunc_out = operators.trunc.out_calls
 
 
-def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def trunc(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """trunc(Tensor self) -> Tensor
 
     Round each element towards zero. The dtype stays; the gradient is zero.
     """
+    if _words:
+        return respelled(trunc, locals())
     if out is not None:
         try:
             call = _trunc_out[out._key, input._key]
         except AttributeError:
-            raise _trunc_out.wrong_arguments(out, input) from None
+            return _trunc_out.miss(out, input)
         return call(out, input)
     try:
         call = _trunc[input._key]
     except AttributeError:
-        raise _trunc.wrong_arguments(input) from None
+        return _trunc.miss(input)
     return call(input)
 
 
@@ -2017,7 +2334,7 @@ def trunc_(input: Tensor) -> Tensor:
     try:
         call = _trunc_inplace[input._key]
     except AttributeError:
-        raise _trunc_inplace.wrong_arguments(input) from None
+        return _trunc_inplace.miss(input)
     return call(input)
 
 
@@ -2032,7 +2349,7 @@ def isfinite(input: Tensor) -> Tensor:
     try:
         call = _isfinite[input._key]
     except AttributeError:
-        raise _isfinite.wrong_arguments(input) from None
+        return _isfinite.miss(input)
     return call(input)
 
 
@@ -2047,7 +2364,7 @@ def isinf(input: Tensor) -> Tensor:
     try:
         call = _isinf[input._key]
     except AttributeError:
-        raise _isinf.wrong_arguments(input) from None
+        return _isinf.miss(input)
     return call(input)
 
 
@@ -2062,7 +2379,7 @@ def isnan(input: Tensor) -> Tensor:
     try:
         call = _isnan[input._key]
     except AttributeError:
-        raise _isnan.wrong_arguments(input) from None
+        return _isnan.miss(input)
     return call(input)
 
 
@@ -2070,21 +2387,25 @@ _isneginf = operators.isneginf.calls
 _isneginf_out = operators.isneginf.out_calls
 
 
-def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def isneginf(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """isneginf(Tensor self) -> Tensor
 
     Return where an element is minus infinity, as a `bool` tensor.
     """
+    if _words:
+        return respelled(isneginf, locals())
     if out is not None:
         try:
             call = _isneginf_out[out._key, input._key]
         except AttributeError:
-            raise _isneginf_out.wrong_arguments(out, input) from None
+            return _isneginf_out.miss(out, input)
         return call(out, input)
     try:
         call = _isneginf[input._key]
     except AttributeError:
-        raise _isneginf.wrong_arguments(input) from None
+        return _isneginf.miss(input)
     return call(input)
 
 
@@ -2092,21 +2413,25 @@ _isposinf = operators.isposinf.calls
 _isposinf_out = operators.isposinf.out_calls
 
 
-def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def isposinf(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """isposinf(Tensor self) -> Tensor
 
     Return where an element is plus infinity, as a `bool` tensor.
     """
+    if _words:
+        return respelled(isposinf, locals())
     if out is not None:
         try:
             call = _isposinf_out[out._key, input._key]
         except AttributeError:
-            raise _isposinf_out.wrong_arguments(out, input) from None
+            return _isposinf_out.miss(out, input)
         return call(out, input)
     try:
         call = _isposinf[input._key]
     except AttributeError:
-        raise _isposinf.wrong_arguments(input) from None
+        return _isposinf.miss(input)
     return call(input)
 
 
@@ -2121,7 +2446,7 @@ def _nan_to_num(input: Tensor, nan: Number, posinf: Number, neginf: Number) -> T
     try:
         call = __nan_to_num[input._key]
     except AttributeError:
-        raise __nan_to_num.wrong_arguments(input) from None
+        return __nan_to_num.miss(input, nan, posinf, neginf)
     return call(input, nan, posinf, neginf)
 
 
@@ -2130,21 +2455,23 @@ _exp_inplace = operators.exp.inplace_calls
 _exp_out = operators.exp.out_calls
 
 
-def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def exp(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """exp(Tensor self) -> Tensor
 
     Return e to the power of each element.
     """
+    if _words:
+        return respelled(exp, locals())
     if out is not None:
         try:
             call = _exp_out[out._key, input._key]
         except AttributeError:
-            raise _exp_out.wrong_arguments(out, input) from None
+            return _exp_out.miss(out, input)
         return call(out, input)
     try:
         call = _exp[input._key]
     except AttributeError:
-        raise _exp.wrong_arguments(input) from None
+        return _exp.miss(input)
     return call(input)
 
 
@@ -2156,7 +2483,7 @@ def exp_(input: Tensor) -> Tensor:
     try:
         call = _exp_inplace[input._key]
     except AttributeError:
-        raise _exp_inplace.wrong_arguments(input) from None
+        return _exp_inplace.miss(input)
     return call(input)
 
 
@@ -2165,21 +2492,23 @@ _exp2_inplace = operators.exp2.inplace_calls
 _exp2_out = operators.exp2.out_calls
 
 
-def exp2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def exp2(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """exp2(Tensor self) -> Tensor
 
     Return 2 to the power of each element.
     """
+    if _words:
+        return respelled(exp2, locals())
     if out is not None:
         try:
             call = _exp2_out[out._key, input._key]
         except AttributeError:
-            raise _exp2_out.wrong_arguments(out, input) from None
+            return _exp2_out.miss(out, input)
         return call(out, input)
     try:
         call = _exp2[input._key]
     except AttributeError:
-        raise _exp2.wrong_arguments(input) from None
+        return _exp2.miss(input)
     return call(input)
 
 
@@ -2191,7 +2520,7 @@ def exp2_(input: Tensor) -> Tensor:
     try:
         call = _exp2_inplace[input._key]
     except AttributeError:
-        raise _exp2_inplace.wrong_arguments(input) from None
+        return _exp2_inplace.miss(input)
     return call(input)
 
 
@@ -2200,21 +2529,23 @@ _expm1_inplace = operators.expm1.inplace_calls
 _expm1_out = operators.expm1.out_calls
 
 
-def expm1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def expm1(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """expm1(Tensor self) -> Tensor
 
     Return `exp(self) - 1`, exact also for small elements, where the difference would cancel.
     """
+    if _words:
+        return respelled(expm1, locals())
     if out is not None:
         try:
             call = _expm1_out[out._key, input._key]
         except AttributeError:
-            raise _expm1_out.wrong_arguments(out, input) from None
+            return _expm1_out.miss(out, input)
         return call(out, input)
     try:
         call = _expm1[input._key]
     except AttributeError:
-        raise _expm1.wrong_arguments(input) from None
+        return _expm1.miss(input)
     return call(input)
 
 
@@ -2226,7 +2557,7 @@ def expm1_(input: Tensor) -> Tensor:
     try:
         call = _expm1_inplace[input._key]
     except AttributeError:
-        raise _expm1_inplace.wrong_arguments(input) from None
+        return _expm1_inplace.miss(input)
     return call(input)
 
 
@@ -2235,21 +2566,23 @@ _log_inplace = operators.log.inplace_calls
 _log_out = operators.log.out_calls
 
 
-def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def log(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """log(Tensor self) -> Tensor
 
     Return the natural logarithm: minus infinity of 0, nan of a negative real element.
     """
+    if _words:
+        return respelled(log, locals())
     if out is not None:
         try:
             call = _log_out[out._key, input._key]
         except AttributeError:
-            raise _log_out.wrong_arguments(out, input) from None
+            return _log_out.miss(out, input)
         return call(out, input)
     try:
         call = _log[input._key]
     except AttributeError:
-        raise _log.wrong_arguments(input) from None
+        return _log.miss(input)
     return call(input)
 
 
@@ -2261,7 +2594,7 @@ def log_(input: Tensor) -> Tensor:
     try:
         call = _log_inplace[input._key]
     except AttributeError:
-        raise _log_inplace.wrong_arguments(input) from None
+        return _log_inplace.miss(input)
     return call(input)
 
 
@@ -2270,21 +2603,23 @@ _log10_inplace = operators.log10.inplace_calls
 _log10_out = operators.log10.out_calls
 
 
-def log10(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def log10(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """log10(Tensor self) -> Tensor
 
     Return the logarithm to base 10.
     """
+    if _words:
+        return respelled(log10, locals())
     if out is not None:
         try:
             call = _log10_out[out._key, input._key]
         except AttributeError:
-            raise _log10_out.wrong_arguments(out, input) from None
+            return _log10_out.miss(out, input)
         return call(out, input)
     try:
         call = _log10[input._key]
     except AttributeError:
-        raise _log10.wrong_arguments(input) from None
+        return _log10.miss(input)
     return call(input)
 
 
@@ -2296,7 +2631,7 @@ def log10_(input: Tensor) -> Tensor:
     try:
         call = _log10_inplace[input._key]
     except AttributeError:
-        raise _log10_inplace.wrong_arguments(input) from None
+        return _log10_inplace.miss(input)
     return call(input)
 
 
@@ -2305,21 +2640,23 @@ _log1p_inplace = operators.log1p.inplace_calls
 _log1p_out = operators.log1p.out_calls
 
 
-def log1p(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def log1p(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """log1p(Tensor self) -> Tensor
 
     Return `log(1 + self)`, exact also for small elements, where the sum would round.
     """
+    if _words:
+        return respelled(log1p, locals())
     if out is not None:
         try:
             call = _log1p_out[out._key, input._key]
         except AttributeError:
-            raise _log1p_out.wrong_arguments(out, input) from None
+            return _log1p_out.miss(out, input)
         return call(out, input)
     try:
         call = _log1p[input._key]
     except AttributeError:
-        raise _log1p.wrong_arguments(input) from None
+        return _log1p.miss(input)
     return call(input)
 
 
@@ -2331,7 +2668,7 @@ def log1p_(input: Tensor) -> Tensor:
     try:
         call = _log1p_inplace[input._key]
     except AttributeError:
-        raise _log1p_inplace.wrong_arguments(input) from None
+        return _log1p_inplace.miss(input)
     return call(input)
 
 
@@ -2340,21 +2677,23 @@ _log2_inplace = operators.log2.inplace_calls
 _log2_out = operators.log2.out_calls
 
 
-def log2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def log2(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """log2(Tensor self) -> Tensor
 
     Return the logarithm to base 2.
     """
+    if _words:
+        return respelled(log2, locals())
     if out is not None:
         try:
             call = _log2_out[out._key, input._key]
         except AttributeError:
-            raise _log2_out.wrong_arguments(out, input) from None
+            return _log2_out.miss(out, input)
         return call(out, input)
     try:
         call = _log2[input._key]
     except AttributeError:
-        raise _log2.wrong_arguments(input) from None
+        return _log2.miss(input)
     return call(input)
 
 
@@ -2366,7 +2705,7 @@ def log2_(input: Tensor) -> Tensor:
     try:
         call = _log2_inplace[input._key]
     except AttributeError:
-        raise _log2_inplace.wrong_arguments(input) from None
+        return _log2_inplace.miss(input)
     return call(input)
 
 
@@ -2374,23 +2713,31 @@ _logaddexp = operators.logaddexp.calls
 _logaddexp_out = operators.logaddexp.out_calls
 
 
-def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def logaddexp(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """logaddexp(Tensor self, Tensor other) -> Tensor
 
     Return `log(exp(self) + exp(other))`.
 
     The larger exponent is taken out of the sum, so that nothing overflows.
     """
+    if _words:
+        return respelled(logaddexp, locals())
     if out is not None:
         try:
             call = _logaddexp_out[out._key, input._key, other._key]
         except AttributeError:
-            raise _logaddexp_out.wrong_arguments(out, input, other) from None
+            return _logaddexp_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _logaddexp[input._key, other._key]
     except AttributeError:
-        raise _logaddexp.wrong_arguments(input, other) from None
+        return _logaddexp.miss(input, other)
     return call(input, other)
 
 
@@ -2398,21 +2745,29 @@ _logaddexp2 = operators.logaddexp2.calls
 _logaddexp2_out = operators.logaddexp2.out_calls
 
 
-def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def logaddexp2(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """logaddexp2(Tensor self, Tensor other) -> Tensor
 
     Return the base 2 logarithm of `2**self + 2**other`, without overflow.
     """
+    if _words:
+        return respelled(logaddexp2, locals())
     if out is not None:
         try:
             call = _logaddexp2_out[out._key, input._key, other._key]
         except AttributeError:
-            raise _logaddexp2_out.wrong_arguments(out, input, other) from None
+            return _logaddexp2_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _logaddexp2[input._key, other._key]
     except AttributeError:
-        raise _logaddexp2.wrong_arguments(input, other) from None
+        return _logaddexp2.miss(input, other)
     return call(input, other)
 
 
@@ -2421,27 +2776,35 @@ _xlogy_Tensor_inplace = operators.xlogy_Tensor.inplace_calls
 _xlogy_Tensor_out = operators.xlogy_Tensor.out_calls
 
 
-def xlogy__Tensor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def xlogy__Tensor(
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """xlogy.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
 
     Return `self * log(other)`, and 0 where `self` is 0, whatever the logarithm.
 
     nan in `other` gives nan.
     """
+    if _words:
+        return respelled(xlogy__Tensor, locals())
     if out is not None:
         try:
             call = _xlogy_Tensor_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _xlogy_Tensor_out.wrong_arguments(out, input, other) from None
+            return _xlogy_Tensor_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _xlogy_Tensor[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _xlogy_Tensor.wrong_arguments(input, other) from None
+        return _xlogy_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -2455,7 +2818,7 @@ def xlogy___Tensor(input: Tensor, other: Tensor | Number) -> Tensor:
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _xlogy_Tensor_inplace.wrong_arguments(input, other) from None
+        return _xlogy_Tensor_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -2470,7 +2833,7 @@ def xlogy__Scalar_Self(input: Number, other: Tensor) -> Tensor:
     try:
         call = _xlogy_Scalar_Self[kind_of(input), other._key]
     except AttributeError:
-        raise _xlogy_Scalar_Self.wrong_arguments(input, other) from None
+        return _xlogy_Scalar_Self.miss(input, other)
     return call(input, other)
 
 
@@ -2480,7 +2843,11 @@ _pow_Tensor_Tensor_out = operators.pow_Tensor_Tensor.out_calls
 
 
 def pow__Tensor_Tensor(
-    input: Tensor, exponent: Tensor | Number, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    exponent: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """pow.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor
 
@@ -2489,6 +2856,8 @@ def pow__Tensor_Tensor(
     `0 ** 0` is 1, with gradient 0. A negative base has a real power only for an integer exponent,
     else nan. Integers with a negative exponent give 0, or 1 and -1 for bases of modulus 1.
     """
+    if _words:
+        return respelled(pow__Tensor_Tensor, locals())
     if out is not None:
         try:
             call = _pow_Tensor_Tensor_out[
@@ -2497,14 +2866,14 @@ def pow__Tensor_Tensor(
                 exponent._key if exponent.__class__ is Tensor else kind_of(exponent),
             ]
         except AttributeError:
-            raise _pow_Tensor_Tensor_out.wrong_arguments(out, input, exponent) from None
+            return _pow_Tensor_Tensor_out.miss(out, input, exponent)
         return call(out, input, exponent)
     try:
         call = _pow_Tensor_Tensor[
             input._key, exponent._key if exponent.__class__ is Tensor else kind_of(exponent)
         ]
     except AttributeError:
-        raise _pow_Tensor_Tensor.wrong_arguments(input, exponent) from None
+        return _pow_Tensor_Tensor.miss(input, exponent)
     return call(input, exponent)
 
 
@@ -2518,7 +2887,7 @@ def pow___Tensor_Tensor(input: Tensor, exponent: Tensor | Number) -> Tensor:
             input._key, exponent._key if exponent.__class__ is Tensor else kind_of(exponent)
         ]
     except AttributeError:
-        raise _pow_Tensor_Tensor_inplace.wrong_arguments(input, exponent) from None
+        return _pow_Tensor_Tensor_inplace.miss(input, exponent)
     return call(input, exponent)
 
 
@@ -2528,7 +2897,7 @@ def __pow__(self: Tensor, other: Tensor | Number) -> Tensor:
             self._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        return NotImplemented
+        return _pow_Tensor_Tensor.defer(self, other)
     return call(self, other)
 
 
@@ -2543,7 +2912,7 @@ def pow__Scalar(input: Number, exponent: Tensor) -> Tensor:
     try:
         call = _pow_Scalar[kind_of(input), exponent._key]
     except AttributeError:
-        raise _pow_Scalar.wrong_arguments(input, exponent) from None
+        return _pow_Scalar.miss(input, exponent)
     return call(input, exponent)
 
 
@@ -2551,7 +2920,7 @@ def __rpow__(self: Tensor, other: Number) -> Tensor:
     try:
         call = _pow_Scalar[kind_of(other), self._key]
     except AttributeError:
-        return NotImplemented
+        return _pow_Scalar.defer(other, self)
     return call(other, self)
 
 
@@ -2560,21 +2929,23 @@ _rsqrt_inplace = operators.rsqrt.inplace_calls
 _rsqrt_out = operators.rsqrt.out_calls
 
 
-def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def rsqrt(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """rsqrt(Tensor self) -> Tensor
 
     Return the reciprocal of the square root: infinity of 0, nan of a negative real element.
     """
+    if _words:
+        return respelled(rsqrt, locals())
     if out is not None:
         try:
             call = _rsqrt_out[out._key, input._key]
         except AttributeError:
-            raise _rsqrt_out.wrong_arguments(out, input) from None
+            return _rsqrt_out.miss(out, input)
         return call(out, input)
     try:
         call = _rsqrt[input._key]
     except AttributeError:
-        raise _rsqrt.wrong_arguments(input) from None
+        return _rsqrt.miss(input)
     return call(input)
 
 
@@ -2586,7 +2957,7 @@ def rsqrt_(input: Tensor) -> Tensor:
     try:
         call = _rsqrt_inplace[input._key]
     except AttributeError:
-        raise _rsqrt_inplace.wrong_arguments(input) from None
+        return _rsqrt_inplace.miss(input)
     return call(input)
 
 
@@ -2595,21 +2966,23 @@ _sqrt_inplace = operators.sqrt.inplace_calls
 _sqrt_out = operators.sqrt.out_calls
 
 
-def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def sqrt(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """sqrt(Tensor self) -> Tensor
 
     Return the square root: nan of a negative real element. The gradient at 0 is infinite.
     """
+    if _words:
+        return respelled(sqrt, locals())
     if out is not None:
         try:
             call = _sqrt_out[out._key, input._key]
         except AttributeError:
-            raise _sqrt_out.wrong_arguments(out, input) from None
+            return _sqrt_out.miss(out, input)
         return call(out, input)
     try:
         call = _sqrt[input._key]
     except AttributeError:
-        raise _sqrt.wrong_arguments(input) from None
+        return _sqrt.miss(input)
     return call(input)
 
 
@@ -2621,7 +2994,7 @@ def sqrt_(input: Tensor) -> Tensor:
     try:
         call = _sqrt_inplace[input._key]
     except AttributeError:
-        raise _sqrt_inplace.wrong_arguments(input) from None
+        return _sqrt_inplace.miss(input)
     return call(input)
 
 
@@ -2630,21 +3003,25 @@ _square_inplace = operators.square.inplace_calls
 _square_out = operators.square.out_calls
 
 
-def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def square(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """square(Tensor self) -> Tensor
 
     Return the square of each element.
     """
+    if _words:
+        return respelled(square, locals())
     if out is not None:
         try:
             call = _square_out[out._key, input._key]
         except AttributeError:
-            raise _square_out.wrong_arguments(out, input) from None
+            return _square_out.miss(out, input)
         return call(out, input)
     try:
         call = _square[input._key]
     except AttributeError:
-        raise _square.wrong_arguments(input) from None
+        return _square.miss(input)
     return call(input)
 
 
@@ -2656,7 +3033,7 @@ def square_(input: Tensor) -> Tensor:
     try:
         call = _square_inplace[input._key]
     except AttributeError:
-        raise _square_inplace.wrong_arguments(input) from None
+        return _square_inplace.miss(input)
     return call(input)
 
 
@@ -2665,21 +3042,23 @@ _acos_inplace = operators.acos.inplace_calls
 _acos_out = operators.acos.out_calls
 
 
-def acos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def acos(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """acos(Tensor self) -> Tensor
 
     Return the angle in [0, pi] whose cosine is the element; nan outside [-1, 1].
     """
+    if _words:
+        return respelled(acos, locals())
     if out is not None:
         try:
             call = _acos_out[out._key, input._key]
         except AttributeError:
-            raise _acos_out.wrong_arguments(out, input) from None
+            return _acos_out.miss(out, input)
         return call(out, input)
     try:
         call = _acos[input._key]
     except AttributeError:
-        raise _acos.wrong_arguments(input) from None
+        return _acos.miss(input)
     return call(input)
 
 
@@ -2691,7 +3070,7 @@ def acos_(input: Tensor) -> Tensor:
     try:
         call = _acos_inplace[input._key]
     except AttributeError:
-        raise _acos_inplace.wrong_arguments(input) from None
+        return _acos_inplace.miss(input)
     return call(input)
 
 
@@ -2700,21 +3079,23 @@ _asin_inplace = operators.asin.inplace_calls
 _asin_out = operators.asin.out_calls
 
 
-def asin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def asin(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """asin(Tensor self) -> Tensor
 
     Return the angle in [-pi/2, pi/2] whose sine is the element; nan outside [-1, 1].
     """
+    if _words:
+        return respelled(asin, locals())
     if out is not None:
         try:
             call = _asin_out[out._key, input._key]
         except AttributeError:
-            raise _asin_out.wrong_arguments(out, input) from None
+            return _asin_out.miss(out, input)
         return call(out, input)
     try:
         call = _asin[input._key]
     except AttributeError:
-        raise _asin.wrong_arguments(input) from None
+        return _asin.miss(input)
     return call(input)
 
 
@@ -2726,7 +3107,7 @@ def asin_(input: Tensor) -> Tensor:
     try:
         call = _asin_inplace[input._key]
     except AttributeError:
-        raise _asin_inplace.wrong_arguments(input) from None
+        return _asin_inplace.miss(input)
     return call(input)
 
 
@@ -2735,21 +3116,23 @@ _atan_inplace = operators.atan.inplace_calls
 _atan_out = operators.atan.out_calls
 
 
-def atan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def atan(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """atan(Tensor self) -> Tensor
 
     Return the angle in (-pi/2, pi/2) whose tangent is the element.
     """
+    if _words:
+        return respelled(atan, locals())
     if out is not None:
         try:
             call = _atan_out[out._key, input._key]
         except AttributeError:
-            raise _atan_out.wrong_arguments(out, input) from None
+            return _atan_out.miss(out, input)
         return call(out, input)
     try:
         call = _atan[input._key]
     except AttributeError:
-        raise _atan.wrong_arguments(input) from None
+        return _atan.miss(input)
     return call(input)
 
 
@@ -2761,7 +3144,7 @@ def atan_(input: Tensor) -> Tensor:
     try:
         call = _atan_inplace[input._key]
     except AttributeError:
-        raise _atan_inplace.wrong_arguments(input) from None
+        return _atan_inplace.miss(input)
     return call(input)
 
 
@@ -2770,23 +3153,31 @@ _atan2_inplace = operators.atan2.inplace_calls
 _atan2_out = operators.atan2.out_calls
 
 
-def atan2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def atan2(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """atan2(Tensor self, Tensor other) -> Tensor
 
     Return the angle of the point (`other`, `self`) from the x axis, in (-pi, pi].
 
     The order is that of C: the y coordinate comes first.
     """
+    if _words:
+        return respelled(atan2, locals())
     if out is not None:
         try:
             call = _atan2_out[out._key, input._key, other._key]
         except AttributeError:
-            raise _atan2_out.wrong_arguments(out, input, other) from None
+            return _atan2_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _atan2[input._key, other._key]
     except AttributeError:
-        raise _atan2.wrong_arguments(input, other) from None
+        return _atan2.miss(input, other)
     return call(input, other)
 
 
@@ -2798,7 +3189,7 @@ def atan2_(input: Tensor, other: Tensor) -> Tensor:
     try:
         call = _atan2_inplace[input._key, other._key]
     except AttributeError:
-        raise _atan2_inplace.wrong_arguments(input, other) from None
+        return _atan2_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -2807,21 +3198,23 @@ _cos_inplace = operators.cos.inplace_calls
 _cos_out = operators.cos.out_calls
 
 
-def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def cos(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """cos(Tensor self) -> Tensor
 
     Return the cosine of each element, in radians; nan of an infinity.
     """
+    if _words:
+        return respelled(cos, locals())
     if out is not None:
         try:
             call = _cos_out[out._key, input._key]
         except AttributeError:
-            raise _cos_out.wrong_arguments(out, input) from None
+            return _cos_out.miss(out, input)
         return call(out, input)
     try:
         call = _cos[input._key]
     except AttributeError:
-        raise _cos.wrong_arguments(input) from None
+        return _cos.miss(input)
     return call(input)
 
 
@@ -2833,7 +3226,7 @@ def cos_(input: Tensor) -> Tensor:
     try:
         call = _cos_inplace[input._key]
     except AttributeError:
-        raise _cos_inplace.wrong_arguments(input) from None
+        return _cos_inplace.miss(input)
     return call(input)
 
 
@@ -2842,21 +3235,25 @@ _deg2rad_inplace = operators.deg2rad.inplace_calls
 _deg2rad_out = operators.deg2rad.out_calls
 
 
-def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def deg2rad(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """deg2rad(Tensor self) -> Tensor
 
     Convert angles from degrees to radians.
     """
+    if _words:
+        return respelled(deg2rad, locals())
     if out is not None:
         try:
             call = _deg2rad_out[out._key, input._key]
         except AttributeError:
-            raise _deg2rad_out.wrong_arguments(out, input) from None
+            return _deg2rad_out.miss(out, input)
         return call(out, input)
     try:
         call = _deg2rad[input._key]
     except AttributeError:
-        raise _deg2rad.wrong_arguments(input) from None
+        return _deg2rad.miss(input)
     return call(input)
 
 
@@ -2868,7 +3265,7 @@ def deg2rad_(input: Tensor) -> Tensor:
     try:
         call = _deg2rad_inplace[input._key]
     except AttributeError:
-        raise _deg2rad_inplace.wrong_arguments(input) from None
+        return _deg2rad_inplace.miss(input)
     return call(input)
 
 
@@ -2877,23 +3274,31 @@ _hypot_inplace = operators.hypot.inplace_calls
 _hypot_out = operators.hypot.out_calls
 
 
-def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def hypot(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """hypot(Tensor self, Tensor other) -> Tensor
 
     Return `sqrt(self**2 + other**2)`, the hypotenuse, without overflow or underflow between.
 
     Infinite if either leg is, even beside a nan.
     """
+    if _words:
+        return respelled(hypot, locals())
     if out is not None:
         try:
             call = _hypot_out[out._key, input._key, other._key]
         except AttributeError:
-            raise _hypot_out.wrong_arguments(out, input, other) from None
+            return _hypot_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _hypot[input._key, other._key]
     except AttributeError:
-        raise _hypot.wrong_arguments(input, other) from None
+        return _hypot.miss(input, other)
     return call(input, other)
 
 
@@ -2905,7 +3310,7 @@ def hypot_(input: Tensor, other: Tensor) -> Tensor:
     try:
         call = _hypot_inplace[input._key, other._key]
     except AttributeError:
-        raise _hypot_inplace.wrong_arguments(input, other) from None
+        return _hypot_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -2914,21 +3319,25 @@ _rad2deg_inplace = operators.rad2deg.inplace_calls
 _rad2deg_out = operators.rad2deg.out_calls
 
 
-def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def rad2deg(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """rad2deg(Tensor self) -> Tensor
 
     Convert angles from radians to degrees.
     """
+    if _words:
+        return respelled(rad2deg, locals())
     if out is not None:
         try:
             call = _rad2deg_out[out._key, input._key]
         except AttributeError:
-            raise _rad2deg_out.wrong_arguments(out, input) from None
+            return _rad2deg_out.miss(out, input)
         return call(out, input)
     try:
         call = _rad2deg[input._key]
     except AttributeError:
-        raise _rad2deg.wrong_arguments(input) from None
+        return _rad2deg.miss(input)
     return call(input)
 
 
@@ -2940,7 +3349,7 @@ def rad2deg_(input: Tensor) -> Tensor:
     try:
         call = _rad2deg_inplace[input._key]
     except AttributeError:
-        raise _rad2deg_inplace.wrong_arguments(input) from None
+        return _rad2deg_inplace.miss(input)
     return call(input)
 
 
@@ -2949,21 +3358,23 @@ _sin_inplace = operators.sin.inplace_calls
 _sin_out = operators.sin.out_calls
 
 
-def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def sin(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """sin(Tensor self) -> Tensor
 
     Return the sine of each element, in radians; nan of an infinity.
     """
+    if _words:
+        return respelled(sin, locals())
     if out is not None:
         try:
             call = _sin_out[out._key, input._key]
         except AttributeError:
-            raise _sin_out.wrong_arguments(out, input) from None
+            return _sin_out.miss(out, input)
         return call(out, input)
     try:
         call = _sin[input._key]
     except AttributeError:
-        raise _sin.wrong_arguments(input) from None
+        return _sin.miss(input)
     return call(input)
 
 
@@ -2975,7 +3386,7 @@ def sin_(input: Tensor) -> Tensor:
     try:
         call = _sin_inplace[input._key]
     except AttributeError:
-        raise _sin_inplace.wrong_arguments(input) from None
+        return _sin_inplace.miss(input)
     return call(input)
 
 
@@ -2984,21 +3395,23 @@ _sinc_inplace = operators.sinc.inplace_calls
 _sinc_out = operators.sinc.out_calls
 
 
-def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def sinc(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """sinc(Tensor self) -> Tensor
 
     Return `sin(pi * self) / (pi * self)`, and 1 at 0.
     """
+    if _words:
+        return respelled(sinc, locals())
     if out is not None:
         try:
             call = _sinc_out[out._key, input._key]
         except AttributeError:
-            raise _sinc_out.wrong_arguments(out, input) from None
+            return _sinc_out.miss(out, input)
         return call(out, input)
     try:
         call = _sinc[input._key]
     except AttributeError:
-        raise _sinc.wrong_arguments(input) from None
+        return _sinc.miss(input)
     return call(input)
 
 
@@ -3010,7 +3423,7 @@ def sinc_(input: Tensor) -> Tensor:
     try:
         call = _sinc_inplace[input._key]
     except AttributeError:
-        raise _sinc_inplace.wrong_arguments(input) from None
+        return _sinc_inplace.miss(input)
     return call(input)
 
 
@@ -3019,21 +3432,23 @@ _tan_inplace = operators.tan.inplace_calls
 _tan_out = operators.tan.out_calls
 
 
-def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def tan(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """tan(Tensor self) -> Tensor
 
     Return the tangent of each element, in radians.
     """
+    if _words:
+        return respelled(tan, locals())
     if out is not None:
         try:
             call = _tan_out[out._key, input._key]
         except AttributeError:
-            raise _tan_out.wrong_arguments(out, input) from None
+            return _tan_out.miss(out, input)
         return call(out, input)
     try:
         call = _tan[input._key]
     except AttributeError:
-        raise _tan.wrong_arguments(input) from None
+        return _tan.miss(input)
     return call(input)
 
 
@@ -3045,7 +3460,7 @@ def tan_(input: Tensor) -> Tensor:
     try:
         call = _tan_inplace[input._key]
     except AttributeError:
-        raise _tan_inplace.wrong_arguments(input) from None
+        return _tan_inplace.miss(input)
     return call(input)
 
 
@@ -3054,21 +3469,23 @@ _acosh_inplace = operators.acosh.inplace_calls
 _acosh_out = operators.acosh.out_calls
 
 
-def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def acosh(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """acosh(Tensor self) -> Tensor
 
     Return the inverse hyperbolic cosine; nan below 1.
     """
+    if _words:
+        return respelled(acosh, locals())
     if out is not None:
         try:
             call = _acosh_out[out._key, input._key]
         except AttributeError:
-            raise _acosh_out.wrong_arguments(out, input) from None
+            return _acosh_out.miss(out, input)
         return call(out, input)
     try:
         call = _acosh[input._key]
     except AttributeError:
-        raise _acosh.wrong_arguments(input) from None
+        return _acosh.miss(input)
     return call(input)
 
 
@@ -3080,7 +3497,7 @@ def acosh_(input: Tensor) -> Tensor:
     try:
         call = _acosh_inplace[input._key]
     except AttributeError:
-        raise _acosh_inplace.wrong_arguments(input) from None
+        return _acosh_inplace.miss(input)
     return call(input)
 
 
@@ -3089,21 +3506,23 @@ _asinh_inplace = operators.asinh.inplace_calls
 _asinh_out = operators.asinh.out_calls
 
 
-def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def asinh(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """asinh(Tensor self) -> Tensor
 
     Return the inverse hyperbolic sine.
     """
+    if _words:
+        return respelled(asinh, locals())
     if out is not None:
         try:
             call = _asinh_out[out._key, input._key]
         except AttributeError:
-            raise _asinh_out.wrong_arguments(out, input) from None
+            return _asinh_out.miss(out, input)
         return call(out, input)
     try:
         call = _asinh[input._key]
     except AttributeError:
-        raise _asinh.wrong_arguments(input) from None
+        return _asinh.miss(input)
     return call(input)
 
 
@@ -3115,7 +3534,7 @@ def asinh_(input: Tensor) -> Tensor:
     try:
         call = _asinh_inplace[input._key]
     except AttributeError:
-        raise _asinh_inplace.wrong_arguments(input) from None
+        return _asinh_inplace.miss(input)
     return call(input)
 
 
@@ -3124,21 +3543,23 @@ _atanh_inplace = operators.atanh.inplace_calls
 _atanh_out = operators.atanh.out_calls
 
 
-def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def atanh(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """atanh(Tensor self) -> Tensor
 
     Return the inverse hyperbolic tangent: infinite at -1 and 1, nan beyond.
     """
+    if _words:
+        return respelled(atanh, locals())
     if out is not None:
         try:
             call = _atanh_out[out._key, input._key]
         except AttributeError:
-            raise _atanh_out.wrong_arguments(out, input) from None
+            return _atanh_out.miss(out, input)
         return call(out, input)
     try:
         call = _atanh[input._key]
     except AttributeError:
-        raise _atanh.wrong_arguments(input) from None
+        return _atanh.miss(input)
     return call(input)
 
 
@@ -3150,7 +3571,7 @@ def atanh_(input: Tensor) -> Tensor:
     try:
         call = _atanh_inplace[input._key]
     except AttributeError:
-        raise _atanh_inplace.wrong_arguments(input) from None
+        return _atanh_inplace.miss(input)
     return call(input)
 
 
@@ -3159,21 +3580,23 @@ _cosh_inplace = operators.cosh.inplace_calls
 _cosh_out = operators.cosh.out_calls
 
 
-def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def cosh(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """cosh(Tensor self) -> Tensor
 
     Return the hyperbolic cosine.
     """
+    if _words:
+        return respelled(cosh, locals())
     if out is not None:
         try:
             call = _cosh_out[out._key, input._key]
         except AttributeError:
-            raise _cosh_out.wrong_arguments(out, input) from None
+            return _cosh_out.miss(out, input)
         return call(out, input)
     try:
         call = _cosh[input._key]
     except AttributeError:
-        raise _cosh.wrong_arguments(input) from None
+        return _cosh.miss(input)
     return call(input)
 
 
@@ -3185,7 +3608,7 @@ def cosh_(input: Tensor) -> Tensor:
     try:
         call = _cosh_inplace[input._key]
     except AttributeError:
-        raise _cosh_inplace.wrong_arguments(input) from None
+        return _cosh_inplace.miss(input)
     return call(input)
 
 
@@ -3194,21 +3617,23 @@ _sinh_inplace = operators.sinh.inplace_calls
 _sinh_out = operators.sinh.out_calls
 
 
-def sinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def sinh(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """sinh(Tensor self) -> Tensor
 
     Return the hyperbolic sine.
     """
+    if _words:
+        return respelled(sinh, locals())
     if out is not None:
         try:
             call = _sinh_out[out._key, input._key]
         except AttributeError:
-            raise _sinh_out.wrong_arguments(out, input) from None
+            return _sinh_out.miss(out, input)
         return call(out, input)
     try:
         call = _sinh[input._key]
     except AttributeError:
-        raise _sinh.wrong_arguments(input) from None
+        return _sinh.miss(input)
     return call(input)
 
 
@@ -3220,7 +3645,7 @@ def sinh_(input: Tensor) -> Tensor:
     try:
         call = _sinh_inplace[input._key]
     except AttributeError:
-        raise _sinh_inplace.wrong_arguments(input) from None
+        return _sinh_inplace.miss(input)
     return call(input)
 
 
@@ -3229,21 +3654,23 @@ _tanh_inplace = operators.tanh.inplace_calls
 _tanh_out = operators.tanh.out_calls
 
 
-def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def tanh(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """tanh(Tensor self) -> Tensor
 
     Return the hyperbolic tangent, between -1 and 1.
     """
+    if _words:
+        return respelled(tanh, locals())
     if out is not None:
         try:
             call = _tanh_out[out._key, input._key]
         except AttributeError:
-            raise _tanh_out.wrong_arguments(out, input) from None
+            return _tanh_out.miss(out, input)
         return call(out, input)
     try:
         call = _tanh[input._key]
     except AttributeError:
-        raise _tanh.wrong_arguments(input) from None
+        return _tanh.miss(input)
     return call(input)
 
 
@@ -3255,7 +3682,7 @@ def tanh_(input: Tensor) -> Tensor:
     try:
         call = _tanh_inplace[input._key]
     except AttributeError:
-        raise _tanh_inplace.wrong_arguments(input) from None
+        return _tanh_inplace.miss(input)
     return call(input)
 
 
@@ -3264,23 +3691,27 @@ _digamma_inplace = operators.digamma.inplace_calls
 _digamma_out = operators.digamma.out_calls
 
 
-def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def digamma(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """digamma(Tensor self) -> Tensor
 
     Return the logarithmic derivative of the gamma function.
 
     At 0 it is an infinity of the opposite sign; at the negative integers nan.
     """
+    if _words:
+        return respelled(digamma, locals())
     if out is not None:
         try:
             call = _digamma_out[out._key, input._key]
         except AttributeError:
-            raise _digamma_out.wrong_arguments(out, input) from None
+            return _digamma_out.miss(out, input)
         return call(out, input)
     try:
         call = _digamma[input._key]
     except AttributeError:
-        raise _digamma.wrong_arguments(input) from None
+        return _digamma.miss(input)
     return call(input)
 
 
@@ -3292,7 +3723,7 @@ def digamma_(input: Tensor) -> Tensor:
     try:
         call = _digamma_inplace[input._key]
     except AttributeError:
-        raise _digamma_inplace.wrong_arguments(input) from None
+        return _digamma_inplace.miss(input)
     return call(input)
 
 
@@ -3301,22 +3732,24 @@ _erf_inplace = operators.erf.inplace_calls
 _erf_out = operators.erf.out_calls
 
 
-def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def erf(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """erf(Tensor self) -> Tensor
 
     Return the error function, twice the integral of the normal density `exp(-t**2) / sqrt(pi)` to
         `self`.
     """
+    if _words:
+        return respelled(erf, locals())
     if out is not None:
         try:
             call = _erf_out[out._key, input._key]
         except AttributeError:
-            raise _erf_out.wrong_arguments(out, input) from None
+            return _erf_out.miss(out, input)
         return call(out, input)
     try:
         call = _erf[input._key]
     except AttributeError:
-        raise _erf.wrong_arguments(input) from None
+        return _erf.miss(input)
     return call(input)
 
 
@@ -3328,7 +3761,7 @@ def erf_(input: Tensor) -> Tensor:
     try:
         call = _erf_inplace[input._key]
     except AttributeError:
-        raise _erf_inplace.wrong_arguments(input) from None
+        return _erf_inplace.miss(input)
     return call(input)
 
 
@@ -3337,21 +3770,23 @@ _erfc_inplace = operators.erfc.inplace_calls
 _erfc_out = operators.erfc.out_calls
 
 
-def erfc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def erfc(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
     """erfc(Tensor self) -> Tensor
 
     Return `1 - erf(self)`, exact also where `erf` rounds to 1.
     """
+    if _words:
+        return respelled(erfc, locals())
     if out is not None:
         try:
             call = _erfc_out[out._key, input._key]
         except AttributeError:
-            raise _erfc_out.wrong_arguments(out, input) from None
+            return _erfc_out.miss(out, input)
         return call(out, input)
     try:
         call = _erfc[input._key]
     except AttributeError:
-        raise _erfc.wrong_arguments(input) from None
+        return _erfc.miss(input)
     return call(input)
 
 
@@ -3363,7 +3798,7 @@ def erfc_(input: Tensor) -> Tensor:
     try:
         call = _erfc_inplace[input._key]
     except AttributeError:
-        raise _erfc_inplace.wrong_arguments(input) from None
+        return _erfc_inplace.miss(input)
     return call(input)
 
 
@@ -3372,21 +3807,25 @@ _erfinv_inplace = operators.erfinv.inplace_calls
 _erfinv_out = operators.erfinv.out_calls
 
 
-def erfinv(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def erfinv(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """erfinv(Tensor self) -> Tensor
 
     Return the number whose error function is the element: infinite at -1 and 1, nan beyond.
     """
+    if _words:
+        return respelled(erfinv, locals())
     if out is not None:
         try:
             call = _erfinv_out[out._key, input._key]
         except AttributeError:
-            raise _erfinv_out.wrong_arguments(out, input) from None
+            return _erfinv_out.miss(out, input)
         return call(out, input)
     try:
         call = _erfinv[input._key]
     except AttributeError:
-        raise _erfinv.wrong_arguments(input) from None
+        return _erfinv.miss(input)
     return call(input)
 
 
@@ -3398,7 +3837,7 @@ def erfinv_(input: Tensor) -> Tensor:
     try:
         call = _erfinv_inplace[input._key]
     except AttributeError:
-        raise _erfinv_inplace.wrong_arguments(input) from None
+        return _erfinv_inplace.miss(input)
     return call(input)
 
 
@@ -3407,21 +3846,25 @@ _lgamma_inplace = operators.lgamma.inplace_calls
 _lgamma_out = operators.lgamma.out_calls
 
 
-def lgamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def lgamma(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """lgamma(Tensor self) -> Tensor
 
     Return the logarithm of the absolute value of the gamma function.
     """
+    if _words:
+        return respelled(lgamma, locals())
     if out is not None:
         try:
             call = _lgamma_out[out._key, input._key]
         except AttributeError:
-            raise _lgamma_out.wrong_arguments(out, input) from None
+            return _lgamma_out.miss(out, input)
         return call(out, input)
     try:
         call = _lgamma[input._key]
     except AttributeError:
-        raise _lgamma.wrong_arguments(input) from None
+        return _lgamma.miss(input)
     return call(input)
 
 
@@ -3433,7 +3876,7 @@ def lgamma_(input: Tensor) -> Tensor:
     try:
         call = _lgamma_inplace[input._key]
     except AttributeError:
-        raise _lgamma_inplace.wrong_arguments(input) from None
+        return _lgamma_inplace.miss(input)
     return call(input)
 
 
@@ -3448,7 +3891,7 @@ def _logit(input: Tensor) -> Tensor:
     try:
         call = __logit[input._key]
     except AttributeError:
-        raise __logit.wrong_arguments(input) from None
+        return __logit.miss(input)
     return call(input)
 
 
@@ -3463,7 +3906,7 @@ def _trigamma(input: Tensor) -> Tensor:
     try:
         call = __trigamma[input._key]
     except AttributeError:
-        raise __trigamma.wrong_arguments(input) from None
+        return __trigamma.miss(input)
     return call(input)
 
 
@@ -3472,21 +3915,25 @@ _sigmoid_inplace = operators.sigmoid.inplace_calls
 _sigmoid_out = operators.sigmoid.out_calls
 
 
-def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def sigmoid(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """sigmoid(Tensor self) -> Tensor
 
     Return the logistic function `1 / (1 + exp(-self))`, between 0 and 1.
     """
+    if _words:
+        return respelled(sigmoid, locals())
     if out is not None:
         try:
             call = _sigmoid_out[out._key, input._key]
         except AttributeError:
-            raise _sigmoid_out.wrong_arguments(out, input) from None
+            return _sigmoid_out.miss(out, input)
         return call(out, input)
     try:
         call = _sigmoid[input._key]
     except AttributeError:
-        raise _sigmoid.wrong_arguments(input) from None
+        return _sigmoid.miss(input)
     return call(input)
 
 
@@ -3498,29 +3945,55 @@ def sigmoid_(input: Tensor) -> Tensor:
     try:
         call = _sigmoid_inplace[input._key]
     except AttributeError:
-        raise _sigmoid_inplace.wrong_arguments(input) from None
+        return _sigmoid_inplace.miss(input)
     return call(input)
+
+
+_special_spherical_bessel_j0 = operators.special_spherical_bessel_j0.calls
+_special_spherical_bessel_j0_out = operators.special_spherical_bessel_j0.out_calls
+
+
+def special_spherical_bessel_j0(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_spherical_bessel_j0(Tensor x) -> Tensor
+
+    Return the spherical Bessel function of the first kind of order 0: `sin(x) / x`, and 1 at 0.
+    """
+    if out is not None:
+        try:
+            call = _special_spherical_bessel_j0_out[out._key, x._key]
+        except AttributeError:
+            return _special_spherical_bessel_j0_out.miss(out, x)
+        return call(out, x)
+    try:
+        call = _special_spherical_bessel_j0[x._key]
+    except AttributeError:
+        return _special_spherical_bessel_j0.miss(x)
+    return call(x)
 
 
 _special_entr = operators.special_entr.calls
 _special_entr_out = operators.special_entr.out_calls
 
 
-def special_entr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def special_entr(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """special_entr(Tensor self) -> Tensor
 
     Return `-self * log(self)`, one term of an entropy: 0 at 0, minus infinity below.
     """
+    if _words:
+        return respelled(special_entr, locals())
     if out is not None:
         try:
             call = _special_entr_out[out._key, input._key]
         except AttributeError:
-            raise _special_entr_out.wrong_arguments(out, input) from None
+            return _special_entr_out.miss(out, input)
         return call(out, input)
     try:
         call = _special_entr[input._key]
     except AttributeError:
-        raise _special_entr.wrong_arguments(input) from None
+        return _special_entr.miss(input)
     return call(input)
 
 
@@ -3528,21 +4001,25 @@ _special_ndtr = operators.special_ndtr.calls
 _special_ndtr_out = operators.special_ndtr.out_calls
 
 
-def special_ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+def special_ndtr(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """special_ndtr(Tensor self) -> Tensor
 
     Return the area below the standard normal density up to `self`.
     """
+    if _words:
+        return respelled(special_ndtr, locals())
     if out is not None:
         try:
             call = _special_ndtr_out[out._key, input._key]
         except AttributeError:
-            raise _special_ndtr_out.wrong_arguments(out, input) from None
+            return _special_ndtr_out.miss(out, input)
         return call(out, input)
     try:
         call = _special_ndtr[input._key]
     except AttributeError:
-        raise _special_ndtr.wrong_arguments(input) from None
+        return _special_ndtr.miss(input)
     return call(input)
 
 
@@ -3550,25 +4027,33 @@ _special_xlog1py = operators.special_xlog1py.calls
 _special_xlog1py_out = operators.special_xlog1py.out_calls
 
 
-def special_xlog1py(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def special_xlog1py(
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """special_xlog1py(Tensor self, Tensor|Scalar other) -> Tensor
 
     Return `self * log1p(other)`, and 0 where `self` is 0, whatever the logarithm.
     """
+    if _words:
+        return respelled(special_xlog1py, locals())
     if out is not None:
         try:
             call = _special_xlog1py_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _special_xlog1py_out.wrong_arguments(out, input, other) from None
+            return _special_xlog1py_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _special_xlog1py[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _special_xlog1py.wrong_arguments(input, other) from None
+        return _special_xlog1py.miss(input, other)
     return call(input, other)
 
 
@@ -3578,11 +4063,12 @@ _clamp_out = operators.clamp.out_calls
 
 
 def clamp(
-    input: Tensor,
+    input: Tensor = MISSING,
     min: Tensor | Number | None = None,
     max: Tensor | Number | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """clamp(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor
 
@@ -3591,6 +4077,8 @@ def clamp(
     Either bound may be left out, or be a tensor. Where `min` exceeds `max`, the result is `max`.
     nan passes through. The gradient at a bound is 1.
     """
+    if _words:
+        return respelled(clamp, locals())
     if out is not None:
         try:
             call = _clamp_out[
@@ -3600,7 +4088,7 @@ def clamp(
                 max._key if max.__class__ is Tensor else optional_kind_of(max),
             ]
         except AttributeError:
-            raise _clamp_out.wrong_arguments(out, input, min, max) from None
+            return _clamp_out.miss(out, input, min, max)
         return call(out, input, min, max)
     try:
         call = _clamp[
@@ -3609,7 +4097,7 @@ def clamp(
             max._key if max.__class__ is Tensor else optional_kind_of(max),
         ]
     except AttributeError:
-        raise _clamp.wrong_arguments(input, min, max) from None
+        return _clamp.miss(input, min, max)
     return call(input, min, max)
 
 
@@ -3627,7 +4115,7 @@ def clamp_(
             max._key if max.__class__ is Tensor else optional_kind_of(max),
         ]
     except AttributeError:
-        raise _clamp_inplace.wrong_arguments(input, min, max) from None
+        return _clamp_inplace.miss(input, min, max)
     return call(input, min, max)
 
 
@@ -3636,23 +4124,31 @@ _clamp_max_inplace = operators.clamp_max.inplace_calls
 _clamp_max_out = operators.clamp_max.out_calls
 
 
-def clamp_max(input: Tensor, max: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def clamp_max(
+    input: Tensor = MISSING,
+    max: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """clamp_max(Tensor self, Tensor|Scalar max) -> Tensor
 
     Limit each element to at most `max`. nan passes through.
     """
+    if _words:
+        return respelled(clamp_max, locals())
     if out is not None:
         try:
             call = _clamp_max_out[
                 out._key, input._key, max._key if max.__class__ is Tensor else kind_of(max)
             ]
         except AttributeError:
-            raise _clamp_max_out.wrong_arguments(out, input, max) from None
+            return _clamp_max_out.miss(out, input, max)
         return call(out, input, max)
     try:
         call = _clamp_max[input._key, max._key if max.__class__ is Tensor else kind_of(max)]
     except AttributeError:
-        raise _clamp_max.wrong_arguments(input, max) from None
+        return _clamp_max.miss(input, max)
     return call(input, max)
 
 
@@ -3664,7 +4160,7 @@ def clamp_max_(input: Tensor, max: Tensor | Number) -> Tensor:
     try:
         call = _clamp_max_inplace[input._key, max._key if max.__class__ is Tensor else kind_of(max)]
     except AttributeError:
-        raise _clamp_max_inplace.wrong_arguments(input, max) from None
+        return _clamp_max_inplace.miss(input, max)
     return call(input, max)
 
 
@@ -3673,23 +4169,31 @@ _clamp_min_inplace = operators.clamp_min.inplace_calls
 _clamp_min_out = operators.clamp_min.out_calls
 
 
-def clamp_min(input: Tensor, min: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def clamp_min(
+    input: Tensor = MISSING,
+    min: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """clamp_min(Tensor self, Tensor|Scalar min) -> Tensor
 
     Limit each element to at least `min`. nan passes through.
     """
+    if _words:
+        return respelled(clamp_min, locals())
     if out is not None:
         try:
             call = _clamp_min_out[
                 out._key, input._key, min._key if min.__class__ is Tensor else kind_of(min)
             ]
         except AttributeError:
-            raise _clamp_min_out.wrong_arguments(out, input, min) from None
+            return _clamp_min_out.miss(out, input, min)
         return call(out, input, min)
     try:
         call = _clamp_min[input._key, min._key if min.__class__ is Tensor else kind_of(min)]
     except AttributeError:
-        raise _clamp_min.wrong_arguments(input, min) from None
+        return _clamp_min.miss(input, min)
     return call(input, min)
 
 
@@ -3701,7 +4205,7 @@ def clamp_min_(input: Tensor, min: Tensor | Number) -> Tensor:
     try:
         call = _clamp_min_inplace[input._key, min._key if min.__class__ is Tensor else kind_of(min)]
     except AttributeError:
-        raise _clamp_min_inplace.wrong_arguments(input, min) from None
+        return _clamp_min_inplace.miss(input, min)
     return call(input, min)
 
 
@@ -3709,21 +4213,29 @@ _fmax = operators.fmax.calls
 _fmax_out = operators.fmax.out_calls
 
 
-def fmax(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def fmax(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """fmax(Tensor self, Tensor other) -> Tensor
 
     Return the larger element, preferring a number to nan. Among equals the gradient goes to `self`.
     """
+    if _words:
+        return respelled(fmax, locals())
     if out is not None:
         try:
             call = _fmax_out[out._key, input._key, other._key]
         except AttributeError:
-            raise _fmax_out.wrong_arguments(out, input, other) from None
+            return _fmax_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _fmax[input._key, other._key]
     except AttributeError:
-        raise _fmax.wrong_arguments(input, other) from None
+        return _fmax.miss(input, other)
     return call(input, other)
 
 
@@ -3731,22 +4243,30 @@ _fmin = operators.fmin.calls
 _fmin_out = operators.fmin.out_calls
 
 
-def fmin(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def fmin(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """fmin(Tensor self, Tensor other) -> Tensor
 
     Return the smaller element, preferring a number to nan. Among equals the gradient goes to
         `self`.
     """
+    if _words:
+        return respelled(fmin, locals())
     if out is not None:
         try:
             call = _fmin_out[out._key, input._key, other._key]
         except AttributeError:
-            raise _fmin_out.wrong_arguments(out, input, other) from None
+            return _fmin_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _fmin[input._key, other._key]
     except AttributeError:
-        raise _fmin.wrong_arguments(input, other) from None
+        return _fmin.miss(input, other)
     return call(input, other)
 
 
@@ -3755,21 +4275,29 @@ _heaviside_inplace = operators.heaviside.inplace_calls
 _heaviside_out = operators.heaviside.out_calls
 
 
-def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
+def heaviside(
+    input: Tensor = MISSING,
+    values: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """heaviside(Tensor self, Tensor values) -> Tensor
 
     Return the unit step: 0 below zero, 1 above, and at zero the element of `values`.
     """
+    if _words:
+        return respelled(heaviside, locals())
     if out is not None:
         try:
             call = _heaviside_out[out._key, input._key, values._key]
         except AttributeError:
-            raise _heaviside_out.wrong_arguments(out, input, values) from None
+            return _heaviside_out.miss(out, input, values)
         return call(out, input, values)
     try:
         call = _heaviside[input._key, values._key]
     except AttributeError:
-        raise _heaviside.wrong_arguments(input, values) from None
+        return _heaviside.miss(input, values)
     return call(input, values)
 
 
@@ -3781,7 +4309,7 @@ def heaviside_(input: Tensor, values: Tensor) -> Tensor:
     try:
         call = _heaviside_inplace[input._key, values._key]
     except AttributeError:
-        raise _heaviside_inplace.wrong_arguments(input, values) from None
+        return _heaviside_inplace.miss(input, values)
     return call(input, values)
 
 
@@ -3791,7 +4319,12 @@ _lerp_Tensor_out = operators.lerp_Tensor.out_calls
 
 
 def lerp(
-    input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | None = None
+    input: Tensor = MISSING,
+    end: Tensor = MISSING,
+    weight: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """lerp.Tensor(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor
 
@@ -3800,6 +4333,8 @@ def lerp(
     Computed from the nearer end, so that a weight of 0 gives `self` and a weight of 1 `end`,
         exactly.
     """
+    if _words:
+        return respelled(lerp, locals())
     if out is not None:
         try:
             call = _lerp_Tensor_out[
@@ -3809,14 +4344,14 @@ def lerp(
                 weight._key if weight.__class__ is Tensor else kind_of(weight),
             ]
         except AttributeError:
-            raise _lerp_Tensor_out.wrong_arguments(out, input, end, weight) from None
+            return _lerp_Tensor_out.miss(out, input, end, weight)
         return call(out, input, end, weight)
     try:
         call = _lerp_Tensor[
             input._key, end._key, weight._key if weight.__class__ is Tensor else kind_of(weight)
         ]
     except AttributeError:
-        raise _lerp_Tensor.wrong_arguments(input, end, weight) from None
+        return _lerp_Tensor.miss(input, end, weight)
     return call(input, end, weight)
 
 
@@ -3830,7 +4365,7 @@ def lerp_(input: Tensor, end: Tensor, weight: Tensor | Number) -> Tensor:
             input._key, end._key, weight._key if weight.__class__ is Tensor else kind_of(weight)
         ]
     except AttributeError:
-        raise _lerp_Tensor_inplace.wrong_arguments(input, end, weight) from None
+        return _lerp_Tensor_inplace.miss(input, end, weight)
     return call(input, end, weight)
 
 
@@ -3838,21 +4373,29 @@ _maximum = operators.maximum.calls
 _maximum_out = operators.maximum.out_calls
 
 
-def maximum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def maximum(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """maximum(Tensor self, Tensor other) -> Tensor
 
     Return the larger element; nan if either is nan. Equal elements share the gradient by halves.
     """
+    if _words:
+        return respelled(maximum, locals())
     if out is not None:
         try:
             call = _maximum_out[out._key, input._key, other._key]
         except AttributeError:
-            raise _maximum_out.wrong_arguments(out, input, other) from None
+            return _maximum_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _maximum[input._key, other._key]
     except AttributeError:
-        raise _maximum.wrong_arguments(input, other) from None
+        return _maximum.miss(input, other)
     return call(input, other)
 
 
@@ -3860,21 +4403,29 @@ _minimum = operators.minimum.calls
 _minimum_out = operators.minimum.out_calls
 
 
-def minimum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def minimum(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """minimum(Tensor self, Tensor other) -> Tensor
 
     Return the smaller element; nan if either is nan. Equal elements share the gradient by halves.
     """
+    if _words:
+        return respelled(minimum, locals())
     if out is not None:
         try:
             call = _minimum_out[out._key, input._key, other._key]
         except AttributeError:
-            raise _minimum_out.wrong_arguments(out, input, other) from None
+            return _minimum_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _minimum[input._key, other._key]
     except AttributeError:
-        raise _minimum.wrong_arguments(input, other) from None
+        return _minimum.miss(input, other)
     return call(input, other)
 
 
@@ -3883,7 +4434,12 @@ _where_self_out = operators.where_self.out_calls
 
 
 def where__self(
-    condition: Tensor, input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None
+    condition: Tensor = MISSING,
+    input: Tensor | Number = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
 ) -> Tensor:
     """where.self(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
 
@@ -3892,6 +4448,8 @@ def where__self(
     All three are broadcast together; the result's dtype is the common one of `self` and `other`.
     No gradient passes to the element not chosen.
     """
+    if _words:
+        return respelled(where__self, locals())
     if out is not None:
         try:
             call = _where_self_out[
@@ -3901,7 +4459,7 @@ def where__self(
                 other._key if other.__class__ is Tensor else kind_of(other),
             ]
         except AttributeError:
-            raise _where_self_out.wrong_arguments(out, condition, input, other) from None
+            return _where_self_out.miss(out, condition, input, other)
         return call(out, condition, input, other)
     try:
         call = _where_self[
@@ -3910,7 +4468,7 @@ def where__self(
             other._key if other.__class__ is Tensor else kind_of(other),
         ]
     except AttributeError:
-        raise _where_self.wrong_arguments(condition, input, other) from None
+        return _where_self.miss(condition, input, other)
     return call(condition, input, other)
 
 
@@ -3929,7 +4487,7 @@ def celu(input: Tensor, alpha: Number = 1.0) -> Tensor:
     try:
         call = _celu[input._key]
     except AttributeError:
-        raise _celu.wrong_arguments(input) from None
+        return _celu.miss(input, alpha)
     return call(input, alpha)
 
 
@@ -3941,7 +4499,7 @@ def celu_(input: Tensor, alpha: Number = 1.0) -> Tensor:
     try:
         call = _celu_inplace[input._key]
     except AttributeError:
-        raise _celu_inplace.wrong_arguments(input) from None
+        return _celu_inplace.miss(input, alpha)
     return call(input, alpha)
 
 
@@ -3959,7 +4517,7 @@ def elu(input: Tensor, alpha: Number = 1.0) -> Tensor:
     try:
         call = _elu[input._key]
     except AttributeError:
-        raise _elu.wrong_arguments(input) from None
+        return _elu.miss(input, alpha)
     return call(input, alpha)
 
 
@@ -3971,7 +4529,7 @@ def elu_(input: Tensor, alpha: Number = 1.0) -> Tensor:
     try:
         call = _elu_inplace[input._key]
     except AttributeError:
-        raise _elu_inplace.wrong_arguments(input) from None
+        return _elu_inplace.miss(input, alpha)
     return call(input, alpha)
 
 
@@ -3986,7 +4544,7 @@ def _gelu_erf(input: Tensor) -> Tensor:
     try:
         call = __gelu_erf[input._key]
     except AttributeError:
-        raise __gelu_erf.wrong_arguments(input) from None
+        return __gelu_erf.miss(input)
     return call(input)
 
 
@@ -4001,7 +4559,7 @@ def _gelu_tanh(input: Tensor) -> Tensor:
     try:
         call = __gelu_tanh[input._key]
     except AttributeError:
-        raise __gelu_tanh.wrong_arguments(input) from None
+        return __gelu_tanh.miss(input)
     return call(input)
 
 
@@ -4009,21 +4567,29 @@ _hardshrink = operators.hardshrink.calls
 _hardshrink_out = operators.hardshrink.out_calls
 
 
-def hardshrink(input: Tensor, lambd: Number = 0.5, *, out: Tensor | None = None) -> Tensor:
+def hardshrink(
+    input: Tensor = MISSING,
+    lambd: Number = 0.5,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor
 
     Set elements between `-lambd` and `lambd` to 0 and keep the others.
     """
+    if _words:
+        return respelled(hardshrink, locals())
     if out is not None:
         try:
             call = _hardshrink_out[out._key, input._key]
         except AttributeError:
-            raise _hardshrink_out.wrong_arguments(out, input) from None
+            return _hardshrink_out.miss(out, input, lambd)
         return call(out, input, lambd)
     try:
         call = _hardshrink[input._key]
     except AttributeError:
-        raise _hardshrink.wrong_arguments(input) from None
+        return _hardshrink.miss(input, lambd)
     return call(input, lambd)
 
 
@@ -4039,7 +4605,7 @@ def hardsigmoid(input: Tensor) -> Tensor:
     try:
         call = _hardsigmoid[input._key]
     except AttributeError:
-        raise _hardsigmoid.wrong_arguments(input) from None
+        return _hardsigmoid.miss(input)
     return call(input)
 
 
@@ -4051,7 +4617,7 @@ def hardsigmoid_(input: Tensor) -> Tensor:
     try:
         call = _hardsigmoid_inplace[input._key]
     except AttributeError:
-        raise _hardsigmoid_inplace.wrong_arguments(input) from None
+        return _hardsigmoid_inplace.miss(input)
     return call(input)
 
 
@@ -4067,7 +4633,7 @@ def hardswish(input: Tensor) -> Tensor:
     try:
         call = _hardswish[input._key]
     except AttributeError:
-        raise _hardswish.wrong_arguments(input) from None
+        return _hardswish.miss(input)
     return call(input)
 
 
@@ -4079,7 +4645,7 @@ def hardswish_(input: Tensor) -> Tensor:
     try:
         call = _hardswish_inplace[input._key]
     except AttributeError:
-        raise _hardswish_inplace.wrong_arguments(input) from None
+        return _hardswish_inplace.miss(input)
     return call(input)
 
 
@@ -4095,7 +4661,7 @@ def hardtanh(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0) -> Te
     try:
         call = _hardtanh[input._key]
     except AttributeError:
-        raise _hardtanh.wrong_arguments(input) from None
+        return _hardtanh.miss(input, min_val, max_val)
     return call(input, min_val, max_val)
 
 
@@ -4107,7 +4673,7 @@ def hardtanh_(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0) -> T
     try:
         call = _hardtanh_inplace[input._key]
     except AttributeError:
-        raise _hardtanh_inplace.wrong_arguments(input) from None
+        return _hardtanh_inplace.miss(input, min_val, max_val)
     return call(input, min_val, max_val)
 
 
@@ -4123,7 +4689,7 @@ def leaky_relu(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
     try:
         call = _leaky_relu[input._key]
     except AttributeError:
-        raise _leaky_relu.wrong_arguments(input) from None
+        return _leaky_relu.miss(input, negative_slope)
     return call(input, negative_slope)
 
 
@@ -4135,22 +4701,29 @@ def leaky_relu_(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
     try:
         call = _leaky_relu_inplace[input._key]
     except AttributeError:
-        raise _leaky_relu_inplace.wrong_arguments(input) from None
+        return _leaky_relu_inplace.miss(input, negative_slope)
     return call(input, negative_slope)
 
 
 _logsigmoid = operators.logsigmoid.calls
+_logsigmoid_out = operators.logsigmoid.out_calls
 
 
-def logsigmoid(input: Tensor) -> Tensor:
+def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """logsigmoid(Tensor self) -> Tensor
 
     Return the logarithm of `sigmoid(self)`, exact also where the sigmoid rounds to 0 or 1.
     """
+    if out is not None:
+        try:
+            call = _logsigmoid_out[out._key, input._key]
+        except AttributeError:
+            return _logsigmoid_out.miss(out, input)
+        return call(out, input)
     try:
         call = _logsigmoid[input._key]
     except AttributeError:
-        raise _logsigmoid.wrong_arguments(input) from None
+        return _logsigmoid.miss(input)
     return call(input)
 
 
@@ -4168,7 +4741,7 @@ def mish(input: Tensor) -> Tensor:
     try:
         call = _mish[input._key]
     except AttributeError:
-        raise _mish.wrong_arguments(input) from None
+        return _mish.miss(input)
     return call(input)
 
 
@@ -4180,7 +4753,7 @@ def mish_(input: Tensor) -> Tensor:
     try:
         call = _mish_inplace[input._key]
     except AttributeError:
-        raise _mish_inplace.wrong_arguments(input) from None
+        return _mish_inplace.miss(input)
     return call(input)
 
 
@@ -4195,7 +4768,7 @@ def _prelu_kernel(input: Tensor, weight: Tensor) -> Tensor:
     try:
         call = __prelu_kernel[input._key, weight._key]
     except AttributeError:
-        raise __prelu_kernel.wrong_arguments(input, weight) from None
+        return __prelu_kernel.miss(input, weight)
     return call(input, weight)
 
 
@@ -4211,7 +4784,7 @@ def relu(input: Tensor) -> Tensor:
     try:
         call = _relu[input._key]
     except AttributeError:
-        raise _relu.wrong_arguments(input) from None
+        return _relu.miss(input)
     return call(input)
 
 
@@ -4223,7 +4796,7 @@ def relu_(input: Tensor) -> Tensor:
     try:
         call = _relu_inplace[input._key]
     except AttributeError:
-        raise _relu_inplace.wrong_arguments(input) from None
+        return _relu_inplace.miss(input)
     return call(input)
 
 
@@ -4239,7 +4812,7 @@ def relu6(input: Tensor) -> Tensor:
     try:
         call = _relu6[input._key]
     except AttributeError:
-        raise _relu6.wrong_arguments(input) from None
+        return _relu6.miss(input)
     return call(input)
 
 
@@ -4251,7 +4824,7 @@ def relu6_(input: Tensor) -> Tensor:
     try:
         call = _relu6_inplace[input._key]
     except AttributeError:
-        raise _relu6_inplace.wrong_arguments(input) from None
+        return _relu6_inplace.miss(input)
     return call(input)
 
 
@@ -4270,7 +4843,7 @@ def selu(input: Tensor) -> Tensor:
     try:
         call = _selu[input._key]
     except AttributeError:
-        raise _selu.wrong_arguments(input) from None
+        return _selu.miss(input)
     return call(input)
 
 
@@ -4282,7 +4855,7 @@ def selu_(input: Tensor) -> Tensor:
     try:
         call = _selu_inplace[input._key]
     except AttributeError:
-        raise _selu_inplace.wrong_arguments(input) from None
+        return _selu_inplace.miss(input)
     return call(input)
 
 
@@ -4298,7 +4871,7 @@ def silu(input: Tensor) -> Tensor:
     try:
         call = _silu[input._key]
     except AttributeError:
-        raise _silu.wrong_arguments(input) from None
+        return _silu.miss(input)
     return call(input)
 
 
@@ -4310,39 +4883,55 @@ def silu_(input: Tensor) -> Tensor:
     try:
         call = _silu_inplace[input._key]
     except AttributeError:
-        raise _silu_inplace.wrong_arguments(input) from None
+        return _silu_inplace.miss(input)
     return call(input)
 
 
 _softplus = operators.softplus.calls
+_softplus_out = operators.softplus.out_calls
 
 
-def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
+def softplus(
+    input: Tensor, beta: Number = 1, threshold: Number = 20, *, out: Tensor | None = None
+) -> Tensor:
     """softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
 
     Apply a smooth approximation of the rectifier: `log(1 + exp(beta * self)) / beta`.
 
     Where `beta * self` exceeds `threshold` the two agree, and `self` is returned.
     """
+    if out is not None:
+        try:
+            call = _softplus_out[out._key, input._key]
+        except AttributeError:
+            return _softplus_out.miss(out, input, beta, threshold)
+        return call(out, input, beta, threshold)
     try:
         call = _softplus[input._key]
     except AttributeError:
-        raise _softplus.wrong_arguments(input) from None
+        return _softplus.miss(input, beta, threshold)
     return call(input, beta, threshold)
 
 
 _softshrink = operators.softshrink.calls
+_softshrink_out = operators.softshrink.out_calls
 
 
-def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
+def softshrink(input: Tensor, lambd: Number = 0.5, *, out: Tensor | None = None) -> Tensor:
     """softshrink(Tensor self, Scalar lambd=0.5) -> Tensor
 
     Move each element towards 0 by `lambd`, and set those that would cross it to 0.
     """
+    if out is not None:
+        try:
+            call = _softshrink_out[out._key, input._key]
+        except AttributeError:
+            return _softshrink_out.miss(out, input, lambd)
+        return call(out, input, lambd)
     try:
         call = _softshrink[input._key]
     except AttributeError:
-        raise _softshrink.wrong_arguments(input) from None
+        return _softshrink.miss(input, lambd)
     return call(input, lambd)
 
 
@@ -4357,7 +4946,7 @@ def softsign(input: Tensor) -> Tensor:
     try:
         call = _softsign[input._key]
     except AttributeError:
-        raise _softsign.wrong_arguments(input) from None
+        return _softsign.miss(input)
     return call(input)
 
 
@@ -4372,7 +4961,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     try:
         call = _tanhshrink[input._key]
     except AttributeError:
-        raise _tanhshrink.wrong_arguments(input) from None
+        return _tanhshrink.miss(input)
     return call(input)
 
 
@@ -4388,7 +4977,7 @@ def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
     try:
         call = _threshold[input._key]
     except AttributeError:
-        raise _threshold.wrong_arguments(input) from None
+        return _threshold.miss(input, threshold, value)
     return call(input, threshold, value)
 
 
@@ -4400,7 +4989,7 @@ def threshold_(input: Tensor, threshold: Number, value: Number) -> Tensor:
     try:
         call = _threshold_inplace[input._key]
     except AttributeError:
-        raise _threshold_inplace.wrong_arguments(input) from None
+        return _threshold_inplace.miss(input, threshold, value)
     return call(input, threshold, value)
 
 
@@ -4415,7 +5004,7 @@ def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> 
     try:
         call = _native_dropout_backward[grad_output._key, mask._key]
     except AttributeError:
-        raise _native_dropout_backward.wrong_arguments(grad_output, mask) from None
+        return _native_dropout_backward.miss(grad_output, mask, scale)
     return call(grad_output, mask, scale)
 
 
@@ -4430,7 +5019,7 @@ def _squared_difference(input: Tensor, other: Tensor) -> Tensor:
     try:
         call = __squared_difference[input._key, other._key]
     except AttributeError:
-        raise __squared_difference.wrong_arguments(input, other) from None
+        return __squared_difference.miss(input, other)
     return call(input, other)
 
 
@@ -4445,7 +5034,7 @@ def _smooth_l1(input: Tensor, target: Tensor, beta: float) -> Tensor:
     try:
         call = __smooth_l1[input._key, target._key]
     except AttributeError:
-        raise __smooth_l1.wrong_arguments(input, target) from None
+        return __smooth_l1.miss(input, target, beta)
     return call(input, target, beta)
 
 
@@ -4460,7 +5049,7 @@ def _huber(input: Tensor, target: Tensor, delta: float) -> Tensor:
     try:
         call = __huber[input._key, target._key]
     except AttributeError:
-        raise __huber.wrong_arguments(input, target) from None
+        return __huber.miss(input, target, delta)
     return call(input, target, delta)
 
 
@@ -4475,7 +5064,7 @@ def _binary_cross_entropy(input: Tensor, target: Tensor) -> Tensor:
     try:
         call = __binary_cross_entropy[input._key, target._key]
     except AttributeError:
-        raise __binary_cross_entropy.wrong_arguments(input, target) from None
+        return __binary_cross_entropy.miss(input, target)
     return call(input, target)
 
 
@@ -4490,7 +5079,7 @@ def _logistic_loss(input: Tensor, target: Tensor) -> Tensor:
     try:
         call = __logistic_loss[input._key, target._key]
     except AttributeError:
-        raise __logistic_loss.wrong_arguments(input, target) from None
+        return __logistic_loss.miss(input, target)
     return call(input, target)
 
 
@@ -4505,7 +5094,7 @@ def _weighted_logistic_loss(input: Tensor, target: Tensor, pos_weight: Tensor) -
     try:
         call = __weighted_logistic_loss[input._key, target._key, pos_weight._key]
     except AttributeError:
-        raise __weighted_logistic_loss.wrong_arguments(input, target, pos_weight) from None
+        return __weighted_logistic_loss.miss(input, target, pos_weight)
     return call(input, target, pos_weight)
 
 
@@ -4520,7 +5109,7 @@ def _kl_div(input: Tensor, target: Tensor) -> Tensor:
     try:
         call = __kl_div[input._key, target._key]
     except AttributeError:
-        raise __kl_div.wrong_arguments(input, target) from None
+        return __kl_div.miss(input, target)
     return call(input, target)
 
 
@@ -4535,7 +5124,7 @@ def _kl_div_log_target(input: Tensor, target: Tensor) -> Tensor:
     try:
         call = __kl_div_log_target[input._key, target._key]
     except AttributeError:
-        raise __kl_div_log_target.wrong_arguments(input, target) from None
+        return __kl_div_log_target.miss(input, target)
     return call(input, target)
 
 
@@ -4550,7 +5139,7 @@ def _euclidean(products: Tensor, first: Tensor, second: Tensor) -> Tensor:
     try:
         call = __euclidean[products._key, first._key, second._key]
     except AttributeError:
-        raise __euclidean.wrong_arguments(products, first, second) from None
+        return __euclidean.miss(products, first, second)
     return call(products, first, second)
 
 
@@ -4566,7 +5155,7 @@ def _decayed_add(input: Tensor, other: Tensor, decay: Number, weight: Number) ->
     try:
         call = __decayed_add[input._key, other._key]
     except AttributeError:
-        raise __decayed_add.wrong_arguments(input, other) from None
+        return __decayed_add.miss(input, other, decay, weight)
     return call(input, other, decay, weight)
 
 
@@ -4578,7 +5167,7 @@ def _decayed_add_(input: Tensor, other: Tensor, decay: Number, weight: Number) -
     try:
         call = __decayed_add_inplace[input._key, other._key]
     except AttributeError:
-        raise __decayed_add_inplace.wrong_arguments(input, other) from None
+        return __decayed_add_inplace.miss(input, other, decay, weight)
     return call(input, other, decay, weight)
 
 
@@ -4594,7 +5183,7 @@ def _decayed_square(input: Tensor, other: Tensor, decay: Number, weight: Number)
     try:
         call = __decayed_square[input._key, other._key]
     except AttributeError:
-        raise __decayed_square.wrong_arguments(input, other) from None
+        return __decayed_square.miss(input, other, decay, weight)
     return call(input, other, decay, weight)
 
 
@@ -4606,7 +5195,7 @@ def _decayed_square_(input: Tensor, other: Tensor, decay: Number, weight: Number
     try:
         call = __decayed_square_inplace[input._key, other._key]
     except AttributeError:
-        raise __decayed_square_inplace.wrong_arguments(input, other) from None
+        return __decayed_square_inplace.miss(input, other, decay, weight)
     return call(input, other, decay, weight)
 
 
@@ -4625,7 +5214,7 @@ def _scaled_step(
     try:
         call = __scaled_step[input._key, direction._key, square._key]
     except AttributeError:
-        raise __scaled_step.wrong_arguments(input, direction, square) from None
+        return __scaled_step.miss(input, direction, square, step, correction, eps)
     return call(input, direction, square, step, correction, eps)
 
 
@@ -4640,7 +5229,7 @@ def _scaled_step_(
     try:
         call = __scaled_step_inplace[input._key, direction._key, square._key]
     except AttributeError:
-        raise __scaled_step_inplace.wrong_arguments(input, direction, square) from None
+        return __scaled_step_inplace.miss(input, direction, square, step, correction, eps)
     return call(input, direction, square, step, correction, eps)
 
 
@@ -4655,7 +5244,7 @@ def _gru_candidate(input: Tensor, hidden: Tensor, reset_gate: Tensor) -> Tensor:
     try:
         call = __gru_candidate[input._key, hidden._key, reset_gate._key]
     except AttributeError:
-        raise __gru_candidate.wrong_arguments(input, hidden, reset_gate) from None
+        return __gru_candidate.miss(input, hidden, reset_gate)
     return call(input, hidden, reset_gate)
 
 
@@ -4670,7 +5259,7 @@ def _gru_hidden(candidate: Tensor, update_gate: Tensor, hidden: Tensor) -> Tenso
     try:
         call = __gru_hidden[candidate._key, update_gate._key, hidden._key]
     except AttributeError:
-        raise __gru_hidden.wrong_arguments(candidate, update_gate, hidden) from None
+        return __gru_hidden.miss(candidate, update_gate, hidden)
     return call(candidate, update_gate, hidden)
 
 
@@ -4685,7 +5274,7 @@ def _lstm_cell(in_gate: Tensor, forget_gate: Tensor, cell_gate: Tensor, cell: Te
     try:
         call = __lstm_cell[in_gate._key, forget_gate._key, cell_gate._key, cell._key]
     except AttributeError:
-        raise __lstm_cell.wrong_arguments(in_gate, forget_gate, cell_gate, cell) from None
+        return __lstm_cell.miss(in_gate, forget_gate, cell_gate, cell)
     return call(in_gate, forget_gate, cell_gate, cell)
 
 
@@ -4700,5 +5289,5 @@ def _lstm_hidden(out_gate: Tensor, cell: Tensor) -> Tensor:
     try:
         call = __lstm_hidden[out_gate._key, cell._key]
     except AttributeError:
-        raise __lstm_hidden.wrong_arguments(out_gate, cell) from None
+        return __lstm_hidden.miss(out_gate, cell)
     return call(out_gate, cell)

@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runtime.core.dtype import dtype
+from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
-from runtime.ops.integers import as_int, as_ints
+from runtime.ops.calling import respelled
+from runtime.ops.integers import as_int, as_ints, as_ints_or_none
 from torchgen_out.operators import reduction as operators
+from torchgen_out.synonyms import Input, InputDimKeepdim, Unpack
 
 Number = bool | int | float | complex
 
@@ -20,11 +23,12 @@ _all_dims_out = operators.all_dims.out_calls
 
 
 def all(
-    input: Tensor,
+    input: Tensor = MISSING,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """all.dims(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor
 
@@ -32,18 +36,20 @@ def all(
 
     Without `dim` the whole tensor is tested. nan counts as true.
     """
+    if _words:
+        return respelled(all, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "all", "dim", 2)
     if out is not None:
         try:
             call = _all_dims_out[out._key, input._key]
         except AttributeError:
-            raise _all_dims_out.wrong_arguments(out, input) from None
+            return _all_dims_out.miss(out, input, dim, keepdim)
         return call(out, input, dim, keepdim)
     try:
         call = _all_dims[input._key]
     except AttributeError:
-        raise _all_dims.wrong_arguments(input) from None
+        return _all_dims.miss(input, dim, keepdim)
     return call(input, dim, keepdim)
 
 
@@ -52,11 +58,12 @@ _amax_out = operators.amax.out_calls
 
 
 def amax(
-    input: Tensor,
+    input: Tensor = MISSING,
     dim: int | Sequence[int] = (),
     keepdim: bool = False,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
 
@@ -64,18 +71,20 @@ def amax(
 
     nan wins. Equal largest elements share the gradient evenly. An empty reduction is an error.
     """
+    if _words:
+        return respelled(amax, locals())
     if dim.__class__ is not int:
-        dim = as_ints(dim, "amax", "dim", 2)
+        dim = as_ints_or_none(dim, "amax", "dim", 2)
     if out is not None:
         try:
             call = _amax_out[out._key, input._key]
         except AttributeError:
-            raise _amax_out.wrong_arguments(out, input) from None
+            return _amax_out.miss(out, input, dim, keepdim)
         return call(out, input, dim, keepdim)
     try:
         call = _amax[input._key]
     except AttributeError:
-        raise _amax.wrong_arguments(input) from None
+        return _amax.miss(input, dim, keepdim)
     return call(input, dim, keepdim)
 
 
@@ -84,11 +93,12 @@ _amin_out = operators.amin.out_calls
 
 
 def amin(
-    input: Tensor,
+    input: Tensor = MISSING,
     dim: int | Sequence[int] = (),
     keepdim: bool = False,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
 
@@ -96,18 +106,20 @@ def amin(
 
     nan wins. Equal smallest elements share the gradient evenly. An empty reduction is an error.
     """
+    if _words:
+        return respelled(amin, locals())
     if dim.__class__ is not int:
-        dim = as_ints(dim, "amin", "dim", 2)
+        dim = as_ints_or_none(dim, "amin", "dim", 2)
     if out is not None:
         try:
             call = _amin_out[out._key, input._key]
         except AttributeError:
-            raise _amin_out.wrong_arguments(out, input) from None
+            return _amin_out.miss(out, input, dim, keepdim)
         return call(out, input, dim, keepdim)
     try:
         call = _amin[input._key]
     except AttributeError:
-        raise _amin.wrong_arguments(input) from None
+        return _amin.miss(input, dim, keepdim)
     return call(input, dim, keepdim)
 
 
@@ -116,11 +128,12 @@ _any_dims_out = operators.any_dims.out_calls
 
 
 def any(
-    input: Tensor,
+    input: Tensor = MISSING,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """any.dims(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor
 
@@ -128,35 +141,48 @@ def any(
 
     Without `dim` the whole tensor is tested. nan counts as true.
     """
+    if _words:
+        return respelled(any, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "any", "dim", 2)
     if out is not None:
         try:
             call = _any_dims_out[out._key, input._key]
         except AttributeError:
-            raise _any_dims_out.wrong_arguments(out, input) from None
+            return _any_dims_out.miss(out, input, dim, keepdim)
         return call(out, input, dim, keepdim)
     try:
         call = _any_dims[input._key]
     except AttributeError:
-        raise _any_dims.wrong_arguments(input) from None
+        return _any_dims.miss(input, dim, keepdim)
     return call(input, dim, keepdim)
 
 
 _max = operators.max.calls
+_max_out = operators.max.out_calls
 
 
-def max__default(input: Tensor) -> Tensor:
+def max__default(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """max(Tensor self) -> Tensor
 
     Return the largest element of the tensor.
 
     nan wins. Equal largest elements share the gradient evenly. An empty tensor is an error.
     """
+    if _words:
+        return respelled(max__default, locals())
+    if out is not None:
+        try:
+            call = _max_out[out._key, input._key]
+        except AttributeError:
+            return _max_out.miss(out, input)
+        return call(out, input)
     try:
         call = _max[input._key]
     except AttributeError:
-        raise _max.wrong_arguments(input) from None
+        return _max.miss(input)
     return call(input)
 
 
@@ -165,12 +191,13 @@ _mean_dim_out = operators.mean_dim.out_calls
 
 
 def mean(
-    input: Tensor,
+    input: Tensor = MISSING,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     *,
     dtype: dtype | None = None,
     out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) ->
     Tensor
@@ -179,35 +206,48 @@ def mean(
 
     Integers are refused unless `dtype` names a floating-point type to convert to first.
     """
+    if _words:
+        return respelled(mean, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "mean", "dim", 2)
     if out is not None:
         try:
             call = _mean_dim_out[out._key, input._key]
         except AttributeError:
-            raise _mean_dim_out.wrong_arguments(out, input) from None
+            return _mean_dim_out.miss(out, input, dim, keepdim, dtype)
         return call(out, input, dim, keepdim, dtype)
     try:
         call = _mean_dim[input._key]
     except AttributeError:
-        raise _mean_dim.wrong_arguments(input) from None
+        return _mean_dim.miss(input, dim, keepdim, dtype)
     return call(input, dim, keepdim, dtype)
 
 
 _min = operators.min.calls
+_min_out = operators.min.out_calls
 
 
-def min__default(input: Tensor) -> Tensor:
+def min__default(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
     """min(Tensor self) -> Tensor
 
     Return the smallest element of the tensor.
 
     nan wins. Equal smallest elements share the gradient evenly. An empty tensor is an error.
     """
+    if _words:
+        return respelled(min__default, locals())
+    if out is not None:
+        try:
+            call = _min_out[out._key, input._key]
+        except AttributeError:
+            return _min_out.miss(out, input)
+        return call(out, input)
     try:
         call = _min[input._key]
     except AttributeError:
-        raise _min.wrong_arguments(input) from None
+        return _min.miss(input)
     return call(input)
 
 
@@ -216,12 +256,13 @@ _nansum_out = operators.nansum.out_calls
 
 
 def nansum(
-    input: Tensor,
+    input: Tensor = MISSING,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     *,
     dtype: dtype | None = None,
     out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) ->
     Tensor
@@ -230,18 +271,20 @@ def nansum(
 
     Otherwise as `sum`: integers and `bool` are summed in int64.
     """
+    if _words:
+        return respelled(nansum, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "nansum", "dim", 2)
     if out is not None:
         try:
             call = _nansum_out[out._key, input._key]
         except AttributeError:
-            raise _nansum_out.wrong_arguments(out, input) from None
+            return _nansum_out.miss(out, input, dim, keepdim, dtype)
         return call(out, input, dim, keepdim, dtype)
     try:
         call = _nansum[input._key]
     except AttributeError:
-        raise _nansum.wrong_arguments(input) from None
+        return _nansum.miss(input, dim, keepdim, dtype)
     return call(input, dim, keepdim, dtype)
 
 
@@ -250,12 +293,13 @@ _prod_dim_int_out = operators.prod_dim_int.out_calls
 
 
 def prod(
-    input: Tensor,
+    input: Tensor = MISSING,
     dim: int | None = None,
     keepdim: bool = False,
     *,
     dtype: dtype | None = None,
     out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """prod.dim_int(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType? dtype=None) ->
     Tensor
@@ -264,18 +308,20 @@ def prod(
 
     Integers and `bool` are multiplied in int64. `dtype` converts before multiplying.
     """
+    if _words:
+        return respelled(prod, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "prod", "dim", 2)
     if out is not None:
         try:
             call = _prod_dim_int_out[out._key, input._key]
         except AttributeError:
-            raise _prod_dim_int_out.wrong_arguments(out, input) from None
+            return _prod_dim_int_out.miss(out, input, dim, keepdim, dtype)
         return call(out, input, dim, keepdim, dtype)
     try:
         call = _prod_dim_int[input._key]
     except AttributeError:
-        raise _prod_dim_int.wrong_arguments(input) from None
+        return _prod_dim_int.miss(input, dim, keepdim, dtype)
     return call(input, dim, keepdim, dtype)
 
 
@@ -284,12 +330,13 @@ _sum_dim_IntList_out = operators.sum_dim_IntList.out_calls
 
 
 def sum(
-    input: Tensor,
+    input: Tensor = MISSING,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     *,
     dtype: dtype | None = None,
     out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)
     -> Tensor
@@ -299,16 +346,18 @@ def sum(
     Integers and `bool` are summed in int64. `dtype` converts before summing, which keeps a sum of
     small types from overflowing. `keepdim` leaves the summed dimensions with size 1.
     """
+    if _words:
+        return respelled(sum, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "sum", "dim", 2)
     if out is not None:
         try:
             call = _sum_dim_IntList_out[out._key, input._key]
         except AttributeError:
-            raise _sum_dim_IntList_out.wrong_arguments(out, input) from None
+            return _sum_dim_IntList_out.miss(out, input, dim, keepdim, dtype)
         return call(out, input, dim, keepdim, dtype)
     try:
         call = _sum_dim_IntList[input._key]
     except AttributeError:
-        raise _sum_dim_IntList.wrong_arguments(input) from None
+        return _sum_dim_IntList.miss(input, dim, keepdim, dtype)
     return call(input, dim, keepdim, dtype)

@@ -31,6 +31,7 @@ __all__ = [
     "addr_",
     "adjoint",
     "affine_grid_generator",
+    "alias_copy",
     "all",
     "allclose",
     "alpha_dropout",
@@ -61,6 +62,7 @@ __all__ = [
     "argwhere",
     "as_strided",
     "as_strided_",
+    "as_strided_copy",
     "as_strided_scatter",
     "asin",
     "asin_",
@@ -162,10 +164,12 @@ __all__ = [
     "det",
     "detach",
     "detach_",
+    "detach_copy",
     "diag",
     "diag_embed",
     "diagflat",
     "diagonal",
+    "diagonal_copy",
     "diagonal_scatter",
     "diff",
     "digamma",
@@ -184,6 +188,7 @@ __all__ = [
     "embedding",
     "empty",
     "empty_like",
+    "empty_permuted",
     "empty_strided",
     "eq",
     "eq_",
@@ -198,6 +203,7 @@ __all__ = [
     "exp2",
     "exp2_",
     "exp_",
+    "expand_copy",
     "expm1",
     "expm1_",
     "eye",
@@ -205,6 +211,7 @@ __all__ = [
     "feature_alpha_dropout_",
     "feature_dropout",
     "feature_dropout_",
+    "fill",
     "fill_",
     "fix",
     "fix_",
@@ -240,6 +247,8 @@ __all__ = [
     "greater_equal",
     "greater_equal_",
     "grid_sampler",
+    "grid_sampler_2d",
+    "grid_sampler_3d",
     "group_norm",
     "gru_cell",
     "gt",
@@ -394,6 +403,7 @@ __all__ = [
     "nextafter",
     "nextafter_",
     "nonzero",
+    "nonzero_static",
     "norm",
     "norm_except_dim",
     "normal",
@@ -407,14 +417,17 @@ __all__ = [
     "ormqr",
     "outer",
     "pairwise_distance",
+    "pca_lowrank",
     "pdist",
     "permute",
+    "permute_copy",
     "pinverse",
     "pixel_shuffle",
     "pixel_unshuffle",
     "poisson",
     "polar",
     "polygamma",
+    "polygamma_",
     "positive",
     "pow",
     "pow_",
@@ -469,7 +482,9 @@ __all__ = [
     "scatter_reduce",
     "scatter_reduce_",
     "searchsorted",
+    "segment_reduce",
     "select",
+    "select_copy",
     "select_scatter",
     "selu",
     "selu_",
@@ -486,17 +501,21 @@ __all__ = [
     "sinc_",
     "sinh",
     "sinh_",
+    "slice_copy",
     "slice_scatter",
     "slogdet",
     "softmax",
     "sort",
     "split",
+    "split_copy",
     "split_with_sizes",
+    "split_with_sizes_copy",
     "sqrt",
     "sqrt_",
     "square",
     "square_",
     "squeeze",
+    "squeeze_copy",
     "stack",
     "std",
     "std_mean",
@@ -507,9 +526,11 @@ __all__ = [
     "subtract_",
     "sum",
     "svd",
+    "svd_lowrank",
     "swapaxes",
     "swapdims",
     "t",
+    "t_copy",
     "take",
     "take_along_dim",
     "tan",
@@ -524,6 +545,7 @@ __all__ = [
     "topk",
     "trace",
     "transpose",
+    "transpose_copy",
     "trapezoid",
     "trapz",
     "triangular_solve",
@@ -538,7 +560,9 @@ __all__ = [
     "trunc",
     "trunc_",
     "unbind",
+    "unbind_copy",
     "unflatten",
+    "unfold_copy",
     "unique",
     "unique_consecutive",
     "unravel_index",
@@ -546,12 +570,16 @@ __all__ = [
     "unsafe_split",
     "unsafe_split_with_sizes",
     "unsqueeze",
+    "unsqueeze_copy",
     "vander",
     "var",
     "var_mean",
     "vdot",
     "view_as_complex",
+    "view_as_complex_copy",
     "view_as_real",
+    "view_as_real_copy",
+    "view_copy",
     "vsplit",
     "vstack",
     "where",
@@ -565,6 +593,7 @@ __all__ = [
 clone = dispatch.clone
 fill_ = dispatch.fill_
 zero_ = dispatch.zero_
+fill = composite.fill
 complex = dispatch.complex
 polar = composite.polar
 is_floating_point = composite.is_floating_point
@@ -579,6 +608,7 @@ zeros = composite.zeros
 ones = composite.ones
 full = composite.full
 empty_strided = composite.empty_strided
+empty_permuted = composite.empty_permuted
 scalar_tensor = composite.scalar_tensor
 empty_like = composite.empty_like
 zeros_like = composite.zeros_like
@@ -817,6 +847,7 @@ logit_ = composite.logit_
 mvlgamma = composite.mvlgamma
 mvlgamma_ = composite.mvlgamma_
 polygamma = composite.polygamma
+polygamma_ = composite.polygamma_
 sigmoid = pointwise.sigmoid
 sigmoid_ = pointwise.sigmoid_
 clamp = pointwise.clamp
@@ -857,11 +888,17 @@ nanmean = composite.nanmean
 nansum = reduction.nansum
 prod = reduction.prod
 sum = reduction.sum
+alias_copy = composite.alias_copy
 as_strided = view.as_strided
+as_strided_copy = composite.as_strided_copy
 detach = view.detach
+detach_copy = composite.detach_copy
 detach_ = composite.detach_
+view_copy = overloads.view_copy
 view_as_real = view.view_as_real
+view_as_real_copy = composite.view_as_real_copy
 view_as_complex = view.view_as_complex
+view_as_complex_copy = composite.view_as_complex_copy
 real = composite.real
 imag = composite.imag
 conj = composite.conj
@@ -871,32 +908,45 @@ unflatten = view.unflatten
 ravel = composite.ravel
 transpose = view.transpose
 swapdims = view.transpose
+transpose_copy = composite.transpose_copy
 swapaxes = view.swapaxes
 t = view.t
+t_copy = composite.t_copy
 adjoint = composite.adjoint
 permute = view.permute
+permute_copy = composite.permute_copy
 movedim = overloads.movedim
 moveaxis = overloads.movedim
+expand_copy = composite.expand_copy
 broadcast_to = view.broadcast_to
 broadcast_tensors = composite.broadcast_tensors
 meshgrid = composite.meshgrid
 squeeze = overloads.squeeze
+squeeze_copy = overloads.squeeze_copy
 unsqueeze = view.unsqueeze
+unsqueeze_copy = composite.unsqueeze_copy
 as_strided_ = composite.as_strided_
 atleast_1d = overloads.atleast_1d
 atleast_2d = overloads.atleast_2d
 atleast_3d = overloads.atleast_3d
 select = view.select
+select_copy = composite.select_copy
+slice_copy = composite.slice_copy
 narrow = overloads.narrow
+unfold_copy = composite.unfold_copy
 diagonal = view.diagonal
+diagonal_copy = composite.diagonal_copy
 split = overloads.split
+split_copy = composite.split_copy
 split_with_sizes = view.split_with_sizes
+split_with_sizes_copy = composite.split_with_sizes_copy
 chunk = view.chunk
 tensor_split = overloads.tensor_split
 hsplit = overloads.hsplit
 vsplit = overloads.vsplit
 dsplit = overloads.dsplit
 unbind = view.unbind
+unbind_copy = composite.unbind_copy
 narrow_copy = composite.narrow_copy
 select_scatter = composite.select_scatter
 slice_scatter = composite.slice_scatter
@@ -931,6 +981,7 @@ index_select = dispatch.index_select
 take = dispatch.take
 take_along_dim = composite.take_along_dim
 masked_select = dispatch.masked_select
+nonzero_static = composite.nonzero_static
 nonzero = composite.nonzero
 argwhere = composite.argwhere
 unravel_index = composite.unravel_index
@@ -976,6 +1027,7 @@ argmax = dispatch.argmax
 argmin = dispatch.argmin
 aminmax = composite.aminmax
 count_nonzero = composite.count_nonzero
+segment_reduce = composite.segment_reduce
 bincount = dispatch.bincount
 histc = dispatch.histc
 histogram = overloads.histogram
@@ -1046,6 +1098,8 @@ matrix_exp = composite.matrix_exp
 pinverse = composite.pinverse
 matrix_power = composite.matrix_power
 cross = composite.cross
+svd_lowrank = composite.svd_lowrank
+pca_lowrank = composite.pca_lowrank
 vander = composite.vander
 hstack = composite.hstack
 vstack = composite.vstack
@@ -1110,6 +1164,8 @@ constant_pad_nd = dispatch.constant_pad_nd
 pixel_shuffle = composite.pixel_shuffle
 pixel_unshuffle = composite.pixel_unshuffle
 channel_shuffle = composite.channel_shuffle
+grid_sampler_2d = composite.grid_sampler_2d
+grid_sampler_3d = composite.grid_sampler_3d
 grid_sampler = dispatch.grid_sampler
 affine_grid_generator = composite.affine_grid_generator
 rnn_tanh_cell = composite.rnn_tanh_cell

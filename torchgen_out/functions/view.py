@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from runtime.core.dtype import dtype
+from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
 from runtime.ops.arguments import as_list
+from runtime.ops.calling import missing_arguments, respelled
 from torchgen_out.operators import view as operators
+from torchgen_out.synonyms import InputDim, Unpack
 
 Number = bool | int | float | complex
 
@@ -27,7 +30,7 @@ def alias(input: Tensor) -> Tensor:
     try:
         call = _alias[input._key]
     except AttributeError:
-        raise _alias.wrong_arguments(input) from None
+        return _alias.miss(input)
     return call(input)
 
 
@@ -48,7 +51,7 @@ def as_strided(
     try:
         call = _as_strided[input._key]
     except AttributeError:
-        raise _as_strided.wrong_arguments(input) from None
+        return _as_strided.miss(input, size, stride, storage_offset)
     return call(input, size, stride, storage_offset)
 
 
@@ -65,7 +68,7 @@ def detach(input: Tensor) -> Tensor:
     try:
         call = _detach[input._key]
     except AttributeError:
-        raise _detach.wrong_arguments(input) from None
+        return _detach.miss(input)
     return call(input)
 
 
@@ -85,7 +88,7 @@ def view__default(self: Tensor, *args: Any, size: Any = None) -> Tensor:
     try:
         call = _view[self._key]
     except AttributeError:
-        raise _view.wrong_arguments(self) from None
+        return _view.miss(self, size)
     return call(self, size)
 
 
@@ -102,7 +105,7 @@ def view__dtype(self: Tensor, dtype: dtype) -> Tensor:
     try:
         call = _view_dtype[self._key]
     except AttributeError:
-        raise _view_dtype.wrong_arguments(self) from None
+        return _view_dtype.miss(self, dtype)
     return call(self, dtype)
 
 
@@ -117,7 +120,7 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
     try:
         call = _view_as[self._key, other._key]
     except AttributeError:
-        raise _view_as.wrong_arguments(self, other) from None
+        return _view_as.miss(self, other)
     return call(self, other)
 
 
@@ -132,7 +135,7 @@ def view_as_real(input: Tensor) -> Tensor:
     try:
         call = _view_as_real[input._key]
     except AttributeError:
-        raise _view_as_real.wrong_arguments(input) from None
+        return _view_as_real.miss(input)
     return call(input)
 
 
@@ -147,22 +150,31 @@ def view_as_complex(input: Tensor) -> Tensor:
     try:
         call = _view_as_complex[input._key]
     except AttributeError:
-        raise _view_as_complex.wrong_arguments(input) from None
+        return _view_as_complex.miss(input)
     return call(input)
 
 
 _unflatten_int = operators.unflatten_int.calls
 
 
-def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+def unflatten(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    sizes: Sequence[int] = MISSING,
+    **_words: Unpack[InputDim],
+) -> Tensor:
     """unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)
 
     Split dim `dim` into several of the given `sizes`, one of which may be -1.
     """
+    if _words:
+        return respelled(unflatten, locals())
+    if dim is MISSING or sizes is MISSING:
+        raise missing_arguments("unflatten", input=input, dim=dim, sizes=sizes)
     try:
         call = _unflatten_int[input._key]
     except AttributeError:
-        raise _unflatten_int.wrong_arguments(input) from None
+        return _unflatten_int.miss(input, dim, sizes)
     return call(input, dim, sizes)
 
 
@@ -177,7 +189,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     try:
         call = _transpose_int[input._key]
     except AttributeError:
-        raise _transpose_int.wrong_arguments(input) from None
+        return _transpose_int.miss(input, dim0, dim1)
     return call(input, dim0, dim1)
 
 
@@ -192,7 +204,7 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     try:
         call = _swapaxes[input._key]
     except AttributeError:
-        raise _swapaxes.wrong_arguments(input) from None
+        return _swapaxes.miss(input, axis0, axis1)
     return call(input, axis0, axis1)
 
 
@@ -207,7 +219,7 @@ def t(input: Tensor) -> Tensor:
     try:
         call = _t[input._key]
     except AttributeError:
-        raise _t.wrong_arguments(input) from None
+        return _t.miss(input)
     return call(input)
 
 
@@ -222,7 +234,7 @@ def T(self: Tensor) -> Tensor:
     try:
         call = _T[self._key]
     except AttributeError:
-        raise _T.wrong_arguments(self) from None
+        return _T.miss(self)
     return call(self)
 
 
@@ -237,7 +249,7 @@ def mT(self: Tensor) -> Tensor:
     try:
         call = _mT[self._key]
     except AttributeError:
-        raise _mT.wrong_arguments(self) from None
+        return _mT.miss(self)
     return call(self)
 
 
@@ -254,7 +266,7 @@ def permute(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     try:
         call = _permute[input._key]
     except AttributeError:
-        raise _permute.wrong_arguments(input) from None
+        return _permute.miss(input, dims)
     return call(input, dims)
 
 
@@ -269,7 +281,7 @@ def movedim__int(input: Tensor, source: int, destination: int) -> Tensor:
     try:
         call = _movedim_int[input._key]
     except AttributeError:
-        raise _movedim_int.wrong_arguments(input) from None
+        return _movedim_int.miss(input, source, destination)
     return call(input, source, destination)
 
 
@@ -284,7 +296,7 @@ def movedim__intlist(input: Tensor, source: Sequence[int], destination: Sequence
     try:
         call = _movedim_intlist[input._key]
     except AttributeError:
-        raise _movedim_intlist.wrong_arguments(input) from None
+        return _movedim_intlist.miss(input, source, destination)
     return call(input, source, destination)
 
 
@@ -301,7 +313,7 @@ def expand(self: Tensor, *args: Any, size: Any = None, implicit: bool = False) -
     try:
         call = _expand[self._key]
     except AttributeError:
-        raise _expand.wrong_arguments(self) from None
+        return _expand.miss(self, size, implicit)
     return call(self, size, implicit)
 
 
@@ -318,7 +330,7 @@ def broadcast_to(input: Tensor, *args: Any, size: Any = None) -> Tensor:
     try:
         call = _broadcast_to[input._key]
     except AttributeError:
-        raise _broadcast_to.wrong_arguments(input) from None
+        return _broadcast_to.miss(input, size)
     return call(input, size)
 
 
@@ -333,7 +345,7 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
     try:
         call = _expand_as[self._key, other._key]
     except AttributeError:
-        raise _expand_as.wrong_arguments(self, other) from None
+        return _expand_as.miss(self, other)
     return call(self, other)
 
 
@@ -348,69 +360,87 @@ def squeeze__default(input: Tensor) -> Tensor:
     try:
         call = _squeeze[input._key]
     except AttributeError:
-        raise _squeeze.wrong_arguments(input) from None
+        return _squeeze.miss(input)
     return call(input)
 
 
 _squeeze_dim = operators.squeeze_dim.calls
 
 
-def squeeze__dim(input: Tensor, dim: int) -> Tensor:
+def squeeze__dim(input: Tensor = MISSING, dim: int = MISSING, **_words: Unpack[InputDim]) -> Tensor:
     """squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)
 
     Drop dim `dim` if its size is 1.
     """
+    if _words:
+        return respelled(squeeze__dim, locals())
+    if dim is MISSING:
+        raise missing_arguments("squeeze", input=input, dim=dim)
     try:
         call = _squeeze_dim[input._key]
     except AttributeError:
-        raise _squeeze_dim.wrong_arguments(input) from None
+        return _squeeze_dim.miss(input, dim)
     return call(input, dim)
 
 
 _squeeze_dims = operators.squeeze_dims.calls
 
 
-def squeeze__dims(input: Tensor, *args: Any, dim: Any = None) -> Tensor:
+def squeeze__dims(
+    input: Tensor = MISSING, *args: Any, dim: Any = None, **_words: Unpack[InputDim]
+) -> Tensor:
     """squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)
 
     Drop those of the named dims whose size is 1.
     """
+    if _words:
+        return respelled(squeeze__dims, locals())
     if dim is None:
         dim = args if len(args) > 1 else as_list(*args)
     try:
         call = _squeeze_dims[input._key]
     except AttributeError:
-        raise _squeeze_dims.wrong_arguments(input) from None
+        return _squeeze_dims.miss(input, dim)
     return call(input, dim)
 
 
 _unsqueeze = operators.unsqueeze.calls
 
 
-def unsqueeze(input: Tensor, dim: int) -> Tensor:
+def unsqueeze(input: Tensor = MISSING, dim: int = MISSING, **_words: Unpack[InputDim]) -> Tensor:
     """unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
 
     Insert a dim of size 1 before dim `dim`; -1 appends it.
     """
+    if _words:
+        return respelled(unsqueeze, locals())
+    if dim is MISSING:
+        raise missing_arguments("unsqueeze", input=input, dim=dim)
     try:
         call = _unsqueeze[input._key]
     except AttributeError:
-        raise _unsqueeze.wrong_arguments(input) from None
+        return _unsqueeze.miss(input, dim)
     return call(input, dim)
 
 
 _select_int = operators.select_int.calls
 
 
-def select(input: Tensor, dim: int, index: int) -> Tensor:
+def select(
+    input: Tensor = MISSING, dim: int = MISSING, index: int = MISSING, **_words: Unpack[InputDim]
+) -> Tensor:
     """select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)
 
     Fix dim `dim` at `index` and drop it.
     """
+    if _words:
+        return respelled(select, locals())
+    if dim is MISSING or index is MISSING:
+        raise missing_arguments("select", input=input, dim=dim, index=index)
     try:
         call = _select_int[input._key]
     except AttributeError:
-        raise _select_int.wrong_arguments(input) from None
+        return _select_int.miss(input, dim, index)
     return call(input, dim, index)
 
 
@@ -428,22 +458,32 @@ def slice(
     try:
         call = _slice_Tensor[input._key]
     except AttributeError:
-        raise _slice_Tensor.wrong_arguments(input) from None
+        return _slice_Tensor.miss(input, dim, start, end, step)
     return call(input, dim, start, end, step)
 
 
 _narrow = operators.narrow.calls
 
 
-def narrow__default(input: Tensor, dim: int, start: int, length: int) -> Tensor:
+def narrow__default(
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    start: int = MISSING,
+    length: int = MISSING,
+    **_words: Unpack[InputDim],
+) -> Tensor:
     """narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)
 
     Take `length` elements along `dim` from `start`. Nothing is clamped.
     """
+    if _words:
+        return respelled(narrow__default, locals())
+    if dim is MISSING or start is MISSING or length is MISSING:
+        raise missing_arguments("narrow", input=input, dim=dim, start=start, length=length)
     try:
         call = _narrow[input._key]
     except AttributeError:
-        raise _narrow.wrong_arguments(input) from None
+        return _narrow.miss(input, dim, start, length)
     return call(input, dim, start, length)
 
 
@@ -459,7 +499,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     try:
         call = _unfold[self._key]
     except AttributeError:
-        raise _unfold.wrong_arguments(self) from None
+        return _unfold.miss(self, dimension, size, step)
     return call(self, dimension, size, step)
 
 
@@ -474,82 +514,118 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     try:
         call = _diagonal[input._key]
     except AttributeError:
-        raise _diagonal.wrong_arguments(input) from None
+        return _diagonal.miss(input, offset, dim1, dim2)
     return call(input, offset, dim1, dim2)
 
 
 _split_Tensor = operators.split_Tensor.calls
 
 
-def split__Tensor(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+def split__Tensor(
+    input: Tensor = MISSING, split_size: int = MISSING, dim: int = 0, **_words: Unpack[InputDim]
+) -> tuple[Tensor, ...]:
     """split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]
 
     Cut into pieces of `split_size` along `dim`; the last piece may be shorter.
     """
+    if _words:
+        return respelled(split__Tensor, locals())
+    if split_size is MISSING:
+        raise missing_arguments("split", input=input, split_size=split_size)
     try:
         call = _split_Tensor[input._key]
     except AttributeError:
-        raise _split_Tensor.wrong_arguments(input) from None
+        return _split_Tensor.miss(input, split_size, dim)
     return call(input, split_size, dim)
 
 
 _split_sizes = operators.split_sizes.calls
 
 
-def split__sizes(input: Tensor, split_size: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+def split__sizes(
+    input: Tensor = MISSING,
+    split_size: Sequence[int] = MISSING,
+    dim: int = 0,
+    **_words: Unpack[InputDim],
+) -> tuple[Tensor, ...]:
     """split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]
 
     Cut into pieces of the given sizes along `dim`; they must add up to the dim's size.
     """
+    if _words:
+        return respelled(split__sizes, locals())
+    if split_size is MISSING:
+        raise missing_arguments("split", input=input, split_size=split_size)
     try:
         call = _split_sizes[input._key]
     except AttributeError:
-        raise _split_sizes.wrong_arguments(input) from None
+        return _split_sizes.miss(input, split_size, dim)
     return call(input, split_size, dim)
 
 
 _split_with_sizes = operators.split_with_sizes.calls
 
 
-def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+def split_with_sizes(
+    input: Tensor = MISSING,
+    split_sizes: Sequence[int] = MISSING,
+    dim: int = 0,
+    **_words: Unpack[InputDim],
+) -> tuple[Tensor, ...]:
     """split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]
 
     Cut into pieces of the given sizes along `dim`; they must add up to the dim's size.
     """
+    if _words:
+        return respelled(split_with_sizes, locals())
+    if split_sizes is MISSING:
+        raise missing_arguments("split_with_sizes", input=input, split_sizes=split_sizes)
     try:
         call = _split_with_sizes[input._key]
     except AttributeError:
-        raise _split_with_sizes.wrong_arguments(input) from None
+        return _split_with_sizes.miss(input, split_sizes, dim)
     return call(input, split_sizes, dim)
 
 
 _chunk = operators.chunk.calls
 
 
-def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+def chunk(
+    input: Tensor = MISSING, chunks: int = MISSING, dim: int = 0, **_words: Unpack[InputDim]
+) -> tuple[Tensor, ...]:
     """chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]
 
     Cut into at most `chunks` pieces of equal size along `dim`; the last piece may be shorter.
     """
+    if _words:
+        return respelled(chunk, locals())
+    if chunks is MISSING:
+        raise missing_arguments("chunk", input=input, chunks=chunks)
     try:
         call = _chunk[input._key]
     except AttributeError:
-        raise _chunk.wrong_arguments(input) from None
+        return _chunk.miss(input, chunks, dim)
     return call(input, chunks, dim)
 
 
 _tensor_split_sections = operators.tensor_split_sections.calls
 
 
-def tensor_split__sections(input: Tensor, sections: int, dim: int = 0) -> tuple[Tensor, ...]:
+def tensor_split__sections(
+    input: Tensor = MISSING, sections: int = MISSING, dim: int = 0, **_words: Unpack[InputDim]
+) -> tuple[Tensor, ...]:
     """tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]
 
     Cut into exactly `sections` pieces along `dim`; the first ones may be longer by one.
     """
+    if _words:
+        return respelled(tensor_split__sections, locals())
+    if sections is MISSING:
+        raise missing_arguments("tensor_split", input=input, sections=sections)
     try:
         call = _tensor_split_sections[input._key]
     except AttributeError:
-        raise _tensor_split_sections.wrong_arguments(input) from None
+        return _tensor_split_sections.miss(input, sections, dim)
     return call(input, sections, dim)
 
 
@@ -557,29 +633,38 @@ _tensor_split_indices = operators.tensor_split_indices.calls
 
 
 def tensor_split__indices(
-    input: Tensor, indices: Sequence[int], dim: int = 0
+    input: Tensor = MISSING,
+    indices: Sequence[int] = MISSING,
+    dim: int = 0,
+    **_words: Unpack[InputDim],
 ) -> tuple[Tensor, ...]:
     """tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]
 
     Cut along `dim` at `indices`, each read as a bound of a slice.
     """
+    if _words:
+        return respelled(tensor_split__indices, locals())
+    if indices is MISSING:
+        raise missing_arguments("tensor_split", input=input, indices=indices)
     try:
         call = _tensor_split_indices[input._key]
     except AttributeError:
-        raise _tensor_split_indices.wrong_arguments(input) from None
+        return _tensor_split_indices.miss(input, indices, dim)
     return call(input, indices, dim)
 
 
 _unbind_int = operators.unbind_int.calls
 
 
-def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+def unbind(input: Tensor = MISSING, dim: int = 0, **_words: Unpack[InputDim]) -> tuple[Tensor, ...]:
     """unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]
 
     Return the slices at every index of `dim`, without that dim.
     """
+    if _words:
+        return respelled(unbind, locals())
     try:
         call = _unbind_int[input._key]
     except AttributeError:
-        raise _unbind_int.wrong_arguments(input) from None
+        return _unbind_int.miss(input, dim)
     return call(input, dim)

@@ -37,6 +37,7 @@ from runtime.kernels.vecmath.numpy_reference import (
     isfinite,
     isinf,
     isnan,
+    left_shift,
     lgamma,
     log,
     log1p,
@@ -51,6 +52,7 @@ from runtime.kernels.vecmath.numpy_reference import (
     real,
     reciprocal,
     remainder,
+    right_shift,
     round,
     rsqrt,
     sigmoid,
@@ -368,12 +370,12 @@ def bitwise_and_Tensor(self, other):
 
 def bitwise_left_shift_Tensor(self, other):
     """self << other"""
-    return self << other
+    return left_shift(self, other)
 
 
 def bitwise_left_shift_Scalar_Tensor(self, other):
     """self << other"""
-    return self << other
+    return left_shift(self, other)
 
 
 def bitwise_not_(self):
@@ -388,12 +390,12 @@ def bitwise_or_Tensor(self, other):
 
 def bitwise_right_shift_Tensor(self, other):
     """self >> other"""
-    return self >> other
+    return right_shift(self, other)
 
 
 def bitwise_right_shift_Scalar_Tensor(self, other):
     """self >> other"""
-    return self >> other
+    return right_shift(self, other)
 
 
 def bitwise_xor_Tensor(self, other):
@@ -540,28 +542,25 @@ def _outside_unit(self):
 
 
 def _margin_distance(self, other, margin):
-    """max(margin - other + self, 0)"""
-    return max(margin - other + self, T(0))
-
-
-def _margin_distance_backward_self_other(grad, self, other, margin):
-    """d/dself, d/dother: max(margin - other + self, 0)"""
+    """margin - other + self if margin - other + self > 0 else 0"""
     t0 = margin - other + self
-    t1 = t0 < T(0)
-    t2 = (T(0.5) if t0 == T(0) else T(1)) * grad
-    return T(0) if t1 else t2, T(0) if t1 else -t2
+    return t0 if t0 > T(0) else T(0)
 
 
-def _margin_distance_backward_self(grad, self, other, margin):
-    """d/dself: max(margin - other + self, 0)"""
-    t0 = margin - other + self
-    return T(0) if t0 < T(0) else (T(0.5) if t0 == T(0) else T(1)) * grad
+def _margin_distance_backward_self_other(grad, result):
+    """d/dself, d/dother: margin - other + self if margin - other + self > 0 else 0"""
+    t0 = result > T(0)
+    return grad if t0 else T(0), -grad if t0 else T(0)
 
 
-def _margin_distance_backward_other(grad, self, other, margin):
-    """d/dother: max(margin - other + self, 0)"""
-    t0 = margin - other + self
-    return T(0) if t0 < T(0) else -((T(0.5) if t0 == T(0) else T(1)) * grad)
+def _margin_distance_backward_self(grad, result):
+    """d/dself: margin - other + self if margin - other + self > 0 else 0"""
+    return grad if result > T(0) else T(0)
+
+
+def _margin_distance_backward_other(grad, result):
+    """d/dother: margin - other + self if margin - other + self > 0 else 0"""
+    return -grad if result > T(0) else T(0)
 
 
 def sgn(self):
@@ -1056,6 +1055,16 @@ def sigmoid_(self):
 def sigmoid_backward_self(grad, result):
     """d/dself: sigmoid(self)"""
     return grad * conj(result * (T(1) - result))
+
+
+def special_spherical_bessel_j0(x):
+    """1 if x == 0 else (0 if isinf(x) else sin(x) / x)"""
+    return T(1) if x == T(0) else T(0) if isinf(x) else sin(x) / x
+
+
+def special_spherical_bessel_j0_backward_x(grad, x):
+    """d/dx: 1 if x == 0 else (0 if isinf(x) else sin(x) / x)"""
+    return T(0) if x == T(0) or isinf(x) else (cos(x) / x - sin(x) / x / x) * grad
 
 
 def special_entr(self):
@@ -2079,14 +2088,93 @@ def _decayed_add(self, other, decay, weight):
     return decay * self + weight * other
 
 
+def _decayed_add_backward_self_other(grad, decay, weight):
+    """d/dself, d/dother: decay * self + weight * other"""
+    return grad * conj(decay), grad * conj(weight)
+
+
+def _decayed_add_backward_self(grad, decay):
+    """d/dself: decay * self + weight * other"""
+    return grad * conj(decay)
+
+
+def _decayed_add_backward_other(grad, weight):
+    """d/dother: decay * self + weight * other"""
+    return grad * conj(weight)
+
+
 def _decayed_square(self, other, decay, weight):
     """decay * self + weight * other * other"""
     return decay * self + weight * other * other
 
 
+def _decayed_square_backward_self_other(grad, other, decay, weight):
+    """d/dself, d/dother: decay * self + weight * other * other"""
+    return grad * decay, T(2) * grad * (weight * other)
+
+
+def _decayed_square_backward_self(grad, decay):
+    """d/dself: decay * self + weight * other * other"""
+    return grad * decay
+
+
+def _decayed_square_backward_other(grad, other, weight):
+    """d/dother: decay * self + weight * other * other"""
+    return T(2) * grad * (weight * other)
+
+
 def _scaled_step(self, direction, square_, step, correction, eps_):
     """self - step * direction / (sqrt(square) / correction + eps)"""
     return self - step * direction / (sqrt(square_) / correction + eps_)
+
+
+def _scaled_step_backward_self_direction_square(grad, direction, square_, step, correction, eps_):
+    """d/dself, d/ddirection, d/dsquare:
+    self - step * direction / (sqrt(square) / correction + eps)
+    """
+    t0 = sqrt(square_)
+    t1 = t0 / correction + eps_
+    return (
+        grad,
+        -(grad * (step / t1)),
+        T(0.5) * grad * (step * direction / t1 / t1 / correction / t0),
+    )
+
+
+def _scaled_step_backward_self_direction(grad, square_, step, correction, eps_):
+    """d/dself, d/ddirection: self - step * direction / (sqrt(square) / correction + eps)"""
+    return grad, -(grad * (step / (sqrt(square_) / correction + eps_)))
+
+
+def _scaled_step_backward_self_square(grad, direction, square_, step, correction, eps_):
+    """d/dself, d/dsquare: self - step * direction / (sqrt(square) / correction + eps)"""
+    t0 = sqrt(square_)
+    t1 = t0 / correction + eps_
+    return grad, T(0.5) * grad * (step * direction / t1 / t1 / correction / t0)
+
+
+def _scaled_step_backward_direction_square(grad, direction, square_, step, correction, eps_):
+    """d/ddirection, d/dsquare: self - step * direction / (sqrt(square) / correction + eps)"""
+    t0 = sqrt(square_)
+    t1 = t0 / correction + eps_
+    return -(grad * (step / t1)), T(0.5) * grad * (step * direction / t1 / t1 / correction / t0)
+
+
+def _scaled_step_backward_self(grad):
+    """d/dself: self - step * direction / (sqrt(square) / correction + eps)"""
+    return grad
+
+
+def _scaled_step_backward_direction(grad, square_, step, correction, eps_):
+    """d/ddirection: self - step * direction / (sqrt(square) / correction + eps)"""
+    return -(grad * (step / (sqrt(square_) / correction + eps_)))
+
+
+def _scaled_step_backward_square(grad, direction, square_, step, correction, eps_):
+    """d/dsquare: self - step * direction / (sqrt(square) / correction + eps)"""
+    t0 = sqrt(square_)
+    t1 = t0 / correction + eps_
+    return T(0.5) * grad * (step * direction / t1 / t1 / correction / t0)
 
 
 def _gru_candidate(input, hidden, reset_gate):

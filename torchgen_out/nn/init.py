@@ -4,3 +4,4 @@
 """Initial values of parameters. What is here is written in runtime.nn.init."""
 
 from runtime.nn.init import *  # noqa: F403
+from runtime.nn.init import __all__  # noqa: F401

@@ -572,6 +572,143 @@ def recording_special_bessel_y1(below, needs_self):
     return call
 
 
+class SpecialModifiedBesselK0Backward0(Node):
+    """special_modified_bessel_k0
+    x: -grad * special_modified_bessel_k1(x)
+    """
+
+    __slots__ = ("saved_x",)
+
+    def apply(node, grad):
+        x = unpack(node.saved_x, node)
+        grad_x = -grad * ops.special_modified_bessel_k1(x)
+        return (grad_x,)
+
+    def release(node):
+        node.saved_x = None
+
+
+def recording_special_modified_bessel_k0(below, needs_x):
+    """Records SpecialModifiedBesselK0Backward0 around `below`."""
+
+    def call(x):
+        result = below(x)
+        if not grad_mode.state.enabled:
+            return result
+        node = SpecialModifiedBesselK0Backward0()
+        node.edges = (gradient_edge(x),)
+        node.saved_x = save(x)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class SpecialModifiedBesselK1Backward0(Node):
+    """special_modified_bessel_k1
+    x: -grad * (special_modified_bessel_k0(x) + result / x)
+    """
+
+    __slots__ = ("saved_result", "saved_x")
+
+    def apply(node, grad):
+        x = unpack(node.saved_x, node)
+        result = unpack(node.saved_result, node)
+        grad_x = -grad * (ops.special_modified_bessel_k0(x) + result / x)
+        return (grad_x,)
+
+    def release(node):
+        node.saved_x = None
+        node.saved_result = None
+
+
+def recording_special_modified_bessel_k1(below, needs_x):
+    """Records SpecialModifiedBesselK1Backward0 around `below`."""
+
+    def call(x):
+        result = below(x)
+        if not grad_mode.state.enabled:
+            return result
+        node = SpecialModifiedBesselK1Backward0()
+        node.edges = (gradient_edge(x),)
+        node.saved_x = save(x)
+        node.saved_result = save_result(result, 0)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class SpecialScaledModifiedBesselK0Backward0(Node):
+    """special_scaled_modified_bessel_k0
+    x: grad * (result - special_scaled_modified_bessel_k1(x))
+    """
+
+    __slots__ = ("saved_result", "saved_x")
+
+    def apply(node, grad):
+        x = unpack(node.saved_x, node)
+        result = unpack(node.saved_result, node)
+        grad_x = grad * (result - ops.special_scaled_modified_bessel_k1(x))
+        return (grad_x,)
+
+    def release(node):
+        node.saved_x = None
+        node.saved_result = None
+
+
+def recording_special_scaled_modified_bessel_k0(below, needs_x):
+    """Records SpecialScaledModifiedBesselK0Backward0 around `below`."""
+
+    def call(x):
+        result = below(x)
+        if not grad_mode.state.enabled:
+            return result
+        node = SpecialScaledModifiedBesselK0Backward0()
+        node.edges = (gradient_edge(x),)
+        node.saved_x = save(x)
+        node.saved_result = save_result(result, 0)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class SpecialScaledModifiedBesselK1Backward0(Node):
+    """special_scaled_modified_bessel_k1
+    x: grad * (result - special_scaled_modified_bessel_k0(x) - result / x)
+    """
+
+    __slots__ = ("saved_result", "saved_x")
+
+    def apply(node, grad):
+        x = unpack(node.saved_x, node)
+        result = unpack(node.saved_result, node)
+        grad_x = grad * (result - ops.special_scaled_modified_bessel_k0(x) - result / x)
+        return (grad_x,)
+
+    def release(node):
+        node.saved_x = None
+        node.saved_result = None
+
+
+def recording_special_scaled_modified_bessel_k1(below, needs_x):
+    """Records SpecialScaledModifiedBesselK1Backward0 around `below`."""
+
+    def call(x):
+        result = below(x)
+        if not grad_mode.state.enabled:
+            return result
+        node = SpecialScaledModifiedBesselK1Backward0()
+        node.edges = (gradient_edge(x),)
+        node.saved_x = save(x)
+        node.saved_result = save_result(result, 0)
+        attach(result, node)
+        return result
+
+    return call
+
+
 class SpecialErfcxBackward0(Node):
     """special_erfcx
     self: grad * (2 * self * result - 1.1283791670955126)
@@ -4537,6 +4674,71 @@ def recording_cholesky_inverse(below, needs_self):
     return call
 
 
+class LdlFactorBackward0(MultiOutputNode):
+    """_ldl_factor
+    A: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        grad_A = errors.raise_not_differentiable("linalg_ldl_factor_ex")
+        return (grad_A,)
+
+
+def recording__ldl_factor(below, needs_A):
+    """Records LdlFactorBackward0 around `below`."""
+
+    def call(A, hermitian):
+        result = below(A, hermitian)
+        if not grad_mode.state.enabled:
+            return result
+        node = LdlFactorBackward0()
+        node.edges = (gradient_edge(A),)
+        attach_outputs(result, node, (True, False, False))
+        return result
+
+    return call
+
+
+class LdlSolveBackward0(Node):
+    """_ldl_solve
+    LD: not_implemented
+    pivots: non_differentiable
+    B: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_LD: Any = None
+        grad_B: Any = None
+        if edges[0] is not None:
+            grad_LD = errors.raise_not_differentiable("linalg_ldl_solve")
+        if edges[1] is not None:
+            grad_B = errors.raise_not_differentiable("linalg_ldl_solve")
+        return grad_LD, grad_B
+
+
+def recording__ldl_solve(below, needs_LD, needs_B):
+    """Records LdlSolveBackward0 around `below`."""
+
+    def call(LD, pivots, B, hermitian):
+        result = below(LD, pivots, B, hermitian)
+        if not grad_mode.state.enabled:
+            return result
+        node = LdlSolveBackward0()
+        node.edges = (
+            gradient_edge(LD) if needs_LD else None,
+            gradient_edge(B) if needs_B else None,
+        )
+        attach(result, node)
+        return result
+
+    return call
+
+
 class LinalgLuFactorExBackward0(MultiOutputNode):
     """linalg_lu_factor_ex
     A: lu_factor_backward(grad, LU, pivots)
@@ -5538,8 +5740,8 @@ class SoftmaxBackwardDataBackward0(Node):
             input_dtype = node.saved_input_dtype
             grad_grad_output = ops._softmax_backward_data(grad, output, dim, input_dtype)
         if edges[1] is not None:
-            grad_output = unpack(node.saved_grad_output, node)
-            grad_output = formulas.softmax_double_backward(grad, grad_output, output, dim)
+            grad_output_ = unpack(node.saved_grad_output, node)
+            grad_output = formulas.softmax_double_backward(grad, grad_output_, output, dim)
         return grad_grad_output, grad_output
 
     def release(node):
@@ -5550,13 +5752,13 @@ class SoftmaxBackwardDataBackward0(Node):
 def recording__softmax_backward_data(below, needs_grad_output, needs_output):
     """Records SoftmaxBackwardDataBackward0 around `below`."""
 
-    def call(grad_output, output, dim, input_dtype):
-        result = below(grad_output, output, dim, input_dtype)
+    def call(grad_output_, output, dim, input_dtype):
+        result = below(grad_output_, output, dim, input_dtype)
         if not grad_mode.state.enabled:
             return result
         node = SoftmaxBackwardDataBackward0()
         node.edges = (
-            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(grad_output_) if needs_grad_output else None,
             gradient_edge(output) if needs_output else None,
         )
         node.saved_output = save(output)
@@ -5564,7 +5766,7 @@ def recording__softmax_backward_data(below, needs_grad_output, needs_output):
         if needs_grad_output:
             node.saved_input_dtype = input_dtype
         if needs_output:
-            node.saved_grad_output = save(grad_output)
+            node.saved_grad_output = save(grad_output_)
         attach(result, node)
         return result
 
@@ -5588,8 +5790,8 @@ class LogSoftmaxBackwardDataBackward0(Node):
         if edges[0] is not None:
             grad_grad_output = grad - (output.exp() * grad).sum(dim, True)
         if edges[1] is not None:
-            grad_output = unpack(node.saved_grad_output, node)
-            grad_output = -grad * output.exp() * grad_output.sum(dim, True)
+            grad_output_ = unpack(node.saved_grad_output, node)
+            grad_output = -grad * output.exp() * grad_output_.sum(dim, True)
         return grad_grad_output, grad_output
 
     def release(node):
@@ -5600,19 +5802,19 @@ class LogSoftmaxBackwardDataBackward0(Node):
 def recording__log_softmax_backward_data(below, needs_grad_output, needs_output):
     """Records LogSoftmaxBackwardDataBackward0 around `below`."""
 
-    def call(grad_output, output, dim, input_dtype):
-        result = below(grad_output, output, dim, input_dtype)
+    def call(grad_output_, output, dim, input_dtype):
+        result = below(grad_output_, output, dim, input_dtype)
         if not grad_mode.state.enabled:
             return result
         node = LogSoftmaxBackwardDataBackward0()
         node.edges = (
-            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(grad_output_) if needs_grad_output else None,
             gradient_edge(output) if needs_output else None,
         )
         node.saved_output = save(output)
         node.saved_dim = dim
         if needs_output:
-            node.saved_grad_output = save(grad_output)
+            node.saved_grad_output = save(grad_output_)
         attach(result, node)
         return result
 
@@ -7965,10 +8167,10 @@ def recording__lstm_layer_backward(
     """Records LstmLayerBackwardBackward0 around `below`."""
 
     def call(
-        grad_output, grad_last_cell, activations, cells, output, weight_hh, hidden, cell, reverse
+        grad_output_, grad_last_cell, activations, cells, output, weight_hh, hidden, cell, reverse
     ):
         result = below(
-            grad_output,
+            grad_output_,
             grad_last_cell,
             activations,
             cells,
@@ -7982,7 +8184,7 @@ def recording__lstm_layer_backward(
             return result
         node = LstmLayerBackwardBackward0()
         node.edges = (
-            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(grad_output_) if needs_grad_output else None,
             gradient_edge(grad_last_cell) if needs_grad_last_cell else None,
             gradient_edge(activations) if needs_activations else None,
             gradient_edge(cells) if needs_cells else None,
@@ -8099,13 +8301,13 @@ def recording__gru_layer_backward(
 ):
     """Records GruLayerBackwardBackward0 around `below`."""
 
-    def call(grad_output, activations, output, weight_hh, hidden, reverse):
-        result = below(grad_output, activations, output, weight_hh, hidden, reverse)
+    def call(grad_output_, activations, output, weight_hh, hidden, reverse):
+        result = below(grad_output_, activations, output, weight_hh, hidden, reverse)
         if not grad_mode.state.enabled:
             return result
         node = GruLayerBackwardBackward0()
         node.edges = (
-            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(grad_output_) if needs_grad_output else None,
             gradient_edge(activations) if needs_activations else None,
             gradient_edge(output) if needs_output else None,
             gradient_edge(weight_hh) if needs_weight_hh else None,
@@ -8208,13 +8410,13 @@ def recording__rnn_layer_backward(
 ):
     """Records RnnLayerBackwardBackward0 around `below`."""
 
-    def call(grad_output, output, weight_hh, hidden, relu, reverse):
-        result = below(grad_output, output, weight_hh, hidden, relu, reverse)
+    def call(grad_output_, output, weight_hh, hidden, relu, reverse):
+        result = below(grad_output_, output, weight_hh, hidden, relu, reverse)
         if not grad_mode.state.enabled:
             return result
         node = RnnLayerBackwardBackward0()
         node.edges = (
-            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(grad_output_) if needs_grad_output else None,
             gradient_edge(output) if needs_output else None,
             gradient_edge(weight_hh) if needs_weight_hh else None,
             gradient_edge(hidden) if needs_hidden else None,

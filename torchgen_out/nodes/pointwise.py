@@ -2017,54 +2017,41 @@ def recording__cosine_terms(below, needs_x1, needs_x2, needs_norm1, needs_norm2)
 
 class MarginDistanceBackward0(Node):
     """_margin_distance
-    self: auto
-    other: auto
+    self: ops.where(result > 0, grad, 0) (auto)
+    other: ops.where(result > 0, -grad, 0) (auto)
     """
 
-    __slots__ = ("needs", "saved_margin", "saved_other", "saved_self")
+    __slots__ = ("needs", "saved_result")
 
     def apply(node, grad):
         if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            margin = node.saved_margin
+            result = unpack(node.saved_result, node)
             if grad_mode.state.enabled:
-                grads = gradients._margin_distance_backward_self_other(grad, self, other, margin)
+                grads = gradients._margin_distance_backward_self_other(grad, result)
             else:
-                call = backward._margin_distance_backward_self_other.calls[
-                    grad._key, self._key, other._key
-                ]
-                grads = call(grad, self, other, margin)
+                call = backward._margin_distance_backward_self_other.calls[grad._key, result._key]
+                grads = call(grad, result)
             return grads
         if node.needs == (True, False):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            margin = node.saved_margin
+            result = unpack(node.saved_result, node)
             if grad_mode.state.enabled:
-                grads = gradients._margin_distance_backward_self(grad, self, other, margin)
+                grads = gradients._margin_distance_backward_self(grad, result)
             else:
-                call = backward._margin_distance_backward_self.calls[
-                    grad._key, self._key, other._key
-                ]
-                grads = call(grad, self, other, margin)
+                call = backward._margin_distance_backward_self.calls[grad._key, result._key]
+                grads = call(grad, result)
             return (grads, None)
         if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            margin = node.saved_margin
+            result = unpack(node.saved_result, node)
             if grad_mode.state.enabled:
-                grads = gradients._margin_distance_backward_other(grad, self, other, margin)
+                grads = gradients._margin_distance_backward_other(grad, result)
             else:
-                call = backward._margin_distance_backward_other.calls[
-                    grad._key, self._key, other._key
-                ]
-                grads = call(grad, self, other, margin)
+                call = backward._margin_distance_backward_other.calls[grad._key, result._key]
+                grads = call(grad, result)
             return (None, grads)
         raise AssertionError(node.needs)
 
     def release(node):
-        node.saved_self = None
-        node.saved_other = None
+        node.saved_result = None
 
 
 def recording__margin_distance(below, needs_self, needs_other):
@@ -2081,9 +2068,7 @@ def recording__margin_distance(below, needs_self, needs_other):
             gradient_edge(other) if needs_other else None,
         )
         node.needs = needs
-        node.saved_self = save(self)
-        node.saved_other = save(other)
-        node.saved_margin = margin
+        node.saved_result = save_result(result)
         attach(result, node)
         return result
 
@@ -4448,6 +4433,42 @@ def recording_sigmoid_(below, needs_self):
         result = below(self)
         node.saved_result = save_result(result)
         rebase_history(result, node)
+        return result
+
+    return call
+
+
+class SpecialSphericalBesselJ0Backward0(Node):
+    """special_spherical_bessel_j0
+    x: auto
+    """
+
+    __slots__ = ("saved_x",)
+
+    def apply(node, grad):
+        x = unpack(node.saved_x, node)
+        if grad_mode.state.enabled:
+            grads = gradients.special_spherical_bessel_j0_backward_x(grad, x)
+            return (grads,)
+        call = backward.special_spherical_bessel_j0_backward_x.calls[grad._key, x._key]
+        grads = call(grad, x)
+        return (grads,)
+
+    def release(node):
+        node.saved_x = None
+
+
+def recording_special_spherical_bessel_j0(below, needs_x):
+    """Records SpecialSphericalBesselJ0Backward0 around `below`."""
+
+    def call(x):
+        result = below(x)
+        if not grad_mode.state.enabled:
+            return result
+        node = SpecialSphericalBesselJ0Backward0()
+        node.edges = (gradient_edge(x),)
+        node.saved_x = save(x)
+        attach(result, node)
         return result
 
     return call
@@ -7395,6 +7416,457 @@ def recording__euclidean(below, needs_products, needs_first, needs_second):
         node.saved_first = save(first)
         node.saved_second = save(second)
         attach(result, node)
+        return result
+
+    return call
+
+
+class DecayedAddBackward0(Node):
+    """_decayed_add
+    self: grad * decay.conjugate() (auto)
+    other: grad * weight.conjugate() (auto)
+    """
+
+    __slots__ = ("needs", "saved_decay", "saved_weight")
+
+    def apply(node, grad):
+        if node.needs == (True, True):
+            decay = node.saved_decay
+            weight = node.saved_weight
+            if grad_mode.state.enabled:
+                grads = gradients._decayed_add_backward_self_other(grad, decay, weight)
+            else:
+                call = backward._decayed_add_backward_self_other.calls[grad._key]
+                grads = call(grad, decay, weight)
+            return grads
+        if node.needs == (True, False):
+            decay = node.saved_decay
+            if grad_mode.state.enabled:
+                grads = gradients._decayed_add_backward_self(grad, decay)
+            else:
+                call = backward._decayed_add_backward_self.calls[grad._key]
+                grads = call(grad, decay)
+            return (grads, None)
+        if node.needs == (False, True):
+            weight = node.saved_weight
+            if grad_mode.state.enabled:
+                grads = gradients._decayed_add_backward_other(grad, weight)
+            else:
+                call = backward._decayed_add_backward_other.calls[grad._key]
+                grads = call(grad, weight)
+            return (None, grads)
+        raise AssertionError(node.needs)
+
+
+def recording__decayed_add(below, needs_self, needs_other):
+    """Records DecayedAddBackward0 around `below`."""
+    needs = (needs_self, needs_other)
+    saves_decay = needs in ((True, True), (True, False))
+    saves_weight = needs in ((True, True), (False, True))
+
+    def call(self, other, decay, weight):
+        result = below(self, other, decay, weight)
+        if not grad_mode.state.enabled:
+            return result
+        node = DecayedAddBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
+        node.needs = needs
+        if saves_decay:
+            node.saved_decay = decay
+        if saves_weight:
+            node.saved_weight = weight
+        attach(result, node)
+        return result
+
+    return call
+
+
+def recording__decayed_add_(below, needs_self, needs_other):
+    """Records DecayedAddBackward0 around `below`, which writes to self."""
+    needs = (needs_self, needs_other)
+    saves_decay = needs in ((True, True), (True, False))
+    saves_weight = needs in ((True, True), (False, True))
+
+    def call(self, other, decay, weight):
+        if not grad_mode.state.enabled:
+            return below(self, other, decay, weight)
+        check_inplace(self)
+        node = DecayedAddBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
+        node.needs = needs
+        if saves_decay:
+            node.saved_decay = decay
+        if saves_weight:
+            node.saved_weight = weight
+        result = below(self, other, decay, weight)
+        rebase_history(result, node)
+        return result
+
+    return call
+
+
+class DecayedSquareBackward0(Node):
+    """_decayed_square
+    self: grad * decay (auto)
+    other: 2 * (grad * (weight * other)) (auto)
+    """
+
+    __slots__ = ("needs", "saved_decay", "saved_other", "saved_weight")
+
+    def apply(node, grad):
+        if node.needs == (True, True):
+            other = unpack(node.saved_other, node)
+            decay = node.saved_decay
+            weight = node.saved_weight
+            if grad_mode.state.enabled:
+                grads = gradients._decayed_square_backward_self_other(grad, other, decay, weight)
+            else:
+                call = backward._decayed_square_backward_self_other.calls[grad._key, other._key]
+                grads = call(grad, other, decay, weight)
+            return grads
+        if node.needs == (True, False):
+            decay = node.saved_decay
+            if grad_mode.state.enabled:
+                grads = gradients._decayed_square_backward_self(grad, decay)
+            else:
+                call = backward._decayed_square_backward_self.calls[grad._key]
+                grads = call(grad, decay)
+            return (grads, None)
+        if node.needs == (False, True):
+            other = unpack(node.saved_other, node)
+            weight = node.saved_weight
+            if grad_mode.state.enabled:
+                grads = gradients._decayed_square_backward_other(grad, other, weight)
+            else:
+                call = backward._decayed_square_backward_other.calls[grad._key, other._key]
+                grads = call(grad, other, weight)
+            return (None, grads)
+        raise AssertionError(node.needs)
+
+    def release(node):
+        node.saved_other = None
+
+
+def recording__decayed_square(below, needs_self, needs_other):
+    """Records DecayedSquareBackward0 around `below`."""
+    needs = (needs_self, needs_other)
+    saves_other = needs in ((True, True), (False, True))
+    saves_decay = needs in ((True, True), (True, False))
+    saves_weight = needs in ((True, True), (False, True))
+
+    def call(self, other, decay, weight):
+        result = below(self, other, decay, weight)
+        if not grad_mode.state.enabled:
+            return result
+        node = DecayedSquareBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
+        node.needs = needs
+        if saves_other:
+            node.saved_other = save(other)
+        if saves_decay:
+            node.saved_decay = decay
+        if saves_weight:
+            node.saved_weight = weight
+        attach(result, node)
+        return result
+
+    return call
+
+
+def recording__decayed_square_(below, needs_self, needs_other):
+    """Records DecayedSquareBackward0 around `below`, which writes to self."""
+    needs = (needs_self, needs_other)
+    saves_other = needs in ((True, True), (False, True))
+    saves_decay = needs in ((True, True), (True, False))
+    saves_weight = needs in ((True, True), (False, True))
+
+    def call(self, other, decay, weight):
+        if not grad_mode.state.enabled:
+            return below(self, other, decay, weight)
+        check_inplace(self)
+        node = DecayedSquareBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(other) if needs_other else None,
+        )
+        node.needs = needs
+        if saves_other:
+            node.saved_other = save(other)
+        if saves_decay:
+            node.saved_decay = decay
+        if saves_weight:
+            node.saved_weight = weight
+        result = below(self, other, decay, weight)
+        rebase_history(result, node)
+        return result
+
+    return call
+
+
+class ScaledStepBackward0(Node):
+    """_scaled_step
+    self: grad (auto)
+    direction: -(grad * (step / (square_.sqrt() / correction + eps_))) (auto)
+    square: auto
+    """
+
+    __slots__ = (
+        "needs",
+        "saved_correction",
+        "saved_direction",
+        "saved_eps",
+        "saved_square",
+        "saved_step",
+    )
+
+    def apply(node, grad):
+        if node.needs == (True, True, True):
+            direction = unpack(node.saved_direction, node)
+            square = unpack(node.saved_square, node)
+            step = node.saved_step
+            correction = node.saved_correction
+            eps = node.saved_eps
+            if grad_mode.state.enabled:
+                grads = gradients._scaled_step_backward_self_direction_square(
+                    grad, direction, square, step, correction, eps
+                )
+            else:
+                call = backward._scaled_step_backward_self_direction_square.calls[
+                    grad._key, direction._key, square._key
+                ]
+                grads = call(grad, direction, square, step, correction, eps)
+            return grads
+        if node.needs == (True, True, False):
+            square = unpack(node.saved_square, node)
+            step = node.saved_step
+            correction = node.saved_correction
+            eps = node.saved_eps
+            if grad_mode.state.enabled:
+                grads = gradients._scaled_step_backward_self_direction(
+                    grad, square, step, correction, eps
+                )
+            else:
+                call = backward._scaled_step_backward_self_direction.calls[grad._key, square._key]
+                grads = call(grad, square, step, correction, eps)
+            return (grads[0], grads[1], None)
+        if node.needs == (True, False, True):
+            direction = unpack(node.saved_direction, node)
+            square = unpack(node.saved_square, node)
+            step = node.saved_step
+            correction = node.saved_correction
+            eps = node.saved_eps
+            if grad_mode.state.enabled:
+                grads = gradients._scaled_step_backward_self_square(
+                    grad, direction, square, step, correction, eps
+                )
+            else:
+                call = backward._scaled_step_backward_self_square.calls[
+                    grad._key, direction._key, square._key
+                ]
+                grads = call(grad, direction, square, step, correction, eps)
+            return (grads[0], None, grads[1])
+        if node.needs == (False, True, True):
+            direction = unpack(node.saved_direction, node)
+            square = unpack(node.saved_square, node)
+            step = node.saved_step
+            correction = node.saved_correction
+            eps = node.saved_eps
+            if grad_mode.state.enabled:
+                grads = gradients._scaled_step_backward_direction_square(
+                    grad, direction, square, step, correction, eps
+                )
+            else:
+                call = backward._scaled_step_backward_direction_square.calls[
+                    grad._key, direction._key, square._key
+                ]
+                grads = call(grad, direction, square, step, correction, eps)
+            return (None, grads[0], grads[1])
+        if node.needs == (True, False, False):
+            if grad_mode.state.enabled:
+                grads = gradients._scaled_step_backward_self(grad)
+            else:
+                call = backward._scaled_step_backward_self.calls[grad._key]
+                grads = call(grad)
+            return (grads, None, None)
+        if node.needs == (False, True, False):
+            square = unpack(node.saved_square, node)
+            step = node.saved_step
+            correction = node.saved_correction
+            eps = node.saved_eps
+            if grad_mode.state.enabled:
+                grads = gradients._scaled_step_backward_direction(
+                    grad, square, step, correction, eps
+                )
+            else:
+                call = backward._scaled_step_backward_direction.calls[grad._key, square._key]
+                grads = call(grad, square, step, correction, eps)
+            return (None, grads, None)
+        if node.needs == (False, False, True):
+            direction = unpack(node.saved_direction, node)
+            square = unpack(node.saved_square, node)
+            step = node.saved_step
+            correction = node.saved_correction
+            eps = node.saved_eps
+            if grad_mode.state.enabled:
+                grads = gradients._scaled_step_backward_square(
+                    grad, direction, square, step, correction, eps
+                )
+            else:
+                call = backward._scaled_step_backward_square.calls[
+                    grad._key, direction._key, square._key
+                ]
+                grads = call(grad, direction, square, step, correction, eps)
+            return (None, None, grads)
+        raise AssertionError(node.needs)
+
+    def release(node):
+        node.saved_direction = None
+        node.saved_square = None
+
+
+def recording__scaled_step(below, needs_self, needs_direction, needs_square):
+    """Records ScaledStepBackward0 around `below`."""
+    needs = (needs_self, needs_direction, needs_square)
+    saves_direction = needs in (
+        (True, True, True),
+        (True, False, True),
+        (False, True, True),
+        (False, False, True),
+    )
+    saves_square = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (False, True, False),
+        (False, False, True),
+    )
+    saves_step = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (False, True, False),
+        (False, False, True),
+    )
+    saves_correction = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (False, True, False),
+        (False, False, True),
+    )
+    saves_eps = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (False, True, False),
+        (False, False, True),
+    )
+
+    def call(self, direction, square, step, correction, eps):
+        result = below(self, direction, square, step, correction, eps)
+        if not grad_mode.state.enabled:
+            return result
+        node = ScaledStepBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(direction) if needs_direction else None,
+            gradient_edge(square) if needs_square else None,
+        )
+        node.needs = needs
+        if saves_direction:
+            node.saved_direction = save(direction)
+        if saves_square:
+            node.saved_square = save(square)
+        if saves_step:
+            node.saved_step = step
+        if saves_correction:
+            node.saved_correction = correction
+        if saves_eps:
+            node.saved_eps = eps
+        attach(result, node)
+        return result
+
+    return call
+
+
+def recording__scaled_step_(below, needs_self, needs_direction, needs_square):
+    """Records ScaledStepBackward0 around `below`, which writes to self."""
+    needs = (needs_self, needs_direction, needs_square)
+    saves_direction = needs in (
+        (True, True, True),
+        (True, False, True),
+        (False, True, True),
+        (False, False, True),
+    )
+    saves_square = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (False, True, False),
+        (False, False, True),
+    )
+    saves_step = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (False, True, False),
+        (False, False, True),
+    )
+    saves_correction = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (False, True, False),
+        (False, False, True),
+    )
+    saves_eps = needs in (
+        (True, True, True),
+        (True, True, False),
+        (True, False, True),
+        (False, True, True),
+        (False, True, False),
+        (False, False, True),
+    )
+
+    def call(self, direction, square, step, correction, eps):
+        if not grad_mode.state.enabled:
+            return below(self, direction, square, step, correction, eps)
+        check_inplace(self)
+        node = ScaledStepBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(direction) if needs_direction else None,
+            gradient_edge(square) if needs_square else None,
+        )
+        node.needs = needs
+        if saves_direction:
+            node.saved_direction = save(direction)
+        if saves_square:
+            node.saved_square = save(square)
+        if saves_step:
+            node.saved_step = step
+        if saves_correction:
+            node.saved_correction = correction
+        if saves_eps:
+            node.saved_eps = eps
+        result = below(self, direction, square, step, correction, eps)
+        rebase_history(result, node)
         return result
 
     return call

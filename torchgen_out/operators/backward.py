@@ -457,11 +457,11 @@ _gated_backward_gate = Pointwise(
 
 _margin_distance_backward_self_other = Pointwise(
     "_margin_distance_backward_self_other",
-    "_margin_distance_backward_self_other(Tensor grad, Tensor self, Tensor other) -> self, other",
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    arguments={"grad": "operand", "self": "operand", "other": "operand", "margin": "scalar"},
+    "_margin_distance_backward_self_other(Tensor grad, Tensor result) -> self, other",
+    {"grad": "tensor", "result": "tensor"},
+    arguments={"grad": "operand", "result": "operand"},
     promotion="default",
-    promoted=("grad", "self", "other"),
+    promoted=("grad", "result"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels._margin_distance_backward_self_other},
     outputs=2,
@@ -469,11 +469,11 @@ _margin_distance_backward_self_other = Pointwise(
 
 _margin_distance_backward_self = Pointwise(
     "_margin_distance_backward_self",
-    "_margin_distance_backward_self(Tensor grad, Tensor self, Tensor other) -> self",
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    arguments={"grad": "operand", "self": "operand", "other": "operand", "margin": "scalar"},
+    "_margin_distance_backward_self(Tensor grad, Tensor result) -> self",
+    {"grad": "tensor", "result": "tensor"},
+    arguments={"grad": "operand", "result": "operand"},
     promotion="default",
-    promoted=("grad", "self", "other"),
+    promoted=("grad", "result"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels._margin_distance_backward_self},
     outputs=1,
@@ -481,11 +481,11 @@ _margin_distance_backward_self = Pointwise(
 
 _margin_distance_backward_other = Pointwise(
     "_margin_distance_backward_other",
-    "_margin_distance_backward_other(Tensor grad, Tensor self, Tensor other) -> other",
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    arguments={"grad": "operand", "self": "operand", "other": "operand", "margin": "scalar"},
+    "_margin_distance_backward_other(Tensor grad, Tensor result) -> other",
+    {"grad": "tensor", "result": "tensor"},
+    arguments={"grad": "operand", "result": "operand"},
     promotion="default",
-    promoted=("grad", "self", "other"),
+    promoted=("grad", "result"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels._margin_distance_backward_other},
     outputs=1,
@@ -981,6 +981,18 @@ sigmoid_backward_self = Pointwise(
     promoted=("grad", "result"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.sigmoid_backward_self},
+    outputs=1,
+)
+
+special_spherical_bessel_j0_backward_x = Pointwise(
+    "special_spherical_bessel_j0_backward_x",
+    "special_spherical_bessel_j0_backward_x(Tensor grad, Tensor x) -> x",
+    {"grad": "tensor", "x": "tensor"},
+    arguments={"grad": "operand", "x": "operand"},
+    promotion="default",
+    promoted=("grad", "x"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels.special_spherical_bessel_j0_backward_x},
     outputs=1,
 )
 
@@ -2152,6 +2164,205 @@ _euclidean_backward_second = Pointwise(
     promoted=("grad", "products", "first", "second"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels._euclidean_backward_second},
+    outputs=1,
+)
+
+_decayed_add_backward_self_other = Pointwise(
+    "_decayed_add_backward_self_other",
+    "_decayed_add_backward_self_other(Tensor grad) -> self, other",
+    {"grad": "tensor"},
+    arguments={"grad": "operand", "decay": "scalar", "weight": "scalar"},
+    promotion="default",
+    promoted=("grad",),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._decayed_add_backward_self_other},
+    outputs=2,
+)
+
+_decayed_add_backward_self = Pointwise(
+    "_decayed_add_backward_self",
+    "_decayed_add_backward_self(Tensor grad) -> self",
+    {"grad": "tensor"},
+    arguments={"grad": "operand", "decay": "scalar"},
+    promotion="default",
+    promoted=("grad",),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._decayed_add_backward_self},
+    outputs=1,
+)
+
+_decayed_add_backward_other = Pointwise(
+    "_decayed_add_backward_other",
+    "_decayed_add_backward_other(Tensor grad) -> other",
+    {"grad": "tensor"},
+    arguments={"grad": "operand", "weight": "scalar"},
+    promotion="default",
+    promoted=("grad",),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._decayed_add_backward_other},
+    outputs=1,
+)
+
+_decayed_square_backward_self_other = Pointwise(
+    "_decayed_square_backward_self_other",
+    "_decayed_square_backward_self_other(Tensor grad, Tensor other) -> self, other",
+    {"grad": "tensor", "other": "tensor"},
+    arguments={"grad": "operand", "other": "operand", "decay": "scalar", "weight": "scalar"},
+    promotion="default",
+    promoted=("grad", "other"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._decayed_square_backward_self_other},
+    outputs=2,
+)
+
+_decayed_square_backward_self = Pointwise(
+    "_decayed_square_backward_self",
+    "_decayed_square_backward_self(Tensor grad) -> self",
+    {"grad": "tensor"},
+    arguments={"grad": "operand", "decay": "scalar"},
+    promotion="default",
+    promoted=("grad",),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._decayed_square_backward_self},
+    outputs=1,
+)
+
+_decayed_square_backward_other = Pointwise(
+    "_decayed_square_backward_other",
+    "_decayed_square_backward_other(Tensor grad, Tensor other) -> other",
+    {"grad": "tensor", "other": "tensor"},
+    arguments={"grad": "operand", "other": "operand", "weight": "scalar"},
+    promotion="default",
+    promoted=("grad", "other"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._decayed_square_backward_other},
+    outputs=1,
+)
+
+_scaled_step_backward_self_direction_square = Pointwise(
+    "_scaled_step_backward_self_direction_square",
+    "_scaled_step_backward_self_direction_square(Tensor grad, Tensor direction, Tensor "
+    "square) -> self, direction, square",
+    {"grad": "tensor", "direction": "tensor", "square": "tensor"},
+    arguments={
+        "grad": "operand",
+        "direction": "operand",
+        "square": "operand",
+        "step": "scalar",
+        "correction": "scalar",
+        "eps": "scalar",
+    },
+    promotion="default",
+    promoted=("grad", "direction", "square"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._scaled_step_backward_self_direction_square},
+    outputs=3,
+)
+
+_scaled_step_backward_self_direction = Pointwise(
+    "_scaled_step_backward_self_direction",
+    "_scaled_step_backward_self_direction(Tensor grad, Tensor square) -> self, direction",
+    {"grad": "tensor", "square": "tensor"},
+    arguments={
+        "grad": "operand",
+        "square": "operand",
+        "step": "scalar",
+        "correction": "scalar",
+        "eps": "scalar",
+    },
+    promotion="default",
+    promoted=("grad", "square"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._scaled_step_backward_self_direction},
+    outputs=2,
+)
+
+_scaled_step_backward_self_square = Pointwise(
+    "_scaled_step_backward_self_square",
+    "_scaled_step_backward_self_square(Tensor grad, Tensor direction, Tensor square) -> self,"
+    " square",
+    {"grad": "tensor", "direction": "tensor", "square": "tensor"},
+    arguments={
+        "grad": "operand",
+        "direction": "operand",
+        "square": "operand",
+        "step": "scalar",
+        "correction": "scalar",
+        "eps": "scalar",
+    },
+    promotion="default",
+    promoted=("grad", "direction", "square"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._scaled_step_backward_self_square},
+    outputs=2,
+)
+
+_scaled_step_backward_direction_square = Pointwise(
+    "_scaled_step_backward_direction_square",
+    "_scaled_step_backward_direction_square(Tensor grad, Tensor direction, Tensor square) -> "
+    "direction, square",
+    {"grad": "tensor", "direction": "tensor", "square": "tensor"},
+    arguments={
+        "grad": "operand",
+        "direction": "operand",
+        "square": "operand",
+        "step": "scalar",
+        "correction": "scalar",
+        "eps": "scalar",
+    },
+    promotion="default",
+    promoted=("grad", "direction", "square"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._scaled_step_backward_direction_square},
+    outputs=2,
+)
+
+_scaled_step_backward_self = Pointwise(
+    "_scaled_step_backward_self",
+    "_scaled_step_backward_self(Tensor grad) -> self",
+    {"grad": "tensor"},
+    arguments={"grad": "operand"},
+    promotion="default",
+    promoted=("grad",),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._scaled_step_backward_self},
+    outputs=1,
+)
+
+_scaled_step_backward_direction = Pointwise(
+    "_scaled_step_backward_direction",
+    "_scaled_step_backward_direction(Tensor grad, Tensor square) -> direction",
+    {"grad": "tensor", "square": "tensor"},
+    arguments={
+        "grad": "operand",
+        "square": "operand",
+        "step": "scalar",
+        "correction": "scalar",
+        "eps": "scalar",
+    },
+    promotion="default",
+    promoted=("grad", "square"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._scaled_step_backward_direction},
+    outputs=1,
+)
+
+_scaled_step_backward_square = Pointwise(
+    "_scaled_step_backward_square",
+    "_scaled_step_backward_square(Tensor grad, Tensor direction, Tensor square) -> square",
+    {"grad": "tensor", "direction": "tensor", "square": "tensor"},
+    arguments={
+        "grad": "operand",
+        "direction": "operand",
+        "square": "operand",
+        "step": "scalar",
+        "correction": "scalar",
+        "eps": "scalar",
+    },
+    promotion="default",
+    promoted=("grad", "direction", "square"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._scaled_step_backward_square},
     outputs=1,
 )
 

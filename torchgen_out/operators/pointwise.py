@@ -16,6 +16,7 @@ add_Tensor = Pointwise(
     promotion="default",
     promoted=("self", "other"),
     dtypes=dtype_sets.ALL,
+    number_first=True,
     formulas={(): kernels.add_Tensor},
     defaults={"alpha": 1},
     at_defaults=kernels.add_Tensor_at_defaults,
@@ -169,6 +170,7 @@ mul_Tensor = Pointwise(
     promotion="default",
     promoted=("self", "other"),
     dtypes=dtype_sets.ALL,
+    number_first=True,
     formulas={(): kernels.mul_Tensor},
     differentiable=("self", "other"),
     record=nodes.recording_mul_Tensor,
@@ -181,6 +183,7 @@ neg = Pointwise(
     {"self": "tensor"},
     arguments={"self": "operand"},
     promotion="default",
+    exact_out=True,
     promoted=("self",),
     dtypes=dtype_sets.NUMERIC,
     formulas={(): kernels.neg_},
@@ -253,6 +256,7 @@ sub_Tensor = Pointwise(
     promotion="default",
     promoted=("self", "other"),
     dtypes=dtype_sets.NUMERIC,
+    number_first=True,
     formulas={(): kernels.sub_Tensor},
     defaults={"alpha": 1},
     at_defaults=kernels.sub_Tensor_at_defaults,
@@ -335,6 +339,7 @@ bitwise_and_Tensor = Pointwise(
     promotion="default",
     promoted=("self", "other"),
     dtypes=dtype_sets.INTEGRAL_AND_BOOL,
+    number_first=True,
     formulas={(): kernels.bitwise_and_Tensor},
 )
 
@@ -366,6 +371,7 @@ bitwise_not = Pointwise(
     {"self": "tensor"},
     arguments={"self": "operand"},
     promotion="default",
+    exact_out=True,
     promoted=("self",),
     dtypes=dtype_sets.INTEGRAL_AND_BOOL,
     formulas={(): kernels.bitwise_not_},
@@ -379,6 +385,7 @@ bitwise_or_Tensor = Pointwise(
     promotion="default",
     promoted=("self", "other"),
     dtypes=dtype_sets.INTEGRAL_AND_BOOL,
+    number_first=True,
     formulas={(): kernels.bitwise_or_Tensor},
 )
 
@@ -412,6 +419,7 @@ bitwise_xor_Tensor = Pointwise(
     promotion="default",
     promoted=("self", "other"),
     dtypes=dtype_sets.INTEGRAL_AND_BOOL,
+    number_first=True,
     formulas={(): kernels.bitwise_xor_Tensor},
 )
 
@@ -465,6 +473,7 @@ abs = Pointwise(
     {"self": "tensor"},
     arguments={"self": "operand"},
     promotion="complex_to_float",
+    exact_out=True,
     promoted=("self",),
     dtypes=dtype_sets.NUMERIC,
     formulas={(): kernels.abs_},
@@ -505,6 +514,7 @@ ceil = Pointwise(
     {"self": "tensor"},
     arguments={"self": "operand"},
     promotion="default",
+    exact_out=True,
     promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.ceil_},
@@ -519,6 +529,7 @@ conj_physical = Pointwise(
     {"self": "tensor"},
     arguments={"self": "operand"},
     promotion="default",
+    exact_out=True,
     promoted=("self",),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.conj_physical},
@@ -547,6 +558,7 @@ floor = Pointwise(
     {"self": "tensor"},
     arguments={"self": "operand"},
     promotion="default",
+    exact_out=True,
     promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.floor_},
@@ -561,6 +573,7 @@ frac = Pointwise(
     {"self": "tensor"},
     arguments={"self": "operand"},
     promotion="default",
+    exact_out=True,
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.frac},
@@ -589,6 +602,7 @@ round = Pointwise(
     {"self": "tensor"},
     arguments={"self": "operand"},
     promotion="default",
+    exact_out=True,
     promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.round_},
@@ -698,6 +712,7 @@ sgn = Pointwise(
     {"self": "tensor"},
     arguments={"self": "operand"},
     promotion="default",
+    exact_out=True,
     promoted=("self",),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.sgn},
@@ -712,6 +727,7 @@ sign = Pointwise(
     {"self": "tensor"},
     arguments={"self": "operand"},
     promotion="default",
+    exact_out=True,
     promoted=("self",),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.sign_},
@@ -726,6 +742,7 @@ signbit = Pointwise(
     {"self": "tensor"},
     arguments={"self": "operand"},
     promotion="always_bool",
+    exact_out=True,
     promoted=("self",),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.signbit_},
@@ -737,6 +754,7 @@ trunc = Pointwise(
     {"self": "tensor"},
     arguments={"self": "operand"},
     promotion="default",
+    exact_out=True,
     promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.trunc_},
@@ -784,6 +802,7 @@ isneginf = Pointwise(
     {"self": "tensor"},
     arguments={"self": "operand"},
     promotion="always_bool",
+    exact_out=True,
     promoted=("self",),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.isneginf},
@@ -795,6 +814,7 @@ isposinf = Pointwise(
     {"self": "tensor"},
     arguments={"self": "operand"},
     promotion="always_bool",
+    exact_out=True,
     promoted=("self",),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.isposinf},
@@ -1382,6 +1402,19 @@ sigmoid = Pointwise(
     record_inplace=nodes.recording_sigmoid_,
 )
 
+special_spherical_bessel_j0 = Pointwise(
+    "special_spherical_bessel_j0",
+    "special_spherical_bessel_j0(Tensor x) -> Tensor",
+    {"x": "tensor"},
+    arguments={"x": "operand"},
+    promotion="int_to_float",
+    promoted=("x",),
+    dtypes=dtype_sets.LAPACK_REAL,
+    formulas={(): kernels.special_spherical_bessel_j0},
+    differentiable=("x",),
+    record=nodes.recording_special_spherical_bessel_j0,
+)
+
 special_entr = Pointwise(
     "special_entr",
     "special_entr(Tensor self) -> Tensor",
@@ -1502,6 +1535,7 @@ heaviside = Pointwise(
     {"self": "tensor", "values": "tensor"},
     arguments={"self": "operand", "values": "operand"},
     promotion="default",
+    exact_out=True,
     promoted=("self", "values"),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.heaviside},
@@ -1556,6 +1590,7 @@ where_self = Pointwise(
     {"condition": "tensor", "self": "number", "other": "number"},
     arguments={"condition": "operand", "self": "operand", "other": "operand"},
     promotion="default",
+    exact_out=True,
     promoted=("self", "other"),
     dtypes=dtype_sets.ALL,
     in_range=("self", "other"),
@@ -1628,6 +1663,7 @@ hardshrink = Pointwise(
     {"self": "tensor"},
     arguments={"self": "operand", "lambd": "scalar"},
     promotion="default",
+    exact_out=True,
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.hardshrink},
@@ -1697,6 +1733,7 @@ logsigmoid = Pointwise(
     {"self": "tensor"},
     arguments={"self": "operand"},
     promotion="default",
+    exact_out=True,
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.logsigmoid},
@@ -1793,6 +1830,7 @@ softplus = Pointwise(
     {"self": "tensor"},
     arguments={"self": "operand", "beta": "scalar", "threshold": "scalar"},
     promotion="default",
+    exact_out=True,
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.softplus},
@@ -1808,6 +1846,7 @@ softshrink = Pointwise(
     {"self": "tensor"},
     arguments={"self": "operand", "lambd": "scalar"},
     promotion="default",
+    exact_out=True,
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.softshrink},
@@ -1994,6 +2033,9 @@ _decayed_add = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels._decayed_add},
+    differentiable=("self", "other"),
+    record=nodes.recording__decayed_add,
+    record_inplace=nodes.recording__decayed_add_,
 )
 
 _decayed_square = Pointwise(
@@ -2005,6 +2047,9 @@ _decayed_square = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._decayed_square},
+    differentiable=("self", "other"),
+    record=nodes.recording__decayed_square,
+    record_inplace=nodes.recording__decayed_square_,
 )
 
 _scaled_step = Pointwise(
@@ -2024,6 +2069,9 @@ _scaled_step = Pointwise(
     promoted=("self", "direction", "square"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._scaled_step},
+    differentiable=("self", "direction", "square"),
+    record=nodes.recording__scaled_step,
+    record_inplace=nodes.recording__scaled_step_,
 )
 
 _gru_candidate = Pointwise(

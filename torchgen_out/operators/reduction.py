@@ -14,7 +14,9 @@ all_dims = Reduction(
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
     promotion="always_bool",
+    exact_out=True,
     dtypes=dtype_sets.ALL,
+    empty_dim_keeps=True,
     parts=kernels.all_dims,
 )
 
@@ -24,6 +26,7 @@ amax = Reduction(
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
     promotion="default",
+    exact_out=True,
     dtypes=dtype_sets.REAL,
     parts=kernels.amax,
     differentiable=("self",),
@@ -36,6 +39,7 @@ amin = Reduction(
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
     promotion="default",
+    exact_out=True,
     dtypes=dtype_sets.REAL,
     parts=kernels.amin,
     differentiable=("self",),
@@ -48,7 +52,9 @@ any_dims = Reduction(
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
     promotion="always_bool",
+    exact_out=True,
     dtypes=dtype_sets.ALL,
+    empty_dim_keeps=True,
     parts=kernels.any_dims,
 )
 

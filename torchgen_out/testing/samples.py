@@ -74,6 +74,15 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(0)"}, None),
         ],
     ),
+    "fill": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)", "value": "2.5"}, None),
+            ({"self": "ints([1, 2])", "value": "ints(3)"}, None),
+            ({"self": "randn(3)", "value": "randn(2)"}, "RuntimeError"),
+        ],
+    ),
     "complex": (
         {},
         {},
@@ -199,6 +208,15 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"size": "[2, 3]", "stride": "[4, 1]"}, None),
             ({"size": "[0, 3]", "stride": "[1, 1]"}, None),
             ({"size": "[2]", "stride": "[1, 1]"}, "RuntimeError"),
+        ],
+    ),
+    "empty_permuted": (
+        {},
+        {},
+        [
+            ({"size": "[2, 3, 4]", "physical_layout": "[2, 0, 1]"}, None),
+            ({"size": "[2, 3]", "physical_layout": "[0]"}, "RuntimeError"),
+            ({"size": "[2, 3]", "physical_layout": "[0, 0]"}, "RuntimeError"),
         ],
     ),
     "scalar_tensor": (
@@ -1369,6 +1387,211 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "uniform(0.5, 3, ())"}, None),
         ],
     ),
+    "special_airy_ai": (
+        {},
+        {},
+        [
+            ({"x": "uniform(-5, 3, (3, 4))"}, None),
+        ],
+    ),
+    "special_modified_bessel_i0": (
+        {},
+        {},
+        [
+            ({"self": "uniform(-3, 3, (3, 4))"}, None),
+        ],
+    ),
+    "special_modified_bessel_i1": (
+        {},
+        {},
+        [
+            ({"self": "uniform(-3, 3, (3, 4))"}, None),
+        ],
+    ),
+    "special_modified_bessel_k0": (
+        {},
+        {},
+        [
+            ({"x": "uniform(0.1, 5, (3, 4))"}, None),
+        ],
+    ),
+    "special_modified_bessel_k1": (
+        {},
+        {},
+        [
+            ({"x": "uniform(0.1, 5, (3, 4))"}, None),
+        ],
+    ),
+    "special_scaled_modified_bessel_k0": (
+        {},
+        {},
+        [
+            ({"x": "uniform(0.1, 5, (3, 4))"}, None),
+        ],
+    ),
+    "special_scaled_modified_bessel_k1": (
+        {},
+        {},
+        [
+            ({"x": "uniform(0.1, 5, (3, 4))"}, None),
+        ],
+    ),
+    "special_spherical_bessel_j0": (
+        {"x": (0.5, 9.0)},
+        {},
+        [],
+    ),
+    "_three_term_recurrence": (
+        {},
+        {},
+        [
+            (
+                {
+                    "x": "uniform(-2, 2, (3, 4))",
+                    "n": "ints([0, 1, 2, 9])",
+                    "first": "[1, -1]",
+                    "next": "[1, -1, 2, 0]",
+                    "previous": "[0, 1]",
+                    "divisor": "[1, 1]",
+                },
+                None,
+            ),
+            (
+                {
+                    "x": "uniform(-2, 2, (3, 1))",
+                    "n": "floats([-1, 2.5, nan])",
+                    "first": "[0, 1]",
+                    "next": "[0, 2, 0, 0]",
+                    "previous": "[1, 0]",
+                    "divisor": "[1, 0]",
+                },
+                None,
+            ),
+        ],
+    ),
+    "_polynomial": (
+        {},
+        {},
+        [
+            (
+                {
+                    "x": "0.5",
+                    "n": "ints([0, 1, 2])",
+                    "first": "[0, 1]",
+                    "next": "[0, 2, 0, 0]",
+                    "previous": "[1, 0]",
+                    "divisor": "[1, 0]",
+                },
+                None,
+            ),
+            (
+                {
+                    "x": "floats([0.5, -2])",
+                    "n": "3",
+                    "first": "[0, 1]",
+                    "next": "[0, 2, 0, 0]",
+                    "previous": "[1, 0]",
+                    "divisor": "[1, 0]",
+                },
+                None,
+            ),
+            (
+                {
+                    "x": "2",
+                    "n": "3",
+                    "first": "[0, 1]",
+                    "next": "[0, 2, 0, 0]",
+                    "previous": "[1, 0]",
+                    "divisor": "[1, 0]",
+                },
+                "TypeError",
+            ),
+        ],
+    ),
+    "special_chebyshev_polynomial_t": (
+        {},
+        {},
+        [
+            ({"x": "uniform(-2, 2, (3, 4))", "n": "ints([0, 1, 2, 9])"}, None),
+        ],
+    ),
+    "special_chebyshev_polynomial_u": (
+        {},
+        {},
+        [
+            ({"x": "uniform(-2, 2, (3, 4))", "n": "ints([0, 1, 2, 9])"}, None),
+        ],
+    ),
+    "special_chebyshev_polynomial_v": (
+        {},
+        {},
+        [
+            ({"x": "uniform(-2, 2, (3, 4))", "n": "ints([0, 1, 2, 9])"}, None),
+        ],
+    ),
+    "special_chebyshev_polynomial_w": (
+        {},
+        {},
+        [
+            ({"x": "uniform(-2, 2, (3, 4))", "n": "ints([0, 1, 2, 9])"}, None),
+        ],
+    ),
+    "special_hermite_polynomial_h": (
+        {},
+        {},
+        [
+            ({"x": "uniform(-2, 2, (3, 4))", "n": "ints([0, 1, 2, 9])"}, None),
+        ],
+    ),
+    "special_hermite_polynomial_he": (
+        {},
+        {},
+        [
+            ({"x": "uniform(-2, 2, (3, 4))", "n": "ints([0, 1, 2, 9])"}, None),
+        ],
+    ),
+    "special_laguerre_polynomial_l": (
+        {},
+        {},
+        [
+            ({"x": "uniform(-2, 2, (3, 4))", "n": "ints([0, 1, 2, 9])"}, None),
+        ],
+    ),
+    "special_legendre_polynomial_p": (
+        {},
+        {},
+        [
+            ({"x": "uniform(-2, 2, (3, 4))", "n": "ints([0, 1, 2, 9])"}, None),
+        ],
+    ),
+    "special_shifted_chebyshev_polynomial_t": (
+        {},
+        {},
+        [
+            ({"x": "uniform(-2, 2, (3, 4))", "n": "ints([0, 1, 2, 9])"}, None),
+        ],
+    ),
+    "special_shifted_chebyshev_polynomial_u": (
+        {},
+        {},
+        [
+            ({"x": "uniform(-2, 2, (3, 4))", "n": "ints([0, 1, 2, 9])"}, None),
+        ],
+    ),
+    "special_shifted_chebyshev_polynomial_v": (
+        {},
+        {},
+        [
+            ({"x": "uniform(-2, 2, (3, 4))", "n": "ints([0, 1, 2, 9])"}, None),
+        ],
+    ),
+    "special_shifted_chebyshev_polynomial_w": (
+        {},
+        {},
+        [
+            ({"x": "uniform(-2, 2, (3, 4))", "n": "ints([0, 1, 2, 9])"}, None),
+        ],
+    ),
     "special_entr": (
         {"self": (0.2, 3.0)},
         {},
@@ -1730,6 +1953,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn()"}, None),
         ],
     ),
+    "alias_copy": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3)"}, None),
+        ],
+    ),
     "as_strided": (
         {},
         {},
@@ -1753,6 +1983,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(3)", "size": "[2]", "stride": "[1, 1]"}, "RuntimeError"),
         ],
     ),
+    "as_strided_copy": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)", "size": "[2, 2]", "stride": "[1, 2]"}, None),
+        ],
+    ),
     "detach": (
         {},
         {},
@@ -1760,6 +1997,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(2, 3)"}, None),
             ({"self": "permuted(randn(2, 3), (1, 0))"}, None),
             ({"self": "randn()"}, None),
+        ],
+    ),
+    "detach_copy": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3)"}, None),
         ],
     ),
     "detach_": (
@@ -1785,6 +2029,14 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "permuted(randn(2, 3), (1, 0))", "size": "[6]"}, "RuntimeError"),
         ],
     ),
+    "view_copy": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 6)", "size": "[3, 4]"}, None),
+            ({"self": "permuted(randn(2, 3), (1, 0))", "size": "[6]"}, None),
+        ],
+    ),
     "view.dtype": (
         {},
         {},
@@ -1794,6 +2046,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(3, 4)", "dtype": "float64"}, None),
             ({"self": "randn(3, 3)", "dtype": "float64"}, "RuntimeError"),
             ({"self": "randn()", "dtype": "int16"}, "RuntimeError"),
+        ],
+    ),
+    "view_copy.dtype": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)", "dtype": "int32"}, None),
         ],
     ),
     "view_as": (
@@ -1814,6 +2073,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(3)"}, "RuntimeError"),
         ],
     ),
+    "view_as_real_copy": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 2) * 1j"}, None),
+        ],
+    ),
     "view_as_complex": (
         {},
         {},
@@ -1824,6 +2090,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(3, 3)"}, "RuntimeError"),
             ({"self": "permuted(randn(2, 3), (1, 0))"}, "RuntimeError"),
             ({"self": "randn()"}, "RuntimeError"),
+        ],
+    ),
+    "view_as_complex_copy": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 2)"}, None),
         ],
     ),
     "real": (
@@ -1927,6 +2200,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(2, 3)", "dim0": "0", "dim1": "2"}, "IndexError"),
         ],
     ),
+    "transpose_copy.int": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3)", "dim0": "0", "dim1": "1"}, None),
+        ],
+    ),
     "transpose_": (
         {},
         {},
@@ -1957,6 +2237,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(3)"}, None),
             ({"self": "randn()"}, None),
             ({"self": "randn(2, 3, 4)"}, "RuntimeError"),
+        ],
+    ),
+    "t_copy": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3)"}, None),
         ],
     ),
     "t_": (
@@ -2021,6 +2308,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(2, 3)", "dims": "[0, 2]"}, "IndexError"),
         ],
     ),
+    "permute_copy": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3, 4)", "dims": "[2, 0, 1]"}, None),
+        ],
+    ),
     "movedim.int": (
         {},
         {},
@@ -2053,6 +2347,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(2, 3)", "size": "[2, 4]"}, "RuntimeError"),
             ({"self": "randn(2, 3)", "size": "[3]"}, "RuntimeError"),
             ({"self": "randn(3)", "size": "[-1, 3]"}, "RuntimeError"),
+        ],
+    ),
+    "expand_copy": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 1)", "size": "[3, 4]"}, None),
         ],
     ),
     "broadcast_to": (
@@ -2113,6 +2414,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(0, 1)"}, None),
         ],
     ),
+    "squeeze_copy": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 1, 3, 1)"}, None),
+        ],
+    ),
     "squeeze.dim": (
         {},
         {},
@@ -2123,6 +2431,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(2)", "dim": "1"}, "IndexError"),
         ],
     ),
+    "squeeze_copy.dim": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 1, 3)", "dim": "1"}, None),
+        ],
+    ),
     "squeeze.dims": (
         {},
         {},
@@ -2131,6 +2446,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(2, 1, 3)", "dim": "[0, 1]"}, None),
             ({"self": "randn(1, 2)", "dim": "[]"}, None),
             ({"self": "randn(1, 2)", "dim": "[0, 0]"}, "RuntimeError"),
+        ],
+    ),
+    "squeeze_copy.dims": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 1, 3, 1)", "dim": "[1, -1]"}, None),
         ],
     ),
     "squeeze_": (
@@ -2152,6 +2474,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn()", "dim": "0"}, None),
             ({"self": "permuted(randn(2, 3), (1, 0))", "dim": "1"}, None),
             ({"self": "randn(2)", "dim": "2"}, "IndexError"),
+        ],
+    ),
+    "unsqueeze_copy": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3)", "dim": "0"}, None),
         ],
     ),
     "unsqueeze_": (
@@ -2229,6 +2558,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn()", "dim": "0", "index": "0"}, "IndexError"),
         ],
     ),
+    "select_copy.int": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 3)", "dim": "0", "index": "1"}, None),
+        ],
+    ),
     "slice.Tensor": (
         {},
         {},
@@ -2243,6 +2579,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
                 "RuntimeError",
             ),
             ({"self": "randn()"}, "IndexError"),
+        ],
+    ),
+    "slice_copy.Tensor": (
+        {},
+        {},
+        [
+            ({"self": "randn(5, 3)", "dim": "0", "start": "1", "end": "4"}, None),
         ],
     ),
     "narrow": (
@@ -2280,6 +2623,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(3)", "dimension": "0", "size": "2", "step": "0"}, "RuntimeError"),
         ],
     ),
+    "unfold_copy": (
+        {},
+        {},
+        [
+            ({"self": "randn(7)", "dimension": "0", "size": "3", "step": "2"}, None),
+        ],
+    ),
     "diagonal": (
         {},
         {},
@@ -2293,6 +2643,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(3)"}, "IndexError"),
         ],
     ),
+    "diagonal_copy": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)"}, None),
+        ],
+    ),
     "split.Tensor": (
         {},
         {},
@@ -2303,6 +2660,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(3)", "split_size": "5"}, None),
             ({"self": "randn(3)", "split_size": "-1"}, "RuntimeError"),
             ({"self": "randn()", "split_size": "1"}, "RuntimeError"),
+        ],
+    ),
+    "split_copy.Tensor": (
+        {},
+        {},
+        [
+            ({"self": "randn(5, 2)", "split_size": "2"}, None),
         ],
     ),
     "split.sizes": (
@@ -2319,6 +2683,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
         [
             ({"self": "randn(2, 5)", "split_sizes": "[1, 4]", "dim": "1"}, None),
             ({"self": "randn(5)", "split_sizes": "[2, -1, 4]"}, "RuntimeError"),
+        ],
+    ),
+    "split_with_sizes_copy": (
+        {},
+        {},
+        [
+            ({"self": "randn(2, 5)", "split_sizes": "[1, 4]", "dim": "1"}, None),
         ],
     ),
     "chunk": (
@@ -2415,6 +2786,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "permuted(randn(3, 2), (1, 0))"}, None),
             ({"self": "randn(0, 2)"}, None),
             ({"self": "randn()"}, "IndexError"),
+        ],
+    ),
+    "unbind_copy.int": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 2)"}, None),
         ],
     ),
     "narrow_copy": (
@@ -3041,6 +3419,15 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randint(0, 2, (5,))"}, None),
             ({"self": "randint(1, 2, ())"}, None),
             ({"self": "bools(2, 0)"}, None),
+        ],
+    ),
+    "nonzero_static": (
+        {},
+        {},
+        [
+            ({"self": "floats([0, 1, 2])", "size": "3"}, None),
+            ({"self": "ints([[0, 1], [2, 0]])", "size": "1", "fill_value": "7"}, None),
+            ({"self": "floats([0, 1, 2])", "size": "-1"}, "RuntimeError"),
         ],
     ),
     "nonzero": (
@@ -4232,6 +4619,38 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(3)", "dim": "1"}, "IndexError"),
         ],
     ),
+    "segment_reduce": (
+        {},
+        {},
+        [
+            ({"data": "randn(6)", "reduce": "'sum'", "lengths": "ints([1, 0, 5])"}, None),
+            (
+                {
+                    "data": "distinct(6, 2)",
+                    "reduce": "'max'",
+                    "lengths": "ints([1, 3, 2])",
+                    "initial": "0.5",
+                },
+                None,
+            ),
+            ({"data": "randn(6, 2)", "reduce": "'mean'", "offsets": "ints([0, 1, 4, 6])"}, None),
+            (
+                {
+                    "data": "uniform(0.5, 2, (2, 4, 2))",
+                    "reduce": "'prod'",
+                    "lengths": "ints([[1, 3], [4, 0]])",
+                    "axis": "1",
+                },
+                None,
+            ),
+            (
+                {"data": "distinct(4)", "reduce": "'min'", "lengths": "ints([4])", "axis": "-1"},
+                None,
+            ),
+            ({"data": "randn(6)", "reduce": "'sum'", "lengths": "ints([1, 4])"}, "RuntimeError"),
+            ({"data": "randn(6)", "reduce": "'sum'"}, "RuntimeError"),
+        ],
+    ),
     "bincount": (
         {},
         {},
@@ -4924,6 +5343,8 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(2, 3, 4)", "other": "randn(3, 4, 5)"}, None),
             ({"self": "randn(2, 3)", "other": "randn(3, 5)", "dims": "1"}, None),
             ({"self": "randn(2)", "other": "randn(3)", "dims": "0"}, None),
+            ({"self": "ints([[1, 2, 3]])", "other": "ints([[1, 2]])", "dims": "1"}, None),
+            ({"self": "randn(3)", "other": "ints([1, 2, 3])", "dims": "1"}, "RuntimeError"),
             ({"self": "randn(2, 3)", "other": "randn(2, 3)", "dims": "1"}, "RuntimeError"),
             ({"self": "randn(2, 3)", "other": "randn(2, 3)", "dims": "-1"}, "RuntimeError"),
         ],
@@ -5062,6 +5483,70 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(3, 2)"}, "RuntimeError"),
         ],
     ),
+    "linalg_ldl_factor_ex": (
+        {},
+        {},
+        [
+            ({"self": "definite(3, 3)"}, None),
+            ({"self": "floats([[0, 1, 2], [1, 0, 3], [2, 3, 0]])", "hermitian": "True"}, None),
+            ({"self": "floats([[0, 0], [0, 0]])"}, None),
+            ({"self": "randn(2, 3)"}, "RuntimeError"),
+            ({"self": "floats([[0, 0], [0, 0]])", "check_errors": "True"}, "RuntimeError"),
+        ],
+    ),
+    "linalg_ldl_factor": (
+        {},
+        {},
+        [
+            ({"self": "definite(3, 3)"}, None),
+            ({"self": "definite(2, 3, 3)", "hermitian": "True"}, None),
+        ],
+    ),
+    "linalg_ldl_solve": (
+        {},
+        {},
+        [
+            (
+                {"LD": "floats([[2, 0], [0.5, 3]])", "pivots": "swaps([1, 2])", "B": "randn(2, 2)"},
+                None,
+            ),
+            (
+                {
+                    "LD": "floats([[0.5, 0, 0], [2, 0.25, 0], [1, 3, 2]])",
+                    "pivots": "swaps([-2, -2, 3])",
+                    "B": "randn(3, 1)",
+                    "hermitian": "True",
+                },
+                None,
+            ),
+            (
+                {"LD": "floats([[2, 0], [0.5, 3]])", "pivots": "swaps([1, 2])", "B": "randn(3, 2)"},
+                "RuntimeError",
+            ),
+        ],
+    ),
+    "_ldl_factor": (
+        {},
+        {},
+        [
+            ({"A": "definite(3, 3)", "hermitian": "False"}, None),
+        ],
+    ),
+    "_ldl_solve": (
+        {},
+        {},
+        [
+            (
+                {
+                    "LD": "floats([[2, 0], [0.5, 3]])",
+                    "pivots": "swaps([1, 2])",
+                    "B": "randn(2, 2)",
+                    "hermitian": "False",
+                },
+                None,
+            ),
+        ],
+    ),
     "linalg_lu_factor_ex": (
         {},
         {},
@@ -5119,6 +5604,8 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
                 None,
             ),
             ({"LU_data": "randn(3, 3)", "LU_pivots": "ints([3, 2, 3])"}, "RuntimeError"),
+            ({"LU_data": "randn(3, 3)", "LU_pivots": "swaps([3, 2, 4])"}, "RuntimeError"),
+            ({"LU_data": "randn(3, 3)", "LU_pivots": "swaps([0, 2, 3])"}, "RuntimeError"),
         ],
     ),
     "_lu_permutation": (
@@ -5355,6 +5842,19 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ),
             ({"LU": "randn(3, 3)", "pivots": "swaps([3, 2])", "B": "randn(3, 2)"}, "RuntimeError"),
             (
+                {"LU": "randn(3, 3)", "pivots": "swaps([3, 2, 4])", "B": "randn(3, 2)"},
+                "RuntimeError",
+            ),
+            (
+                {
+                    "LU": "randn(3, 3)",
+                    "pivots": "swaps([3, 2, -1])",
+                    "B": "randn(2, 3)",
+                    "left": "False",
+                },
+                "RuntimeError",
+            ),
+            (
                 {"LU": "randn(3, 3)", "pivots": "swaps([3, 2, 3])", "B": "randn(2, 2)"},
                 "RuntimeError",
             ),
@@ -5367,6 +5867,10 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             (
                 {"self": "randn(3, 2)", "LU_data": "randn(3, 3)", "LU_pivots": "swaps([3, 2, 3])"},
                 None,
+            ),
+            (
+                {"self": "randn(3, 2)", "LU_data": "randn(3, 3)", "LU_pivots": "swaps([3, 2, 9])"},
+                "RuntimeError",
             ),
         ],
     ),
@@ -5752,6 +6256,23 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"A": "randn(3, 4)"}, None),
             ({"A": "randn(2, 3, 4)", "offset": "1", "dim1": "0", "dim2": "2"}, None),
             ({"A": "randn(3)"}, "IndexError"),
+        ],
+    ),
+    "svd_lowrank": (
+        {},
+        {},
+        [
+            ({"A": "randn(6, 4)", "q": "2"}, None),
+            ({"A": "randn(2, 4, 6)", "q": "3", "niter": "1", "M": "randn(1, 6)"}, None),
+        ],
+    ),
+    "pca_lowrank": (
+        {},
+        {},
+        [
+            ({"A": "randn(6, 4)", "q": "2"}, None),
+            ({"A": "randn(6, 4)", "q": "5"}, "ValueError"),
+            ({"A": "randn(6, 4)", "niter": "-1"}, "ValueError"),
         ],
     ),
     "linalg_vander": (
@@ -6558,6 +7079,22 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn()"}, None),
             ({"self": "randn(0)", "ord": "inf"}, "RuntimeError"),
             ({"self": "randn(3)", "dim": "1"}, "IndexError"),
+        ],
+    ),
+    "_vector_norm_of_all": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)"}, None),
+            ({"self": "randn(3)", "ord": "1", "dtype": "float64"}, None),
+        ],
+    ),
+    "_power_sum_of_all": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)"}, None),
+            ({"self": "randn(3)", "ord": "3", "dtype": "float64"}, None),
         ],
     ),
     "linalg_matrix_norm": (
@@ -8778,6 +9315,38 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(1, 6, 2)", "groups": "4"}, "RuntimeError"),
         ],
     ),
+    "grid_sampler_2d": (
+        {},
+        {},
+        [
+            (
+                {
+                    "input": "randn(1, 2, 3, 4)",
+                    "grid": "uniform(-0.9, 0.9, (1, 2, 2, 2))",
+                    "interpolation_mode": "0",
+                    "padding_mode": "0",
+                    "align_corners": "False",
+                },
+                None,
+            ),
+        ],
+    ),
+    "grid_sampler_3d": (
+        {},
+        {},
+        [
+            (
+                {
+                    "input": "randn(1, 2, 3, 4, 2)",
+                    "grid": "uniform(-0.9, 0.9, (1, 2, 2, 2, 3))",
+                    "interpolation_mode": "0",
+                    "padding_mode": "0",
+                    "align_corners": "False",
+                },
+                None,
+            ),
+        ],
+    ),
     "grid_sampler": (
         {},
         {},
@@ -9610,6 +10179,363 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
                     "hidden": "randn(2, 4)",
                     "relu": "False",
                     "reverse": "True",
+                },
+                None,
+            ),
+        ],
+    ),
+    "signal_windows_bartlett": (
+        {},
+        {},
+        [
+            ({"M": "6"}, None),
+            ({"M": "5", "sym": "False"}, None),
+            ({"M": "0"}, None),
+            ({"M": "1"}, None),
+            ({"M": "-1"}, "ValueError"),
+            ({"M": "3", "dtype": "int32"}, "ValueError"),
+        ],
+    ),
+    "signal_windows_blackman": (
+        {},
+        {},
+        [
+            ({"M": "6"}, None),
+            ({"M": "5", "sym": "False"}, None),
+        ],
+    ),
+    "signal_windows_cosine": (
+        {},
+        {},
+        [
+            ({"M": "6"}, None),
+            ({"M": "5", "sym": "False"}, None),
+        ],
+    ),
+    "signal_windows_exponential": (
+        {},
+        {},
+        [
+            ({"M": "6"}, None),
+            ({"M": "5", "sym": "False"}, None),
+            ({"M": "5", "center": "1.0", "sym": "False"}, None),
+            ({"M": "5", "center": "1.0"}, "ValueError"),
+            ({"M": "5", "tau": "0.0"}, "ValueError"),
+        ],
+    ),
+    "signal_windows_gaussian": (
+        {},
+        {},
+        [
+            ({"M": "6"}, None),
+            ({"M": "5", "sym": "False"}, None),
+            ({"M": "5", "std": "2.0"}, None),
+            ({"M": "5", "std": "0.0"}, "ValueError"),
+        ],
+    ),
+    "signal_windows_general_cosine": (
+        {},
+        {},
+        [
+            ({"M": "6", "a": "[0.46, 0.23, 0.31]"}, None),
+            ({"M": "6", "a": "[]"}, "ValueError"),
+        ],
+    ),
+    "signal_windows_general_hamming": (
+        {},
+        {},
+        [
+            ({"M": "6"}, None),
+            ({"M": "5", "sym": "False"}, None),
+            ({"M": "5", "alpha": "0.7"}, None),
+        ],
+    ),
+    "signal_windows_hamming": (
+        {},
+        {},
+        [
+            ({"M": "6"}, None),
+            ({"M": "5", "sym": "False"}, None),
+        ],
+    ),
+    "signal_windows_hann": (
+        {},
+        {},
+        [
+            ({"M": "6"}, None),
+            ({"M": "5", "sym": "False"}, None),
+        ],
+    ),
+    "signal_windows_kaiser": (
+        {},
+        {},
+        [
+            ({"M": "6"}, None),
+            ({"M": "5", "sym": "False"}, None),
+            ({"M": "5", "beta": "3.0"}, None),
+            ({"M": "5", "beta": "-1.0"}, "ValueError"),
+        ],
+    ),
+    "signal_windows_nuttall": (
+        {},
+        {},
+        [
+            ({"M": "6"}, None),
+            ({"M": "5", "sym": "False"}, None),
+        ],
+    ),
+    "masked_amax": (
+        {},
+        {},
+        [
+            ({"self": "uniform(0.5, 3, (3, 4))", "dim": "1", "mask": "floats([1, 0, 2, 0])"}, None),
+            ({"self": "uniform(0.5, 3, (3, 4))"}, None),
+            (
+                {
+                    "self": "ints([[3, 5], [2, 1]])",
+                    "dim": "0",
+                    "keepdim": "True",
+                    "mask": "ints([[0, 1], [0, 0]])",
+                },
+                None,
+            ),
+        ],
+    ),
+    "masked_amin": (
+        {},
+        {},
+        [
+            ({"self": "uniform(0.5, 3, (3, 4))", "dim": "1", "mask": "floats([1, 0, 2, 0])"}, None),
+            ({"self": "uniform(0.5, 3, (3, 4))"}, None),
+            (
+                {
+                    "self": "ints([[3, 5], [2, 1]])",
+                    "dim": "0",
+                    "keepdim": "True",
+                    "mask": "ints([[0, 1], [0, 0]])",
+                },
+                None,
+            ),
+        ],
+    ),
+    "masked_argmax": (
+        {},
+        {},
+        [
+            ({"self": "uniform(0.5, 3, (3, 4))", "dim": "1", "mask": "bools(3, 4)"}, None),
+            ({"self": "distinct(3, 4)"}, None),
+        ],
+    ),
+    "masked_argmin": (
+        {},
+        {},
+        [
+            ({"self": "uniform(0.5, 3, (3, 4))", "dim": "1", "mask": "bools(3, 4)"}, None),
+            ({"self": "distinct(3, 4)"}, None),
+        ],
+    ),
+    "masked_cumprod": (
+        {},
+        {},
+        [
+            ({"self": "uniform(0.5, 3, (3, 4))", "dim": "1", "mask": "bools(3, 4)"}, None),
+            ({"self": "uniform(0.5, 3, (3, 4))", "dim": "0", "dtype": "float64"}, None),
+        ],
+    ),
+    "masked_cumsum": (
+        {},
+        {},
+        [
+            ({"self": "uniform(0.5, 3, (3, 4))", "dim": "1", "mask": "bools(3, 4)"}, None),
+            ({"self": "uniform(0.5, 3, (3, 4))", "dim": "0", "dtype": "float64"}, None),
+        ],
+    ),
+    "masked_log_softmax": (
+        {},
+        {},
+        [
+            ({"self": "uniform(0.5, 3, (3, 4))", "dim": "1", "mask": "floats([1, 0, 2, 0])"}, None),
+            ({"self": "uniform(0.5, 3, (3, 4))", "dim": "0"}, None),
+        ],
+    ),
+    "masked_softmax": (
+        {},
+        {},
+        [
+            ({"self": "uniform(0.5, 3, (3, 4))", "dim": "1", "mask": "floats([1, 0, 2, 0])"}, None),
+            ({"self": "uniform(0.5, 3, (3, 4))", "dim": "0"}, None),
+        ],
+    ),
+    "masked_softmin": (
+        {},
+        {},
+        [
+            ({"self": "uniform(0.5, 3, (3, 4))", "dim": "1", "mask": "floats([1, 0, 2, 0])"}, None),
+            ({"self": "uniform(0.5, 3, (3, 4))", "dim": "0"}, None),
+        ],
+    ),
+    "masked_logaddexp": (
+        {},
+        {},
+        [
+            (
+                {
+                    "self": "uniform(0.5, 3, (3, 4))",
+                    "other": "randn(3, 4)",
+                    "input_mask": "floats([1, 0, 2, 1])",
+                },
+                None,
+            ),
+            ({"self": "uniform(0.5, 3, (3, 4))", "other": "randn(3, 4)"}, None),
+        ],
+    ),
+    "masked_logsumexp": (
+        {},
+        {},
+        [
+            ({"self": "uniform(0.5, 3, (3, 4))", "dim": "1", "mask": "floats([1, 0, 2, 1])"}, None),
+            ({"self": "uniform(0.5, 3, (3, 4))"}, None),
+        ],
+    ),
+    "masked_mean": (
+        {},
+        {},
+        [
+            ({"self": "uniform(0.5, 3, (3, 4))", "dim": "1", "mask": "floats([1, 0, 2, 1])"}, None),
+            ({"self": "uniform(0.5, 3, (3, 4))"}, None),
+            (
+                {"self": "uniform(0.5, 3, (3, 4))", "dim": "0", "mask": "bools(2, 3, 4)"},
+                "IndexError",
+            ),
+            ({"self": "ints([1, 2])"}, "ValueError"),
+        ],
+    ),
+    "masked_median": (
+        {},
+        {},
+        [
+            ({"self": "distinct(3, 4)", "mask": "floats([1, 0, 2, 1])"}, None),
+            ({"self": "distinct(3, 4)", "dim": "0"}, None),
+            ({"self": "ints([1, 2])", "mask": "ints([0, 0])"}, "ValueError"),
+        ],
+    ),
+    "masked_norm": (
+        {},
+        {},
+        [
+            (
+                {
+                    "self": "uniform(0.5, 3, (3, 4))",
+                    "ord": "3.0",
+                    "dim": "1",
+                    "mask": "floats([1, 0, 2, 1])",
+                },
+                None,
+            ),
+            ({"self": "uniform(0.5, 3, (3, 4))"}, None),
+            (
+                {
+                    "self": "uniform(0.5, 3, (3, 4))",
+                    "ord": "-inf",
+                    "dim": "1",
+                    "mask": "floats([1, 0, 2, 1])",
+                },
+                None,
+            ),
+        ],
+    ),
+    "masked_normalize": (
+        {},
+        {},
+        [
+            (
+                {
+                    "self": "uniform(0.5, 3, (3, 4))",
+                    "ord": "2.0",
+                    "dim": "1",
+                    "mask": "floats([1, 0, 2, 1])",
+                },
+                None,
+            ),
+            ({"self": "uniform(0.5, 3, (3, 4))", "ord": "1.0", "dim": "0"}, None),
+        ],
+    ),
+    "masked_prod": (
+        {},
+        {},
+        [
+            ({"self": "uniform(0.5, 3, (3, 4))", "dim": "1", "mask": "floats([1, 0, 2, 1])"}, None),
+            ({"self": "uniform(0.5, 3, (3, 4))"}, None),
+            ({"self": "uniform(0.5, 3, (3, 4))", "dim": "[0, 1]", "keepdim": "True"}, None),
+        ],
+    ),
+    "masked_std": (
+        {},
+        {},
+        [
+            ({"self": "uniform(0.5, 3, (3, 4))", "dim": "1", "mask": "floats([1, 0, 2, 1])"}, None),
+            ({"self": "uniform(0.5, 3, (3, 4))"}, None),
+            (
+                {
+                    "self": "uniform(0.5, 3, (3, 4))",
+                    "dim": "1",
+                    "unbiased": "False",
+                    "keepdim": "True",
+                    "mask": "floats([1, 0, 2, 1])",
+                },
+                None,
+            ),
+            (
+                {
+                    "self": "uniform(0.5, 3, (3, 4))",
+                    "dim": "1",
+                    "correction": "2.0",
+                    "mask": "floats([1, 0, 2, 1])",
+                },
+                None,
+            ),
+        ],
+    ),
+    "masked_var": (
+        {},
+        {},
+        [
+            ({"self": "uniform(0.5, 3, (3, 4))", "dim": "1", "mask": "floats([1, 0, 2, 1])"}, None),
+            ({"self": "uniform(0.5, 3, (3, 4))"}, None),
+            (
+                {
+                    "self": "uniform(0.5, 3, (3, 4))",
+                    "dim": "1",
+                    "unbiased": "False",
+                    "keepdim": "True",
+                    "mask": "floats([1, 0, 2, 1])",
+                },
+                None,
+            ),
+            (
+                {
+                    "self": "uniform(0.5, 3, (3, 4))",
+                    "dim": "1",
+                    "correction": "2.0",
+                    "mask": "floats([1, 0, 2, 1])",
+                },
+                None,
+            ),
+        ],
+    ),
+    "masked_sum": (
+        {},
+        {},
+        [
+            ({"self": "uniform(0.5, 3, (3, 4))", "dim": "1", "mask": "bools(3, 4)"}, None),
+            ({"self": "uniform(0.5, 3, (3, 4))"}, None),
+            (
+                {
+                    "self": "uniform(0.5, 3, (3, 4))",
+                    "dim": "[0, 1]",
+                    "keepdim": "True",
+                    "dtype": "float64",
+                    "mask": "floats([1, 0, 2, 1])",
                 },
                 None,
             ),

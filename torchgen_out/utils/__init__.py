@@ -3,4 +3,29 @@
 # Do not edit.
 """Data loading, checkpoints, hooks and exchange with other libraries."""
 
+import importlib
+
+from runtime import errors
 from torchgen_out.utils import checkpoint, data, dlpack, hooks  # noqa: F401
+
+_LAZY_MODULES = frozenset(
+    [
+        "_pytree",
+        "checkpoint",
+        "collect_env",
+        "cpp_extension",
+        "data",
+        "dlpack",
+        "flop_counter",
+        "hooks",
+        "model_zoo",
+        "tensorboard",
+    ]
+)
+
+
+def __getattr__(name: str) -> object:
+    """Load a submodule when it is first used."""
+    if name in _LAZY_MODULES:
+        return importlib.import_module(f"torchgen_out.utils.{name}")
+    raise errors.no_attribute("torchgen_out.utils", name)

@@ -4,3 +4,4 @@
 """Recomputing in backward. What is here is written in runtime.autograd.checkpoint."""
 
 from runtime.autograd.checkpoint import *  # noqa: F403
+from runtime.autograd.checkpoint import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Tensors of other libraries. What is here is written in runtime.ops.dlpack."""
 
 from runtime.ops.dlpack import *  # noqa: F403
+from runtime.ops.dlpack import __all__  # noqa: F401

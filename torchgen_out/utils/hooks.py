@@ -4,3 +4,4 @@
 """Hooks that can be removed. What is here is written in runtime.autograd.hooks."""
 
 from runtime.autograd.hooks import *  # noqa: F403
+from runtime.autograd.hooks import __all__  # noqa: F401

@@ -16,6 +16,7 @@ from runtime.backends.cpu.planned_anywhere import (
     make_planned_into_call,
 )
 from runtime.backends.cpu.planned_calls import PlanTable, keep_zeros_apart
+from runtime.core import key as keys
 from runtime.core import promotion
 from runtime.core import shape as shapes
 from runtime.core.tensor import Tensor
@@ -100,7 +101,40 @@ def make_aliasing_call(
         return self
 
     planned = plan_into(operator, kernel, call, converters, reads_self=True)
-    return keep_zeros_apart(planned, call, operator, signature)
+    return keep_apart(operator, keep_zeros_apart(planned, call, operator, signature))
+
+
+def keep_apart(operator: Dispatch, call: Call) -> Call:
+    """The call in place that refuses arguments in self's memory, but for those that may be there.
+
+    A kernel that reads its source while it writes would depend on the order.
+    """
+    operands = [name for name, kind in operator.arguments.items() if kind == "operand"]
+    names = [name for name in operands if name not in operator.aliasing]
+    places = [list(operator.arguments).index(name) - 1 for name in names]
+
+    def call_apart(self: Tensor, *args: Any) -> Tensor:
+        for place in places:
+            if _is_within(self, args[place]):
+                raise errors.partly_overlapping(operator.base_name)
+        return call(self, *args)  # type: ignore[no-any-return]
+
+    return call_apart if places else call
+
+
+def _is_within(self: Tensor, other: Any) -> bool:
+    """Whether a tensor, or one of a list, shows elements of self."""
+    if other is self:
+        return True
+    if other.__class__ is list or other.__class__ is tuple:
+        return any(_is_within(self, each) for each in other)
+    own = self._shared
+    if own is None or not isinstance(other, Tensor) or other._shared is not own:
+        return False
+    if other._key & keys.DTYPE_MASK != self._key & keys.DTYPE_MASK:
+        return True
+    placed = [(each._sizes, each._strides, each._offset) for each in (self, other)]
+    return shapes.overlap(*placed)
 
 
 def _check_own_overlap(operator: Dispatch, self: Tensor) -> None:
@@ -135,19 +169,16 @@ def make_out_call(operator: Dispatch, call: Call) -> Call:
     def call_out(out: Any, *args: Any) -> Any:
         results = call(*args)
         if isinstance(results, Tensor):
-            return store(operator.base_name, out, results)
-        stored = [
-            store(operator.base_name, each, result)
-            for each, result in zip(out, results, strict=True)
-        ]
+            return store(operator, out, results)
+        stored = [store(operator, each, result) for each, result in zip(out, results, strict=True)]
         return operator.wrap(*stored) if operator.wrap else tuple(stored)
 
     return call_out
 
 
-def store(name: str, out: Tensor, result: Tensor) -> Tensor:
+def store(operator: Dispatch, out: Tensor, result: Tensor) -> Tensor:
     """Copy a result into a tensor given as out=, which is resized if need be."""
-    promotion.check_out(result.dtype, out.dtype)
+    promotion.check_out(result.dtype, out.dtype, operator.exact_out)
     if tuple(out._sizes) != tuple(result._sizes):
-        memory.resize_out(name, out, result._sizes)
+        memory.resize_out(operator.base_name, out, result._sizes)
     return ops.copy_(out, result)  # type: ignore[no-any-return]

@@ -14,7 +14,7 @@ import numpy as np
 from runtime import errors
 from runtime.backends.cpu.casting import make_cast_call
 from runtime.backends.cpu.converters import Converters, arrays_of, convert_all
-from runtime.backends.cpu.dispatch_output import Output, run_rounded
+from runtime.backends.cpu.dispatch_output import Output, run_staged
 from runtime.backends.cpu.dispatch_short import make_two_tensor_call
 from runtime.backends.cpu.planned_anywhere import find_places, make_anywhere_call, make_several_call
 from runtime.backends.cpu.planned_calls import (
@@ -66,12 +66,14 @@ def make_static_call(
 def make_preparation(operator: Dispatch, common: dtypes.dtype | None) -> Prepare:
     """What tells the results of a call from its arguments, or raises what is wrong with them."""
     meta, several, raw = operator.meta, operator.outputs > 1, operator.half_is_raw
+    keeps_format = operator.keeps_format
     assert meta is not None
 
     def prepare(args: tuple[Any, ...]) -> list[Output]:
         specs = meta(*args)
         try:
-            return [Output(spec, common, raw) for spec in (specs if several else (specs,))]
+            listed = specs if several else (specs,)
+            return [Output(spec, common, raw, keeps_format) for spec in listed]
         except (TypeError, ValueError, AttributeError) as error:
             raise errors.wrong_shape_answer(operator.name, operator.outputs, specs) from error
 
@@ -90,7 +92,7 @@ def make_general_call(
     What the shape function says is remembered per geometry and plain arguments, if these can be
     hashed: the checks of a call seen before are not made again.
     """
-    several, wrap, raw = operator.outputs > 1, operator.wrap, operator.half_is_raw
+    several, wrap = operator.outputs > 1, operator.wrap
 
     def call(*args: Any) -> Any:
         try:
@@ -107,8 +109,8 @@ def make_general_call(
         if not several:
             return outputs[0].run(kernel, arguments)
         results = [output.allocate() for output in outputs]
-        if any(output.is_rounded for output in outputs):
-            run_rounded(kernel, results, arguments, raw)
+        if any(output.is_staged for output in outputs):
+            run_staged(kernel, outputs, results, arguments)
         else:
             kernel(*map(Output.array, outputs, results), *arguments)
         return wrap(*results) if wrap else tuple(results)

@@ -1,4 +1,4 @@
-"""Results of hand-written kernels on the CPU: memory for them, and rounding to 16 bits."""
+"""Results of hand-written kernels on the CPU: memory, rounding to 16 bits, order."""
 
 from __future__ import annotations
 
@@ -12,16 +12,21 @@ from runtime.core.dense import dense_layout
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build
 from runtime.kernels.cpu import half
+from runtime.kernels.cpu.copying.strided_copy import copy_elements
 
 
 class Output:
-    """One result as the shape function described it: (sizes, dtype[, strides])."""
+    """One result as the shape function described it: (sizes, dtype[, strides]).
+
+    is_staged: the kernel writes to memory of another type or order, which is then copied.
+    """
 
     __slots__ = (
         "dtype",
         "empty",
         "is_contiguous",
         "is_rounded",
+        "is_staged",
         "key",
         "numel",
         "numpy",
@@ -29,7 +34,9 @@ class Output:
         "strides",
     )
 
-    def __init__(self, spec: Any, common: dtypes.dtype | None, raw: bool) -> None:
+    def __init__(
+        self, spec: Any, common: dtypes.dtype | None, raw: bool, keeps_format: bool = False
+    ) -> None:
         sizes, dtype, *strides = spec
         layout = dense_layout(tuple(sizes))
         self.dtype = dtype or common
@@ -40,6 +47,7 @@ class Output:
         self.numpy = self.dtype.numpy
         self.empty = pool.array_maker(self.numel * self.dtype.itemsize)
         self.is_rounded = not raw and self.dtype.opmath is not self.dtype
+        self.is_staged = self.is_rounded or (keeps_format and not self.is_contiguous)
 
     def allocate(self) -> Tensor:
         """A tensor of undefined values."""
@@ -55,22 +63,35 @@ class Output:
     def run(self, kernel: Any, arguments: list[Any]) -> Tensor:
         """Allocate and compute the only result."""
         out = self.allocate()
-        if self.is_rounded:
-            run_rounded(kernel, [out], arguments, raw=False)
+        if self.is_staged:
+            run_staged(kernel, [self], [out], arguments)
         else:
             kernel(self.array(out), *arguments)
         return out
 
+    def stage(self, out: Tensor) -> Any:
+        """What the kernel writes to: the memory of `out`, or what `finish` copies from."""
+        if not self.is_staged:
+            return self.array(out)
+        return np.empty(tuple(self.sizes), np.float32 if self.is_rounded else self.numpy)
 
-def run_rounded(kernel: Any, outs: list[Tensor], arguments: list[Any], raw: bool) -> None:
-    """Run into `outs`; 16-bit results are computed in float32 and rounded."""
-    arrays = [
-        out._array()
-        if raw or out.dtype.opmath is out.dtype
-        else np.empty(tuple(out._sizes), np.float32)
-        for out in outs
-    ]
-    kernel(*arrays, *arguments)
-    for out, array in zip(outs, arrays, strict=True):
-        if not raw and out.dtype.opmath is not out.dtype:
-            out._array()[...] = half.from_float32(array, out.dtype)
+    def finish(self, out: Tensor, stage: Any) -> None:
+        """Copy what the kernel wrote, rounded if need be, in the order of the result's memory."""
+        if not self.is_staged:
+            return
+        target = out._array()
+        if self.is_rounded:
+            half.from_float32(stage, self.dtype, target)
+            return
+        order = sorted(range(stage.ndim), key=self.strides.__getitem__, reverse=True)
+        copy_elements(target.transpose(order), stage.transpose(order))
+
+
+def run_staged(
+    kernel: Any, outputs: list[Output], outs: list[Tensor], arguments: list[Any]
+) -> None:
+    """Run into `outs`, some of them by way of memory of another type or order."""
+    stages = [output.stage(out) for output, out in zip(outputs, outs, strict=True)]
+    kernel(*stages, *arguments)
+    for output, out, stage in zip(outputs, outs, stages, strict=True):
+        output.finish(out, stage)

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from runtime import errors
 from runtime.backends.cpu import pool
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
 from runtime.core import shape as shapes
 from runtime.core import shared_memory
 from runtime.core.dense import dense_layout
-from runtime.core.size import Size
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build
 
@@ -30,21 +30,36 @@ def empty(sizes: Sequence[int], dtype: dtypes.dtype) -> Tensor:
 
 
 def resize(tensor: Tensor, sizes: Sequence[int]) -> None:
-    """Give a tensor other sizes, contiguous; its memory grows if it must and keeps its values."""
-    sizes = Size(sizes)
-    numel = shapes.numel(sizes)
+    """Give a tensor other sizes, contiguous; its memory grows if it must and keeps its values.
+
+    Raises: RuntimeError for sizes that cannot be, or memory that is somebody else's.
+    """
+    sizes = dense_layout(tuple(sizes)).sizes
+    if tuple(sizes) == tuple(tensor._sizes):
+        return
     storage = tensor._storage
-    dtype = tensor.dtype
-    needed = (tensor._offset + numel) * dtype.itemsize
-    if storage.buffer is not None and needed > storage.nbytes():
-        grown = np.empty(tensor._offset + numel, dtype.numpy)
-        old = storage.buffer.view(np.uint8)
-        grown.view(np.uint8)[: old.size] = old
-        replace_buffer(storage, grown)
+    if storage.buffer is not None:
+        grow(storage, tensor._offset + shapes.numel(sizes), tensor.dtype)
+    storage.version += 1
     tensor._sizes = sizes
     tensor._strides = shapes.contiguous_strides(sizes)
     tensor._flat = None
     tensor._key = tensor._key & ~keys.ZERO_DIM | (0 if sizes else keys.ZERO_DIM)
+
+
+def grow(storage: Storage, count: int, dtype: dtypes.dtype) -> None:
+    """Have memory for at least so many elements, which keeps what it holds.
+
+    Raises: RuntimeError if it is too small and somebody else's.
+    """
+    if count * dtype.itemsize <= storage.nbytes():
+        return
+    if not storage.is_resizable:
+        raise errors.not_resizable()
+    grown = np.empty(count, dtype.numpy)
+    old = storage.buffer.view(np.uint8)
+    grown.view(np.uint8)[: old.size] = old
+    replace_buffer(storage, grown)
 
 
 def replace_buffer(storage: Storage, buffer: Any) -> None:
@@ -84,8 +99,8 @@ def warn_of_resizing(operator: str, out: Tensor, sizes: Sequence[int]) -> None:
     """Warn if a tensor that is given as out= and has other sizes holds elements."""
     if out.numel():
         warnings.warn(
-            f"{operator}(): an output with one or more elements was resized since it had shape "
+            "An output with one or more elements was resized since it had shape "
             f"{list(out._sizes)}, which does not match the required output shape {list(sizes)}. "
-            "Pass an empty tensor, or one of the required shape.",
+            f"Pass {operator}() an empty tensor, or one of the required shape.",
             stacklevel=5,
         )

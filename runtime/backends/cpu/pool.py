@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from runtime import config
+from runtime.core import shape
 from runtime.kernels.cpu.aligned import CACHE_LINE, empty_of
 
 ALIGNED_BYTES = 1 << 19
@@ -63,6 +64,7 @@ def empty(numel: int, dtype: Any) -> Any:
     nbytes = numel * dtype.itemsize
     if nbytes < LEAST_BYTES:
         return np.empty(numel, dtype) if nbytes < ALIGNED_BYTES else empty_of(dtype)(numel)
+    shape.check_storable((numel,))
     size = class_size(nbytes)
     with _lock:
         kept = _free.get(size)

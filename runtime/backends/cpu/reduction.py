@@ -51,7 +51,8 @@ def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> 
     def fold_for(dtype: dtypes.dtype | None, scalars: int) -> Fold:
         found = folds.get(dtype)
         if found is None:
-            found = folds[dtype] = Fold(operator, own, dtype, scalars)
+            read = dtypes.bool if dtype is dtypes.bool else own  # what is not zero is true
+            found = folds[dtype] = Fold(operator, read, dtype, scalars)
         return found
 
     dim_at = names.index("dim") if "dim" in names else None
@@ -63,6 +64,8 @@ def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> 
     def call_any(*args: Any) -> Tensor:
         dtype = None if dtype_at is None else args[dtype_at]
         fold = usual if dtype is None and usual else fold_for(dtype, len(scalar_at))
+        if dtype is dtypes.bool and own is not dtypes.bool:
+            args = (ops.ne(args[0], 0), *args[1:])
         dim = None if dim_at is None else args[dim_at]
         keepdim = keep_at is not None and args[keep_at]
         return fold.run(args[0], dim, keepdim, [args[i] for i in scalar_at])
@@ -71,6 +74,8 @@ def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> 
         self: Tensor, dim: Any = None, keepdim: bool = False, dtype: Any = None
     ) -> Tensor:
         fold = usual if dtype is None and usual else fold_for(dtype, 0)
+        if dtype is dtypes.bool and own is not dtypes.bool:
+            self = ops.ne(self, 0)
         if dim is None and not keepdim:
             return fold.run_all(self)
         return fold.run(self, dim, keepdim, ())
@@ -79,9 +84,9 @@ def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> 
 
     def call_out(out: Tensor, *args: Any) -> Tensor:
         result = call(*args)
+        promotion.check_out(result.dtype, out.dtype, operator.exact_out)
         if tuple(out._sizes) != tuple(result._sizes):
             memory.resize_out(operator.base_name, out, result._sizes)
-        promotion.check_out(result.dtype, out.dtype)
         return ops.copy_(out, result)  # type: ignore[no-any-return]
 
     return call_out if variant == OUT else call

@@ -11,7 +11,7 @@ from typing import Any
 from runtime import errors
 from runtime.backends.cpu.dispatch import common_dtype
 from runtime.backends.cuda import copying, memory, pointwise, resizing
-from runtime.backends.cuda.dispatch import allocate, array_of
+from runtime.backends.cuda.dispatch import allocate, array_of, finish, stages_of
 from runtime.backends.cuda.queue import LibraryQueue
 from runtime.core import dtype as dtypes
 from runtime.core import promotion
@@ -100,7 +100,9 @@ class DirectCall:
 
     def _run(self, queue: LibraryQueue, outs: Sequence[Tensor], args: Sequence[Any]) -> None:
         given = [array_of(arg) if isinstance(arg, Tensor) else arg for arg in args]
-        self.kernel(queue, *[array_of(out) for out in outs], *given)
+        stages = stages_of(self.operator, queue, outs)
+        self.kernel(queue, *stages, *given)
+        finish(queue, outs, stages)
 
     def _run_and_copy(
         self, queue: LibraryQueue, outs: Sequence[Tensor], specs: list[Any], args: Sequence[Any]
@@ -114,7 +116,7 @@ class DirectCall:
         self, out: Tensor, index: int, sizes: Any, dtype: Any, strides: Any = None
     ) -> None:
         """Refuse a result that cannot hold the values; resize one that is too small."""
-        promotion.check_out(dtype or self._common(), out.dtype)
+        promotion.check_out(dtype or self._common(), out.dtype, self.operator.exact_out)
         if not out.is_cuda or copying.index_of(out) != index:
             raise errors.same_device_expected(f"cuda:{index}", out.device)
         if tuple(out._sizes) != tuple(sizes):

@@ -13,6 +13,7 @@ import numpy as np
 
 from runtime import errors
 from runtime.backends.cpu.dispatch import common_dtype, make_copying_call
+from runtime.backends.cpu.dispatch_into import keep_apart
 from runtime.backends.cuda import (
     captured_draws,
     copying,
@@ -140,12 +141,30 @@ def make_function_call(operator: Dispatch, kernel: Kernel, common: dtypes.dtype 
             results = [
                 allocate(each, common, queue.index) for each in (specs if several else (specs,))
             ]
-            kernel(queue, *map(array_of, results), *prepare.arrays(queue, args))
+            stages = stages_of(operator, queue, results)
+            kernel(queue, *stages, *prepare.arrays(queue, args))
+            finish(queue, results, stages)
         if not several:
             return results[0]
         return wrap(*results) if wrap else tuple(results)
 
     return call
+
+
+def stages_of(operator: Dispatch, queue: DeviceQueue, results: Sequence[Tensor]) -> list[Array]:
+    """What the kernel writes to: the results' memory, or other memory if these lie otherwise."""
+    arrays = [array_of(result) for result in results]
+    if not operator.keeps_format:
+        return arrays
+    return [a if a.is_contiguous else queue.empty(a.sizes, a.dtype) for a in arrays]
+
+
+def finish(queue: DeviceQueue, results: Sequence[Tensor], stages: Sequence[Array]) -> None:
+    """Copy what the kernel wrote elsewhere into the results, in their order."""
+    for result, stage in zip(results, stages, strict=True):
+        target = array_of(result)
+        if target != stage:
+            queue.copy(target, stage)
 
 
 def make_mutating_call(operator: Dispatch, kernel: Kernel, common: dtypes.dtype | None) -> Call:
@@ -189,7 +208,7 @@ def make_aliasing_call(operator: Dispatch, kernel: Kernel, common: dtypes.dtype 
         self._storage.version += 1
         return self
 
-    return call
+    return keep_apart(operator, call)
 
 
 def make_out_call(operator: Dispatch, call: Call) -> Call:
@@ -198,21 +217,18 @@ def make_out_call(operator: Dispatch, call: Call) -> Call:
     def call_out(out: Any, *args: Any) -> Any:
         results = call(*args)
         if isinstance(results, Tensor):
-            return store(operator.base_name, out, results)
-        stored = [
-            store(operator.base_name, each, result)
-            for each, result in zip(out, results, strict=True)
-        ]
+            return store(operator, out, results)
+        stored = [store(operator, each, result) for each, result in zip(out, results, strict=True)]
         return operator.wrap(*stored) if operator.wrap else tuple(stored)
 
     return call_out
 
 
-def store(name: str, out: Tensor, result: Tensor) -> Tensor:
+def store(operator: Dispatch, out: Tensor, result: Tensor) -> Tensor:
     """Copy a result into a tensor given as out=, which is resized if need be."""
-    promotion.check_out(result.dtype, out.dtype)
+    promotion.check_out(result.dtype, out.dtype, operator.exact_out)
     if tuple(out._sizes) != tuple(result._sizes):
-        resizing.resize_out(name, out, result._sizes)
+        resizing.resize_out(operator.base_name, out, result._sizes)
     return ops.copy_(out, result)  # type: ignore[no-any-return]
 
 

@@ -58,9 +58,9 @@ def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> 
 
     def call_out(out: Tensor, *args: Any) -> Tensor:
         result = call(*args)
+        promotion.check_out(result.dtype, out.dtype, operator.exact_out)
         if tuple(out._sizes) != tuple(result._sizes):
             resizing.resize_out(operator.base_name, out, result._sizes)
-        promotion.check_out(result.dtype, out.dtype)
         return ops.copy_(out, result)  # type: ignore[no-any-return]
 
     return call_out if variant == OUT else call

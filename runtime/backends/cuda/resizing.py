@@ -8,14 +8,17 @@ from runtime.backends.cpu.memory import warn_of_resizing
 from runtime.backends.cuda import driver, memory, streams
 from runtime.core import key as keys
 from runtime.core import shape as shapes
-from runtime.core.size import Size
+from runtime.core.dense import dense_layout
 from runtime.core.tensor import Tensor
 
 
 def resize(tensor: Tensor, sizes: Sequence[int]) -> None:
     """Give a tensor other sizes, contiguous; its memory grows if it must and keeps its values."""
-    sizes = Size(sizes)
+    sizes = dense_layout(tuple(sizes)).sizes
+    if tuple(sizes) == tuple(tensor._sizes):
+        return
     storage = tensor._storage
+    storage.version += 1
     dtype = tensor.dtype
     numel = tensor._offset + shapes.numel(sizes)
     if numel * dtype.itemsize > storage.nbytes():

@@ -4,3 +4,5 @@ Each module holds the switches of one library as plain names; what computes with
 them here. The public module is this very module, so that `torch.backends.cudnn.benchmark = True`
 sets what is read.
 """
+
+__all__: list[str] = []

@@ -113,6 +113,18 @@ def as_int64(index: Array) -> Array:
     return np.ascontiguousarray(index, np.int64)
 
 
+def broadcast(array: Array, shape: tuple[int, ...]) -> Array:
+    """Return the array with the sizes to which it broadcasts, of one type with all others.
+
+    NumPy's own answer is read-only, which to Numba is another type, compiled apart or unknown.
+    Raises: ValueError if it does not broadcast.
+    """
+    if array.shape == shape:
+        return array
+    wide = np.broadcast_to(array, shape)
+    return np.lib.stride_tricks.as_strided(array, shape, wide.strides)
+
+
 def copy_parts(*pairs: tuple[Array, Array]) -> None:
     """Copy the second of each pair, broadcast, of the same dtype, into the first; large ones on
     several threads."""
@@ -122,4 +134,4 @@ def copy_parts(*pairs: tuple[Array, Array]) -> None:
         elif out.shape == source.shape and out.flags.c_contiguous and source.flags.c_contiguous:
             copy_flat(out.reshape(-1), source.reshape(-1))
         else:
-            copy_elements(as_bits(out), as_bits(np.broadcast_to(source, out.shape)))
+            copy_elements(as_bits(out), as_bits(broadcast(source, out.shape)))

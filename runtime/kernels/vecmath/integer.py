@@ -28,10 +28,26 @@ def pow(x, y):
     return result
 
 
+def left_shift(x, y):
+    """Zero for a negative shift, and for one by all bits or more."""
+    bits = np.iinfo(T).bits
+    return T(x << y) if (y >= T(0)) & (y < T(bits)) else T(0)
+
+
+def right_shift(x, y):
+    """The sign alone, 0 or -1, for a negative shift, and for one by all bits or more."""
+    last = np.iinfo(T).bits - 1
+    if (y >= T(0)) & (y <= T(last)):
+        return T(x >> y)
+    return T(-1) if x < T(0) else T(0)
+
+
 def floor_divide(x, y):
-    """Rounded down, as Python's //."""
+    """Rounded down, as Python's //; the smallest number by -1 stays itself."""
     if y == 0:
         raise RuntimeError("ZeroDivisionError")
+    if y == -1:
+        return T(-x)  # processors trap, or answer what they like, where this overflows
     return T(x // y)
 
 
@@ -39,6 +55,8 @@ def remainder(x, y):
     """With the sign of y, as Python's %."""
     if y == 0:
         raise RuntimeError("ZeroDivisionError")
+    if y == -1:
+        return T(0)
     return T(x % y)
 
 
@@ -46,6 +64,8 @@ def fmod(x, y):
     """With the sign of x, as C's %."""
     if y == 0:
         raise RuntimeError("ZeroDivisionError")
+    if y == -1:
+        return T(0)
     r = x % y
     return T(r - y) if (r != 0) & ((x < 0) != (y < 0)) else T(r)
 

@@ -1,5 +1,6 @@
 """Functions of `nn.functional` that are no operators: written with operators, in Python."""
 
+from runtime.nn import convolution_gradients as grad
 from runtime.nn.functional.alignment import ctc_loss
 from runtime.nn.functional.attention import (
     multi_head_attention_forward,
@@ -32,8 +33,26 @@ from runtime.nn.functional.resizing import (
 from runtime.nn.functional.softmax import log_softmax, softmax, softmin
 from runtime.nn.functional.tables import embedding, embedding_bag, fold, unfold
 from runtime.nn.functional.unit_vectors import normalize
+from runtime.nn.functional.with_indices import (
+    adaptive_max_pool1d_with_indices,
+    adaptive_max_pool2d_with_indices,
+    adaptive_max_pool3d_with_indices,
+    fractional_max_pool2d_with_indices,
+    fractional_max_pool3d_with_indices,
+    max_pool1d_with_indices,
+    max_pool2d_with_indices,
+    max_pool3d_with_indices,
+)
+from runtime.nn.per_dim import _list_with_default, _pair, _single, _triple
 
 __all__ = [
+    "_list_with_default",
+    "_pair",
+    "_single",
+    "_triple",
+    "adaptive_max_pool1d_with_indices",
+    "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d_with_indices",
     "alpha_dropout",
     "ctc_loss",
     "dropout",
@@ -45,13 +64,19 @@ __all__ = [
     "feature_alpha_dropout",
     "fold",
     "fractional_max_pool2d",
+    "fractional_max_pool2d_with_indices",
     "fractional_max_pool3d",
+    "fractional_max_pool3d_with_indices",
+    "grad",
     "gumbel_softmax",
     "interpolate",
     "log_softmax",
     "lp_pool1d",
     "lp_pool2d",
     "lp_pool3d",
+    "max_pool1d_with_indices",
+    "max_pool2d_with_indices",
+    "max_pool3d_with_indices",
     "multi_head_attention_forward",
     "multilabel_margin_loss",
     "normalize",

@@ -27,17 +27,24 @@ def multilabel_margin_loss(
 
     Shape: (N, C) or (C), targets of the same shape: classes, ended by a negative number.
     """
-    if target.shape != input.shape or input.dim() not in (1, 2):
+    if target.shape != input.shape or input.dim() > 2:
         raise RuntimeError(
             f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
         )
+    if not input.dim():
+        return multilabel_margin_loss(input.reshape(1), target.reshape(1), reduction=reduction)
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    if ((target < -1) | (target >= target.size(-1))).any():
+        raise RuntimeError("multilabel_margin_loss: target is out of range")
     batched = input.dim() == 2
     scores, classes = (input, target) if batched else (input.unsqueeze(0), target.unsqueeze(0))
     listed = (classes < 0).cumsum(1) == 0  # what stands before the first negative number
     indices = classes.clamp_min(0)
     marks = torch.zeros_like(scores).scatter_add_(1, indices, listed.to(scores.dtype))
     targets = scores.gather(1, indices)
-    margins = (1 - (targets.unsqueeze(2) - scores.unsqueeze(1))).clamp_min(0)
+    margins = 1 - (targets.unsqueeze(2) - scores.unsqueeze(1))
+    margins = torch.where(margins > 0, margins, 0)  # nan is no margin
     counted = listed.unsqueeze(2) & (marks == 0).unsqueeze(1)
     loss = (margins * counted).sum((1, 2)) / scores.size(1)
     return _reduced(loss if batched else loss.squeeze(0), reduction)

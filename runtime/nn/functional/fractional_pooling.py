@@ -59,7 +59,12 @@ def _pool(
     batch = input if input.dim() == dims + 2 else input.unsqueeze(0)
     if samples is None:
         samples = torch.rand((*batch.shape[:2], dims), dtype=input.dtype, device=input.device)
-    places = _places(samples, lengths, window, counts)
+    elif samples.size(0) < batch.size(0) or tuple(samples.shape[1:]) != (batch.size(1), dims):
+        raise RuntimeError(
+            f"{name}: expect _random_samples of at least {batch.size(0)} images of "
+            f"{batch.size(1)} channels and {dims} dims, but got {list(samples.shape)}"
+        )
+    places = _places(samples[: batch.size(0)], lengths, window, counts)
     values = batch.flatten(2).gather(2, places.flatten(2)).reshape(places.shape)
     best, chosen = values.max(-1)
     indices = places.gather(-1, chosen.unsqueeze(-1)).squeeze(-1)

@@ -9,9 +9,9 @@ from runtime.dispatch import ops
 
 
 def _lp_pool(pool: Any, input: Any, norm_type: float, window: list[int], *rest: Any) -> Any:
-    """(sum of x^p)^(1/p), from the windows' means of x^p; negative sums count as 0."""
-    means = pool(input.pow(norm_type), window, *rest)
-    return means.relu().mul(prod(window)).pow(1.0 / norm_type)
+    """(sum of x^p)^(1/p), from the windows' means of x^p: of odd p, sums may be negative."""
+    sums = pool(input.pow(norm_type), window, *rest).mul(prod(window))
+    return sums if norm_type == 1 else sums.pow(1.0 / norm_type)
 
 
 def lp_pool1d(

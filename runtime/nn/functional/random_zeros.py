@@ -27,9 +27,10 @@ def _drop_channels(input: Any, p: float, training: bool, inplace: bool, is_batch
     """Zero whole channels of a batch, or of one sample."""
     _check_probability(p)
     call = ops.feature_dropout_ if inplace else ops.feature_dropout
-    return (
-        call(input, p, training) if is_batch else call(input.unsqueeze(0), p, training).squeeze(0)
-    )
+    if is_batch:
+        return call(input, p, training)
+    dropped = call(input.unsqueeze(0), p, training)
+    return input if inplace else dropped.squeeze(0)
 
 
 def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:

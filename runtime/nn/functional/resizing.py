@@ -6,8 +6,10 @@ import math
 from typing import Any
 
 import torchgen_out as torch
+from runtime.core import shape as shapes
 from runtime.dispatch import ops
 from runtime.nn.functional import resampling
+from runtime.ops.composite.reshaping import in_format_of
 
 _NDIM = {"linear": 3, "bilinear": 4, "bicubic": 4, "trilinear": 5}
 """The modes that weight elements, and the dims of what they resize."""
@@ -31,6 +33,11 @@ def interpolate(
     """
     spatial = max(input.dim() - 2, 0)
     sizes, scales = _target(input, size, scale_factor, spatial)
+    if min(sizes, default=1) <= 0 or 0 in input.shape[2:]:
+        raise RuntimeError(
+            "Input and output sizes should be greater than 0, but got input "
+            f"{list(input.shape[2:])} and output {sizes}"
+        )
     if recompute_scale_factor or size is not None:
         scales = [None] * spatial
     if align_corners is not None and mode not in _NDIM:
@@ -50,22 +57,24 @@ def interpolate(
             f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for "
             f"mode '{mode}': batch, channels and one to three dims to resize"
         )
-    if 0 in sizes or 0 in input.shape[2:]:
+    if min(*sizes, *input.shape[2:]) <= 0:
         raise RuntimeError(
             "Input and output sizes should be greater than 0, but got input "
             f"{list(input.shape[2:])} and output {sizes}"
         )
+    shapes.check_storable((*input.shape[:2], *sizes))
     if mode == "area":
         pools = (ops.adaptive_avg_pool1d, ops.adaptive_avg_pool2d, ops.adaptive_avg_pool3d)
         return pools[spatial - 1](input, sizes)
     if mode not in _NDIM:
-        return _nearest(input, sizes, scales, mode == "nearest-exact")
+        return in_format_of(input, _nearest(input, sizes, scales, mode == "nearest-exact"))
     if _NDIM[mode] != input.dim():
         raise NotImplementedError(
             f"Got {input.dim()}D input, but {mode} mode needs {_NDIM[mode]}D input"
         )
     kind = "cubic" if mode == "bicubic" else "linear"
-    return _weighted(input, sizes, scales, kind, bool(align_corners), antialias)
+    resized = _weighted(input, sizes, scales, kind, bool(align_corners), antialias)
+    return in_format_of(input, resized)
 
 
 def upsample(
@@ -102,6 +111,8 @@ def _target(
             f"with spatial dimensions of {list(input.shape[2:])} and scale_factor {scale_factor}."
         )
     scales = [float(factor) for factor in given]
+    if not all(map(math.isfinite, scales)):
+        raise RuntimeError(f"interpolate: scale_factor {scale_factor} gives no size")
     sizes = [
         math.floor(length * factor) for length, factor in zip(input.shape[2:], scales, strict=True)
     ]

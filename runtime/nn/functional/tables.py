@@ -6,6 +6,7 @@ from typing import Any
 
 import torchgen_out as torch
 from runtime.dispatch import ops
+from runtime.nn.per_dim import _pair
 
 
 def embedding(
@@ -22,6 +23,8 @@ def embedding(
     The row `padding_idx` gets no gradient. With `max_norm` the rows that are looked up are first
     scaled in place to at most that norm.
     """
+    if weight.dim() != 2:
+        raise RuntimeError("'weight' must be 2-D")
     rows = weight.size(0)
     if padding_idx is None:
         padding_idx = -1
@@ -129,10 +132,6 @@ def _bag_starts(input: Any, offsets: Any, include_last_offset: bool) -> Any:
     if offsets.dim() != 1:
         raise ValueError("offsets has to be a 1D Tensor")
     return offsets[:-1] if include_last_offset else offsets
-
-
-def _pair(value: Any) -> list[int]:
-    return [value, value] if isinstance(value, int) else list(value)
 
 
 def unfold(

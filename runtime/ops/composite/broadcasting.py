@@ -59,7 +59,7 @@ def sum_to_size(self: Any, size: Sequence[int]) -> Any:
     **Raises** RuntimeError if `size` does not broadcast to the tensor's shape.
     """
     wanted = tuple(size)
-    if wanted == self._sizes:
+    if wanted and wanted == self._sizes:
         return self
     return self.sum(_repeated(self._sizes, wanted), True).view(wanted)
 

@@ -18,6 +18,7 @@ def gradient(self: Any, spacing: Any = 1, dim: Any = None, edge_order: int = 1) 
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     if self.dtype.name == "uint8":
         raise RuntimeError("torch.gradient does not support uint8 input.")
+    spacing = 1 if spacing is None else spacing
     dims = normalize_dims(dim, self.ndim)
     results = []
     for along, steps in zip(dims, _spacings(self, spacing, dims, dim is not None), strict=True):
@@ -48,12 +49,12 @@ def _spacings(self: Any, spacing: Any, dims: tuple[int, ...], is_chosen: bool) -
 
 def _piece(self: Any, dim: int, start: int, length: int) -> Any:
     """`length` samples along `dim`, from `start`, which may count from the end."""
-    return self.narrow(dim, start if start >= 0 else self.shape[dim] + start, length)
+    return self.narrow(dim, start if start >= 0 else self.size(dim) + start, length)
 
 
 def _even(self: Any, dim: int, step: Any, edge_order: int) -> Any:
     """Derivatives of samples at equal distances."""
-    inner = self.shape[dim] - 2
+    inner = self.size(dim) - 2
     middle = (_piece(self, dim, 2, inner) - _piece(self, dim, 0, inner)) / (2 * step)
     first, second, third = (_piece(self, dim, i, 1) for i in (0, 1, min(2, inner + 1)))
     last, before, earlier = (_piece(self, dim, i, 1) for i in (-1, -2, -min(3, inner + 2)))
@@ -67,7 +68,7 @@ def _even(self: Any, dim: int, step: Any, edge_order: int) -> Any:
 
 def _uneven(self: Any, dim: int, coordinates: Any, edge_order: int) -> Any:
     """Derivatives of samples at given places: of the parabola through three neighbours."""
-    inner = self.shape[dim] - 2
+    inner = self.size(dim) - 2
     shape = [1] * self.ndim
     shape[dim] = -1
     steps = coordinates.diff().reshape(shape)

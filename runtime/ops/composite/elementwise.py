@@ -41,6 +41,25 @@ def _is_integral(operand: Any) -> bool:
     return isinstance(operand, int)
 
 
+def polynomial(x: Any, n: Any, *coefficients: Any) -> Any:
+    """A polynomial of degree n, one of the operands perhaps a number.
+
+    Raises: TypeError if both are.
+    """
+    if not isinstance(x, Tensor) and not isinstance(n, Tensor):
+        raise errors.wrong_argument_type("polynomial", "x", 0, "tensor", x)
+    if not isinstance(x, Tensor):
+        x = ops.scalar_tensor(x, dtype=_floating(n), device=n.device)
+    elif not isinstance(n, Tensor):
+        n = ops.scalar_tensor(n, dtype=_floating(x), device=x.device)
+    return ops._three_term_recurrence(x, n, *coefficients)
+
+
+def _floating(operand: Tensor) -> Any:
+    """The dtype in which an operand is computed with."""
+    return dtypes.default_dtype() if operand.dtype.kind in "bi" else operand.dtype
+
+
 def positive(self: Any) -> Any:
     """The tensor itself. **Raises** RuntimeError for bool."""
     if self.dtype is dtypes.bool:
@@ -133,7 +152,7 @@ def round_decimals(self: Any, decimals: int) -> Any:
 @lru_cache(maxsize=256)
 def _decimal_scale(decimals: int, dtype: dtypes.dtype) -> float:
     """The power of ten, infinite where the dtype does not reach."""
-    scale = 10.0 ** abs(decimals)
+    scale = math.inf if abs(decimals) > 308 else 10.0 ** abs(decimals)
     return _rounded(scale, finfo(dtype)) if dtype.kind == "f" else scale
 
 
@@ -194,7 +213,7 @@ def glu(self: Any, dim: int = -1) -> Any:
     if self.ndim == 0:
         raise RuntimeError("glu does not support 0-dimensional tensors")
     dim = normalize_dim(dim, len(self._sizes))
-    size = self._sizes[dim]
+    size = self.size(dim)
     if size % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {size}")
     halves = size // 2, size // 2

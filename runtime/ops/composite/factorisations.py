@@ -9,6 +9,7 @@ from typing import Any
 from runtime import errors
 from runtime.core import dtype as dtypes
 from runtime.dispatch import ops
+from runtime.ops.shapes.factorisations import check_matrices
 
 Failure = Callable[[str, int | None, int], Exception]
 
@@ -72,6 +73,13 @@ def lu_unpack(
     if LU_pivots.dtype is not dtypes.int32:
         raise RuntimeError(
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype"
+        )
+    check_matrices("torch.lu_unpack", LU_data, "LU_data")
+    expected = (*LU_data.shape[:-2], min(LU_data.shape[-2:]))
+    if tuple(LU_pivots.shape) != expected:
+        raise RuntimeError(
+            f"torch.lu_unpack: Expected LU_pivots of shape {list(expected)}, "
+            f"got {list(LU_pivots.shape)}"
         )
     P, L, U = unpack(LU_data, LU_pivots)
     if unpack_data and unpack_pivots:
@@ -159,3 +167,26 @@ def logdet(self: Any) -> Any:
     if self.dtype.is_complex:
         return sign.log() + logabsdet
     return logabsdet.masked_fill(sign < 0, nan)
+
+
+def _on_host(tensor: Any) -> Any:
+    """The tensor where LAPACK reads it; one without data stays what it is."""
+    return tensor if tensor.is_meta else tensor.cpu()
+
+
+def linalg_ldl_factor_ex(self: Any, hermitian: bool, check_errors: bool) -> Any:
+    """Factor on the host, whatever the device. Raises: RuntimeError if D is singular."""
+    LD, pivots, info = ops._ldl_factor(_on_host(self), hermitian)
+    if check_errors and not info.is_meta and info.any():
+        raise errors.ldl_singular()
+    return LD.to(self.device), pivots.to(self.device), info.to(self.device)
+
+
+def linalg_ldl_factor(self: Any, hermitian: bool) -> Any:
+    """The factors in one matrix, and the swaps. Raises: RuntimeError if D is singular."""
+    return linalg_ldl_factor_ex(self, hermitian, True)[:2]
+
+
+def linalg_ldl_solve(LD: Any, pivots: Any, B: Any, hermitian: bool) -> Any:
+    """Solve on the host, whatever the device."""
+    return ops._ldl_solve(_on_host(LD), _on_host(pivots), _on_host(B), hermitian).to(B.device)

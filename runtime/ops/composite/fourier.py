@@ -55,7 +55,7 @@ def to_real(operator: str, tensor: Any) -> Any:
 
 def resize(tensor: Any, dim: int, size: int) -> Any:
     """The first `size` elements along a dim, zeros behind if there are fewer."""
-    own = tensor.shape[dim]
+    own = tensor.size(dim)
     if own > size:
         return tensor.narrow(dim, 0, size)
     if own == size:
@@ -82,7 +82,7 @@ def _dim(tensor: Any, dim: int) -> int:
 def fft(self: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """The transform over one dim."""
     tensor, dim = to_floating(self), _dim(self, dim)
-    tensor = resize(tensor, dim, _points(tensor.shape[dim] if n is None else n))
+    tensor = resize(tensor, dim, _points(tensor.size(dim) if n is None else n))
     if tensor.dtype.is_complex:
         return ops._fft_c2c(tensor, (dim,), normalization(norm, True), True)
     return ops._fft_r2c(tensor, (dim,), normalization(norm, True), False)
@@ -91,7 +91,7 @@ def fft(self: Any, n: int | None = None, dim: int = -1, norm: str | None = None)
 def ifft(self: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """The inverse transform over one dim."""
     tensor, dim = to_complex(self), _dim(self, dim)
-    tensor = resize(tensor, dim, _points(tensor.shape[dim] if n is None else n))
+    tensor = resize(tensor, dim, _points(tensor.size(dim) if n is None else n))
     return ops._fft_c2c(tensor, (dim,), normalization(norm, False), False)
 
 
@@ -102,7 +102,7 @@ def rfft(self: Any, n: int | None = None, dim: int = -1, norm: str | None = None
 
 def _half(name: str, self: Any, n: int | None, dim: int, scale: int) -> Any:
     tensor, dim = to_real(name, self), _dim(self, dim)
-    tensor = resize(tensor, dim, _points(tensor.shape[dim] if n is None else n))
+    tensor = resize(tensor, dim, _points(tensor.size(dim) if n is None else n))
     return ops._fft_r2c(tensor, (dim,), scale, True)
 
 
@@ -113,7 +113,7 @@ def irfft(self: Any, n: int | None = None, dim: int = -1, norm: str | None = Non
 
 def _from_half(tensor: Any, n: int | None, dim: int, scale: int) -> Any:
     dim = _dim(tensor, dim)
-    size = _points(2 * (tensor.shape[dim] - 1) if n is None else n)
+    size = _points(2 * (tensor.size(dim) - 1) if n is None else n)
     return ops._fft_c2r(resize(tensor, dim, size // 2 + 1), (dim,), scale, size)
 
 

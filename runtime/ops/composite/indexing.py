@@ -31,8 +31,8 @@ def take_along_dim(self: Any, indices: Any, dim: int | None = None) -> Any:
     own, given = list(self.shape), list(indices.shape)
     own[dim] = given[dim] = 1
     common = shapes.broadcast_shapes(own, given)
-    source = self.expand((*common[:dim], self.shape[dim], *common[dim + 1 :]))
-    places = indices.expand((*common[:dim], indices.shape[dim], *common[dim + 1 :]))
+    source = self.expand((*common[:dim], self.size(dim), *common[dim + 1 :]))
+    places = indices.expand((*common[:dim], indices.size(dim), *common[dim + 1 :]))
     return source.gather(dim, places)
 
 

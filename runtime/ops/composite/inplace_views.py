@@ -24,7 +24,8 @@ def _become(self: Any, view: Any) -> Any:
         # A view asks for its history again after writes to its base; a base never does.
         version = None if self._base is None else self._storage.version
         self._edge = (*view._edge[:4], version)
-    self._key = view._key | self._key & keys.GRAD
+    own = self._key & (keys.GRAD | keys.OVERRIDES)
+    self._key = view._key & ~keys.OVERRIDES | own
     return self
 
 

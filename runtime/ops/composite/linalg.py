@@ -106,11 +106,13 @@ def tensordot(self: Any, other: Any, dims_self: Sequence[int], dims_other: Seque
 
     A contracted dim of size 1 on one side broadcasts: the other side is summed over it.
     """
+    if self.dtype is not other.dtype:
+        raise RuntimeError("both inputs should have same dtype")
     plan = _contraction(self._sizes, other._sizes, tuple(dims_self), tuple(dims_other))
     for dim in plan.summed_self:
-        self = self.sum(dim, keepdim=True)
+        self = self.sum(dim, keepdim=True, dtype=self.dtype)
     for dim in plan.summed_other:
-        other = other.sum(dim, keepdim=True)
+        other = other.sum(dim, keepdim=True, dtype=other.dtype)
     left, right = _laid_out(self, plan.left), _laid_out(other, plan.right)
     return reshape(left.mm(right), plan.sizes)
 
@@ -264,10 +266,10 @@ def _check_bilinear(input1: Any, input2: Any, weight: Any, bias: Any) -> None:
                 f"bilinear(): input batch dimensions do not match at dim {dim}: got {a} and {b}"
             )
     for name, tensor, dim in (("input1", input1, 1), ("input2", input2, 2)):
-        if tensor.shape[-1] != weight.shape[dim]:
+        if tensor.shape[-1] != weight.size(dim):
             raise RuntimeError(
                 f"bilinear(): {name} size does not match weight size: got {tensor.shape[-1]} "
-                f"but expected {weight.shape[dim]}"
+                f"but expected {weight.size(dim)}"
             )
     if bias is not None and bias.shape[0] != weight.shape[0]:
         raise RuntimeError(

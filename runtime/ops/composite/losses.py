@@ -14,16 +14,28 @@ from runtime.dispatch.backends import backend_of
 REDUCTION_CODES = {"none": 0, "mean": 1, "sum": 2}
 
 
+def older_reduction(size_average: Any, reduce: Any) -> str:
+    """The reduction that 0.4's `size_average` and `reduce` mean, with a warning."""
+    averages = size_average is None or size_average
+    reduction = ("mean" if averages else "sum") if reduce is None or reduce else "none"
+    warnings.warn(
+        "size_average and reduce args will be deprecated, "
+        f"please use reduction='{reduction}' instead.",
+        stacklevel=5,
+    )
+    return reduction
+
+
 def named_reduction(size_average: Any, reduce: Any, reduction: str) -> str:
     """The reduction by name; `size_average` and `reduce` are its older spelling."""
     if size_average is not None or reduce is not None:
-        averages = size_average is None or size_average
-        reduction = ("mean" if averages else "sum") if reduce is None or reduce else "none"
+        reduction = older_reduction(size_average, reduce)
+    if reduction == "elementwise_mean":
         warnings.warn(
-            "size_average and reduce args will be deprecated, "
-            f"please use reduction='{reduction}' instead.",
+            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.",
             stacklevel=4,
         )
+        reduction = "mean"
     if reduction not in REDUCTION_CODES:
         raise errors.invalid_reduction(reduction)
     return reduction
@@ -166,7 +178,9 @@ def gaussian_nll_loss(
     if var.shape != input.shape:
         if var.shape == input.shape[:-1]:
             var = var.unsqueeze(-1)
-        elif not (var.ndim == input.ndim and var.shape[-1] == 1):
+        elif var.ndim != input.ndim or any(
+            size not in (1, whole) for size, whole in zip(var.shape, input.shape, strict=True)
+        ):
             raise ValueError("var is of incorrect size")
     reduction = named_reduction(None, None, reduction)
     if (var < 0).any():

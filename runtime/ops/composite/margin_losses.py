@@ -135,7 +135,16 @@ def multi_margin_loss(
     reduction = named_reduction(size_average, reduce, reduction)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
-    scores = input if len(input._sizes) == 2 else input.reshape((-1, input.shape[-1]))
+    if weight is not None and weight.ndim != 1:
+        raise ValueError("weight must be one-dimensional")
+    sizes = input._sizes
+    scores = input if len(sizes) == 2 else input.reshape((1, -1) if not sizes else (-1, sizes[-1]))
+    if target.ndim > 1 or target.numel() != scores.shape[0]:
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input "
+            f"samples (batch size). Expected target size [{scores.shape[0]}], but got "
+            f"{list(target.shape)}"
+        )
     labels = target.reshape((-1, 1))
     distance = ops._margin_distance(scores, scores.gather(1, labels), margin)
     if p == 2:
@@ -159,4 +168,5 @@ def multilabel_soft_margin_loss(
     loss = ops._logistic_loss(input, target)
     if weight is not None:
         loss = loss * weight
-    return reduced(loss.mean(-1), reduction)
+    dim = input.ndim - 1
+    return reduced(loss.sum(dim) / input.size(dim), reduction)

@@ -8,6 +8,7 @@ from typing import Any
 
 from runtime import errors
 from runtime.core.finfo import finfo
+from runtime.core.shape import broadcast_shapes
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
 from runtime.ops.composite.factorisations import check
@@ -43,6 +44,9 @@ def pinv(self: Any, atol: Any = None, rtol: Any = None, hermitian: bool = False)
     check_matrices("linalg.pinv", self)
     absolute, relative = _tolerances(self, atol, rtol)
     tolerances = _as_tensor(absolute, self), _as_tensor(relative, self)
+    if tolerances[0].ndim or tolerances[1].ndim:
+        batch = broadcast_shapes(self._sizes[:-2], *[each._sizes for each in tolerances])
+        self = self.expand(*batch, *self._sizes[-2:])
     return ops._linalg_pinv(self, *tolerances, hermitian)
 
 
@@ -153,7 +157,7 @@ def linalg_cross(self: Any, other: Any, dim: int = -1) -> Any:
     """The vectors orthogonal to both, along a dim of size 3."""
     if self.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
-    sizes = self.shape[dim], other.shape[dim]
+    sizes = self.size(dim), other.size(dim)
     if sizes != (3, 3):
         raise RuntimeError(
             f"linalg.cross: inputs dimension {dim} must have length 3. "

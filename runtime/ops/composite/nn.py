@@ -11,7 +11,7 @@ from runtime.core import device as devices
 from runtime.core import promotion
 from runtime.core.size import Size
 from runtime.dispatch import ops
-from runtime.ops.composite.reshaping import reshape
+from runtime.ops.composite.reshaping import in_format_of, reshape
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
@@ -59,16 +59,17 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = Non
     if mode not in PADDED_INDEX:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     _check_padded_dims(input, len(pad))
+    given = input
     for i in range(len(pad) // 2):
         dim, before, after = input.ndim - 1 - i, pad[2 * i], pad[2 * i + 1]
         CHECKS[mode](input, dim, before, after)
         input = input.index_select(dim, _padded_index(mode, input, dim, before, after))
-    return input
+    return in_format_of(given, input)
 
 
 def _padded_index(mode: str, input: Any, dim: int, before: int, after: int) -> Any:
     """Which element stands at each place; short ones are remembered."""
-    size = input.shape[dim]
+    size = input.size(dim)
     if input.is_cpu and max(size, before, after) <= LONGEST_KEPT:
         return _kept_index(mode, size, before, after)
     return PADDED_INDEX[mode](_places(size, before, after, input.device), size)
@@ -97,7 +98,7 @@ def _places(size: int, before: int, after: int, device: Any) -> Any:
 
 
 def _check_reflected(input: Any, dim: int, before: int, after: int) -> None:
-    if max(before, after) >= input.shape[dim]:
+    if max(before, after) >= input.size(dim):
         raise RuntimeError(
             "Argument #4: Padding size should be less than the corresponding input dimension, "
             f"but got: padding ({before}, {after}) at dimension {dim} of input "
@@ -106,7 +107,7 @@ def _check_reflected(input: Any, dim: int, before: int, after: int) -> None:
 
 
 def _check_wrapped(input: Any, dim: int, before: int, after: int) -> None:
-    if max(before, after) > input.shape[dim]:
+    if max(before, after) > input.size(dim):
         raise RuntimeError("Padding value causes wrapping around more than once.")
 
 
@@ -130,7 +131,7 @@ LONGEST_KEPT = 4096
 def pixel_shuffle(self: Any, upscale_factor: int) -> Any:
     """(*, C * r * r, H, W) -> (*, C, H * r, W * r)."""
     split, order, sizes = _shuffled(self._sizes, upscale_factor)
-    return reshape(reshape(self, split).permute(order), sizes)
+    return in_format_of(self, reshape(reshape(self, split).permute(order), sizes))
 
 
 @lru_cache(maxsize=1024)
@@ -151,7 +152,7 @@ def _shuffled(size: Size, r: int) -> tuple[tuple[int, ...], ...]:
 def pixel_unshuffle(self: Any, downscale_factor: int) -> Any:
     """(*, C, H * r, W * r) -> (*, C * r * r, H, W)."""
     split, order, sizes = _unshuffled(self._sizes, downscale_factor)
-    return reshape(reshape(self, split).permute(order), sizes)
+    return in_format_of(self, reshape(reshape(self, split).permute(order), sizes))
 
 
 @lru_cache(maxsize=1024)
@@ -190,4 +191,4 @@ def channel_shuffle(self: Any, groups: int) -> Any:
             f"Got {channels} channels and {groups} groups."
         )
     split = reshape(self, (batch, groups, channels // groups, *rest))
-    return reshape(split.transpose(1, 2), self._sizes)
+    return in_format_of(self, reshape(split.transpose(1, 2), self._sizes))

@@ -24,9 +24,13 @@ def batch_norm(
 ) -> Any:
     """Normalise each channel by its batch's statistics, or by the running ones."""
     if training:
+        if eps <= 0:
+            raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
         sizes = input.shape
         if prod(sizes[:1]) * prod(sizes[2:]) == 1:
             raise errors.one_value_per_channel(f"torch.Size({list(sizes)})")
+        if 0 in sizes:  # nothing to learn statistics from
+            running_mean = running_var = None
     return _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
@@ -41,6 +45,8 @@ def _batch_norm(
     eps: float,
 ) -> Any:
     """The kernel updates running statistics in place; 16-bit ones it would only see as copies."""
+    if training and not input.numel():
+        running_mean = running_var = None  # nothing has no statistics
     if not training or running_mean is None or running_mean.dtype.itemsize > 2:
         return ops.native_batch_norm(
             input, weight, bias, running_mean, running_var, training, momentum, eps

@@ -7,6 +7,7 @@ from typing import Any
 
 from runtime.autograd import grad_mode
 from runtime.dispatch import ops
+from runtime.ops.composite.reshaping import in_format_of
 from runtime.ops.shapes.pooling import numbers, window_count
 
 
@@ -59,6 +60,14 @@ def _max_pool1d_numbers(
 
 def _single(value: Any) -> int:
     return value if isinstance(value, int) else int(value[0])
+
+
+def _one_size(name: str, output_size: Any) -> int:
+    if not isinstance(output_size, int) and len(output_size) != 1:
+        raise RuntimeError(
+            f"{name}() argument 'output_size' should contain one int (got {len(output_size)})"
+        )
+    return _single(output_size)
 
 
 def _is_absent(stride: Any) -> bool:
@@ -126,7 +135,8 @@ def _check_1d(name: str, self: Any) -> None:
 def adaptive_avg_pool1d(self: Any, output_size: Any) -> Any:
     """adaptive_avg_pool2d of an image of height 1."""
     _check_1d("adaptive_avg_pool1d", self)
-    return ops._adaptive_avg_pool2d(self.unsqueeze(-2), (1, _single(output_size))).squeeze(-2)
+    size = _one_size("adaptive_avg_pool1d", output_size)
+    return ops._adaptive_avg_pool2d(self.unsqueeze(-2), (1, size)).squeeze(-2)
 
 
 def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
@@ -145,7 +155,8 @@ def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
 def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
     """adaptive_max_pool2d of an image of height 1."""
     _check_1d("adaptive_max_pool1d", input)
-    found = ops._adaptive_max_pool2d(input.unsqueeze(-2), (1, _single(output_size)))
+    size = _one_size("adaptive_max_pool1d", output_size)
+    found = ops._adaptive_max_pool2d(input.unsqueeze(-2), (1, size))
     pooled = found[0].squeeze(-2)
     return (pooled, found[1].squeeze(-2)) if return_indices else pooled
 
@@ -168,6 +179,10 @@ def filled(output_size: Any, input: Any, count: int) -> Any:
         return (output_size,) * count
     if output_size is None:
         output_size = (None,) * count
+    if input.ndim <= len(output_size):
+        raise ValueError(
+            f"Input dimension should be at least {len(output_size) + 1}, but got {input.ndim}"
+        )
     if None not in output_size:
         return output_size
     own = input.shape[-count:]
@@ -238,7 +253,7 @@ def _max_unpool(
     sizes = _unpooled_sizes(default, step, output_size, count)
     places = input.flatten(len(lead)), indices.flatten(len(lead))
     zeros = input.new_zeros((*lead, prod(sizes)))
-    return zeros.scatter(-1, places[1], places[0]).view((*lead, *sizes))
+    return in_format_of(input, zeros.scatter(-1, places[1], places[0]).view((*lead, *sizes)))
 
 
 def _unpooled_sizes(default: list[int], step: Any, output_size: Any, count: int) -> list[int]:

@@ -44,6 +44,14 @@ def lstm_step(from_input: Any, from_hidden: Any, cell: Any) -> tuple[Any, Any]:
 def _products(name: str, input: Any, hidden: Any, weights: tuple[Any, ...]) -> tuple[Any, Any]:
     """The input's and the state's products with the weights. **Raises** RuntimeError for sizes."""
     w_ih, w_hh, b_ih, b_hh = weights
+    if not input.ndim == hidden.ndim == w_ih.ndim == w_hh.ndim == 2:
+        ndims = [each.ndim for each in (input, hidden, w_ih, w_hh)]
+        raise RuntimeError(f"{name}: expected input, state and weights to be 2-D, got {ndims} dims")
+    if input.shape[0] != hidden.shape[0]:
+        raise RuntimeError(
+            f"{name}: Input batch size {input.shape[0]} doesn't match hidden0 batch size "
+            f"{hidden.shape[0]}"
+        )
     if input.shape[-1] != w_ih.shape[1]:
         raise RuntimeError(
             f"{name}: input has inconsistent input_size: got {input.shape[-1]} "

@@ -19,7 +19,7 @@ def aminmax(self: Any, dim: int | None = None, keepdim: bool = False) -> Any:
             )
         return ops.amin(self, (), keepdim), ops.amax(self, (), keepdim)
     axis = shapes.normalize_dim(dim, self.ndim)
-    if self.ndim and not self.shape[axis]:
+    if self.ndim and not self.size(axis):
         raise errors.empty_reduction_dim("aminmax", axis)
     return ops.amin(self, dim, keepdim), ops.amax(self, dim, keepdim)
 
@@ -27,3 +27,12 @@ def aminmax(self: Any, dim: int | None = None, keepdim: bool = False) -> Any:
 def count_nonzero(self: Any, dim: Any = None) -> Any:
     """The number of elements that are not zero."""
     return (self != 0).sum() if dim is None else (self != 0).sum(dim)
+
+
+def nonzero_static(self: Any, size: int, fill_value: int) -> Any:
+    """The first `size` rows of `nonzero`, filled up. Raises: RuntimeError for a negative size."""
+    if size < 0:
+        raise RuntimeError(f"nonzero_static: 'size' must be an non-negative integer, got {size}")
+    found = ops.nonzero(self)[:size]
+    missing = found.new_full((size - found.shape[0], found.shape[1]), fill_value)
+    return ops.cat([found, missing])

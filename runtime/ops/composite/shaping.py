@@ -67,7 +67,7 @@ def repeat_interleave(
     """Take slice i repeats[i] times. **Raises** RuntimeError if the numbers do not fit."""
     if dim is None:
         self, dim = self.flatten(), 0
-    size = self._sizes[dim] if self._sizes else 1
+    size = self.size(dim)
     if repeats.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if repeats.ndim == 0 or repeats.shape[0] == 1:

@@ -60,7 +60,7 @@ def _check_ndim(name: str, self: Any, least: int) -> None:
 
 def _split(name: str, self: Any, indices_or_sections: int | Sequence[int], dim: int) -> Any:
     if isinstance(indices_or_sections, int):
-        sections, size = indices_or_sections, self._sizes[dim]
+        sections, size = indices_or_sections, self.size(dim)
         if sections == 0 or size % sections:
             raise RuntimeError(
                 f"torch.{name} attempted to split along dimension {dim}, but the size of the "

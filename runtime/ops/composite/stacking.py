@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from runtime.dispatch import ops
 from runtime.ops.composite.broadcasting import meshgrid
+from runtime.ops.shapes.shaping import common_dtype
 
 
 def _not_empty(name: str, tensors: Sequence[Any]) -> None:
@@ -67,10 +69,11 @@ def block_diag(tensors: Sequence[Any]) -> Any:
                 f"Input {i} has {tensor.ndim} dimensions"
             )
         blocks.append(_as_row(tensor))
+    common = common_dtype(tensors)
     widths = [block._sizes[1] for block in blocks]
     columns, left, rows = sum(widths), 0, []
     for block, own in zip(blocks, widths, strict=True):
-        rows.append(ops.constant_pad_nd(block, (left, columns - left - own)))
+        rows.append(ops.constant_pad_nd(block.to(common), (left, columns - left - own)))
         left += own
     return ops.cat(rows, 0)
 
@@ -95,6 +98,8 @@ def combinations(self: Any, r: int = 2, with_replacement: bool = False) -> Any:
     if r == 0:
         return self.new_empty((0,))
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    count = math.comb(max(self.shape[0] + r - 1, 0) if with_replacement else self.shape[0], r)
+    self.new_empty((count, r))  # as large as the result: what is too much is refused at once
     rows = [each for row in choose(range(self.shape[0]), r) for each in row]
     places = ops.zeros((0,), device=self.device).long().new_tensor(rows).long()
     return self.index_select(0, places.to(self.device)).reshape((-1, r))
@@ -104,14 +109,14 @@ def combinations(self: Any, r: int = 2, with_replacement: bool = False) -> Any:
 
 
 def _neighbours(y: Any, dim: int) -> tuple[Any, Any]:
-    size = y.shape[dim]
+    size = y.size(dim)
     return y.narrow(dim, 0, max(size - 1, 0)), y.narrow(dim, min(1, size), max(size - 1, 0))
 
 
 def _steps(name: str, y: Any, x: Any, dim: int) -> Any:
     """The distances of the sample points, to be multiplied with y."""
     if x.ndim == 1 and y.ndim != 1:
-        if x.shape[0] != y.shape[dim]:
+        if x.shape[0] != y.size(dim):
             raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
         sizes = [1] * y.ndim
         sizes[dim] = x.shape[0]
@@ -124,7 +129,7 @@ def _steps(name: str, y: Any, x: Any, dim: int) -> Any:
 
 def trapezoid_x(y: Any, x: Any, dim: int = -1) -> Any:
     """The integral over sample points."""
-    if not y.shape[dim]:
+    if not y.size(dim):
         return y.sum(dim)
     first, second = _neighbours(y, dim)
     return ((first + second) * _steps("trapezoid", y, x, dim)).sum(dim) / 2.0
@@ -156,7 +161,7 @@ def diff(self: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any 
         raise RuntimeError(f"order must be non-negative but got {n}")
     parts = [x for x in (prepend, self, append) if x is not None]
     result = ops.cat(parts, dim) if len(parts) > 1 else self
-    for _ in range(min(n, result.shape[dim])):
+    for _ in range(min(n, result.size(dim))):
         first, second = _neighbours(result, dim)
         is_bool = str(result.dtype) == "torch.bool"
         result = second.logical_xor(first) if is_bool else second - first

@@ -6,6 +6,7 @@ from math import nan
 from typing import Any
 
 from runtime import errors
+from runtime.core import dtype as dtypes
 from runtime.dispatch import ops
 from runtime.dispatch.operator import operators
 
@@ -76,6 +77,8 @@ def cov(self: Any, correction: int = 1, fweights: Any = None, aweights: Any = No
         )
     if self.dtype.kind == "b":
         raise RuntimeError("cov(): bool dtype is not supported for input")
+    if self.dtype.kind in "iu":
+        self = self.to(dtypes.default_dtype())
     rows = self.reshape((1, -1)) if self.ndim < 2 else self
     count = rows.shape[1]
     weights = _weights_of(fweights, aweights, count)
@@ -99,9 +102,15 @@ def cov(self: Any, correction: int = 1, fweights: Any = None, aweights: Any = No
 
 def _weights_of(fweights: Any, aweights: Any, count: int) -> Any:
     """The product of both kinds of weights, checked."""
-    for name, weights in (("fweights", fweights), ("aweights", aweights)):
+    kinds = ("fweights", fweights, "iu", "integral"), ("aweights", aweights, "f", "floating point")
+    for name, weights, kind, word in kinds:
         if weights is None:
             continue
+        if weights.dtype.kind not in kind:
+            raise RuntimeError(
+                f"cov(): expected {name} to have {word} dtype but got {name} with "
+                f"{errors.scalar_type_name(weights.dtype)} dtype"
+            )
         if weights.ndim > 1:
             raise RuntimeError(
                 f"cov(): expected {name} to have one or fewer dimensions but got {name} with "

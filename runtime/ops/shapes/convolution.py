@@ -32,11 +32,11 @@ def convolution(
         "padding": expand_parameter("padding", padding, count),
         "dilation": expand_parameter("dilation", dilation, count),
     }
+    extra = expand_parameter("output_padding", output_padding, count)
     _check_numbers(numbers, groups)
     _check_dtypes(input, weight, bias)
     _check_channels(input, weight, bias, transposed, groups)
     if transposed:
-        extra = expand_parameter("output_padding", output_padding, count)
         places = _transposed_places(input.shape[2:], weight.shape[2:], numbers, extra)
         return (input.shape[0], weight.shape[1] * groups, *places), input.dtype
     places = _places(input.shape[2:], weight.shape[2:], numbers)

@@ -14,6 +14,16 @@ def unary(self: Any) -> Answer:
     return self.shape, None
 
 
+def one(x: Any) -> Answer:
+    """The shape of x."""
+    return x.shape, None
+
+
+def recurrence(x: Any, n: Any, *coefficients: Any) -> Answer:
+    """The shape to which argument and degree broadcast. Raises: RuntimeError if they do not."""
+    return shapes.broadcast_shapes(x.shape, n.shape), None
+
+
 def binary(self: Any, other: Any) -> Answer:
     """The shape to which both broadcast. Raises: RuntimeError if they do not."""
     return shapes.broadcast_shapes(self.shape, other.shape), None

@@ -83,7 +83,9 @@ def linalg_lu_factor_ex(A: Any, pivot: bool = True, check_errors: bool = False) 
 
 
 def lu_permutation(pivots: Any, rows: int, dtype: Any) -> Any:
-    """Shape: (*B, k) -> (*B, rows, rows)."""
+    """Shape: (*B, k) -> (*B, rows, rows); k rows are swapped one after the other."""
+    if not pivots.ndim or pivots.shape[-1] > rows:
+        raise errors.pivots_out_of_range("lu_unpack")
     return (*pivots.shape[:-1], rows, rows), dtype
 
 
@@ -147,3 +149,25 @@ def ormqr(self: Any, input2: Any, input3: Any, left: bool = True, transpose: boo
     if input3.dtype is not self.dtype:
         raise errors.operand_dtypes_differ("torch.ormqr", self.dtype, input3.dtype)
     return by_columns(input3.shape, self.dtype)
+
+
+def ldl_factor(A: Any, hermitian: bool) -> Any:
+    """Shape: (*B, n, n) -> (*B, n, n), (*B, n), (*B)."""
+    check_square("torch.linalg.ldl_factor_ex", A)
+    batch = A.shape[:-2]
+    return factors(A.shape, A.dtype), (A.shape[:-1], dtypes.int32), (batch, dtypes.int32)
+
+
+def ldl_solve(LD: Any, pivots: Any, B: Any, hermitian: bool) -> Any:
+    """Shape: (*B, n, n), (*B, n), (*C, n, k) -> (broadcast of *B and *C, n, k)."""
+    name = "torch.linalg.ldl_solve"
+    check_square(name, LD, "LD")
+    check_matrices(name, B, "B")
+    if LD.dtype is not B.dtype:
+        raise errors.operand_dtypes_differ(name, LD.dtype, B.dtype)
+    if tuple(pivots.shape) != tuple(LD.shape[:-1]) or pivots.dtype.kind != "i":
+        raise errors.ldl_pivots_do_not_fit(pivots.shape, pivots.dtype)
+    if B.shape[-2] != LD.shape[-1]:
+        raise errors.sides_do_not_fit(name, True, LD.shape, B.shape)
+    batch = shapes.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
+    return (*batch, *B.shape[-2:]), B.dtype

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from runtime import errors
+from runtime.core.shape import numel
 
 Sizes = tuple[int, ...]
 
@@ -106,7 +107,12 @@ def native_layer_norm(
 
 
 def check_normalized_shape(input: Any, shape: Sizes) -> None:
-    """Refuse an input whose last sizes are not `shape`."""
+    """Refuse an input whose last sizes are not `shape`, and a `shape` without sizes."""
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+            "element, but got normalized_shape = []"
+        )
     if input.ndim < len(shape) or tuple(input.shape[input.ndim - len(shape) :]) != shape:
         inner = ", ".join(str(size) for size in shape)
         raise RuntimeError(
@@ -135,7 +141,12 @@ def native_group_norm(
     input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float
 ) -> tuple[Any, Any, Any]:
     """Shape: the input's (N, C, ...); then statistics of each sample's groups, (N, group)."""
-    channels = input.shape[1]
+    if input.ndim < 2 or input.shape[1] != C or numel(input.shape) != N * C * HxW:
+        raise RuntimeError(
+            f"native_group_norm: expected input of {N} samples, {C} channels and {HxW} places, "
+            f"got shape {list(input.shape)}"
+        )
+    channels = C
     if group <= 0:
         raise RuntimeError(f"Expected num groups to be greater than 0, got {group}")
     if channels % group:

@@ -16,6 +16,11 @@ def grid_sampler(
 ) -> Answer:
     """Shape: (N, C, *S), (N, *P, dims) -> (N, C, *P), for two or three dims S."""
     given = f"input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
+    if input.ndim not in (4, 5) or input.ndim != grid.ndim:
+        raise RuntimeError(
+            "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, "
+            f"but got {given}"
+        )
     if input.shape[0] != grid.shape[0]:
         raise RuntimeError(
             f"grid_sampler(): expected grid and input to have same batch size, but got {given}"
@@ -29,11 +34,6 @@ def grid_sampler(
         raise RuntimeError(
             "grid_sampler(): expected input to have non-empty spatial dimensions, "
             f"but input has sizes {list(input.shape)}"
-        )
-    if input.ndim not in (4, 5) or input.ndim != grid.ndim:
-        raise RuntimeError(
-            "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, "
-            f"but got {given}"
         )
     if input.ndim == 5 and interpolation_mode == BICUBIC:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")

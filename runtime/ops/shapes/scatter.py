@@ -79,17 +79,23 @@ def _check_places(self: Any, dim: int, index: Any, src: Any) -> Answer:
         raise errors.index_ndim_mismatch("self")
     if src is not None and (index.ndim or 1) != (src.ndim or 1):
         raise errors.index_ndim_mismatch("src")
+    counts = _at_least_1d(index.shape)
     fits_self = all(
         count <= size
-        for i, (count, size) in enumerate(zip(index.shape, self.shape, strict=False))
+        for i, (count, size) in enumerate(zip(counts, _at_least_1d(self.shape), strict=True))
         if i != dim
     )
     fits_src = src is None or all(
-        count <= size for count, size in zip(index.shape, src.shape, strict=False)
+        count <= size for count, size in zip(counts, _at_least_1d(src.shape), strict=True)
     )
     if not (fits_self and fits_src):
         raise errors.index_larger_than(index.shape, self.shape, dim, src and src.shape)
     return self.shape, self.dtype
+
+
+def _at_least_1d(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The sizes of a tensor of which a 0-d one counts as a vector of one element."""
+    return shape or (1,)
 
 
 def index_add(self: Any, dim: int, index: Any, source: Any, alpha: Any = 1) -> Answer:
@@ -204,7 +210,8 @@ def _check_fill_value(name: str, self: Any, value: Any) -> None:
             f"{name} only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
         )
-    if isinstance(value, complex) and self.dtype.kind != "c":
+    is_complex = isinstance(value, complex) or (hasattr(value, "shape") and value.dtype.kind == "c")
+    if is_complex and self.dtype.kind != "c":
         raise RuntimeError(
             f"{name}(): Converting complex Scalar to non-complex type is not supported"
         )

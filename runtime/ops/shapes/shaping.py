@@ -142,9 +142,9 @@ def repeat_interleave_int(
         raise RuntimeError("Repeats must be non-negative")
     if dim is None:
         return (shapes.numel(self.shape) * repeats,), self.dtype
-    dim = shapes.normalize_dim(dim, self.ndim)
     if not self.ndim:
-        return (repeats,), self.dtype
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    dim = shapes.normalize_dim(dim, self.ndim)
     return (*self.shape[:dim], self.shape[dim] * repeats, *self.shape[dim + 1 :]), self.dtype
 
 

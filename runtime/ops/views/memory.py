@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from runtime import errors
 from runtime.core import dtype as dtypes
+from runtime.core import shape as shapes
 from runtime.core.size import Size, make_size
 from runtime.core.tensor import Tensor
 
@@ -49,19 +50,13 @@ def _extent(size: tuple[int, ...], stride: tuple[int, ...]) -> tuple[Size, tuple
     """Sizes, strides, and how many elements lie from the first to the last, both included."""
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
-    for length, step in zip(size, stride, strict=True):
+    for step in stride:
         if step < 0:
             raise RuntimeError(
                 "as_strided: Negative strides are not supported at the moment, "
                 f"got strides: {list(stride)}"
             )
-        if length < 0:
-            raise RuntimeError(
-                f"Storage size calculation overflowed with sizes={list(size)} "
-                f"and strides={list(stride)}"
-            )
-    steps = [(length - 1) * step for length, step in zip(size, stride, strict=True)]
-    return make_size(size), stride, 0 if 0 in size else sum(steps) + 1
+    return make_size(size), stride, shapes.extent_of(size, stride)
 
 
 def view_dtype(self: Tensor, dtype: dtypes.dtype) -> TypedGeometry:

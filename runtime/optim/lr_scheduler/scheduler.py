@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any
 
 from runtime.optim.optimizer import Optimizer
+from torchgen_out.public_modules import PUBLIC_MODULES
 
 
 def check_optimizer(optimizer: Any) -> None:
@@ -22,6 +23,13 @@ class LRScheduler:
     A subclass implements `get_lr`: the rates at `last_epoch`, from the group's present ones. So
     several schedulers can act on one optimizer.
     """
+
+    __module__ = "torchgen_out.optim.lr_scheduler"
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let the library's own classes say where users find them."""
+        super().__init_subclass__(**options)
+        cls.__module__ = PUBLIC_MODULES.get(f"{cls.__module__}.{cls.__qualname__}", cls.__module__)
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         check_optimizer(optimizer)
@@ -94,6 +102,10 @@ class LRScheduler:
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` returned."""
         self.__dict__.update(state_dict)
+
+
+_LRScheduler = LRScheduler
+"""The name of 1.x, from which schedulers of other libraries inherit."""
 
 
 def _watch_steps(optimizer: Any) -> None:

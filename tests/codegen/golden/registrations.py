@@ -4,7 +4,9 @@
 """Fills the tables in which hand-written code finds operators: to call them, and to refuse."""
 
 from runtime.dispatch import ops
+from runtime.ops.calling import synonyms
 from torchgen_out.functions import composite, dispatch, overloads, pointwise, reduction, view
+from torchgen_out.synonyms import PARAMETERS
 
 ops.mm = dispatch.mm
 ops.mul = pointwise.mul
@@ -26,3 +28,4 @@ ops.zero_ = dispatch.zero_
 ops._threshold_backward = pointwise._threshold_backward
 ops.add = pointwise.add
 ops.add_ = pointwise.add_
+synonyms.update(PARAMETERS)

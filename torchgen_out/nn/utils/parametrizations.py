@@ -4,3 +4,4 @@
 """Ready ones. What is here is written in runtime.nn.parametrizations."""
 
 from runtime.nn.parametrizations import *  # noqa: F403
+from runtime.nn.parametrizations import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Tensors computed from others. What is here is written in runtime.nn.parametrize."""
 
 from runtime.nn.parametrize import *  # noqa: F403
+from runtime.nn.parametrize import __all__  # noqa: F401

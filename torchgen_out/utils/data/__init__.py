@@ -4,6 +4,7 @@
 """Data sets and loaders. What is here is written in runtime.data."""
 
 from runtime.data import *  # noqa: F403
+from runtime.data import __all__  # noqa: F401
 from torchgen_out.utils.data import (  # noqa: F401
     dataloader,
     dataset,

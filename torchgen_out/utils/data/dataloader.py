@@ -4,3 +4,4 @@
 """Loaders. What is here is written in runtime.data.dataloader."""
 
 from runtime.data.dataloader import *  # noqa: F403
+from runtime.data.dataloader import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Data sets. What is here is written in runtime.data.dataset."""
 
 from runtime.data.dataset import *  # noqa: F403
+from runtime.data.dataset import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Samplers of replicas. What is here is written in runtime.data.distributed."""
 
 from runtime.data.distributed import *  # noqa: F403
+from runtime.data.distributed import __all__  # noqa: F401

@@ -4,3 +4,4 @@
 """Orders of visits. What is here is written in runtime.data.sampler."""
 
 from runtime.data.sampler import *  # noqa: F403
+from runtime.data.sampler import __all__  # noqa: F401

@@ -114,8 +114,8 @@ def kernel(part, first, last, parts, y, x, base, numbers, numel, length, images,
 
 OPTIONS = """\
 options = {**options, "fastmath": {"reassoc", "nsz", "contract"}}
-inner = njit(**options)
-entry = njit(cache=True, **options)
+inner = njit(no_cpython_wrapper=True, **options)
+entry = njit(**options)
 """
 HELPERS = (fill_planes, put_results, take_results)
 INDENT = " " * 24

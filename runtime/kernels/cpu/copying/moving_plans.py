@@ -188,6 +188,7 @@ def plan_triangle(is_upper: bool) -> Planner:
             return None
         rows, columns = self.sizes[-2:]
         lines = prod(self.sizes) // columns
+        diagonal = min(max(diagonal, -rows), columns)
         return plan_lines(triangle_flat, out, self, lines, (rows, columns, diagonal, int(is_upper)))
 
     return plan

@@ -219,6 +219,7 @@ def triu(out: Array, self: Array, diagonal: int = 0) -> None:
 
 def _triangle(out: Array, self: Array, diagonal: int, upper: bool) -> None:
     rows, columns = self.shape[-2:]
+    diagonal = min(max(diagonal, -rows), columns)
     if out is not self and out.flags.c_contiguous and self.flags.c_contiguous:
         flat = (-1, rows, columns)
         if out.size:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
+from runtime.core import shape
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.small import BOOL, DTYPES, INT64, SMALL
@@ -195,7 +196,9 @@ def plan_bincount(self: Operand, weights: Operand | None = None, minlength: int 
         greatest = find(numbers)
         if greatest < 0:
             raise not_countable()
-        counts = np.zeros(max(greatest + 1, minlength), np.int64)
+        length = max(greatest + 1, minlength)
+        shape.check_storable((length,))
+        counts = np.zeros(length, np.int64)
         add(counts, numbers)
         return [(counts, counts.shape)]
 
@@ -236,6 +239,7 @@ def plan_repeat_interleave(repeats: Operand, output_size: int | None = None) -> 
         total = add(numbers)
         if total < 0:
             raise errors.negative_repeats()
+        shape.check_storable((total,))
         out = np.empty(total, np.int64)
         fill(out, numbers)
         return [(out, (total,))]
@@ -245,12 +249,12 @@ def plan_repeat_interleave(repeats: Operand, output_size: int | None = None) -> 
 
 @kernel
 def total_of(numbers):
-    """The sum; -1 if a number is negative."""
-    total = 0
+    """The sum, or as much of it as is too many; -1 if a number is negative."""
+    total, most = 0, np.int64(1) << 62
     for i in range(numbers.size):
         if numbers[i] < 0:
             return -1
-        total += numbers[i]
+        total = most if numbers[i] > most - total else total + numbers[i]
     return total
 
 
@@ -274,6 +278,7 @@ def plan_one_hot(self: Operand, num_classes: int = -1) -> Plan | None:
     def run(a: Array, at: int, sizes: tuple[int, ...]) -> Found:
         classes = a[at : at + count]
         width = class_count(find(classes), num_classes)
+        shape.check_storable((count, width))
         out = np.zeros(count * width, np.int64)
         mark(out, classes, width)
         return [(out, (*sizes, width))]

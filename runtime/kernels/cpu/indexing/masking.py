@@ -8,7 +8,7 @@ import numpy as np
 
 from runtime.kernels import threads
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu.folding import as_bits, start_from
+from runtime.kernels.cpu.folding import as_bits, broadcast, start_from
 from runtime.kernels.cpu.indexing import slice_plans, writing_plans
 from runtime.kernels.cpu.planned import planned
 
@@ -34,7 +34,7 @@ def masked_fill(out: Array, self: Array, mask: Array, value: Any) -> None:
 def _spread(array: Array, shape: tuple[int, ...]) -> Array:
     """The array broadcast to a shape, flat."""
     if array.shape != shape:
-        array = np.broadcast_to(array, shape)
+        array = broadcast(array, shape)
     return np.ascontiguousarray(array).reshape(-1)
 
 
@@ -56,7 +56,7 @@ def _fill(out, mask, value):
 def masked_scatter(out: Array, self: Array, mask: Array, source: Array) -> None:
     """Write the elements of `source` in order to the places where `mask` is true."""
     start_from(out, self)
-    mask = np.broadcast_to(mask, out.shape)
+    mask = broadcast(mask, out.shape)
     count = int(np.count_nonzero(mask))
     if count > source.size:
         raise slice_plans.too_few_elements()

@@ -92,8 +92,8 @@ def _merge(place, index, size, first):
 def plain_indices(shape: Sequence[int], indices: Sequence[Array | None]) -> list[Array | None]:
     """Return one entry per indexed dim: None, or integers, all of one shape.
 
-    A mask of k dims becomes k index vectors.
-    Raises: IndexError for too many indices, wrong dtypes, masks that do not fit.
+    A mask of k dims becomes k index vectors: one without dims chooses everything beside others.
+    Raises: IndexError for no or too many indices, wrong dtypes, masks that do not fit.
     """
     plain: list[Array | None] = []
     for index in indices:
@@ -105,7 +105,7 @@ def plain_indices(shape: Sequence[int], indices: Sequence[Array | None]) -> list
             plain += _of_mask(shape, index, len(plain))
         else:
             raise errors.index_dtype()
-    if all(index is None for index in indices):
+    if all(index is None for index in plain):
         raise errors.no_index()
     if len(plain) > len(shape):
         raise errors.too_many_indices(len(shape), len(plain))
@@ -119,7 +119,7 @@ def _of_mask(shape: Sequence[int], mask: Array, first: int) -> list[Array]:
             raise errors.too_many_indices(len(shape), first + mask.ndim)
         if size != shape[dim]:
             raise errors.mask_mismatch(mask.shape, k, shape, dim)
-    return list(np.nonzero(mask))
+    return list(np.nonzero(mask)) if mask.ndim else []
 
 
 def _broadcast(indices: list[Array | None]) -> list[Array | None]:

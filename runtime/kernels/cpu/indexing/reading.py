@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
+from runtime.core import shape
 from runtime.kernels import threads
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu.copying.copy import fill
@@ -370,6 +371,7 @@ def repeat_interleave(repeats: Array, output_size: int | None = None) -> Array:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if repeats.size and repeats.min() < 0:
         raise errors.negative_repeats()
+    shape.check_storable((sum(repeats.tolist()),))
     result = np.repeat(np.arange(repeats.size, dtype=repeats.dtype), repeats)
     if output_size is not None and output_size != result.size:
         raise RuntimeError("allocated size does not match required size")
@@ -387,9 +389,11 @@ def one_hot(self: Array, num_classes: int = -1) -> Array:
     if not self.size:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        shape.check_storable((*self.shape, num_classes))
         return np.zeros((*self.shape, num_classes), np.int64)
     greatest = -1 if self.min() < 0 else int(self.max())
     num_classes = listing_plans.class_count(greatest, num_classes)
+    shape.check_storable((*self.shape, num_classes))
     out = np.zeros((*self.shape, num_classes), np.int64)
     rows = out.reshape(-1, num_classes)
     rows[np.arange(len(rows)), self.reshape(-1)] = 1

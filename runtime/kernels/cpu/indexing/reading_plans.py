@@ -32,7 +32,7 @@ def plan_gather(
     """Plan `gather` where self, of any strides, is no larger than the index but along `dim`."""
     fits = is_small(out, index) and agree_but_for(self.sizes, index.sizes, dim)
     steps = folded_strides(self.sizes, self.strides, dim)
-    if not fits or steps is None or prod(self.sizes) == 0:
+    if not fits or index.dtype != INT64 or steps is None or prod(self.sizes) == 0:
         return None
     outer, count, inner = folded_shape(out.sizes, dim)
     size = self.sizes[dim]

@@ -17,6 +17,7 @@ from runtime.kernels.build import kernel
 from runtime.kernels.cpu.folding import (
     as_bits,
     as_int64,
+    broadcast,
     contiguous_of,
     copy_parts,
     fold,
@@ -53,7 +54,7 @@ def scatter(out: Array, self: Array, dim: int, index: Array, src: Array) -> None
 @planned(writing_plans.plan_scatter_number)
 def scatter_value(out: Array, self: Array, dim: int, index: Array, value: Any) -> None:
     """out[o, index[o, j, i], i] = value around `dim`."""
-    src = np.broadcast_to(np.full((), value).astype(out.dtype), index.shape)
+    src = broadcast(np.full((), value).astype(out.dtype), index.shape)
     scatter(out, self, dim, index, src)
 
 
@@ -130,7 +131,7 @@ def scatter_value_combine(
     out: Array, self: Array, dim: int, index: Array, value: Any, reduce: str
 ) -> None:
     """Combine a number by `add` or `multiply`."""
-    src = np.broadcast_to(np.full((), value).astype(out.dtype), index.shape)
+    src = broadcast(np.full((), value).astype(out.dtype), index.shape)
     scatter_combine(out, self, dim, index, src, reduce)
 
 
@@ -238,7 +239,7 @@ def _along(index: Array, dim: int, shape: Sequence[int]) -> Array:
         return index.reshape(())
     extent = [1] * len(shape)
     extent[dim] = -1
-    return np.broadcast_to(index.reshape(extent), shape)
+    return broadcast(index.reshape(extent), tuple(shape))
 
 
 @planned(slice_plans.plan_index_copy)
@@ -252,7 +253,7 @@ def index_copy(out: Array, self: Array, dim: int, index: Array, source: Array) -
         lambda bad: errors.slice_out_of_bounds(bad, dim % max(out.ndim, 1), size),
     )
     if not out.ndim:
-        out[...] = source.reshape(())
+        out[...] = source.reshape(-1)[-1] if source.size else out
     else:
         out[_slices(out, dim, index)] = source if source.ndim else source.reshape(-1)
 
@@ -345,7 +346,7 @@ def _spread(values: Array, target: tuple[int, ...]) -> Array:
     if values.shape == target:
         return values
     try:
-        return np.broadcast_to(values, target)
+        return broadcast(values, target)
     except ValueError:
         raise errors.values_do_not_broadcast(values.shape, target) from None
 

@@ -23,7 +23,7 @@ def plan_within(
     result: Operand, self: Operand, dim: int, index: Operand, src: Operand, how: int
 ) -> Plan | None:
     """Plan a scatter of dense arrays."""
-    if prod(index.sizes) > MOST or not index.sizes:
+    if not _is_walkable(index, self, src):
         return None
     views = (*_views(result, self, index), operand(2, prod(src.sizes)))
     numbers = how, dim % len(index.sizes), list(index.sizes)
@@ -38,12 +38,18 @@ def plan_number_within(
     result: Operand, self: Operand, dim: int, index: Operand, value: float, how: int
 ) -> Plan | None:
     """Plan a scatter of one number."""
-    if prod(index.sizes) > MOST or not index.sizes:
+    if not _is_walkable(index, self):
         return None
     numbers = how, dim % len(index.sizes), list(index.sizes), list(self.strides), self.sizes[dim]
     views = _views(result, self, index)
     plan = plan_loop(number_within, [result], [self, index], *views, value, *numbers)
     return _refusing(plan, self, dim, index)
+
+
+def _is_walkable(index: Operand, *others: Operand) -> bool:
+    """Whether the index is small, and its coordinates are those of the other operands."""
+    ndim = len(index.sizes)
+    return ndim > 0 and prod(index.sizes) <= MOST and all(len(o.sizes) == ndim for o in others)
 
 
 def _views(result: Operand, self: Operand, index: Operand) -> tuple[View, ...]:

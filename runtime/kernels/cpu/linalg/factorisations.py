@@ -9,6 +9,7 @@ results are stored. Failures are numbers in `info`, as LAPACK reports them.
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,9 @@ from runtime.kernels.cpu.linalg.lapack import (
     stack,
     workspace,
 )
+from runtime.kernels.cpu.loop_plans import operand, out, plan_loop, refusing
 from runtime.kernels.cpu.planned import Operand, Plan, planned
-from runtime.kernels.cpu.small import entry_for, is_small, plan_one
+from runtime.kernels.cpu.small import is_small
 from runtime.kernels.typed import typed
 
 Array = Any
@@ -108,34 +110,48 @@ def factor_in_place(LU: Array, pivots: Array, info: Array) -> None:
         put(matrix, factors)
 
 
+def check_pivots(operator: str, pivots: Array, rows: int) -> None:
+    """Raise RuntimeError unless all are in [1, rows]: loops and LAPACK swap rows unseen."""
+    if pivots.size and (pivots.min() < 1 or pivots.max() > rows):
+        raise errors.pivots_out_of_range(operator)
+
+
 def plan_lu_permutation(P: Operand, pivots: Operand, rows: int, dtype: Any) -> Plan | None:
     """Plan `lu_permutation`."""
     if not is_small(P) or pivots.dtype != INT32 or not pivots.is_contiguous:
         return None
-    entry = entry_for(fill_permutations, P.dtype, P.dtype, INT32, *(int,) * 3)
-    return plan_one(entry, (pivots.sizes[-1], rows))
+    count, swaps = prod(pivots.sizes[:-1]), pivots.sizes[-1]
+    views = out(0, count, rows, rows), operand(0, count, swaps)
+    plan = plan_loop(fill_permutations, [P], [pivots], *views)
+    return refusing(plan, lambda *args: errors.pivots_out_of_range("lu_unpack"))
 
 
 @typed
-def fill_permutations(out, pivots, at, swaps, rows):
-    """Column i of a matrix has its one where row i came from."""
+def fill_permutations(out, pivots):
+    """Column i of a matrix has its one where row i came from. False for a swap with no row."""
+    rows = out.shape[1]
     order = np.empty(rows, np.int64)
-    for matrix in range(out.size // (rows * rows)):
-        start, first = matrix * rows * rows, at + matrix * swaps
+    for matrix in range(out.shape[0]):
+        for i in range(pivots.shape[1]):
+            if pivots[matrix, i] < 1 or pivots[matrix, i] > rows:
+                return False
+    for matrix in range(out.shape[0]):
         for i in range(rows):
             order[i] = i
             for j in range(rows):
-                out[start + i * rows + j] = T(0)
-        for i in range(swaps):
-            j = pivots[first + i] - 1
+                out[matrix, i, j] = T(0)
+        for i in range(pivots.shape[1]):
+            j = pivots[matrix, i] - 1
             order[i], order[j] = order[j], order[i]
         for i in range(rows):
-            out[start + order[i] * rows + i] = T(1)
+            out[matrix, order[i], i] = T(1)
+    return True
 
 
 @planned(plan_lu_permutation)
 def lu_permutation(P: Array, pivots: Array, rows: int, dtype: Any) -> None:
     """Write the permutation matrices of rows swapped one after the other: A = P L U."""
+    check_pivots("lu_unpack", pivots, rows)
     P.fill(0)
     for matrix, swaps in zip(stack(P), rows_of(pivots), strict=True):
         order = list(range(rows))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels import openblas, threads
+from runtime.kernels.cpu.folding import broadcast
 
 Array = Any
 
@@ -101,7 +102,7 @@ def broadcast_stack(array: Array, batch: tuple[int, ...]) -> Iterator[Array]:
     """The matrices of an array whose batch dims broadcast to `batch`, one by one."""
     if array.shape[:-2] == batch:
         return iter(stack(array))
-    wide = np.broadcast_to(array, (*batch, *array.shape[-2:]))
+    wide = broadcast(array, (*batch, *array.shape[-2:]))
     if len(batch) < 2:
         return iter(wide if batch else wide[None])
     return (wide[index] for index in np.ndindex(*batch))

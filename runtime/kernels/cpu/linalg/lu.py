@@ -122,8 +122,12 @@ def factor_panel(panel, width, length, pivots):
         below = column[j + 1 :]
         if column[j] != 0:
             scale = T(1) / column[j]
-            for i in range(below.size):
-                below[i] *= scale
+            if np.isfinite(scale):
+                for i in range(below.size):
+                    below[i] *= scale
+            else:  # a subnormal pivot has no reciprocal
+                for i in range(below.size):
+                    below[i] /= column[j]
         elif zero == 0:
             zero = j + 1
         for k in range(j + 1, width):
@@ -173,7 +177,8 @@ def permute(x, swaps, backwards):
             swap(x[i], x[j])
 
 
-@njit(types.void(MATRICES, INTEGERS, types.Array(types.int32, 1, "C")), cache=True, **options)
+@only(types.void(MATRICES, INTEGERS, types.Array(types.int32, 1, "C")))
+@entry
 def factor_all(a, pivots, info):
     """Factorise each square matrix in place."""
     panel, block = np.empty((BLOCK, a.shape[1] + 16), T), np.empty((BLOCK, BLOCK), T)
@@ -181,7 +186,8 @@ def factor_all(a, pivots, info):
         info[i] = factor(a[i], pivots[i], panel, block)
 
 
-@njit(types.void(MATRICES, INTEGERS, types.Array(T, 1, "C")), cache=True, **options)
+@only(types.void(MATRICES, INTEGERS, types.Array(T, 1, "C")))
+@entry
 def determinants(factors, pivots, out):
     """The products of the diagonals, with the signs of the exchanges."""
     for i in range(factors.shape[0]):
@@ -191,7 +197,8 @@ def determinants(factors, pivots, out):
         out[i] = product
 
 
-@njit(types.void(MATRICES, INTEGERS, MATRICES, FLAG), cache=True, **options)
+@only(types.void(MATRICES, INTEGERS, MATRICES, FLAG))
+@entry
 def solve_all(factors, pivots, x, transposed):
     """x = A^-1 @ x, or A^-T @ x, in place; equally many matrices each."""
     block = np.empty((BLOCK, BLOCK), T)
@@ -205,7 +212,8 @@ def solve_all(factors, pivots, x, transposed):
             permute(x[i], pivots[i], True)
 
 
-@njit(types.void(MATRICES, MATRICES, FLAG, FLAG, FLAG), cache=True, **options)
+@only(types.void(MATRICES, MATRICES, FLAG, FLAG, FLAG))
+@entry
 def solve_triangles(triangles, x, upper, unit, transposed):
     """x = T^-1 @ x in place, T being each triangle, or its transpose. upper: of T."""
     block = np.empty((BLOCK, BLOCK), T)
@@ -232,5 +240,6 @@ def text_of(dtype: Any) -> str | None:
     if gemm is None or largest is None:
         return None
     search = f'largest = types.ExternalFunction("{largest}", types.int64(N, N, N))\n'
-    parts = [build.HEADER.format(title=f"lu: {dtype.name}."), gemm + search, TEXT]
+    head = build.HEADER.format(title=f"lu: {dtype.name}.") + build.ONLY
+    parts = [head, gemm + search, TEXT]
     return "\n\n".join(parts)

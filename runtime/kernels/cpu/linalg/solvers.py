@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
+from runtime.kernels.cpu.folding import broadcast
 from runtime.kernels.cpu.linalg import lapack, lu, lu_plans
-from runtime.kernels.cpu.linalg.factorisations import factor_in_place
+from runtime.kernels.cpu.linalg.factorisations import check_pivots, factor_in_place
 from runtime.kernels.cpu.linalg.lapack import (
     broadcast_stack,
     put,
@@ -80,6 +81,7 @@ def linalg_lu_solve(
     out: Array, LU: Array, pivots: Array, B: Array, left: bool, adjoint: bool
 ) -> None:
     """Write the solution of A X = B (or of another side, or of A^H), given the factors of A."""
+    check_pivots("lu_solve", pivots, LU.shape[-1])
     _solve_factored(out, LU, pivots, B, left, adjoint)
 
 
@@ -98,7 +100,7 @@ def _solve_factored(
     getrs = routine("getrs", out.dtype)
     trans = (2 if adjoint else 0) if left else (0 if adjoint else 1)
     batch = out.shape[:-2]
-    swaps = np.broadcast_to(pivots, (*batch, pivots.shape[-1]))
+    swaps = broadcast(pivots, (*batch, pivots.shape[-1]))
     each = zip(stack(out), broadcast_stack(LU, batch), rows_of(swaps), strict=True)
     for matrix, factors, swapped in each:
         right = matrix if left else matrix.T
@@ -126,7 +128,7 @@ def _solve_blocked(
 
 def dense(array: Array, sizes: tuple[int, ...]) -> Array:
     """The array broadcast and row-major; itself if it is."""
-    return np.ascontiguousarray(np.broadcast_to(array, sizes) if array.shape != sizes else array)
+    return np.ascontiguousarray(broadcast(array, sizes))
 
 
 @planned(lu_plans.plan_solve_triangular)

@@ -93,6 +93,19 @@ def _max_pool(
     """arrays: the result, the places and the input; places that are not asked for are empty."""
     if not arrays[0].size:
         return
+    _run_max(arrays, size, step, pad, spread)
+    result, indices, x = arrays
+    empty = pooling_plans.empty_windows(result.shape[1:], x.shape[1:], size, step, pad, spread)
+    if empty is not None:
+        windows_, places = empty
+        result[:, windows_] = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+        if indices.size:
+            indices[:, windows_] = places
+
+
+def _run_max(
+    arrays: tuple[Array, ...], size: Triple, step: Triple, pad: Triple, spread: Triple
+) -> None:
     numbers = as_array(step), as_array(pad), as_array(spread)
     if unrolled.suits(size):
         written_out = unrolled.max_kernel(size, step[2], spread[2], bool(arrays[1].size))

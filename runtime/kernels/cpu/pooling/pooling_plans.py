@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import Any
+
+import numpy as np
 
 from runtime.kernels.cpu.loop_plans import View, leading_operands, operand, out, plan_loop
 from runtime.kernels.cpu.planned import Operand, Plan, Planner
@@ -35,6 +38,30 @@ def plane_sizes(sizes: tuple[int, ...], count: int) -> tuple[int, ...]:
     return (prod(sizes[:split]), *(1,) * (3 - count), *sizes[split:])
 
 
+@lru_cache(maxsize=1024)
+def empty_windows(
+    counts: Triple, lengths: Triple, size: Triple, step: Triple, pad: Triple, spread: Triple
+) -> tuple[Any, Any] | None:
+    """The windows that see padding alone: a mask, and the place at which each would begin.
+
+    Only windows with holes may step over a whole plane: mostly there are none.
+    """
+    if max(spread) == 1 or max(pad) == 0:
+        return None
+    firsts, misses = [], []
+    for numbers in zip(counts, lengths, size, step, pad, spread, strict=True):
+        count, length, taps, stride, padding, apart = numbers
+        start = np.arange(count) * stride - padding
+        first = start + np.maximum(0, -(start // apart)) * apart
+        firsts.append(first)
+        misses.append((first >= length) | (first > start + (taps - 1) * apart))
+    mask = misses[0][:, None, None] | misses[1][:, None] | misses[2]
+    if not mask.any():
+        return None
+    first_d, first_h, first_w = np.ix_(*firsts)
+    return mask, ((first_d * lengths[1] + first_h) * lengths[2] + first_w)[mask]
+
+
 def _views(outs: list[Operand], self: Operand, count: int) -> list[View]:
     """Results and operand as planes."""
     results = [out(i, *plane_sizes(each.sizes, count)) for i, each in enumerate(outs)]
@@ -50,6 +77,9 @@ def plan_max_pool(count: int) -> Planner:
         kernel_size, stride, padding, dilation, _ = args[operands:]
         size, step, pad = windows(count, kernel_size, stride, padding)
         if not is_small(outs[0], self) or prod(outs[0].sizes) * prod(size) > MOST_PLACES:
+            return None
+        counts, lengths = (plane_sizes(each.sizes, count)[1:] for each in (outs[0], self))
+        if empty_windows(counts, lengths, size, step, pad, triple(dilation, count, 1)):
             return None
         loop = pooling_loops.max_windows if len(outs) == 2 else pooling_loops.greatest_windows
         numbers = size, step, pad, triple(dilation, count, 1)

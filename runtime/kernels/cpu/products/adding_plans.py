@@ -21,6 +21,8 @@ def plan_addmm(
     result: Operand, self: Operand, mat1: Operand, mat2: Operand, beta: Any, alpha: Any
 ) -> Plan | None:
     """Plan beta * self + alpha * (mat1 @ mat2)."""
+    if alpha == 0:
+        return None
     own = matrix_plans.plan_addmm(result, self, mat1, mat2, beta, alpha)
     if own is not None:
         return own
@@ -43,6 +45,8 @@ def plan_baddbmm(
     result: Operand, self: Operand, batch1: Operand, batch2: Operand, beta: Any, alpha: Any
 ) -> Plan | None:
     """Plan beta * self + alpha * (batch1[b] @ batch2[b]) for each b."""
+    if alpha == 0:
+        return None
     own = matrix_plans.plan_baddbmm(result, self, batch1, batch2, beta, alpha)
     if own is not None:
         return own
@@ -68,7 +72,7 @@ def _plan(
     """product: what the kernel reads of it, None if BLAS cannot do it; apart: from result to
     result."""
     are_real = all(each.__class__ in (int, float) for each in (alpha, beta))
-    if product is None or not are_real:
+    if product is None or not are_real or alpha == 0:
         return None
     sizes = (1,) * (3 - len(result.sizes)) + tuple(result.sizes)
     strides = expanded_strides((self.sizes, self.strides), sizes)

@@ -114,14 +114,16 @@ def multiply(out, a, b, alpha, beta):
 '''
 
 PRODUCT = '''\
-@njit(types.boolean(matrix, matrix_in, matrix_in, T, T), cache=True, **options)
+@only(types.boolean(matrix, matrix_in, matrix_in, T, T))
+@entry
 def kernel(out, a, b, alpha, beta):
     """out = alpha * a @ b + beta * out, rows of out being contiguous."""
     return multiply(out, a, b, alpha, beta)
 '''
 
 BATCHED = '''\
-@njit(types.boolean(batch, batch_in, batch_in, T, T), cache=True, **options)
+@only(types.boolean(batch, batch_in, batch_in, T, T))
+@entry
 def kernel(out, a, b, alpha, beta):
     """out[i] = alpha * a[i] @ b[i] + beta * out[i]."""
     for i in range(a.shape[0]):
@@ -131,7 +133,8 @@ def kernel(out, a, b, alpha, beta):
 '''
 
 AFFINE = '''\
-@njit(types.boolean(matrix, matrix_in, matrix_in, vector_in), cache=True, **options)
+@only(types.boolean(matrix, matrix_in, matrix_in, vector_in))
+@entry
 def kernel(out, a, b, bias):
     """out = a @ b + bias, the bias added to each row."""
     for i in range(out.shape[0]):
@@ -196,7 +199,8 @@ def compiled(name: str, text: str, dtype: Any) -> Any:
     if gemm is None:
         return None
     title = f"{name}: {dtype.name}."
-    parts = [build.HEADER.format(title=title), gemm, MULTIPLY.format(type=dtype.name), text]
+    head = build.HEADER.format(title=title) + build.ONLY
+    parts = [head, gemm, MULTIPLY.format(type=dtype.name), text]
     return build.compile_text(f"{name}_{dtype.name}", "\n\n".join(parts))
 
 

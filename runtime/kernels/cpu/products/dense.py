@@ -96,21 +96,24 @@ def bmm(out: Array, self: Array, mat2: Array) -> None:
 def addmm(out: Array, self: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any) -> None:
     """Write beta * self + alpha * (mat1 @ mat2)."""
     beta, alpha = _start(out, self, beta, alpha)
-    blas.product(out, mat1, mat2, alpha, beta)
+    if alpha != 0:
+        blas.product(out, mat1, mat2, alpha, beta)
 
 
 @planned(adding_plans.plan_addmv)
 def addmv(out: Array, self: Array, mat: Array, vec: Array, beta: Any, alpha: Any) -> None:
     """Write beta * self + alpha * (mat @ vec)."""
     beta, alpha = _start(out, self, beta, alpha)
-    blas.product(out.reshape(-1, 1), mat, vec.reshape(-1, 1), alpha, beta)
+    if alpha != 0:
+        blas.product(out.reshape(-1, 1), mat, vec.reshape(-1, 1), alpha, beta)
 
 
 @planned(adding_plans.plan_baddbmm)
 def baddbmm(out: Array, self: Array, batch1: Array, batch2: Array, beta: Any, alpha: Any) -> None:
     """Write beta * self + alpha * (batch1[b] @ batch2[b]) for each b."""
     beta, alpha = _start(out, self, beta, alpha)
-    blas.batched(out, batch1, batch2, alpha, beta)
+    if alpha != 0:
+        blas.batched(out, batch1, batch2, alpha, beta)
 
 
 @planned(adding_plans.plan_addbmm)
@@ -121,19 +124,23 @@ def addbmm(out: Array, self: Array, batch1: Array, batch2: Array, beta: Any, alp
     """
     b, n, m = batch1.shape
     beta, alpha = _start(out, self, beta, alpha)
-    wide = batch1.transpose(1, 0, 2).reshape(n, b * m)
-    blas.product(out, wide, batch2.reshape(b * m, -1), alpha, beta)
+    if alpha != 0:
+        wide = batch1.transpose(1, 0, 2).reshape(n, b * m)
+        blas.product(out, wide, batch2.reshape(b * m, -1), alpha, beta)
 
 
 def _start(out: Array, self: Array, beta: Any, alpha: Any) -> tuple[Any, Any]:
     """Copy what the product is added to; with beta 0 it is not read: it may hold NaN.
 
+    With alpha 0 the factors are not read either, and what is written here is the result.
     Integers are scaled by integers, as in PyTorch.
     """
     if out.dtype.kind in "iu":
         beta, alpha = int(beta), int(alpha)
     if beta != 0:
         out[...] = self
+    if alpha == 0:
+        out[...] = out * out.dtype.type(beta) if beta != 0 else 0
     return beta, alpha
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from runtime.kernels import threads
 from runtime.kernels.build import kernel
+from runtime.kernels.cpu.folding import broadcast
 from runtime.kernels.cpu.random.philox import fill_words, reserve
 
 Array = Any
@@ -39,7 +40,7 @@ def poisson(out: Array, self: Array, generator: Any) -> None:
 
 def binomial(out: Array, count: Array, prob: Array, generator: Any) -> None:
     """Write numbers of successes in `count` trials of probability `prob`."""
-    arrays = [np.ascontiguousarray(np.broadcast_to(each, out.shape)) for each in (count, prob)]
+    arrays = [np.ascontiguousarray(broadcast(each, out.shape)) for each in (count, prob)]
     _draw(binomial_counts, out, [each.astype(np.float64).reshape(-1) for each in arrays], generator)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core import shape
 from runtime.kernels import threads
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu.folding import buffer_of, fold, folded_shape, is_last, rows_of, settle
@@ -201,6 +202,7 @@ def bincount(self: Array, weights: Array | None = None, minlength: int = 0) -> A
         raise listing_plans.not_countable()
     if weights is not None and weights.shape != self.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
+    shape.check_storable((max(int(self.max(initial=-1)) + 1, minlength),))
     if not self.size:
         return np.zeros(minlength, np.int64)
     counts = np.bincount(self, weights, minlength)

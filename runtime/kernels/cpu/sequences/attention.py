@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels import build, threads
+from runtime.kernels.cpu.folding import broadcast
 from runtime.kernels.cpu.normalization.softmax import row_max
 from runtime.kernels.cpu.products.tile_product import product_text
 from runtime.kernels.typed import TypedKernel, joint_text, typed, typed_sum
@@ -90,7 +91,7 @@ def _spread(mask: Array | None, query: Array, key: Array) -> Array | None:
         return None
     batch, length, heads, _ = query.shape
     mask = mask.astype(query.dtype, copy=False)
-    return np.broadcast_to(mask, (batch, heads, length, key.shape[1]))
+    return broadcast(mask, (batch, heads, length, key.shape[1]))
 
 
 def _sizes(query: Array, key: Array, value: Array, causal: bool) -> Array:

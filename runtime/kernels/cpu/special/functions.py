@@ -126,6 +126,35 @@ def bessel_y1(out: Array, self: Array) -> None:
     _scipy().y1(self, out=out)
 
 
+@planned(plan_ufunc("k0"))
+def modified_bessel_k0(out: Array, x: Array) -> None:
+    """Write the modified Bessel function of the second kind of order 0."""
+    _scipy().k0(x, out=out)
+
+
+@planned(plan_ufunc("k1"))
+def modified_bessel_k1(out: Array, x: Array) -> None:
+    """Write the modified Bessel function of the second kind of order 1."""
+    _scipy().k1(x, out=out)
+
+
+@planned(plan_ufunc("k0e"))
+def scaled_modified_bessel_k0(out: Array, x: Array) -> None:
+    """Write `exp(x) * k0(x)`."""
+    _scipy().k0e(x, out=out)
+
+
+@planned(plan_ufunc("k1e"))
+def scaled_modified_bessel_k1(out: Array, x: Array) -> None:
+    """Write `exp(x) * k1(x)`."""
+    _scipy().k1e(x, out=out)
+
+
+def airy_ai(out: Array, x: Array) -> None:
+    """Write the Airy function Ai, the first of the four that SciPy computes together."""
+    out[...] = _scipy().airy(x)[0]
+
+
 @planned(plan_ufunc("erfcx"))
 def erfcx(out: Array, self: Array) -> None:
     """Write `exp(x**2) * erfc(x)`."""

@@ -22,7 +22,7 @@ from importlib import metadata
 from typing import Any
 
 from runtime import config, errors
-from runtime.kernels import build
+from runtime.kernels import store
 
 ENTRY = "kernel"
 """The name of every kernel in its cubin; Numba's own is some 200 characters long."""
@@ -132,10 +132,12 @@ def machine_code(source: Source, capability: tuple[int, int]) -> bytes:
         raise errors.device_too_old(capability, OLDEST)
     key = repr((source, capability, _FORMAT, _versions()))
     digest = hashlib.sha256(key.encode()).hexdigest()[:24]
-    path = config.cache_folder() / "kernels" / "cuda" / f"{source.name}_{digest}.cubin"
-    if not path.exists():
-        build.write_once(path, _compiled(ptx(source, capability), capability))
-    return path.read_bytes()
+    name = f"{source.name}_{digest}.cubin"
+    parts = store.read(name, key)
+    if parts is None:
+        parts = [_compiled(ptx(source, capability), capability)]
+        store.write(name, key, parts)
+    return parts[0]
 
 
 def _compiled(code: str, capability: tuple[int, int]) -> bytes:

@@ -69,17 +69,33 @@ def float32_to_float16(value):
 _INTEGER = """\
 
 
+def left_shift(x, y):
+    return T(x << y) if (y >= T(0)) & (y < T(8 * T(0).itemsize)) else T(0)
+
+
+def right_shift(x, y):
+    if (y >= T(0)) & (y < T(8 * T(0).itemsize)):
+        return T(x >> y)
+    return T(-1) if x < T(0) else T(0)
+
+
 def floor_divide(x, y):
+    if y == -1:
+        return T(-x)
     return T(x // y) if y != T(0) else T(-1)
 
 
 def remainder(x, y):
+    if y == -1:
+        return T(0)
     return T(x % y) if y != T(0) else x
 
 
 def fmod(x, y):
     if y == T(0):
         return x
+    if y == -1:
+        return T(0)
     r = T(x % y)
     return T(r - y) if (r != T(0)) & ((x < T(0)) != (y < T(0))) else r
 """

@@ -139,7 +139,7 @@ def triu(queue: Queue, out: Array, self: Array, diagonal: int = 0) -> None:
 def _triangle(queue: Queue, out: Array, self: Array, diagonal: int, upper: bool) -> None:
     rows, columns = self.sizes[-2:]
     operands = (out.moved(), self.moved())
-    numbers = (out.numel, rows, columns, diagonal)
+    numbers = (out.numel, rows, columns, min(max(diagonal, -rows), columns))
     run_elements(queue, copy_triangle, out.numel, *operands, *numbers, UPPER=upper)
 
 

@@ -17,7 +17,8 @@ from runtime.kernels.cuda.compiling.typed import (
     run_elements,
 )
 from runtime.kernels.cuda.queue import Array, Queue, contiguous
-from runtime.kernels.cuda.special.bessel_functions import modified_bessel
+from runtime.kernels.cuda.special.airy_functions import airy
+from runtime.kernels.cuda.special.bessel_functions import modified_bessel, modified_second_kind
 from runtime.kernels.cuda.special.gamma_functions import (
     hurwitz_zeta,
     incomplete_gamma,
@@ -193,6 +194,50 @@ def _apply_modified(queue: Queue, out: Array, x: Array, order: int, scaled: bool
     precision = 1e-17 if out.dtype.itemsize == 8 else 1e-8
     given = {"ORDER": order, "SCALED": scaled, "PRECISION": precision}
     _apply(queue, out, x, modified_bessel, **given)
+
+
+def modified_bessel_k0(queue: Queue, out: Array, x: Array) -> None:
+    """Write the modified Bessel function of the second kind of order 0."""
+    _apply_second_kind(queue, out, x, 0.0, False)
+
+
+def modified_bessel_k1(queue: Queue, out: Array, x: Array) -> None:
+    """Write the modified Bessel function of the second kind of order 1."""
+    _apply_second_kind(queue, out, x, 1.0, False)
+
+
+def scaled_modified_bessel_k0(queue: Queue, out: Array, x: Array) -> None:
+    """Write `exp(x) * k0(x)`."""
+    _apply_second_kind(queue, out, x, 0.0, True)
+
+
+def scaled_modified_bessel_k1(queue: Queue, out: Array, x: Array) -> None:
+    """Write `exp(x) * k1(x)`."""
+    _apply_second_kind(queue, out, x, 1.0, True)
+
+
+def _apply_second_kind(queue: Queue, out: Array, x: Array, order: float, scaled: bool) -> None:
+    _apply_in_double(queue, out, x, modified_second_kind, ORDER=order, SCALED=scaled)
+
+
+def airy_ai(queue: Queue, out: Array, x: Array) -> None:
+    """Write the Airy function Ai."""
+    _apply_in_double(queue, out, x, airy)
+
+
+def _apply_in_double(
+    queue: Queue, out: Array, x: Array, formula: DeviceFunction, **given: Any
+) -> None:
+    run_elements(queue, apply_double, out.numel, out, x, out.numel, formula=formula, **given)
+
+
+@device_kernel("X* X*", "I")
+def apply_double(out, x, n):
+    """A thread owns elements at the distance of the grid."""
+    i = I(cuda.grid(1))
+    while i < n:
+        out[i] = store_X(T(formula(np.float64(load_X(x[i])))))
+        i = I(i + cuda.gridsize(1))
 
 
 # -- around the gamma function ------------------------------------------------------------------

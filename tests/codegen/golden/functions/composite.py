@@ -11,8 +11,10 @@ from typing import Any
 from runtime.core.dtype import dtype
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
+from runtime.dispatch.overrides import PLAIN
 from runtime.ops import creation as creation_bodies
-from runtime.ops.arguments import as_list, store_out
+from runtime.ops.arguments import as_list, check_tensors, dtype_for_out, store_out
+from runtime.ops.calling import holds_others, overridden
 from runtime.ops.composite import linalg as linalg_bodies
 
 Number = bool | int | float | complex
@@ -23,7 +25,15 @@ def max__other(input: Tensor, other: Tensor) -> Tensor:
 
     Return the larger of two, element by element.
     """
-    return ops.clamp(input, other)
+    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+        _answer = overridden(max__other, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return ops.clamp(input, other)
+    except AttributeError:
+        check_tensors("max", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
+        raise
 
 
 def mT(self: Tensor) -> Tensor:
@@ -31,6 +41,10 @@ def mT(self: Tensor) -> Tensor:
 
     The transposed matrices.
     """
+    if self.__class__ not in PLAIN:
+        _answer = overridden(mT, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return self.transpose(-2, -1)
 
 
@@ -39,7 +53,15 @@ def mse_loss(input: Tensor, target: Tensor) -> Tensor:
 
     Average the squared differences.
     """
-    return (input - target).mul(input - target).mean()
+    if input.__class__ not in PLAIN or target.__class__ not in PLAIN:
+        _answer = overridden(mse_loss, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return (input - target).mul(input - target).mean()
+    except AttributeError:
+        check_tensors("mse_loss", ("self", 0, "tensor", input), ("target", 1, "tensor", target))
+        raise
 
 
 def linalg_multi_dot(tensors: Sequence[Tensor]) -> Tensor:
@@ -47,7 +69,15 @@ def linalg_multi_dot(tensors: Sequence[Tensor]) -> Tensor:
 
     Multiply matrices in the cheapest order.
     """
-    return linalg_bodies.multi_dot(tensors)
+    if holds_others(tensors):
+        _answer = overridden(linalg_multi_dot, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return linalg_bodies.multi_dot(tensors)
+    except AttributeError:
+        check_tensors("linalg_multi_dot", ("tensors", 0, "tensors", tensors))
+        raise
 
 
 def zeros(
@@ -64,6 +94,7 @@ def zeros(
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
     if out is not None:
-        return store_out("zeros", out, creation_bodies.zeros(size, dtype))
+        dtype = dtype_for_out("zeros", out, dtype)
+        return store_out("zeros", out, creation_bodies.zeros(size, dtype), exact=True)
     result = creation_bodies.zeros(size, dtype)
     return result.requires_grad_() if requires_grad else result

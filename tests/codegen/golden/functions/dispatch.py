@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
 from runtime.dispatch.signature import tensors_of
+from runtime.ops.calling import missing_arguments, respelled
 from runtime.ops.integers import as_int
 from torchgen_out import return_types
 from torchgen_out.operators import dispatch as operators
+from torchgen_out.synonyms import Input, InputDimKeepdim, Unpack
 
 Number = bool | int | float | complex
 
@@ -18,23 +21,31 @@ _mm = operators.mm.calls
 _mm_out = operators.mm.out_calls
 
 
-def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+def mm(
+    input: Tensor = MISSING,
+    mat2: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """mm(Tensor self, Tensor mat2) -> Tensor
 
     Multiply two matrices: `(n, m)` by `(m, p)` gives `(n, p)`.
 
     Nothing broadcasts.
     """
+    if _words:
+        return respelled(mm, locals())
     if out is not None:
         try:
             call = _mm_out[out._key, input._key, mat2._key]
         except AttributeError:
-            raise _mm_out.wrong_arguments(out, input, mat2) from None
+            return _mm_out.miss(out, input, mat2)
         return call(out, input, mat2)
     try:
         call = _mm[input._key, mat2._key]
     except AttributeError:
-        raise _mm.wrong_arguments(input, mat2) from None
+        return _mm.miss(input, mat2)
     return call(input, mat2)
 
 
@@ -42,7 +53,7 @@ def __matmul__(self: Tensor, other: Tensor) -> Tensor:
     try:
         call = _mm[self._key, other._key]
     except AttributeError:
-        return NotImplemented
+        return _mm.defer(self, other)
     return call(self, other)
 
 
@@ -51,24 +62,33 @@ _max_dim_out = operators.max_dim.out_calls
 
 
 def max__dim(
-    input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, ...] | None = None
+    input: Tensor = MISSING,
+    dim: int = MISSING,
+    keepdim: bool = False,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> return_types.max:
     """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 
     Return the largest elements along `dim`, and where they stand.
     """
+    if _words:
+        return respelled(max__dim, locals())
     if dim.__class__ is not int:
+        if dim is MISSING:
+            raise missing_arguments("max", input=input, dim=dim)
         dim = as_int(dim, "max", "dim", 2)
     if out is not None:
         try:
             call = _max_dim_out[tensors_of(out), input._key]
         except AttributeError:
-            raise _max_dim_out.wrong_arguments(out, input) from None
+            return _max_dim_out.miss(out, input, dim, keepdim)
         return call(out, input, dim, keepdim)
     try:
         call = _max_dim[input._key]
     except AttributeError:
-        raise _max_dim.wrong_arguments(input) from None
+        return _max_dim.miss(input, dim, keepdim)
     return call(input, dim, keepdim)
 
 
@@ -83,5 +103,5 @@ def zero_(self: Tensor) -> Tensor:
     try:
         call = _zero_[self._key]
     except AttributeError:
-        raise _zero_.wrong_arguments(self) from None
+        return _zero_.miss(self)
     return call(self)

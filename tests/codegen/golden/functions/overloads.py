@@ -7,24 +7,41 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.ops.arguments import MISSING, is_bool, is_int, is_tensor, no_overload
+from runtime.core.missing import MISSING
+from runtime.ops.arguments import is_bool, is_int, is_tensor
+from runtime.ops.calling import respelled, unmatched
 from torchgen_out.functions.composite import max__other
 from torchgen_out.functions.dispatch import max__dim
 from torchgen_out.functions.reduction import max__default
+from torchgen_out.synonyms import InputOtherDimKeepdim, Unpack
 
 
 def max(
-    input: Any, dim: Any = MISSING, keepdim: Any = MISSING, *, other: Any = MISSING, out: Any = None
+    input: Any = MISSING,
+    dim: Any = MISSING,
+    keepdim: Any = MISSING,
+    *,
+    other: Any = MISSING,
+    out: Any = None,
+    **_words: Unpack[InputOtherDimKeepdim],
 ) -> Any:
     """max(Tensor self) -> Tensor
     max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
     max.other(Tensor self, Tensor other) -> Tensor"""
-    if dim is MISSING and keepdim is MISSING and other is MISSING:
+    if _words:
+        return respelled(max, locals())
+    if input is not MISSING and dim is MISSING and keepdim is MISSING and other is MISSING:
         return max__default(input)
-    if is_int(dim) and (keepdim is MISSING or is_bool(keepdim)) and other is MISSING:
+    if (
+        input is not MISSING
+        and is_int(dim)
+        and (keepdim is MISSING or is_bool(keepdim))
+        and other is MISSING
+    ):
         return max__dim(input, dim, False if keepdim is MISSING else keepdim, out=out)
     if (
-        (dim is MISSING) != (other is MISSING)
+        input is not MISSING
+        and (dim is MISSING) != (other is MISSING)
         and is_tensor(other if dim is MISSING else dim)
         and keepdim is MISSING
     ):
@@ -34,4 +51,4 @@ def max(
         "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         "max.other(Tensor self, Tensor other) -> Tensor",
     )
-    raise no_overload("max", schemas, (input, dim, keepdim, other))
+    return unmatched(max, schemas, locals())

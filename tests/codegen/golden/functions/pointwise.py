@@ -5,9 +5,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
 from runtime.dispatch.signature import kind_of, optional_kind_of
+from runtime.ops.calling import reordered, respelled
 from torchgen_out.operators import pointwise as operators
+from torchgen_out.synonyms import Input, InputOther, Unpack
 
 Number = bool | int | float | complex
 
@@ -17,25 +22,33 @@ _mul_Tensor_inplace = operators.mul_Tensor.inplace_calls
 _mul_Tensor_out = operators.mul_Tensor.out_calls
 
 
-def mul(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def mul(
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """mul.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
 
     Multiply element by element.
 
     The operands broadcast.
     """
+    if _words:
+        return respelled(mul, locals())
     if out is not None:
         try:
             call = _mul_Tensor_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _mul_Tensor_out.wrong_arguments(out, input, other) from None
+            return _mul_Tensor_out.miss(out, input, other)
         return call(out, input, other)
     try:
         call = _mul_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        raise _mul_Tensor.wrong_arguments(input, other) from None
+        return _mul_Tensor.miss(input, other)
     return call(input, other)
 
 
@@ -49,7 +62,7 @@ def mul_(input: Tensor, other: Tensor | Number) -> Tensor:
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _mul_Tensor_inplace.wrong_arguments(input, other) from None
+        return _mul_Tensor_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -57,7 +70,7 @@ def __mul__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
         call = _mul_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        return NotImplemented
+        return _mul_Tensor.defer(self, other)
     return call(self, other)
 
 
@@ -65,7 +78,7 @@ def __rmul__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
         call = _mul_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        return NotImplemented
+        return _mul_Tensor.defer(self, other)
     return call(self, other)
 
 
@@ -81,7 +94,7 @@ def relu(input: Tensor) -> Tensor:
     try:
         call = _relu[input._key]
     except AttributeError:
-        raise _relu.wrong_arguments(input) from None
+        return _relu.miss(input)
     return call(input)
 
 
@@ -93,7 +106,7 @@ def relu_(input: Tensor) -> Tensor:
     try:
         call = _relu_inplace[input._key]
     except AttributeError:
-        raise _relu_inplace.wrong_arguments(input) from None
+        return _relu_inplace.miss(input)
     return call(input)
 
 
@@ -108,7 +121,7 @@ def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
     try:
         call = _softplus[input._key]
     except AttributeError:
-        raise _softplus.wrong_arguments(input) from None
+        return _softplus.miss(input, beta, threshold)
     return call(input, beta, threshold)
 
 
@@ -118,16 +131,19 @@ _clamp_out = operators.clamp.out_calls
 
 
 def clamp(
-    input: Tensor,
+    input: Tensor = MISSING,
     min: Tensor | Number | None = None,
     max: Tensor | Number | None = None,
     *,
     out: Tensor | None = None,
+    **_words: Unpack[Input],
 ) -> Tensor:
     """clamp(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor
 
     Limit each element to an interval.
     """
+    if _words:
+        return respelled(clamp, locals())
     if out is not None:
         try:
             call = _clamp_out[
@@ -137,7 +153,7 @@ def clamp(
                 max._key if max.__class__ is Tensor else optional_kind_of(max),
             ]
         except AttributeError:
-            raise _clamp_out.wrong_arguments(out, input, min, max) from None
+            return _clamp_out.miss(out, input, min, max)
         return call(out, input, min, max)
     try:
         call = _clamp[
@@ -146,7 +162,7 @@ def clamp(
             max._key if max.__class__ is Tensor else optional_kind_of(max),
         ]
     except AttributeError:
-        raise _clamp.wrong_arguments(input, min, max) from None
+        return _clamp.miss(input, min, max)
     return call(input, min, max)
 
 
@@ -164,7 +180,7 @@ def clamp_(
             max._key if max.__class__ is Tensor else optional_kind_of(max),
         ]
     except AttributeError:
-        raise _clamp_inplace.wrong_arguments(input, min, max) from None
+        return _clamp_inplace.miss(input, min, max)
     return call(input, min, max)
 
 
@@ -176,7 +192,7 @@ def _threshold_backward(grad_output: Tensor, input: Tensor) -> Tensor:
     try:
         call = __threshold_backward[grad_output._key, input._key]
     except AttributeError:
-        raise __threshold_backward.wrong_arguments(grad_output, input) from None
+        return __threshold_backward.miss(grad_output, input)
     return call(grad_output, input)
 
 
@@ -186,38 +202,63 @@ _add_Tensor_out = operators.add_Tensor.out_calls
 
 
 def add(
-    input: Tensor, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *_rest: Any,
+    alpha: Number = 1,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
 ) -> Tensor:
     """add.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor
 
     Add element by element.
     """
+    if _words:
+        return respelled(add, locals())
+    if _rest:
+        orders = [
+            ("input", "alpha", "other"),
+        ]
+        return reordered(add, orders, (input, other, *_rest), alpha=alpha, out=out)
     if out is not None:
         try:
             call = _add_Tensor_out[
                 out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
             ]
         except AttributeError:
-            raise _add_Tensor_out.wrong_arguments(out, input, other) from None
+            return _add_Tensor_out.miss(out, input, other, alpha)
         return call(out, input, other, alpha)
     try:
         call = _add_Tensor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        raise _add_Tensor.wrong_arguments(input, other) from None
+        return _add_Tensor.miss(input, other, alpha)
     return call(input, other, alpha)
 
 
-def add_(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+def add_(
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *_rest: Any,
+    alpha: Number = 1,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """add_.Tensor(Tensor(a!) self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor(a!)
 
     In-place variant of `add`.
     """
+    if _words:
+        return respelled(add_, locals())
+    if _rest:
+        orders = [
+            ("input", "alpha", "other"),
+        ]
+        return reordered(add_, orders, (input, other, *_rest), alpha=alpha)
     try:
         call = _add_Tensor_inplace[
             input._key, other._key if other.__class__ is Tensor else kind_of(other)
         ]
     except AttributeError:
-        raise _add_Tensor_inplace.wrong_arguments(input, other) from None
+        return _add_Tensor_inplace.miss(input, other, alpha)
     return call(input, other, alpha)
 
 
@@ -225,7 +266,7 @@ def __add__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
         call = _add_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        return NotImplemented
+        return _add_Tensor.defer(self, other, 1)
     return call(self, other, 1)
 
 
@@ -233,5 +274,5 @@ def __radd__(self: Tensor, other: Tensor | Number) -> Tensor:
     try:
         call = _add_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
     except AttributeError:
-        return NotImplemented
+        return _add_Tensor.defer(self, other, 1)
     return call(self, other, 1)

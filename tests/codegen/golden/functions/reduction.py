@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runtime.core.dtype import dtype
+from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
+from runtime.ops.calling import respelled
 from runtime.ops.integers import as_ints
 from torchgen_out.operators import reduction as operators
+from torchgen_out.synonyms import InputDimKeepdim, Unpack
 
 Number = bool | int | float | complex
 
@@ -20,30 +23,33 @@ _mean_dim_out = operators.mean_dim.out_calls
 
 
 def mean(
-    input: Tensor,
+    input: Tensor = MISSING,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     *,
     dtype: dtype | None = None,
     out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
     """mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) ->
     Tensor
 
     Average along `dim`.
     """
+    if _words:
+        return respelled(mean, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "mean", "dim", 2)
     if out is not None:
         try:
             call = _mean_dim_out[out._key, input._key]
         except AttributeError:
-            raise _mean_dim_out.wrong_arguments(out, input) from None
+            return _mean_dim_out.miss(out, input, dim, keepdim, dtype)
         return call(out, input, dim, keepdim, dtype)
     try:
         call = _mean_dim[input._key]
     except AttributeError:
-        raise _mean_dim.wrong_arguments(input) from None
+        return _mean_dim.miss(input, dim, keepdim, dtype)
     return call(input, dim, keepdim, dtype)
 
 
@@ -58,5 +64,5 @@ def max__default(input: Tensor) -> Tensor:
     try:
         call = _max[input._key]
     except AttributeError:
-        raise _max.wrong_arguments(input) from None
+        return _max.miss(input)
     return call(input)

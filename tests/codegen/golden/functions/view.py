@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
+from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
+from runtime.ops.calling import respelled
 from torchgen_out.operators import view as operators
+from torchgen_out.synonyms import InputDim, Unpack
 
 Number = bool | int | float | complex
 
@@ -22,20 +25,22 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     try:
         call = _transpose_int[input._key]
     except AttributeError:
-        raise _transpose_int.wrong_arguments(input) from None
+        return _transpose_int.miss(input, dim0, dim1)
     return call(input, dim0, dim1)
 
 
 _unbind_int = operators.unbind_int.calls
 
 
-def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+def unbind(input: Tensor = MISSING, dim: int = 0, **_words: Unpack[InputDim]) -> tuple[Tensor, ...]:
     """unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]
 
     Split along `dim` into views of one element each.
     """
+    if _words:
+        return respelled(unbind, locals())
     try:
         call = _unbind_int[input._key]
     except AttributeError:
-        raise _unbind_int.wrong_arguments(input) from None
+        return _unbind_int.miss(input, dim)
     return call(input, dim)

@@ -90,6 +90,7 @@ add_Tensor = Pointwise(
     promotion="default",
     promoted=("self", "other"),
     dtypes=dtype_sets.ALL,
+    number_first=True,
     formulas={(): kernels.add_Tensor},
     defaults={"alpha": 1},
     at_defaults=kernels.add_Tensor_at_defaults,

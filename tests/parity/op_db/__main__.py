@@ -1,0 +1,71 @@
+"""Run entries of op_db and count: `python -m tests.parity.op_db NAME ... --dtypes float32 int64`.
+
+Lines of JSON, one per entry and dtype, go to `--to`; a summary by kind of fault to the screen.
+What stands there is not run again, so that a run which PyTorch has ended can go on behind it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from collections import Counter
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from tests.parity.op_db import running
+from tests.parity.op_db.catalogue import DTYPES, ENTRIES, Entry
+
+
+def main() -> None:
+    """Run the chosen entries."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="entries, all by default; `fft.*` for many")
+    parser.add_argument("--dtypes", nargs="+", default=list(DTYPES))
+    parser.add_argument("--most", type=int, help="how many samples of each entry, all by default")
+    parser.add_argument("--part", default="0/1", help="2/8: the third of eight parts")
+    parser.add_argument("--to", type=Path, help="append results to a file")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    part, parts = map(int, options.part.split("/"))
+    chosen = [each for each in ENTRIES if not options.names or _is_named(each, options.names)]
+    kinds: Counter[str] = Counter()
+    failed = 0
+    done = _runs_in(options.to)
+    for entry in chosen[part::parts]:
+        for dtype in [name for name in entry.dtypes() if name in options.dtypes]:
+            if (str(entry), dtype) in done:
+                continue
+            _append(options.to, {"entry": str(entry), "dtype": dtype})
+            begun = time.process_time()
+            found = sorted(set(running.faults(entry, dtype, options.most)))
+            seconds = round(time.process_time() - begun, 2)
+            kinds.update({fault.check for fault in found})
+            failed += bool(found)
+            line = {"entry": str(entry), "dtype": dtype, "faults": found, "seconds": seconds}
+            _append(options.to, line)
+            for fault in found if options.names else []:
+                print(f"{entry} {dtype} {fault.check}: {fault.message}")
+    print(f"{failed} of the runs have faults: {dict(kinds.most_common())}")
+
+
+def _runs_in(path: Path | None) -> set[tuple[str, str]]:
+    """The entries and dtypes of a file, those too that were begun only."""
+    if path is None or not path.exists():
+        return set()
+    lines = map(json.loads, path.read_text().splitlines())
+    return {(line["entry"], line["dtype"]) for line in lines}
+
+
+def _append(path: Path | None, line: dict[str, object]) -> None:
+    if path is not None:
+        with path.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+
+
+def _is_named(entry: Entry, names: list[str]) -> bool:
+    return any(fnmatchcase(each, name) for name in names for each in (str(entry), entry.info.name))
+
+
+main()

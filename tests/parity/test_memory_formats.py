@@ -1,0 +1,150 @@
+"""Tensors that lie channels-last: values, gradients and the order of results, beside PyTorch's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch as reference
+
+import torchgen_out as torch
+from runtime.dispatch.operator import Dispatch, operators
+
+FORMATS = {4: "channels_last", 5: "channels_last_3d"}
+
+
+class Side:
+    """One of the two libraries, with inputs drawn in the same order."""
+
+    def __init__(self, library: Any) -> None:
+        self.library = library
+        self.functional = library.nn.functional
+        self.numbers = np.random.default_rng(7)
+        self.inputs: list[Any] = []
+
+    def dense(self, *sizes: int) -> Any:
+        """A contiguous tensor that wants a gradient."""
+        values = self.numbers.normal(size=sizes)
+        self.inputs.append(self.library.tensor(values, requires_grad=True))
+        return self.inputs[-1]
+
+    def last(self, *sizes: int) -> Any:
+        """The same, channels-last."""
+        wanted = getattr(self.library, FORMATS[len(sizes)])
+        made = self.dense(*sizes).detach().contiguous(memory_format=wanted).requires_grad_()
+        self.inputs[-1] = made
+        return made
+
+
+Case = Callable[[Side, Any], Any]
+
+CASES: dict[str, Case] = {
+    "conv2d": lambda s, F: F.conv2d(s.last(2, 3, 4, 5), s.dense(4, 3, 3, 3), s.dense(4)),
+    "conv2d, weight last": lambda s, F: F.conv2d(s.dense(2, 3, 4, 5), s.last(4, 3, 3, 3)),
+    "conv2d, both last": lambda s, F: F.conv2d(s.last(2, 3, 4, 5), s.last(4, 3, 3, 3), padding=1),
+    "conv2d, 1 x 1": lambda s, F: F.conv2d(s.last(2, 3, 4, 5), s.dense(4, 3, 1, 1)),
+    "conv2d, depthwise": lambda s, F: F.conv2d(s.last(2, 3, 4, 5), s.dense(3, 1, 3, 3), groups=3),
+    "conv_transpose2d": lambda s, F: F.conv_transpose2d(s.last(2, 3, 4, 5), s.dense(3, 4, 3, 3)),
+    "conv3d": lambda s, F: F.conv3d(s.last(2, 3, 4, 5, 3).float(), s.dense(4, 3, 2, 2, 2).float()),
+    "max_pool2d": lambda s, F: F.max_pool2d(s.last(2, 3, 4, 5), 2),
+    "max_pool3d": lambda s, F: F.max_pool3d(s.last(2, 3, 4, 5, 3), 2),
+    "avg_pool2d": lambda s, F: F.avg_pool2d(s.last(2, 3, 4, 5), 2),
+    "adaptive_avg_pool2d": lambda s, F: F.adaptive_avg_pool2d(s.last(2, 3, 4, 5), 2),
+    "adaptive_max_pool2d": lambda s, F: F.adaptive_max_pool2d(s.last(2, 3, 4, 5), 2),
+    "max_unpool2d": lambda s, F: F.max_unpool2d(
+        *F.max_pool2d(s.last(2, 3, 4, 4), 2, return_indices=True), 2
+    ),
+    "batch_norm": lambda s, F: F.batch_norm(
+        s.last(2, 3, 4, 5), None, None, s.dense(3), s.dense(3), True
+    ),
+    "group_norm": lambda s, F: F.group_norm(s.last(2, 4, 4, 5), 2, s.dense(4), s.dense(4)),
+    "interpolate, nearest": lambda s, F: F.interpolate(s.last(2, 4, 4, 5), scale_factor=2),
+    "interpolate, bilinear": lambda s, F: F.interpolate(
+        s.last(2, 4, 4, 5), scale_factor=2, mode="bilinear"
+    ),
+    "pixel_shuffle": lambda s, F: F.pixel_shuffle(s.last(2, 8, 4, 5), 2),
+    "pad": lambda s, F: F.pad(s.last(2, 3, 4, 5), (1, 1)),
+    "pad, reflected": lambda s, F: F.pad(s.last(2, 3, 4, 5), (1, 1, 1, 1), mode="reflect"),
+    "cat": lambda s, F: s.library.cat([s.last(2, 3, 4, 5), s.last(2, 2, 4, 5)], 1),
+    "cat of both orders": lambda s, F: s.library.cat([s.last(2, 3, 4, 5), s.dense(2, 2, 4, 5)], 1),
+    "flip": lambda s, F: s.last(2, 3, 4, 5).flip(1),
+    "roll": lambda s, F: s.last(2, 3, 4, 5).roll(1, 2),
+    "relu": lambda s, F: s.last(2, 3, 4, 5).relu(),
+    "sum of both orders": lambda s, F: s.last(2, 3, 4, 5) + s.dense(2, 3, 4, 5),
+    "times a number a channel": lambda s, F: s.dense(1, 3, 1, 1) * s.last(2, 3, 4, 5),
+    "float": lambda s, F: s.last(2, 3, 4, 5).float(),
+    "a residual block": lambda s, F: _residual_block(s, F),
+}
+
+
+def _residual_block(side: Side, F: Any) -> Any:
+    x = F.conv2d(side.last(2, 3, 4, 4), side.last(3, 3, 3, 3), padding=1)
+    x = F.batch_norm(x, None, None, training=True).relu()
+    return F.max_pool2d(x + side.last(2, 3, 4, 4), 2)
+
+
+def order_of(tensor: Any) -> tuple[bool, bool]:
+    """Whether a tensor is contiguous, and whether it is channels-last."""
+    library = torch if isinstance(tensor, torch.Tensor) else reference
+    wanted = getattr(library, FORMATS[tensor.dim()])
+    return tensor.is_contiguous(), tensor.is_contiguous(memory_format=wanted)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_results_and_gradients_lie_as_in_pytorch(name: str) -> None:
+    found = []
+    for library in (torch, reference):
+        side = Side(library)
+        result = CASES[name](side, side.functional)
+        (result * result).sum().backward()
+        found.append([result, *[each.grad for each in side.inputs]])
+    tolerance = 1e-10 if found[0][0].dtype is torch.float64 else 1e-4
+    for ours, theirs in zip(*found, strict=True):
+        np.testing.assert_allclose(
+            ours.detach().numpy(), theirs.detach().numpy(), rtol=tolerance, atol=tolerance
+        )
+    assert order_of(found[0][0]) == order_of(found[1][0])
+    for ours, theirs in zip(found[0][1:], found[1][1:], strict=True):
+        if ours.dim() in FORMATS:
+            assert order_of(ours) == order_of(theirs)
+
+
+@pytest.mark.parametrize("strides", [(60, 1, 15, 3), (60, 20, 5, 1), (1, 1, 1, 1), (3, 1, 3, 3)])
+@pytest.mark.parametrize(
+    "sizes", [(2, 3, 4, 5), (2, 3, 1, 1), (1, 3, 4, 5), (2, 1, 4, 5), (1, 1, 1, 1)]
+)
+def test_orders_that_sizes_of_one_leave_open_are_read_as_pytorch_reads_them(
+    sizes: tuple[int, ...], strides: tuple[int, ...]
+) -> None:
+    ours = torch.empty(60 * 2).as_strided(sizes, strides)
+    theirs = reference.empty(60 * 2).as_strided(sizes, strides)
+    ours, theirs = torch.constant_pad_nd(ours, [1, 1]), reference.constant_pad_nd(theirs, [1, 1])
+    assert order_of(ours) == order_of(theirs)
+
+
+def test_meta_tensors_lie_as_those_with_data() -> None:
+    named = [
+        each for each in operators.values() if isinstance(each, Dispatch) and each.keeps_format
+    ]
+    assert len(named) > 20
+    real = torch.randn(2, 3, 4, 5).to(memory_format=torch.channels_last)
+    abstract = real.to("meta", memory_format=torch.channels_last)
+    for function in (torch.relu, torch.clone, lambda x: torch.constant_pad_nd(x, [1, 1])):
+        assert function(abstract).stride() == function(real).stride()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_floats_keep_the_order(dtype: str) -> None:
+    x = torch.randn(2, 3, 4, 5).to(getattr(torch, dtype)).to(memory_format=torch.channels_last)
+    weight = torch.randn(4, 3, 3, 3).to(x.dtype)
+    result = torch.conv2d(x, weight)
+    assert result.is_contiguous(memory_format=torch.channels_last)
+    assert torch.equal(result, torch.conv2d(x.contiguous(), weight))
+
+
+def test_modules_and_their_results_take_a_format() -> None:
+    layer = torch.nn.Conv2d(3, 4, 3).to(memory_format=torch.channels_last)
+    assert layer.weight.is_contiguous(memory_format=torch.channels_last)
+    assert layer(torch.randn(2, 3, 5, 5)).is_contiguous(memory_format=torch.channels_last)

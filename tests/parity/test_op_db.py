@@ -1,0 +1,51 @@
+"""PyTorch's table of operators through both libraries: samples, forms, out=, gradients, errors.
+
+The default tier takes the first sample of some entries in two dtypes; `-m full` takes all samples
+of all entries in all dtypes. `python -m tests.parity.op_db NAME` shows what an entry's faults are.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+import pytest
+
+pytest.importorskip("torch")
+
+from tests.parity.op_db import gaps, running
+from tests.parity.op_db.catalogue import ENTRIES, Entry
+
+SLICE = 16
+"""The default tier takes one entry of so many: what the others need compiled takes too long."""
+
+
+def is_in_slice(entry: Entry) -> bool:
+    """Whether the default tier takes an entry, the same ones in every run."""
+    return zlib.crc32(str(entry).encode()) % SLICE == 0
+
+
+@pytest.mark.parametrize("entry", [each for each in ENTRIES if is_in_slice(each)], ids=str)
+@pytest.mark.filterwarnings("ignore")
+def test_first_sample(entry: Entry) -> None:
+    known = gaps.gaps_of(str(entry))
+    for dtype in {"float32", "int64"}.intersection(entry.dtypes()):
+        for check, message in running.quick_faults(entry, dtype):
+            assert any(gaps.covers(gap, check) for gap in known), f"{dtype} {check}: {message}"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("entry", ENTRIES, ids=str)
+@pytest.mark.filterwarnings("ignore")
+def test_every_sample(entry: Entry) -> None:
+    known = gaps.gaps_of(str(entry))
+    found = [(dtype, *fault) for dtype in entry.dtypes() for fault in running.faults(entry, dtype)]
+    unknown = [each for each in found if not any(gaps.covers(gap, each[1]) for gap in known)]
+    assert not unknown, "\n".join(" ".join(each) for each in unknown[:20])
+    for gap in known:
+        assert any(gaps.covers(gap, check) for _, check, _ in found), f"mended: {gap.reason}"
+
+
+def test_gaps_name_entries() -> None:
+    names = {str(entry) for entry in ENTRIES}
+    for gap in gaps.GAPS:
+        assert not set(gap.entries.split()) - names, gap

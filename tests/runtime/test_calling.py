@@ -1,0 +1,361 @@
+"""Calls as people make them: by NumPy's words, in PyTorch's older orders, numbers first, too short.
+
+All operators are walked: what the generator gave one of them, all have.
+"""
+
+from __future__ import annotations
+
+import operator as operators
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+import torchgen_out as torch
+from codegen.emit import calling, functions
+from codegen.model.operator import Operator
+from codegen.model.schema import Schema
+from codegen.model.vocabulary import SYNONYMS
+from runtime import errors
+from tests import calls, harness, tolerances
+from tests.runtime.test_operators import OURS, base_dtype, first_case, is_random
+
+OPERATORS = harness.program().operators
+NUMBERS = {"alpha": 2, "beta": 3, "value": 4}
+"""What the parameters that are given by name only get."""
+
+
+def parameter_of(operator: Operator, name: str) -> str:
+    """What a schema's argument is called in calls of the function."""
+    family = harness.program().families[operator.base_name]
+    return "input" if name == "self" and any(each.has_function for each in family) else name
+
+
+def function_of(operator: Operator, session: calls.Session = OURS) -> Callable[..., Any]:
+    """The function of an operator, or where there is none, the method as a function."""
+    found = session.function(operator) if operator.has_function else None
+    return found or getattr(session.library.Tensor, operator.public_name)
+
+
+def keywords_of(operator: Operator, session: calls.Session = OURS) -> dict[str, Any]:
+    """The arguments of the usual call by the names of the function's parameters."""
+    case = first_case(operator)
+    assert case is not None
+    values = session.arguments(case, base_dtype(operator)).values
+    return {parameter_of(operator, name): value for name, value in values.items()}
+
+
+def assert_same(actual: Any, expected: Any, operator: Operator) -> None:
+    """Two calls gave the same, up to what is drawn or left unwritten."""
+    if is_random(operator) or "empty" in operator.base_name:
+        assert isinstance(actual, type(expected))
+        return
+    if isinstance(expected, (tuple, list)):
+        assert type(actual) is type(expected) and len(actual) == len(expected)
+        for each, wanted in zip(actual, expected, strict=True):
+            assert_same(each, wanted, operator)
+        return
+    allowed = tolerances.tolerance(tolerances.VALUE, operator.name, "float64")
+    tolerances.assert_close(calls.values(actual), calls.values(expected), allowed, operator.name)
+
+
+def spelled() -> Iterator[Any]:
+    """Operators with a word for each of their parameters that has one."""
+    for operator in OPERATORS:
+        case = first_case(operator)
+        names = {a.name: parameter_of(operator, a.name) for a in operator.arguments}
+        if not calling.synonyms(operator, names) or case is None or operator.has_tag("property"):
+            continue
+        for name, parameter in names.items():
+            for word in SYNONYMS.get(parameter, ()) if name in case.arguments else ():
+                yield pytest.param(operator, parameter, word, id=f"{operator.name}-{word}")
+
+
+SPELLED = list(spelled())
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("operator", "parameter", "word"), SPELLED)
+def test_words_mean_the_parameter(operator: Operator, parameter: str, word: str) -> None:
+    function, keywords = function_of(operator), keywords_of(operator)
+    expected = function(**keywords_of(operator))
+    keywords[word] = keywords.pop(parameter)
+    assert_same(function(**keywords), expected, operator)
+
+
+def test_words_are_walked() -> None:
+    words = {parameter.values[2] for parameter in SPELLED}
+    assert words == {word for each in SYNONYMS.values() for word in each}
+    assert len(SPELLED) > 700
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: torch.sum(x, axis=1, keepdims=True).sub(torch.sum(x, 1, True)),
+        lambda x: x.max(axis=1)[0].sub(x.max(1)[0]),
+        lambda x: torch.std(x, axis=0).sub(torch.std(x, 0)),
+        lambda x: torch.unsqueeze(a=x, axis=1).sub(x.unsqueeze(1)),
+        lambda x: torch.kron(x1=x, x2=x).sub(x.kron(x)),
+        lambda x: torch.cat([x, x], axis=1).sub(torch.cat([x, x], 1)),
+        lambda x: torch.add(x1=x, x2=x).sub(x + x),
+        lambda x: x.sub(x2=x),
+    ],
+)
+def test_words_reach_tables_families_and_composites(call: Any) -> None:
+    assert not call(torch.arange(6.0).reshape(2, 3)).any()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.sum(0, axis=0),
+        lambda x: x.sum(dim=0, axis=0),
+        lambda x: torch.exp(x, a=x),
+        lambda x: torch.exp(x, nonsense=1),
+        lambda x: x.flip(0, axis=0),
+        lambda x: torch.max(x, axes=0),
+    ],
+)
+def test_words_that_are_unknown_or_twice(call: Any) -> None:
+    with pytest.raises(TypeError, match=r"unexpected keyword argument '(a|axis|axes|nonsense)'"):
+        call(torch.ones(2, 3))
+
+
+# -- what is missing -------------------------------------------------------------------------
+
+
+def shortened() -> Iterator[Any]:
+    """Functions with each number of arguments that is too small."""
+    for family in harness.program().families.values():
+        operator = family[0]
+        required = [a.name for a in operator.schema.positional if a.is_required]
+        if operator.has_function and len(family) == 1 and first_case(operator):
+            for count in range(len(required)):
+                yield pytest.param(operator, required, count, id=f"{operator.name}-{count}")
+
+
+@pytest.mark.parametrize(("operator", "required", "count"), list(shortened()))
+def test_missing_arguments_are_named(operator: Operator, required: list[str], count: int) -> None:
+    keywords, varargs = keywords_of(operator), functions.varargs_parameter(operator)
+    given = [keywords[parameter_of(operator, name)] for name in required[:count]]
+    named = {a.name: keywords[a.name] for a in operator.schema.keyword_only if a.is_required}
+    with pytest.raises(TypeError, match="missing") as caught:
+        function_of(operator)(*given, **named)
+    if not varargs:  # of several in the place of a list none has a name
+        for name in required[count:]:
+            assert re.search(rf"\b{parameter_of(operator, name)}\b", str(caught.value))
+
+
+@pytest.mark.parametrize("family", [f for f in harness.program().families.values() if len(f) > 1])
+def test_calls_without_arguments_show_the_schemas(family: tuple[Operator, ...]) -> None:
+    if not family[0].has_function or all(o.arguments[0].default for o in family if o.arguments):
+        return
+    for count in (0, 1):
+        required = min(sum(a.is_required for a in o.schema.positional) for o in family)
+        if count >= required:
+            return
+        with pytest.raises(TypeError) as caught:
+            function_of(family[0])(*[torch.ones(1, 2, 3)] * count)
+        assert "Missing" not in str(caught.value)
+
+
+# -- older orders, numbers first -------------------------------------------------------------
+
+
+ORDERS = [
+    pytest.param(operator, schema, id=str(schema))
+    for operator in OPERATORS
+    for schema in operator.deprecated
+]
+
+
+def in_order(schema: Schema, keywords: Mapping[str, Any]) -> list[Any]:
+    """Arguments as an older schema has them."""
+    values = {**keywords, **NUMBERS, "self": keywords["input"]}
+    return [values[argument.name] for argument in schema.arguments]
+
+
+@pytest.mark.parametrize(("operator", "schema"), ORDERS)
+def test_older_orders(operator: Operator, schema: Schema) -> None:
+    function, keywords = function_of(operator), keywords_of(operator)
+    numbers = {a.name: NUMBERS[a.name] for a in schema.arguments if a.name in NUMBERS}
+    args = in_order(schema, keywords)
+    expected = function(**{**keywords, **numbers})
+    with pytest.warns(UserWarning, match=f"This overload of {operator.base_name} is deprecated"):
+        assert_same(function(*args), expected, operator)
+    receiver, out = keywords["input"].clone(), torch.empty_like(expected)
+    rest = [each for each in args if each is not keywords["input"]]
+    with pytest.warns(UserWarning, match="is deprecated"):
+        assert getattr(receiver, f"{operator.base_name}_")(*rest) is receiver
+    assert_same(receiver, expected, operator)
+    with pytest.warns(UserWarning, match="is deprecated"):
+        assert function(*args, out=out) is out
+    assert_same(out, expected, operator)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m: torch.addmm(m, m, m, 2),
+        lambda m: torch.addmm(2, m, 3, m, m, beta=2),
+        lambda m: torch.add(2, m, m),
+        lambda m: torch.addcmul(m, m, m, m),
+        lambda m: torch.add(m, 1, m, m),
+    ],
+)
+def test_orders_that_never_were(call: Any) -> None:
+    with pytest.raises(TypeError, match=r"takes \d positional arguments but \d were given"):
+        call(torch.ones(2, 2))
+
+
+NUMBER_FIRST = [o for o in OPERATORS if o.has_tag("number_first")]
+
+
+@pytest.mark.parametrize("operator", NUMBER_FIRST, ids=lambda operator: operator.name)
+@pytest.mark.parametrize("number", [2, 2.5, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.float16])
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_numbers_first(operator: Operator, number: Any, dtype: Any, shape: Any) -> None:
+    x, function = torch.full(shape, 3, dtype=dtype), function_of(operator)
+    if operator.base_name == "sub" and number is True:
+        with pytest.raises(RuntimeError, match="bool"):
+            function(number, x)
+        return
+    first = torch.full(shape, number, dtype=torch.result_type(number, x))
+    if not first.dtype.is_floating_point or operator.dtypes != "integral_and_bool":
+        expected = function(first, x)
+    else:
+        with pytest.raises(NotImplementedError):
+            function(number, x)
+        return
+    actual, out = function(number, x), torch.zeros(shape, dtype=expected.dtype)
+    assert actual.dtype is expected.dtype and torch.equal(actual, expected)
+    assert torch.equal(function(number, x, out=out), expected)
+    if dtype.is_floating_point:
+        leaf, other = x.clone().requires_grad_(), x.clone().requires_grad_()
+        result = function(number, leaf)
+        assert result.dtype is expected.dtype
+        result.sum().backward()
+        function(first, other).sum().backward()
+        assert torch.equal(leaf.grad, other.grad)
+
+
+def test_two_numbers() -> None:
+    assert torch.equal(torch.mul(2, 3), torch.tensor(6))
+    assert torch.equal(torch.add(1, 2.5, alpha=2), torch.tensor(6.0))
+
+
+def test_numbers_elsewhere_are_refused() -> None:
+    x = torch.ones(2)
+    for call in (torch.maximum, torch.atan2, torch.mm):
+        with pytest.raises(TypeError, match=r"must be Tensor, not float"):
+            call(2.0, x)
+    with pytest.raises(TypeError, match=r"argument .input. .* must be Tensor, not float"):
+        torch.exp(2.0)
+
+
+EMPTY = [
+    (each, argument.name)
+    for each in OPERATORS
+    for argument in each.arguments
+    if argument.type.is_list and argument.default and argument.default.text == "[]"
+    if not each.has_tag("internal") and first_case(each) is not None
+]
+"""Operators and their lists that are empty unless given."""
+
+
+@pytest.mark.parametrize(
+    ("operator", "name"), EMPTY, ids=[f"{each.name}-{name}" for each, name in EMPTY]
+)
+def test_none_stands_for_a_list_that_is_empty_unless_given(operator: Operator, name: str) -> None:
+    given = {key: value for key, value in keywords_of(operator).items() if key != name}
+    function = function_of(operator)
+    assert_same(function(**given, **{name: None}), function(**given), operator)
+
+
+def test_lists_that_may_be_none_were_found() -> None:
+    assert {"amax", "roll"} <= {operator.base_name for operator, _ in EMPTY}
+
+
+# -- NumPy's arrays --------------------------------------------------------------------------
+
+# fmt: off
+BINARY = (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "eq", "ne", "lt", "le", "gt", "ge",
+)
+# fmt: on
+
+
+@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_arrays_beside_tensors(name: str, dtype: Any) -> None:
+    function, array = getattr(operators, name), np.array([3, 1, 2], dtype)
+    tensor, same = torch.tensor([2.0, 1.0, 4.0]), torch.from_numpy(array)
+    for actual, expected in (
+        (function(array, tensor), function(same, tensor)),
+        (function(tensor, array), function(tensor, same)),
+        (function(tensor, array[::-1]), function(tensor, same.flip(0))),
+    ):
+        assert type(actual) is torch.Tensor and actual.dtype is expected.dtype
+        assert torch.equal(actual, expected)
+
+
+def test_arrays_beside_recorded_tensors() -> None:
+    leaf = torch.ones(2, requires_grad=True)
+    (np.array([2.0, 3.0], np.float32) * leaf).sum().backward()
+    assert leaf.grad.tolist() == [2, 3]
+    assert (torch.ones(2) == np.array(["a", "b"])) is False
+
+
+# -- old spellings ---------------------------------------------------------------------------
+
+
+def test_volatile_warns() -> None:
+    with pytest.warns(UserWarning, match="volatile was removed"):
+        assert not torch.autograd.Variable(torch.ones(1), volatile=True).requires_grad
+
+
+@pytest.mark.parametrize("device", ["cpu", torch.device("cpu"), torch.device("meta")])
+def test_cuda_takes_no_other_device(device: Any) -> None:
+    with pytest.raises(RuntimeError, match="Invalid device, must be cuda device"):
+        torch.ones(1).cuda(device)
+
+
+def test_removed_functions_name_what_took_their_place() -> None:
+    for name, successor in errors.absent.SUCCESSORS.items():
+        with pytest.raises(AttributeError, match=f"use torch.{successor}$"):
+            getattr(torch, name)
+        place: Any = torch
+        for part in successor.split("."):
+            place = getattr(place, part)
+        assert callable(place)
+    assert not hasattr(torch, "potrf")
+
+
+@pytest.mark.parametrize("name", ["mse_loss", "l1_loss", "smooth_l1_loss", "soft_margin_loss"])
+def test_elementwise_mean_warns(name: str) -> None:
+    loss, (x, y) = getattr(torch.nn.functional, name), torch.rand(2, 3)
+    with pytest.warns(UserWarning, match="'elementwise_mean' is deprecated"):
+        assert torch.equal(loss(x, y, reduction="elementwise_mean"), loss(x, y))
+
+
+LISTS = [
+    each
+    for each in OPERATORS
+    if each.has_function
+    and str(each.arguments[0].type) == "Tensor[]"
+    and not each.has_tag("internal")
+    if all(argument.default for argument in each.arguments[1:]) and not each.schema.overload
+]
+
+
+@pytest.mark.parametrize("operator", LISTS, ids=lambda operator: operator.name)
+@pytest.mark.parametrize("members", [(-2,), ("x",), (None,)])
+def test_members_of_lists_that_are_no_tensors(operator: Operator, members: Any) -> None:
+    function = function_of(operator)
+    is_varargs = functions.varargs_parameter(operator)
+    with pytest.raises(TypeError, match=r"must be|expected Tensor"):
+        function(*members, *members) if is_varargs else function([*members, *members])

@@ -1,0 +1,68 @@
+"""The families of polynomials against SciPy, which computes them by other formulas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.special
+
+import torchgen_out as torch
+
+DEGREES = np.arange(41)
+POINTS = np.concatenate([[-1.0, 0.0, 1.0], np.linspace(-0.99, 1.7, 23)])
+
+
+def _third(n: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """By Jacobi's polynomials, scaled to 1 at 1."""
+    jacobi = scipy.special.eval_jacobi
+    return jacobi(n, -0.5, 0.5, x) / jacobi(n, -0.5, 0.5, 1.0)
+
+
+def _fourth(n: np.ndarray, x: np.ndarray) -> np.ndarray:
+    jacobi = scipy.special.eval_jacobi
+    return (2 * n + 1) * jacobi(n, 0.5, -0.5, x) / jacobi(n, 0.5, -0.5, 1.0)
+
+
+FAMILIES = {
+    "chebyshev_polynomial_t": scipy.special.eval_chebyt,
+    "chebyshev_polynomial_u": scipy.special.eval_chebyu,
+    "chebyshev_polynomial_v": _third,
+    "chebyshev_polynomial_w": _fourth,
+    "hermite_polynomial_h": scipy.special.eval_hermite,
+    "hermite_polynomial_he": scipy.special.eval_hermitenorm,
+    "laguerre_polynomial_l": scipy.special.eval_laguerre,
+    "legendre_polynomial_p": scipy.special.eval_legendre,
+    "shifted_chebyshev_polynomial_t": scipy.special.eval_sh_chebyt,
+    "shifted_chebyshev_polynomial_u": scipy.special.eval_sh_chebyu,
+    "shifted_chebyshev_polynomial_v": lambda n, x: _third(n, 2 * x - 1),
+    "shifted_chebyshev_polynomial_w": lambda n, x: _fourth(n, 2 * x - 1),
+}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_values(name: str) -> None:
+    """Degrees to 40, inside the interval and outside; sums of n roundings are allowed."""
+    function = getattr(torch.special, name)
+    got = function(torch.tensor(POINTS)[:, None], torch.tensor(DEGREES)).numpy()
+    expected = FAMILIES[name](DEGREES, POINTS[:, None])
+    height = np.maximum(
+        np.abs(expected), np.abs(expected).max(axis=0) * (np.abs(POINTS) <= 1)[:, None]
+    )
+    assert (np.abs(got - expected) <= 1e-12 * np.maximum(height, 1)).all()
+
+
+def test_degrees() -> None:
+    """Below 0 and NaN the value is 0; fractions are cut; a huge degree ends where values do."""
+    degrees = torch.tensor([-1.0, -0.5, 2.9, float("nan"), 1e300])
+    values = torch.special.hermite_polynomial_h(torch.tensor(3.0, dtype=torch.float64), degrees)
+    assert values[:4].tolist() == [0.0, 1.0, 34.0, 0.0]
+    assert values[4].isnan()
+
+
+def test_numbers_take_the_place_of_one_operand() -> None:
+    x = torch.tensor([0.5, 2.0])
+    assert torch.special.legendre_polynomial_p(x, 2).tolist() == [-0.125, 5.5]
+    assert torch.special.legendre_polynomial_p(2, torch.tensor([0, 2])).tolist() == [1.0, 5.5]
+    assert torch.special.legendre_polynomial_p(torch.tensor([2]), 2).dtype == torch.float32
+    with pytest.raises(TypeError, match="must be Tensor"):
+        torch.special.legendre_polynomial_p(2, 2)
