@@ -187,12 +187,14 @@ def results(value: Any) -> list[Any]:
 
 
 def array(tensor: Any) -> np.ndarray:
-    """The values of a tensor of either library; 16-bit floats as float32."""
+    """The values of a tensor of either library; what NumPy lacks as the next wider type."""
     tensor = tensor.detach()
     if hasattr(tensor, "_is_zerotensor") and tensor._is_zerotensor():
         tensor = tensor.clone()  # PyTorch's zeros without storage
     if str(tensor.dtype) in ("torch.float16", "torch.bfloat16"):
         tensor = tensor.float()
+    if str(tensor.dtype) == "torch.complex32":
+        tensor = tensor.cfloat()
     if hasattr(tensor, "resolve_conj"):
         tensor = tensor.resolve_conj().resolve_neg()
     return np.array(tensor.numpy())

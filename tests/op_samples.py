@@ -113,8 +113,6 @@ GAPS: tuple[Gap, ...] = (
     ),
     Gap("parity.test_gradient_at_kinks", "digamma", "*", "*", "infinite at the poles, there 1e30"),
     Gap("parity.test_gradient_at_kinks", "special_spherical*", "*", "*", "PyTorch has no gradient"),
-    Gap("parity.test_*value", "complex", "*", "float16", "there is no complex32"),
-    Gap("parity.test_*value", "view_as_complex", "*", "float16", "there is no complex32"),
     Gap("parity.test_value", "grid_sampl*", "0", "bfloat16", "PyTorch computes places in 16 bits"),
     Gap(
         "parity.test_*value",

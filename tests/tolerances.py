@@ -20,6 +20,7 @@ VALUE: dict[str, Tolerance] = {
     "bfloat16": Tolerance(8e-3, 1e-3),
     "float32": Tolerance(1e-6, 1e-6),
     "float64": Tolerance(1e-13, 1e-13),
+    "complex32": Tolerance(1e-3, 1e-4),
     "complex64": Tolerance(2e-6, 2e-6),
     "complex128": Tolerance(1e-13, 1e-13),
 }
@@ -29,6 +30,7 @@ GRADIENT: dict[str, Tolerance] = {
     "bfloat16": Tolerance(2e-2, 1e-2),
     "float32": Tolerance(1e-5, 1e-5),
     "float64": Tolerance(1e-11, 1e-11),
+    "complex32": Tolerance(4e-3, 1e-3),
     "complex64": Tolerance(2e-5, 2e-5),
     "complex128": Tolerance(1e-11, 1e-11),
 }

@@ -27,7 +27,7 @@ _SYMBOLS: dict[str, frozenset[str]] = {
     "int": frozenset(("Mean", "Sum")),
     "ScalarType": frozenset((
         "byte", "char", "short", "int", "long", "half", "bfloat16", "float", "double", "bool",
-        "cfloat", "cdouble",
+        "chalf", "cfloat", "cdouble",
     )),
     "MemoryFormat": frozenset((
         "contiguous_format", "preserve_format", "channels_last", "channels_last_3d",

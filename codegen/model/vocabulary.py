@@ -4,7 +4,8 @@ from __future__ import annotations
 
 _INTEGRAL = ("uint8", "int8", "int16", "int32", "int64")
 _FLOATING = ("float16", "bfloat16", "float32", "float64")
-_COMPLEX = ("complex64", "complex128")
+_LAPACK_COMPLEX = ("complex64", "complex128")
+_COMPLEX = ("complex32", *_LAPACK_COMPLEX)
 
 DTYPE_SETS: dict[str, tuple[str, ...]] = {
     "all": ("bool", *_INTEGRAL, *_FLOATING, *_COMPLEX),
@@ -14,7 +15,7 @@ DTYPE_SETS: dict[str, tuple[str, ...]] = {
     "floating": _FLOATING,
     "floating_and_complex": (*_FLOATING, *_COMPLEX),
     "lapack_real": ("float32", "float64"),
-    "lapack": ("float32", "float64", *_COMPLEX),
+    "lapack": ("float32", "float64", *_LAPACK_COMPLEX),
     "integral": _INTEGRAL,
     "integral_and_bool": ("bool", *_INTEGRAL),
     "boolean": ("bool",),

@@ -96,7 +96,7 @@ from runtime.core import tensor as tensors
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
 
-_COMPLEX = [dtypes.complex64.index, dtypes.complex128.index]
+_COMPLEX = [each.index for each in dtypes.ALL if each.is_complex]
 
 
 def conj(x: Any) -> Any:

@@ -105,7 +105,11 @@ def _variant(operator: Operator, call: Call, variant: str) -> Call:
     def call_into(out: Any, *args: Any) -> Any:
         result = call(out, *args) if variant == "inplace" else call(*args)
         if isinstance(result, Tensor):
-            promotion.check_out(result.dtype, out.dtype, variant == "out" and operator.exact_out)
+            if variant == "inplace":
+                rule = operator.promotion
+                promotion.check_inplace(operator.base_name, rule, result.dtype, out.dtype)
+            else:
+                promotion.check_out(result.dtype, out.dtype, operator.exact_out)
             if tuple(result._sizes) != tuple(out._sizes):
                 raise errors.inplace_shape(operator.base_name, out._sizes, result._sizes)
         return out

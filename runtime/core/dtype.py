@@ -18,7 +18,8 @@ class dtype:
         name: "float32"; `repr` adds the prefix under which users know it.
         index: PyTorch's number of the type; the low five bits of a tensor's key.
         itemsize: bytes per element.
-        numpy: the NumPy dtype of the *storage*; 16-bit floats are stored as uint16.
+        numpy: the NumPy dtype of the *storage*. Narrow types, whose `opmath` is another one, are
+            stored as unsigned integers: float16 as uint16, complex32 as uint32.
         kind: "b" (bool), "i" (integer), "f" (floating) or "c" (complex).
         opmath: the dtype in which an element-wise formula computes.
         acc: the dtype in which a sum accumulates.
@@ -104,7 +105,7 @@ int64 = _define("int64", 4, "int64", "i")
 float16 = _define("float16", 5, "uint16", "f")
 float32 = _define("float32", 6, "float32", "f")
 float64 = _define("float64", 7, "float64", "f")
-# 8 is kept for complex32.
+complex32 = _define("complex32", 8, "uint32", "c")
 complex64 = _define("complex64", 9, "complex64", "c")
 complex128 = _define("complex128", 10, "complex128", "c")
 bool = _define("bool", 11, "bool", "b")
@@ -116,13 +117,16 @@ ALL: tuple[dtype, ...] = tuple(each for each in BY_INDEX if each is not None)
 for _integer in (uint8, int8, int16, int32, int64, bool):
     _integer.acc = int64
     _integer._real = _integer
-for _float, _its_complex in ((float32, complex64), (float64, complex128)):
+for _float, _its_complex in (
+    (float16, complex32),
+    (float32, complex64),
+    (float64, complex128),
+):
     _float._complex = _its_complex._complex = _its_complex
     _float._real = _its_complex._real = _float
-for _half in (float16, bfloat16):
-    _half.opmath = _half.acc = float32
-    _half._real = _half
-    _half._complex = complex64  # DEVIATION: float16 gives complex64, since there is no complex32.
+bfloat16._real, bfloat16._complex = bfloat16, complex64
+for _narrow, _wide in ((float16, float32), (bfloat16, float32), (complex32, complex64)):
+    _narrow.opmath = _narrow.acc = _wide
 
 # PyTorch's second names. `float`, `int` and `bool` hide the builtins in this module only.
 half = float16
@@ -131,6 +135,7 @@ double = float64
 short = int16
 int = int32
 long = int64
+chalf = complex32
 cfloat = complex64
 cdouble = complex128
 
@@ -141,6 +146,7 @@ ALIASES: dict[str, dtype] = {
     "short": short,
     "int": int,
     "long": long,
+    "chalf": chalf,
     "cfloat": cfloat,
     "cdouble": cdouble,
 }

@@ -131,6 +131,16 @@ def result_dtype(kind: str, entries: Iterable[Entry]) -> dtype:
     return element_types(kind, entries)[1]
 
 
+def check_inplace(name: str, kind: str, result: dtype, own: dtype) -> None:
+    """Check that a result of an operator with promotion rule `kind` may be written over `own`.
+
+    Raises: RuntimeError if the cast would lose the category, or if real parts alone would be left.
+    """
+    if kind == "complex_to_float" and own.is_complex:
+        raise errors.inplace_of_complex(name)
+    check_out(result, own)
+
+
 def check_out(result: dtype, out: dtype, exact: bool = False) -> None:
     """Check that a result may be stored in a tensor given as `out=` or written in place.
 

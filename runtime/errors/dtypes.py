@@ -24,6 +24,11 @@ def cannot_cast(source: object, target: object) -> RuntimeError:
     )
 
 
+def inplace_of_complex(name: str) -> RuntimeError:
+    """The results of an operator are real, and a complex tensor is to hold them."""
+    return RuntimeError(f"In-place {name} is not supported for complex tensors.")
+
+
 def other_out_dtype(result: object, out: object) -> RuntimeError:
     """The tensor given as out= has another dtype than the result."""
     return RuntimeError(f"Expected out tensor to have dtype {result!r}, but got {out!r} instead")

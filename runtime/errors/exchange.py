@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from runtime.errors.dtype_names import scalar_type_name
+
 
 def no_dtype_for(data: object) -> RuntimeError:
     """`tensor` was given something that is no number, sequence or array."""
@@ -85,6 +87,11 @@ def bfloat16_needs_package() -> TypeError:
     return TypeError(
         "Got unsupported ScalarType BFloat16: install ml_dtypes, or convert with .float() first"
     )
+
+
+def not_of_numpy(dtype: object) -> TypeError:
+    """NumPy has no such dtype."""
+    return TypeError(f"Got unsupported ScalarType {scalar_type_name(dtype)}")
 
 
 def array_needs_copy(own: object, wanted: object) -> ValueError:

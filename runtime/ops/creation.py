@@ -30,7 +30,8 @@ from runtime.core.size import Size, make_size
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build, make_tensor
 from runtime.dispatch.backends import backend_of
-from runtime.kernels.cpu import half
+from runtime.kernels import narrow
+from runtime.kernels.cpu import narrow_arrays
 from runtime.kernels.cpu.copying import shaping
 
 Number = bool | int | float | complex
@@ -140,8 +141,8 @@ def from_values(
 def cast_values(flat: np.ndarray, dtype: dtype) -> np.ndarray:
     """Return a vector of numbers as a buffer of `dtype` holds them."""
     with np.errstate(over="ignore", invalid="ignore"):
-        if dtype.opmath is not dtype:
-            return half.from_float32(flat.astype(np.float32), dtype)
+        if narrow.is_narrow(dtype):
+            return narrow_arrays.narrow(flat.astype(dtype.opmath.numpy), dtype)
         return flat.astype(dtype.numpy, copy=False)
 
 
@@ -241,9 +242,9 @@ def scalar_tensor(
 
 
 def bits_of(value: Number, own: dtype) -> Number:
-    """Return what a buffer stores for a number: the bit pattern of a 16-bit float."""
-    if own.opmath is not own:
-        return int(half.from_float32(np.array([value], np.float32), own)[0])
+    """Return what a buffer stores for a number: the bit pattern of a narrow type."""
+    if narrow.is_narrow(own):
+        return int(narrow_arrays.narrow(np.array([value], own.opmath.numpy), own)[0])
     return int(value.real) % 256 if own is dtypes.uint8 else value
 
 

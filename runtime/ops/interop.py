@@ -15,21 +15,21 @@ from runtime.core import key as keys
 from runtime.core import shape as shapes
 from runtime.core.tensor import Tensor
 from runtime.dispatch.backends import backend_of
-from runtime.kernels.cpu import half
+from runtime.kernels import narrow
+from runtime.kernels.cpu import narrow_arrays
 
 _DEVICE_BITS = keys.DEVICE_MASK << keys.DEVICE_SHIFT
 _NOT_ON_HOST = _DEVICE_BITS | keys.LAYOUT_MASK << keys.LAYOUT_SHIFT
-# The dtype of buffers whose items are the numbers: not of 16-bit floats, which hold bit patterns.
+# The dtype of buffers whose items are the numbers: not of narrow types, which hold bit patterns.
 _NO_NUMBERS = np.dtype("V1")
 _ITEM_DTYPES = [_NO_NUMBERS] * len(dtypes.BY_INDEX)
 for _each in dtypes.ALL:
-    if _each.opmath is _each:
+    if not narrow.is_narrow(_each):
         _ITEM_DTYPES[_each.index] = _each.numpy
-_HALF_INDICES = (dtypes.float16.index, dtypes.bfloat16.index)
 
 
 def host_values(tensor: Tensor) -> np.ndarray:
-    """Return the elements as an ndarray in which 16-bit floats have become float32.
+    """Return the elements as an ndarray in which narrow types have become wide.
 
     It shares memory where that is possible: not to be written to.
     """
@@ -39,7 +39,7 @@ def host_values(tensor: Tensor) -> np.ndarray:
         tensor = tensor.cpu()  # type: ignore[attr-defined]
     values: np.ndarray = tensor._array()
     dtype = tensor.dtype
-    return half.to_float32(values, dtype) if dtype.index in _HALF_INDICES else values
+    return narrow_arrays.widen(values, dtype) if narrow.is_narrow(dtype) else values
 
 
 def item(self: Tensor) -> Any:
@@ -81,10 +81,20 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     if self._key & keys.GRAD and not force:
         raise errors.numpy_of_grad()
     values: np.ndarray = self._array()
-    index = self._key & keys.DTYPE_MASK
-    if index not in _HALF_INDICES:
-        return values
-    return values.view(np.float16 if index == dtypes.float16.index else bfloat16_of_numpy())
+    own = self.dtype
+    return values.view(numpy_view(own)) if narrow.is_narrow(own) else values
+
+
+def numpy_view(own: dtypes.dtype) -> Any:
+    """Return the dtype as which NumPy takes the elements of a narrow type.
+
+    **Raises** TypeError for one that it does not have.
+    """
+    if own is dtypes.float16:
+        return np.float16
+    if own is dtypes.bfloat16:
+        return bfloat16_of_numpy()
+    raise errors.not_of_numpy(own)
 
 
 def bfloat16_of_numpy() -> Any:

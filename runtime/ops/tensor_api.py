@@ -250,6 +250,10 @@ class TensorAPI:
         """Return which elements are not zero."""
         return conversion.to_dtype(self, dtypes.bool, memory_format)
 
+    def chalf(self: Self, memory_format: memory_format | None = None) -> Self:
+        """Return the tensor in complex32."""
+        return conversion.to_dtype(self, dtypes.complex32, memory_format)
+
     def cfloat(self: Self, memory_format: memory_format | None = None) -> Self:
         """Return the tensor in complex64."""
         return conversion.to_dtype(self, dtypes.complex64, memory_format)

@@ -89,10 +89,11 @@ def make_tensor(
 def _draw(sizes: tuple[int, ...], dtype: Any, device: Any, bounds: tuple[float, float]) -> Any:
     low, high = bounds
     if dtype.is_complex:
-        part = torch.float32 if dtype is torch.complex64 else torch.float64
-        return torch.complex(
-            *(torch.empty(sizes, dtype=part, device=device).uniform_(low, high) for _ in "ri")
-        )
+        parts = [
+            torch.empty(sizes, dtype=dtype.to_real(), device=device).uniform_(low, high)
+            for _ in "ri"
+        ]
+        return torch.complex(*parts)
     if dtype.is_floating_point:
         return torch.empty(sizes, dtype=dtype, device=device).uniform_(low, high)
     return torch.randint(int(low), int(high), sizes, dtype=dtype, device=device)

@@ -33,16 +33,18 @@ class Global(NamedTuple):
 
 
 REBUILD_TENSOR = Global("torch._utils", "_rebuild_tensor_v2")
+REBUILD_TENSOR_OVER_BYTES = Global("torch._utils", "_rebuild_tensor_v3")
 REBUILD_META_TENSOR = Global("torch._utils", "_rebuild_meta_tensor_no_storage")
 REBUILD_PARAMETER = Global("torch._utils", "_rebuild_parameter")
 REBUILD_PARAMETER_WITH_STATE = Global("torch._utils", "_rebuild_parameter_with_state")
 REBUILD_SUBCLASS = Global("torch._tensor", "_rebuild_from_type_v2")
+UNTYPED_STORAGE = Global("torch.storage", "UntypedStorage")
 SIZE, DEVICE = Global("torch", "Size"), Global("torch", "device")
 LAYOUT = Global("torch.serialization", "_get_layout")
 CLASSES = {
     torch.Tensor: Global("torch", "Tensor"),
     Parameter: Global("torch.nn.parameter", "Parameter"),
-    Storage: Global("torch.storage", "UntypedStorage"),
+    Storage: UNTYPED_STORAGE,
     **{kind: Global("torch", name) for name, kind in TYPES.items()},
 }
 
@@ -64,8 +66,9 @@ class StorageRecord(NamedTuple):
 class _Reference:
     """Stands for a storage where the pickle mentions it."""
 
-    def __init__(self, record: StorageRecord) -> None:
+    def __init__(self, record: StorageRecord, kind: Global) -> None:
         self.record = record
+        self.kind = kind
 
 
 class TensorPickler(pickle._Pickler):  # type: ignore[name-defined, misc]
@@ -80,17 +83,14 @@ class TensorPickler(pickle._Pickler):  # type: ignore[name-defined, misc]
 
     def persistent_id(self, obj: Any) -> Any:
         """A storage is written as ("storage", type, key, location, number of elements)."""
+        if isinstance(obj, Storage):
+            obj = TypedStorage(wrap_storage=obj, dtype=dtypes.uint8)
         if isinstance(obj, TypedStorage):
-            obj = _Reference(self._record(obj._elements))
-        elif isinstance(obj, Storage):
-            obj = _Reference(
-                self._record(TypedStorage(wrap_storage=obj, dtype=dtypes.uint8)._elements)
-            )
+            obj = self._reference(obj._elements)
         if not isinstance(obj, _Reference):
             return None
         record = obj.record
-        kind = Global("torch", STORAGE_NAMES[record.dtype])
-        reference = ("storage", kind, record.key, record.location, record.count)
+        reference = ("storage", obj.kind, record.key, record.location, record.count)
         return (*reference, None) if self._is_legacy else reference
 
     def save_pers(self, pid: Any) -> None:
@@ -135,8 +135,20 @@ class TensorPickler(pickle._Pickler):  # type: ignore[name-defined, misc]
             shape = tuple(tensor._sizes), tuple(tensor._strides)
             return REBUILD_META_TENSOR, (tensor.dtype, *shape, requires_grad)
         geometry = (tensor._offset, tuple(tensor._sizes), tuple(tensor._strides))
-        reference = _Reference(self._record(tensor))
-        return REBUILD_TENSOR, (reference, *geometry, requires_grad, OrderedDict())
+        if tensor.dtype in STORAGE_NAMES:
+            given = (self._reference(tensor), *geometry, requires_grad, OrderedDict())
+            return REBUILD_TENSOR, given
+        content = TypedStorage(
+            wrap_storage=tensor.untyped_storage(), dtype=dtypes.uint8, device=tensor.device
+        )
+        reference = _Reference(self._record(content._elements), UNTYPED_STORAGE)
+        given = (reference, *geometry, requires_grad, OrderedDict(), tensor.dtype)
+        return REBUILD_TENSOR_OVER_BYTES, given
+
+    def _reference(self, elements: Any) -> _Reference:
+        """Mention the storage of elements of a dtype that has a type of storages."""
+        kind = Global("torch", STORAGE_NAMES[elements.dtype])
+        return _Reference(self._record(elements), kind)
 
     def _record(self, tensor: Any) -> StorageRecord:
         """The record of the memory that a tensor looks into, made when it is first met."""

@@ -9,9 +9,9 @@ from runtime.core import dtype as dtypes
 from runtime.core.storage import Storage
 from runtime.ops import typed_storage
 
-STORAGE_NAMES: dict[dtypes.dtype, str] = {
-    of: errors.scalar_type_name(of) + "Storage" for of in dtypes.ALL
-}
+_NAMES = {of: errors.scalar_type_name(of) + "Storage" for of in dtypes.ALL}
+STORAGE_NAMES = {of: name for of, name in _NAMES.items() if hasattr(typed_storage, name)}
+"""Later dtypes have none: their tensors are saved over storages of bytes."""
 
 TYPES: dict[str, Any] = {name: getattr(typed_storage, name) for name in STORAGE_NAMES.values()}
 """The types themselves, by name."""

@@ -18,9 +18,7 @@ def theirs(dtype):
 
 
 def compare(ours, expected):
-    """complex32, which we do not have, counts as complex64."""
-    expected = "complex64" if expected is torch.complex32 else str(expected).removeprefix("torch.")
-    assert ours.name == expected
+    assert ours.name == str(expected).removeprefix("torch.")
 
 
 @pytest.mark.parametrize("a", dtypes.ALL, ids=str)
@@ -95,7 +93,8 @@ def test_rules_of_one_operand():
         sample = torch.ones(2, dtype=theirs(dtype))
         if dtype is not dtypes.bool:
             compare(promotion.result_dtype("complex_to_float", entry), sample.abs().dtype)
-        compare(promotion.result_dtype("int_to_float", entry), sample.exp().dtype)
+        if dtype is not dtypes.complex32:  # whose exponential PyTorch's CPU lacks
+            compare(promotion.result_dtype("int_to_float", entry), sample.exp().dtype)
         total = promotion.result_dtype("bool_to_long", entry)
         assert total is (dtypes.int64 if dtype is dtypes.bool else dtype)
 

@@ -1,6 +1,7 @@
 """What becomes of a call's arguments before a hand-written kernel of the CPU sees them.
 
-A kernel knows arrays, not tensors. 16-bit floats reach it as float32 unless it moves raw bits.
+A kernel knows arrays, not tensors. Narrow types reach it in their `opmath`
+unless it moves raw bits.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
 from runtime.dispatch import signature as signatures
 from runtime.dispatch.operator import Dispatch
-from runtime.kernels.cpu import half
+from runtime.kernels.cpu import narrow_arrays
 
 Convert = Callable[[Any], Any]
 Converters = Sequence[Convert | None]
@@ -68,11 +69,10 @@ def _tensor_converter(entry: Any, cast: dtypes.dtype | None, raw: bool) -> Conve
         return None
     own = signatures.dtype_of(entry)
     if cast is not None and cast is not own:
-        if raw or cast.numpy.name != "uint16":
-            return lambda tensor: ops._to_copy(tensor, dtype=cast)._array()
-        return lambda tensor: ops._to_copy(tensor, dtype=dtypes.float32)._array()
+        wanted = cast if raw else cast.opmath
+        return lambda tensor: ops._to_copy(tensor, dtype=wanted)._array()
     if own.opmath is not own and not raw:
-        return lambda tensor: half.to_float32(tensor._array(), own)
+        return lambda tensor: narrow_arrays.widen(tensor._array(), own)
     return Tensor._array
 
 

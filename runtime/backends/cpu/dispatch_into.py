@@ -24,7 +24,7 @@ from runtime.dispatch import operator as registered
 from runtime.dispatch import ops
 from runtime.dispatch import signature as signatures
 from runtime.dispatch.operator import Call, Dispatch
-from runtime.kernels.cpu import half
+from runtime.kernels.cpu import narrow_arrays
 from runtime.kernels.cpu.planned import Cast, Elementwise, Planned
 
 
@@ -70,7 +70,7 @@ def make_mutating_call(
         arguments = convert_all(converters, (self, *args))
         kernel(*arguments)
         if rounded:
-            self._array()[...] = half.from_float32(arguments[0], own)
+            self._array()[...] = narrow_arrays.narrow(arguments[0], own)
         self._storage.version += 1
         return self
 
@@ -96,7 +96,7 @@ def make_aliasing_call(
         arguments = convert_all(converters, (self, *args))
         kernel(arguments[0], *arguments)
         if rounded:
-            self._array()[...] = half.from_float32(arguments[0], own)
+            self._array()[...] = narrow_arrays.narrow(arguments[0], own)
         self._storage.version += 1
         return self
 

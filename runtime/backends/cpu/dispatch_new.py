@@ -9,8 +9,6 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
-import numpy as np
-
 from runtime import errors
 from runtime.backends.cpu.casting import make_cast_call
 from runtime.backends.cpu.converters import Converters, arrays_of, convert_all
@@ -32,7 +30,7 @@ from runtime.core import dtype as dtypes
 from runtime.core.tensor import Tensor, from_array
 from runtime.dispatch import signature as signatures
 from runtime.dispatch.operator import Call, Dispatch
-from runtime.kernels.cpu import half
+from runtime.kernels.cpu import narrow_arrays
 from runtime.kernels.cpu.planned import Cast, Planned
 
 GEOMETRIES_KEPT = 1024
@@ -183,10 +181,10 @@ def make_dynamic_call(
 
     def tensor_of(array: Any) -> Tensor:
         if own.opmath is not own:
-            if raw and array.dtype == np.uint16:
+            if raw and array.dtype == own.numpy:
                 return from_array(array, own)
-            if not raw and array.dtype == np.float32:
-                return from_array(half.from_float32(array, own), own)
+            if not raw and array.dtype == own.opmath.numpy:
+                return from_array(narrow_arrays.narrow(array, own), own)
         return from_array(array)
 
     def call(*args: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Results of hand-written kernels on the CPU: memory, rounding to 16 bits, order."""
+"""Results of hand-written kernels on the CPU: memory, rounding to narrow types, order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runtime.core import dtype as dtypes
 from runtime.core.dense import dense_layout
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build
-from runtime.kernels.cpu import half
+from runtime.kernels.cpu import narrow_arrays
 from runtime.kernels.cpu.copying.strided_copy import copy_elements
 
 
@@ -73,7 +73,8 @@ class Output:
         """What the kernel writes to: the memory of `out`, or what `finish` copies from."""
         if not self.is_staged:
             return self.array(out)
-        return np.empty(tuple(self.sizes), np.float32 if self.is_rounded else self.numpy)
+        stored = self.dtype.opmath.numpy if self.is_rounded else self.numpy
+        return np.empty(tuple(self.sizes), stored)
 
     def finish(self, out: Tensor, stage: Any) -> None:
         """Copy what the kernel wrote, rounded if need be, in the order of the result's memory."""
@@ -81,7 +82,7 @@ class Output:
             return
         target = out._array()
         if self.is_rounded:
-            half.from_float32(stage, self.dtype, target)
+            narrow_arrays.narrow(stage, self.dtype, target)
             return
         order = sorted(range(stage.ndim), key=self.strides.__getitem__, reverse=True)
         copy_elements(target.transpose(order), stage.transpose(order))

@@ -31,7 +31,7 @@ def make_inplace_call(special: PointwiseSignature) -> Call:
     operator = special.operator
     out_dtype = special.inputs[0]
     name = operator.base_name + "_"
-    promotion.check_out(special.result, out_dtype)
+    promotion.check_inplace(operator.base_name, operator.promotion, special.result, out_dtype)
     kernels = PointwiseKernels(special, (out_dtype,))
     in_order = special.arguments[0] == "tensor"
 

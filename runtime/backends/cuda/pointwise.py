@@ -100,9 +100,10 @@ def on_one_device(tensors: Sequence[Tensor]) -> tuple[int, list[Tensor]]:
 
 def make_inplace_call(special: PointwiseSignature) -> Call:
     """f(self, ...) written to self."""
-    name = special.operator.base_name + "_"
+    operator = special.operator
+    name = operator.base_name + "_"
     out_dtype = special.inputs[0]
-    promotion.check_out(special.result, out_dtype)
+    promotion.check_inplace(operator.base_name, operator.promotion, special.result, out_dtype)
     formula = Formula(special, (out_dtype,))
 
     def call(self: Tensor, *args: Any) -> Tensor:

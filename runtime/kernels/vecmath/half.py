@@ -1,7 +1,7 @@
-"""Conversions of float16 and bfloat16, stored as 16 bits, to float32 and back; one element each.
+"""Conversions of narrow types, stored as bits, to those they are computed in and back.
 
-Bit-exact: rounding is to nearest, ties to even; NaN stays NaN. They vectorise: loads and stores of
-a kernel on half types go through them.
+Each converts one element. Bit-exact: rounding is to nearest, ties to even; NaN stays NaN. They
+vectorise: loads and stores of a kernel go through them.
 """
 
 import numpy as np
@@ -49,3 +49,17 @@ def float32_to_bfloat16(value):
     nan = np.uint32(0x7FC0) | np.uint32(upper & np.uint32(0x8000))
     is_nan = np.uint32(wide & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000)
     return np.uint16(nan if is_nan else rounded)
+
+
+def complex32_to_complex64(bits):
+    """The real part stands in the lower half."""
+    pair = np.uint32(bits)
+    real = float16_to_float32(np.uint32(pair & np.uint32(0xFFFF)))
+    imag = float16_to_float32(np.uint32(pair >> np.uint32(16)))
+    return np.complex64(complex(real, imag))
+
+
+def complex64_to_complex32(value):
+    """Each part rounded by itself."""
+    real, imag = float32_to_float16(value.real), float32_to_float16(value.imag)
+    return np.uint32(np.uint32(real) | np.uint32(np.uint32(imag) << np.uint32(16)))

@@ -15,6 +15,7 @@ ALL = frozenset(
         "bfloat16",
         "float32",
         "float64",
+        "complex32",
         "complex64",
         "complex128",
     ]
@@ -30,6 +31,7 @@ NUMERIC = frozenset(
         "bfloat16",
         "float32",
         "float64",
+        "complex32",
         "complex64",
         "complex128",
     ]
@@ -75,6 +77,7 @@ FLOATING_AND_COMPLEX = frozenset(
         "bfloat16",
         "float32",
         "float64",
+        "complex32",
         "complex64",
         "complex128",
     ]
@@ -119,6 +122,7 @@ BOOLEAN = frozenset(
 )
 COMPLEX = frozenset(
     [
+        "complex32",
         "complex64",
         "complex128",
     ]

@@ -40,10 +40,12 @@ def find(library: ModuleType, path: str) -> Any:
 
 
 def to_numpy(tensor: torch.Tensor) -> np.ndarray:
-    """The elements of one of PyTorch's tensors, 16-bit floats and lazy bits included."""
+    """The elements of one of PyTorch's tensors; of types that NumPy lacks in the next wider."""
     tensor = tensor.detach().resolve_conj().resolve_neg()
     if tensor.dtype is torch.bfloat16:
         return tensor.contiguous().view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    if tensor.dtype is torch.complex32:
+        tensor = tensor.to(torch.complex64)
     return tensor.contiguous().numpy()
 
 
@@ -115,8 +117,9 @@ class Transfer:
             if self.library is torch:
                 self.storages[key] = flat.clone()
             else:
-                find(self.library, str(plain.dtype).removeprefix("torch."))
-                self.storages[key] = self.library.from_numpy(to_numpy(flat)).clone()
+                own = find(self.library, str(plain.dtype).removeprefix("torch."))
+                copied = self.library.from_numpy(to_numpy(flat))
+                self.storages[key] = copied.to(own, copy=True)
         return self.storages[key]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from runtime.core import dtype as dtypes
-from runtime.kernels import build
+from runtime.kernels import build, narrow
 from runtime.kernels.cpu.loops import runs, steps
 from runtime.kernels.vecmath import complex_source, compose, near
 
@@ -321,12 +321,7 @@ def preamble(spec: PointwiseSpec, loop: str) -> str:
         ", ".join(t.name for t in spec.inputs) + " -> " + ", ".join(t.name for t in spec.outputs)
     )
     source = _source(spec) + _near_versions(spec)
-    used = set(spec.inputs) | set(spec.outputs)
-    needed = source + "\n".join(
-        f"{half}_to_float32 float32_to_{half}"
-        for half in ("float16", "bfloat16")
-        if any(t.name == half for t in used)
-    )
+    needed = source + narrow.conversions((*spec.inputs, *spec.outputs))
     library = compose.compose(needed, spec.compute.name)
     text = re.sub(r"^def ", "@inner\ndef ", library + "\n\n" + source, flags=re.MULTILINE)
     title = f"{spec.name}: {types}, {loop}."

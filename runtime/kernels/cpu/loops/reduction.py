@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from runtime.core import dtype as dtypes
-from runtime.kernels import build
+from runtime.kernels import build, narrow
 from runtime.kernels.cpu.loops import runs
 from runtime.kernels.cpu.loops.rows import (
     FOLD_FROM_FIRST,
@@ -246,8 +246,7 @@ def _preamble(spec: ReductionSpec, loop: str) -> str:
             source = complex_source.adapt(build.plain_source(function), spec.compute.name)
             sources.append(re.sub(r"^def \w+\(", f"def {part}(", source))
     parts = "\n\n".join(sources)
-    halves = {t.name for t in (spec.input, spec.output)} & {"float16", "bfloat16"}
-    needed = parts + "".join(f"\n{half}_to_float32, float32_to_{half}" for half in sorted(halves))
+    needed = parts + narrow.conversions((spec.input, spec.output))
     library = compose.compose(needed, spec.compute.name)
     title = f"{spec.name}: {spec.input.name} -> {spec.output.name}, {loop}."
     compute = "bool_" if spec.compute.name == "bool" else spec.compute.name

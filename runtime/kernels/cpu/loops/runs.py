@@ -4,6 +4,7 @@ in two parts; and how an element is read and written."""
 from __future__ import annotations
 
 from runtime.core import dtype as dtypes
+from runtime.kernels import narrow
 
 PLACES = "lesser, greater = min, max  # of places; a formula may know others by these names\n"
 """What a text must begin with: the smaller of two bools as one of two places would be fatal."""
@@ -68,9 +69,9 @@ def aligned(written: str, arrays: list[str], run: list[str]) -> list[str]:
 
 def load(place: str, dtype: dtypes.dtype, compute: dtypes.dtype) -> str:
     """The expression that reads an element of `dtype` as `compute`."""
-    if dtype.name in ("float16", "bfloat16"):
-        value = f"{dtype.name}_to_float32({place})"
-        return value if compute.name == "float32" else f"T({value})"
+    if narrow.is_narrow(dtype):
+        value = narrow.widened(place, dtype)
+        return value if compute is dtype.opmath else f"T({value})"
     if dtype is compute:
         return place
     if compute.name == "bool":
@@ -80,8 +81,8 @@ def load(place: str, dtype: dtypes.dtype, compute: dtypes.dtype) -> str:
 
 def store(value: str, dtype: dtypes.dtype) -> str:
     """The expression that turns a result into an element of `dtype`."""
-    if dtype.name in ("float16", "bfloat16"):
-        return f"float32_to_{dtype.name}(np.float32({value}))"
+    if narrow.is_narrow(dtype):
+        return narrow.narrowed(value, dtype)
     if dtype.name == "bool":
         return f"({value}) != 0"
     return value

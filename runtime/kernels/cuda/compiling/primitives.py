@@ -56,14 +56,6 @@ def floor_divide(x, y):
         return copysign(T(0), T(x / y))
     down = floor(quotient)
     return T(down + T(1)) if T(quotient - down) > T(0.5) else down
-
-
-def float16_to_float32(bits):
-    return libdevice.half2float(np.int16(bits))
-
-
-def float32_to_float16(value):
-    return np.uint16(libdevice.float2half_rn(np.float32(value)))
 """
 
 _INTEGER = """\
@@ -114,6 +106,14 @@ def max(x, y):
 """Of indices, too, which kernels of any dtype compare: `x and y` is the second of two numbers."""
 
 _BITS = """\
+
+
+def float16_to_float32(bits):
+    return libdevice.half2float(np.int16(bits))
+
+
+def float32_to_float16(value):
+    return np.uint16(libdevice.float2half_rn(np.float32(value)))
 
 
 def bfloat16_to_float32(bits):

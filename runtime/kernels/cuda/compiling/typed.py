@@ -28,7 +28,7 @@ from types import FunctionType
 from typing import Any
 
 from runtime.core import dtype as dtypes
-from runtime.kernels import build
+from runtime.kernels import build, narrow
 from runtime.kernels.cuda.compiling import primitives
 from runtime.kernels.cuda.compiling.compiler import Source
 from runtime.kernels.cuda.loops.pointwise import INDEX_TYPES, inlined, storage_type
@@ -221,9 +221,8 @@ def _access(letter: str, dtype: dtypes.dtype) -> str:
     """The stored type of a letter, and how its elements are read and written."""
     stored = storage_type(dtype)
     value, element = "T(v)", f"np.{stored}(v)"
-    if dtype.name in ("float16", "bfloat16"):
-        value = f"T({dtype.name}_to_float32(v))"
-        element = f"float32_to_{dtype.name}(np.float32(v))"
+    if narrow.is_narrow(dtype):
+        value, element = f"T({narrow.widened('v', dtype)})", narrow.narrowed("v", dtype)
     elif dtype.name == "bool":
         value, element = "T(v != 0)", "np.uint8(v != 0)"
     return (

@@ -16,13 +16,13 @@ from functools import cache
 from typing import NamedTuple
 
 from runtime.core import dtype as dtypes
+from runtime.kernels import narrow
 from runtime.kernels.cuda.compiling import primitives
 from runtime.kernels.cuda.compiling.compiler import Source
 from runtime.kernels.cuda.loops.pointwise import (
     DIVIDE,
     DIVIDE_WIDE,
     INDEX_TYPES,
-    conversions_needed,
     inlined,
     load,
     storage_type,
@@ -83,7 +83,7 @@ def product_kernel(form: Form) -> Source:
 
 
 def _preamble(dtype: dtypes.dtype, out_dtype: dtypes.dtype, wide: bool) -> str:
-    needed = conversions_needed((dtype, out_dtype))
+    needed = narrow.conversions((dtype, out_dtype))
     library = inlined(primitives.compose_text(needed, dtype.opmath.name)) if needed else ""
     divide = DIVIDE_WIDE if wide else DIVIDE
     return (

@@ -10,7 +10,7 @@ import re
 from functools import cache
 
 from runtime.core import dtype as dtypes
-from runtime.kernels import build
+from runtime.kernels import build, narrow
 from runtime.kernels.cpu.loops.pointwise import INPUT_NAMES, PointwiseSpec
 from runtime.kernels.cuda.compiling import primitives, vectors
 from runtime.kernels.cuda.compiling.compiler import Source
@@ -22,7 +22,6 @@ MOST_BYTES = 32
 """What a thread loads of one operand at once, at most: two accesses."""
 AT_ONCE = 2
 """Elements that a thread of the strided loop takes at once."""
-STORED_AS = {"bool": "uint8", "float16": "uint16", "bfloat16": "uint16"}
 INDEX_TYPES = {False: "int32", True: "int64"}
 """By whether the operands are wide: of so many elements that 32 bits do not count them."""
 
@@ -195,19 +194,13 @@ def preamble(spec: PointwiseSpec, loop: str, wide: bool) -> str:
     types = [", ".join(t.name for t in group) for group in (spec.inputs, spec.outputs)]
     source = complex_source.adapt(build.plain_source(spec.formula), spec.compute.name)
     library = primitives.compose_text(
-        source + conversions_needed((*spec.inputs, *spec.outputs)), spec.compute.name
+        source + narrow.conversions((*spec.inputs, *spec.outputs)), spec.compute.name
     )
     return (
         f'"""{spec.name}: {" -> ".join(types)}, {loop}."""\n'
         f"T = np.{_numpy_name(spec.compute)}\n"
         f"INDEX = np.{INDEX_TYPES[wide]}\n" + inlined(library + "\n\n" + source) + "\n\n"
     )
-
-
-def conversions_needed(used: tuple[dtypes.dtype, ...]) -> str:
-    """The names of the conversions between 16-bit floats and float32 that some dtypes need."""
-    halves = dict.fromkeys(t.name for t in used if t.name in ("float16", "bfloat16"))
-    return "".join(f"\n{half}_to_float32, float32_to_{half}" for half in halves)
 
 
 def inlined(functions: str) -> str:
@@ -223,14 +216,14 @@ def operand_names(spec: PointwiseSpec) -> tuple[list[str], list[str]]:
 
 def storage_type(dtype: dtypes.dtype) -> str:
     """The type of a dtype's elements in memory."""
-    return STORED_AS.get(dtype.name, dtype.name)
+    return "uint8" if dtype is dtypes.bool else dtype.numpy.name
 
 
 def load(place: str, dtype: dtypes.dtype, compute: dtypes.dtype) -> str:
     """The expression that reads an element of `dtype` as `compute`."""
-    if dtype.name in ("float16", "bfloat16"):
-        value = f"{dtype.name}_to_float32({place})"
-        return value if compute.name == "float32" else f"T({value})"
+    if narrow.is_narrow(dtype):
+        value = narrow.widened(place, dtype)
+        return value if compute is dtype.opmath else f"T({value})"
     if compute.name == "bool":
         return f"({place} != 0)"
     return place if dtype is compute else f"T({place})"
@@ -238,8 +231,8 @@ def load(place: str, dtype: dtypes.dtype, compute: dtypes.dtype) -> str:
 
 def store(value: str, dtype: dtypes.dtype) -> str:
     """The expression that turns a result into an element of `dtype`."""
-    if dtype.name in ("float16", "bfloat16"):
-        return f"float32_to_{dtype.name}(np.float32({value}))"
+    if narrow.is_narrow(dtype):
+        return narrow.narrowed(value, dtype)
     if dtype.name == "bool":
         return f"np.uint8(({value}) != 0)"
     return f"np.{dtype.name}({value})"

@@ -13,7 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 from runtime.core import dtype as dtypes
-from runtime.kernels import build
+from runtime.kernels import build, narrow
 from runtime.kernels.cpu.loops.reduction import ReductionSpec
 from runtime.kernels.cuda.compiling import primitives
 from runtime.kernels.cuda.compiling.compiler import Source
@@ -21,7 +21,6 @@ from runtime.kernels.cuda.loops.pointwise import (
     DIVIDE,
     DIVIDE_WIDE,
     INDEX_TYPES,
-    conversions_needed,
     inlined,
     load,
     storage_type,
@@ -357,7 +356,7 @@ def _preamble(spec: ReductionSpec, walk: Walk, loop: str) -> str:
             source = complex_source.adapt(build.plain_source(function), spec.compute.name)
             sources.append(re.sub(r"^def \w+\(", f"def {part}(", source))
     parts = "\n\n".join(sources)
-    needed = parts + conversions_needed((spec.input, spec.output))
+    needed = parts + narrow.conversions((spec.input, spec.output))
     library = primitives.compose_text(needed, spec.compute.name)
     compute, acc = (_numpy_name(each) for each in (spec.compute, spec.acc))
     shared = "uint8" if spec.acc.name == "bool" else spec.acc.name

@@ -1,4 +1,4 @@
-"""float16 and bfloat16 arrays, stored as uint16, to float32 and back; bit-exact.
+"""Arrays of narrow types, stored as bits, to those they are computed in and back; bit-exact.
 
 Rounding is to nearest, ties to even; NaN stays NaN. Small arrays go through NumPy, which needs no
 compiled kernel; others through loops that vectorise, 7 to 25 times as fast.
@@ -16,44 +16,58 @@ from runtime.kernels.build import kernel
 SMALL = 256  # elements up to which NumPy's calls cost no more than the kernel's
 
 
-def to_float32(bits: np.ndarray, source: dtype) -> np.ndarray:
-    """Return the float32 values of a uint16 array that holds `source`, float16 or bfloat16.
+def widen(stored: np.ndarray, source: dtype) -> np.ndarray:
+    """Return the elements of an array that holds `source`, a narrow dtype, in its `opmath`.
 
     Shape: any, also strided; the result is C-contiguous and new.
     """
-    if bits.size > SMALL:
-        flat = np.ascontiguousarray(bits).reshape(-1)
-        wide = np.empty(bits.shape, np.float32)
-        widen = widen_float16 if source is dtypes.float16 else widen_bfloat16
-        threads.run_flat(widen, (wide.reshape(-1).view(np.uint32), flat))
+    if source.is_complex:
+        parts = np.ascontiguousarray(stored).reshape(-1).view(source.to_real().numpy)
+        wide = widen(parts, source.to_real())
+        return wide.view(source.opmath.numpy).reshape(stored.shape)
+    if stored.size > SMALL:
+        flat = np.ascontiguousarray(stored).reshape(-1)
+        wide = np.empty(stored.shape, np.float32)
+        kernel = widen_float16 if source is dtypes.float16 else widen_bfloat16
+        threads.run_flat(kernel, (wide.reshape(-1).view(np.uint32), flat))
         return wide
     if source is dtypes.float16:
-        return bits.view(np.float16).astype(np.float32, order="C")
-    wide = np.empty(bits.shape, np.uint32)
-    np.left_shift(bits, 16, out=wide, dtype=np.uint32)
+        return stored.view(np.float16).astype(np.float32, order="C")
+    wide = np.empty(stored.shape, np.uint32)
+    np.left_shift(stored, 16, out=wide, dtype=np.uint32)
     return wide.view(np.float32)
 
 
-def from_float32(values: np.ndarray, target: dtype, out: np.ndarray | None = None) -> np.ndarray:
-    """Return float32 values rounded to `target`, float16 or bfloat16, as a uint16 array.
+def narrow(values: np.ndarray, target: dtype, out: np.ndarray | None = None) -> np.ndarray:
+    """Return values of a narrow dtype's `opmath`, rounded to it, as the dtype stores them.
 
-    Shape: any, also strided. out: a uint16 array to write to, of any strides.
+    Shape: any, also strided. out: an array of the stored type to write to, of any strides.
     """
     contiguous = out is None or out.flags.c_contiguous
-    rounded = np.empty(values.shape, np.uint16) if out is None or not contiguous else out
+    rounded = np.empty(values.shape, target.numpy) if out is None or not contiguous else out
+    if target.is_complex:
+        real = target.to_real()
+        parts = np.ascontiguousarray(values).reshape(-1).view(real.opmath.numpy)
+        narrow(parts, real, rounded.reshape(-1).view(real.numpy))
+    else:
+        _round(values, target, rounded)
+    if out is not None and not contiguous:
+        out[...] = rounded
+        return out
+    return rounded
+
+
+def _round(values: np.ndarray, target: dtype, rounded: np.ndarray) -> None:
+    """Write float32 values into a contiguous array of a narrow float type."""
     if values.size > SMALL:
         flat = np.ascontiguousarray(values).reshape(-1).view(np.uint32)
-        narrow = narrow_float16 if target is dtypes.float16 else narrow_bfloat16
-        threads.run_flat(narrow, (rounded.reshape(-1), flat))
+        kernel = narrow_float16 if target is dtypes.float16 else narrow_bfloat16
+        threads.run_flat(kernel, (rounded.reshape(-1), flat))
     elif target is dtypes.float16:
         with np.errstate(over="ignore", under="ignore"):
             rounded[...] = values.astype(np.float16).view(np.uint16)
     else:
         rounded[...] = _round_bfloat16(values)
-    if out is not None and not contiguous:
-        out[...] = rounded
-        return out
-    return rounded
 
 
 def _round_bfloat16(values: np.ndarray) -> np.ndarray:

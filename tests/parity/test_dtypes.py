@@ -1,0 +1,137 @@
+"""What every dtype can do in PyTorch, whatever computes in it: be made, cast, moved, told, saved.
+
+Elements are compared by their bits: not every dtype has a counterpart in NumPy.
+"""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+import torchgen_out as torch
+from runtime.core import dtype as dtypes
+
+reference = pytest.importorskip("torch")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:ComplexHalf support is experimental", "ignore:Casting complex values to real"
+)
+
+NAMES = [each.name for each in dtypes.ALL]
+VALUES = [0.0, 1.0, 2.0, 3.0, 0.5, 1.75, 37.0, 100.0, 127.0]
+"""Numbers that every integer dtype holds, once their fractions are cut."""
+
+
+def bits(tensor):
+    """The bytes of a tensor of either library."""
+    library = torch if isinstance(tensor, torch.Tensor) else reference
+    return tensor.detach().contiguous().view(library.uint8).numpy().tobytes()
+
+
+def pair(name, values=VALUES):
+    """The same numbers in both libraries."""
+    ours = torch.tensor(values, dtype=torch.float64).to(getattr(torch, name))
+    theirs = reference.tensor(values, dtype=reference.float64).to(getattr(reference, name))
+    return ours, theirs
+
+
+def same(ours, theirs):
+    """Whether two tensors have the same dtype, shape and bits."""
+    assert str(ours.dtype) == str(theirs.dtype)
+    assert tuple(ours.shape) == tuple(theirs.shape)
+    assert bits(ours) == bits(theirs)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_casts_to_every_dtype(name):
+    ours, theirs = pair(name)
+    for other in NAMES:
+        same(ours.to(getattr(torch, other)), theirs.to(getattr(reference, other)))
+        target, expected = pair(other, [0.0] * len(VALUES))
+        same(target.copy_(ours), expected.copy_(theirs))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_is_made_and_moved(name):
+    own, other = getattr(torch, name), getattr(reference, name)
+    for make in ("zeros", "ones"):
+        same(getattr(torch, make)(2, 3, dtype=own), getattr(reference, make)(2, 3, dtype=other))
+    same(torch.full((2,), 1, dtype=own), reference.full((2,), 1, dtype=other))
+    same(torch.tensor([1, 2], dtype=own), reference.tensor([1, 2], dtype=other))
+    for moved in (
+        lambda x: x[1:4],
+        lambda x: x.view(3, 3).t().contiguous(),
+        lambda x: x.clone(),
+        lambda x: x.view(3, 3)[:, ::2].clone(),
+        lambda x: x.expand(2, 9).contiguous(),
+    ):
+        same(*map(moved, pair(name)))
+    ours, theirs = pair(name)
+    ours[2] = theirs[2] = 5
+    same(ours, theirs)
+    same(ours.fill_(3), theirs.fill_(3))
+    same(ours.zero_(), theirs.zero_())
+    assert ours.element_size() == theirs.element_size()
+    assert ours.type() == theirs.type()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_elements_are_told_alike(name):
+    ours, theirs = pair(name)
+    assert repr(ours) == repr(theirs)
+    assert ours.tolist() == theirs.tolist()
+    assert type(ours[1].item()) is type(theirs[1].item())
+    assert ours[5].item() == theirs[5].item()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_goes_through_files_both_ways(name):
+    ours, theirs = pair(name)
+    for writer, reader, tensor in ((torch, reference, ours), (reference, torch, theirs)):
+        contents = io.BytesIO()
+        writer.save({"x": tensor, "y": tensor[2:]}, contents)
+        contents.seek(0)
+        loaded = reader.load(contents)
+        same(*((loaded["x"], theirs) if reader is torch else (ours, loaded["x"])))
+        assert loaded["y"].untyped_storage().data_ptr() == loaded["x"].untyped_storage().data_ptr()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_numpy_takes_it_or_says_why(name):
+    ours, theirs = pair(name)
+    try:
+        expected = theirs.numpy()
+    except TypeError as error:
+        if name != "bfloat16":  # docs/deviations.md
+            with pytest.raises(TypeError, match=str(error)):
+                ours.numpy()
+        return
+    assert ours.numpy().dtype == expected.dtype
+    same(torch.from_numpy(ours.numpy()), reference.from_numpy(expected))
+
+
+def test_parts_of_complex32():
+    """Views of the parts share memory, whatever the element's type in memory is."""
+    ours = torch.tensor([1 + 2j, -3.5 + 0.25j], dtype=torch.chalf)
+    theirs = reference.tensor([1 + 2j, -3.5 + 0.25j], dtype=reference.chalf)
+    for view in ("view_as_real", "real", "imag"):
+        same(*(getattr(m, view)(x) for m, x in ((torch, ours), (reference, theirs))))
+    ours.real.copy_(torch.tensor([5.0, 6.0]))
+    assert ours.tolist() == [5 + 2j, 6 + 0.25j]
+    parts = torch.arange(6.0, dtype=torch.float16).view(3, 2)
+    paired = torch.view_as_complex(parts)
+    parts[1, 1] = 9.0
+    assert paired.dtype is torch.complex32 and paired.tolist() == [1j, 2 + 9j, 4 + 5j]
+    assert torch.equal(torch.complex(ours.real, ours.imag), ours)
+
+
+def test_complex32_computes_and_differentiates_as_complex64():
+    values = np.random.default_rng(0).standard_normal((2, 400)).astype(np.float32)
+    wide = torch.from_numpy(values[0] + 1j * values[1]).chalf().cfloat().requires_grad_()
+    narrow = wide.detach().chalf().requires_grad_()
+    for x in (wide, narrow):
+        y = x * x.conj() + 2j * x
+        (y.abs().sum() + x.real.float().exp().sum().to(y.real.dtype)).backward()
+    assert narrow.grad.dtype is torch.complex32
+    torch.testing.assert_close(narrow.grad.cfloat(), wide.grad, rtol=4e-3, atol=4e-3)
