@@ -84,9 +84,9 @@ def median(self: Any, dim: int, keepdim: bool, dtype: Any, mask: Any) -> Any:
 
 
 def logsumexp(self: Any, dim: Any, keepdim: bool, dtype: Any, mask: Any) -> Any:
-    """The logarithm of the sum of exponentials; minus infinity of nothing."""
-    filled = _filled(_cast(self, dtype), mask, -inf)
-    return ops.logsumexp(filled, _listed(self, dim), keepdim)
+    """The logarithm of the sum of exponentials, of the input's dtype; minus infinity of nothing."""
+    self = _cast(self, dtype)
+    return ops.logsumexp(_filled(self, mask, -inf), _listed(self, dim), keepdim).to(self.dtype)
 
 
 def logaddexp(self: Any, other: Any, dtype: Any, input_mask: Any, other_mask: Any) -> Any:

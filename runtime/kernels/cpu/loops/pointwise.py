@@ -57,6 +57,18 @@ class PointwiseSpec:
         source = _near_source(self) or _source(self)
         return steps.moves(compose.compose(source, self.compute.name) + source)
 
+    def result(self, value: str, output: dtypes.dtype) -> str:
+        """The expression of a result as an element of the type it was computed in.
+
+        Short integers, and bools, of which the compiler makes longer ones, wrap around before they
+        become elements of another type.
+        """
+        is_wrapped = self.compute.kind == "b" or (
+            self.compute.kind == "i" and self.compute is not dtypes.int64
+        )
+        is_other = output is not self.compute and output.kind != "b"
+        return f"T({value})" if is_wrapped and is_other else value
+
     @property
     def scalar_type(self) -> type:
         """The Python type that a 'scalar' has in the call of a kernel."""
@@ -366,10 +378,11 @@ def _element(spec: PointwiseSpec, function: str, places: dict[str, str]) -> list
     """The statements that compute one element: load and convert, formula, convert and store."""
     call = f"{function}({_arguments(spec, places)})"
     if len(spec.outputs) == 1:
-        return [f"{places['out']} = {runs.store(call, spec.outputs[0])}"]
+        value = spec.result(call, spec.outputs[0])
+        return [f"{places['out']} = {runs.store(value, spec.outputs[0])}"]
     names = [f"v{i}" for i in range(len(spec.outputs))]
     return [f"{', '.join(names)} = {call}"] + [
-        f"{places[f'out{i}']} = {runs.store(f'v{i}', dtype)}"
+        f"{places[f'out{i}']} = {runs.store(spec.result(f'v{i}', dtype), dtype)}"
         for i, dtype in enumerate(spec.outputs)
     ]
 

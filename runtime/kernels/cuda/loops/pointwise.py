@@ -285,10 +285,11 @@ def _element(indent: str, spec: PointwiseSpec, places: dict[str, str]) -> list[s
     call = f"{spec.name}({', '.join(arguments)})"
     outputs, _ = operand_names(spec)
     if len(outputs) == 1:
-        return [f"{indent}{places['out']} = {store(call, spec.outputs[0])}"]
+        value = spec.result(call, spec.outputs[0])
+        return [f"{indent}{places['out']} = {store(value, spec.outputs[0])}"]
     values = [f"v{i}" for i in range(len(outputs))]
     return [f"{indent}{', '.join(values)} = {call}"] + [
-        f"{indent}{places[name]} = {store(value, dtype)}"
+        f"{indent}{places[name]} = {store(spec.result(value, dtype), dtype)}"
         for name, value, dtype in zip(outputs, values, spec.outputs, strict=True)
     ]
 

@@ -99,7 +99,7 @@ def transposing_text(spec: PointwiseSpec, outer: int, wide: bool) -> str:
     kernel = KERNEL.format(
         parameters=", ".join([*fixed, *divisors, *strides]),
         outer="\n".join("        " + line for line in lines),
-        element=store(f"{spec.name}({value})", spec.outputs[0]),
+        element=store(spec.result(f"{spec.name}({value})", spec.outputs[0]), spec.outputs[0]),
     )
     divide = DIVIDE_WIDE if wide else DIVIDE
     return f"{preamble(spec, 'transposing', wide)}{constants}\n\n{divide}\n\n{kernel}"
