@@ -11,6 +11,9 @@ ALL = frozenset(
         "int16",
         "int32",
         "int64",
+        "uint16",
+        "uint32",
+        "uint64",
         "float16",
         "bfloat16",
         "float32",
@@ -27,6 +30,9 @@ NUMERIC = frozenset(
         "int16",
         "int32",
         "int64",
+        "uint16",
+        "uint32",
+        "uint64",
         "float16",
         "bfloat16",
         "float32",
@@ -44,6 +50,9 @@ REAL = frozenset(
         "int16",
         "int32",
         "int64",
+        "uint16",
+        "uint32",
+        "uint64",
         "float16",
         "bfloat16",
         "float32",
@@ -57,6 +66,9 @@ REAL_NUMERIC = frozenset(
         "int16",
         "int32",
         "int64",
+        "uint16",
+        "uint32",
+        "uint64",
         "float16",
         "bfloat16",
         "float32",
@@ -103,6 +115,9 @@ INTEGRAL = frozenset(
         "int16",
         "int32",
         "int64",
+        "uint16",
+        "uint32",
+        "uint64",
     ]
 )
 INTEGRAL_AND_BOOL = frozenset(
@@ -113,6 +128,9 @@ INTEGRAL_AND_BOOL = frozenset(
         "int16",
         "int32",
         "int64",
+        "uint16",
+        "uint32",
+        "uint64",
     ]
 )
 BOOLEAN = frozenset(

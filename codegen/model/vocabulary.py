@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_INTEGRAL = ("uint8", "int8", "int16", "int32", "int64")
+_INTEGRAL = ("uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64")
 _FLOATING = ("float16", "bfloat16", "float32", "float64")
 _LAPACK_COMPLEX = ("complex64", "complex128")
 _COMPLEX = ("complex32", *_LAPACK_COMPLEX)

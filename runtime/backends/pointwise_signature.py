@@ -146,7 +146,16 @@ def natural_converter(compute: dtypes.dtype, sentence: str) -> Any:
 @cache
 def scalar_converter(compute: dtypes.dtype) -> Any:
     """What turns a Python number into one that the kernel takes for `compute`."""
+    if compute is dtypes.uint64:
+        return _to_uint64
     return {"b": bool, "i": _to_int, "f": _to_float, "c": complex}[compute.kind]
+
+
+def _to_uint64(value: Any) -> int:
+    """The signed number of the same 64 bits, as which kernels take it."""
+    if hasattr(value, "__index__") and 2**63 <= value.__index__() < 2**64:
+        return int(value) - 2**64
+    return _to_int(value)
 
 
 def _to_int(value: Any) -> int:

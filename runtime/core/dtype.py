@@ -21,6 +21,7 @@ class dtype:
         numpy: the NumPy dtype of the *storage*. Narrow types, whose `opmath` is another one, are
             stored as unsigned integers: float16 as uint16, complex32 as uint32.
         kind: "b" (bool), "i" (integer), "f" (floating) or "c" (complex).
+        is_promoted: whether other dtypes beside it have a common dtype with it.
         opmath: the dtype in which an element-wise formula computes.
         acc: the dtype in which a sum accumulates.
     """
@@ -32,6 +33,7 @@ class dtype:
         "index",
         "is_complex",
         "is_floating_point",
+        "is_promoted",
         "is_signed",
         "itemsize",
         "kind",
@@ -49,6 +51,7 @@ class dtype:
     is_floating_point: builtins.bool
     is_complex: builtins.bool
     is_signed: builtins.bool
+    is_promoted: builtins.bool
     opmath: dtype
     acc: dtype
     _real: dtype
@@ -91,6 +94,7 @@ def _define(name: str, index: builtins.int, storage: str, kind: str) -> dtype:
     self.is_floating_point = kind == "f"
     self.is_complex = kind == "c"
     self.is_signed = kind in "fc" or name.startswith("int")
+    self.is_promoted = True
     self.opmath = self.acc = self
     self._complex = None
     BY_INDEX[index] = self
@@ -112,11 +116,17 @@ bool = _define("bool", 11, "bool", "b")
 # 12, 13 and 14 are kept for the quantised integers.
 bfloat16 = _define("bfloat16", 15, "uint16", "f")
 
+uint16 = _define("uint16", 27, "uint16", "i")
+uint32 = _define("uint32", 28, "uint32", "i")
+uint64 = _define("uint64", 29, "uint64", "i")
+
 ALL: tuple[dtype, ...] = tuple(each for each in BY_INDEX if each is not None)
 
-for _integer in (uint8, int8, int16, int32, int64, bool):
+for _integer in (bool, uint8, int8, int16, int32, int64, uint16, uint32, uint64):
     _integer.acc = int64
     _integer._real = _integer
+for _unsigned in (uint16, uint32, uint64):
+    _unsigned.is_promoted = False
 for _float, _its_complex in (
     (float16, complex32),
     (float32, complex64),
@@ -179,7 +189,7 @@ ABSENT: dict[str, dtype] = {
     name: _define_name(name, itemsize)
     for name, itemsize in {
         "float8_e4m3fn": 1, "float8_e4m3fnuz": 1, "float8_e5m2": 1, "float8_e5m2fnuz": 1,
-        "float8_e8m0fnu": 1, "float4_e2m1fn_x2": 1, "uint16": 2, "uint32": 4, "uint64": 8,
+        "float8_e8m0fnu": 1, "float4_e2m1fn_x2": 1,
         "qint8": 1, "quint8": 1, "qint32": 4, "quint4x2": 1, "quint2x4": 1,
     }.items()
 }  # fmt: skip
@@ -197,7 +207,7 @@ def by_name(name: str) -> dtype:
 def from_numpy(numpy_dtype: object) -> dtype:
     """Return the dtype whose values a NumPy dtype holds; ml_dtypes' bfloat16 is known too.
 
-    Raises: TypeError for a NumPy dtype without counterpart (str, object, uint32 ...).
+    Raises: TypeError for a NumPy dtype without counterpart (str, object, float128 ...).
     """
     as_numpy = np.dtype(numpy_dtype)  # type: ignore[call-overload]
     found = _BY_NUMPY.get(as_numpy)

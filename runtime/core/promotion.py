@@ -33,6 +33,8 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
         if not isinstance(given, dtype):
             name = f"type{position + 1}"
             raise errors.wrong_argument_type("promote_types", name, position, "torch.dtype", given)
+    if not type1.is_promoted or not type2.is_promoted:
+        return _unpromoted(type1, type2)
     low, high = sorted((type1, type2), key=lambda each: _CATEGORY[each.kind])
     if low.kind != high.kind:
         if high.kind == "c" and low.kind == "f":
@@ -43,6 +45,14 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     if low.itemsize == high.itemsize:
         return dtypes.float32  # float16 and bfloat16: neither holds the other
     return _wider(low, high)
+
+
+def _unpromoted(type1: dtype, type2: dtype) -> dtype:
+    """Wide unsigned integers go together with floating types only."""
+    low, high = sorted((type1, type2), key=lambda each: _CATEGORY[each.kind])
+    if low.kind == "i" and high.kind == "f" and high.is_promoted:
+        return high
+    raise errors.no_promotion(type1, type2)
 
 
 def _wider(a: dtype, b: dtype) -> dtype:
@@ -100,7 +110,7 @@ def _outweigh(higher: dtype, lower: dtype) -> dtype:
         return higher
     if higher.kind == "f":
         return higher.to_complex()
-    return lower
+    return promote_types(higher, lower) if higher.kind == "b" else lower
 
 
 def element_types(kind: str, entries: Iterable[Entry]) -> tuple[dtype, dtype]:

@@ -121,6 +121,7 @@ from runtime.errors.dtypes import (
     long_overflows,
     negative_number,
     no_complex_dtype,
+    no_promotion,
     number_overflows,
     other_out_dtype,
     real_number_expected,

@@ -16,6 +16,9 @@ _SCALAR_TYPE_NAMES = {
     "complex128": "ComplexDouble",
     "bool": "Bool",
     "bfloat16": "BFloat16",
+    "uint16": "UInt16",
+    "uint32": "UInt32",
+    "uint64": "UInt64",
 }
 
 _C_NAMES = {
@@ -32,6 +35,9 @@ _C_NAMES = {
     "complex64": "c10::complex<float>",
     "complex128": "c10::complex<double>",
     "bool": "bool",
+    "uint16": "unsigned short",
+    "uint32": "unsigned int",
+    "uint64": "unsigned long",
 }
 
 

@@ -10,6 +10,15 @@ def no_complex_dtype(dtype: object) -> RuntimeError:
     return RuntimeError(f"Unknown Complex ScalarType for {dtype!r}")
 
 
+def no_promotion(type1: object, type2: object) -> RuntimeError:
+    """No dtype holds the numbers of both."""
+    names = scalar_type_name(type1), scalar_type_name(type2)
+    return RuntimeError(
+        "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
+        f"{names[0]} and {names[1]}"
+    )
+
+
 def default_dtype_not_floating(prefix: str, got: object) -> TypeError:
     """The default dtype is to be set to something that is no floating-point dtype."""
     return TypeError(

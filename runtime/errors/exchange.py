@@ -14,8 +14,8 @@ def unsupported_numpy_dtype(numpy_dtype: object) -> TypeError:
     """A NumPy array's dtype has no counterpart here."""
     return TypeError(
         f"can't convert np.ndarray of type {numpy_dtype}. The only supported types are: float64, "
-        "float32, float16, bfloat16, complex64, complex128, int64, int32, int16, int8, uint8, "
-        "and bool."
+        "float32, float16, bfloat16, complex64, complex128, int64, int32, int16, int8, uint64, "
+        "uint32, uint16, uint8, and bool."
     )
 
 

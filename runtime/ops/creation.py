@@ -245,7 +245,8 @@ def bits_of(value: Number, own: dtype) -> Number:
     """Return what a buffer stores for a number: the bit pattern of a narrow type."""
     if narrow.is_narrow(own):
         return int(narrow_arrays.narrow(np.array([value], own.opmath.numpy), own)[0])
-    return int(value.real) % 256 if own is dtypes.uint8 else value
+    is_unsigned = own.kind == "i" and not own.is_signed
+    return int(value.real) % 256**own.itemsize if is_unsigned else value
 
 
 def empty_permuted(

@@ -110,7 +110,7 @@ def _check_number(data: Any, chosen: dtype) -> None:
     if isinstance(data, builtins.complex) and chosen.kind in "if":
         raise errors.real_number_expected()
     if chosen.kind == "i":
-        if isinstance(data, builtins.int):
+        if isinstance(data, builtins.int) and chosen is not dtypes.uint64:
             number.check_long(data)
         number.check_fits(data, chosen)
 
@@ -135,7 +135,7 @@ def _from_sequence(data: Sequence[Any], wanted: dtype | None, on: device) -> Ten
         data, leaf, wanted = *_unwrapped(data), wanted or _dtype_of_tensors(data)
     if isinstance(leaf, str):
         raise ValueError(f"too many dimensions '{type(leaf).__name__}'")
-    values = _array_of(data, _LONG_INTS.get(wanted.kind) if wanted is not None else None)
+    values = _array_of(data, None if wanted is None else _long_ints(wanted))
     own = dtypes.from_numpy(values.dtype)
     if own is dtypes.float64 and not isinstance(leaf, (np.ndarray, np.generic)):
         own = dtypes.default_dtype()
@@ -155,14 +155,17 @@ def _first_leaf(data: Any) -> Any:
     return data
 
 
-_LONG_INTS = {"f": float, "c": float, "b": bool}
-"""What ints of more than 64 bits become on their way to a dtype, by its kind."""
+def _long_ints(wanted: dtype) -> Any:
+    """What ints of more than 63 bits become on their way to a dtype; None if that is an error."""
+    if wanted is dtypes.uint64:
+        return np.uint64
+    return {"f": float, "c": float, "b": bool}.get(wanted.kind)
 
 
-def _array_of(data: Sequence[Any], of_long_ints: type | None = None) -> np.ndarray:
+def _array_of(data: Sequence[Any], of_long_ints: Any = None) -> np.ndarray:
     """The numbers as an array; NumPy says in one call whether that is possible.
 
-    of_long_ints: what ints of more than 64 bits become, if that is no error.
+    of_long_ints: what ints of more than 63 bits become, if that is no error.
     """
     try:
         values = np.array(data)

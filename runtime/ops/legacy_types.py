@@ -67,8 +67,9 @@ def _define(of: dtype, device_type: str) -> TensorType:
     return TensorType(name, (), members)
 
 
-_CPU_TYPES = {of: _define(of, "cpu") for of in dtypes.ALL if of.kind != "c"}
-_CUDA_TYPES = {of: _define(of, "cuda") for of in dtypes.ALL if of.kind != "c"}
+_OF_OLD = [of for of in dtypes.ALL if of.kind != "c" and of.index <= dtypes.bfloat16.index]
+_CPU_TYPES = {of: _define(of, "cpu") for of in _OF_OLD}
+_CUDA_TYPES = {of: _define(of, "cuda") for of in _OF_OLD}
 
 FloatTensor = _CPU_TYPES[dtypes.float32]
 DoubleTensor = _CPU_TYPES[dtypes.float64]

@@ -41,6 +41,9 @@ from runtime.core.dtype import (
     set_default_dtype,
     short,
     uint8,
+    uint16,
+    uint32,
+    uint64,
 )
 from runtime.core.dtype import default_dtype as get_default_dtype
 from runtime.core.finfo import finfo, iinfo
@@ -124,9 +127,6 @@ float8_e5m2 = ABSENT["float8_e5m2"]
 float8_e5m2fnuz = ABSENT["float8_e5m2fnuz"]
 float8_e8m0fnu = ABSENT["float8_e8m0fnu"]
 float4_e2m1fn_x2 = ABSENT["float4_e2m1fn_x2"]
-uint16 = ABSENT["uint16"]
-uint32 = ABSENT["uint32"]
-uint64 = ABSENT["uint64"]
 qint8 = ABSENT["qint8"]
 qint32 = ABSENT["qint32"]
 quint8 = ABSENT["quint8"]

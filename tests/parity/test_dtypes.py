@@ -135,3 +135,33 @@ def test_complex32_computes_and_differentiates_as_complex64():
         (y.abs().sum() + x.real.float().exp().sum().to(y.real.dtype)).backward()
     assert narrow.grad.dtype is torch.complex32
     torch.testing.assert_close(narrow.grad.cfloat(), wide.grad, rtol=4e-3, atol=4e-3)
+
+
+@pytest.mark.parametrize("name", ["uint16", "uint32", "uint64"])
+def test_unsigned_integers_compute(name):
+    """Also where PyTorch's CPU does not: as the same numbers of int64 would, but for wrapping."""
+    own = getattr(torch, name)
+    x, y = (torch.tensor(values, dtype=own) for values in ([5, 0, 9], [7, 3, 2]))
+    bits = torch.iinfo(own).bits
+    assert (x + y).tolist() == [12, 3, 11] and (x - y).tolist() == [2**bits - 2, 2**bits - 3, 7]
+    assert (x // y).tolist() == [0, 0, 4] and (x % y).tolist() == [5, 0, 1]
+    assert (x < y).tolist() == [True, True, False] and (x / y)[2] == 4.5
+    assert (x.max(), x.sum().dtype) == (9, torch.int64)
+    assert x.sort().values.tolist() == [0, 5, 9] and x.unique().tolist() == [0, 5, 9]
+    assert x.bincount(minlength=3).tolist() == [1, 0, 0, 0, 0, 1, 0, 0, 0, 1]
+    assert (~x)[1] == torch.iinfo(own).max == torch.tensor([2**bits - 1], dtype=own)[0].item()
+    with pytest.raises(RuntimeError, match="attempted to promote"):
+        x + torch.ones(3, dtype=torch.int64)
+
+
+def test_short_results_wrap_around_before_a_wider_out():
+    """The compiler adds short integers and bools as longer ones."""
+    cases = [("int8", 127, 1), ("uint8", 200, 100), ("int32", 2**31 - 1, 1), ("bool", 1, 1)]
+    for name, first, second in cases:
+        for wider in ("int64", "float32", "complex64"):
+            results = []
+            for library in (torch, reference):
+                given = [library.tensor([n], dtype=getattr(library, name)) for n in (first, second)]
+                out = library.empty(1, dtype=getattr(library, wider))
+                results.append(library.add(*given, out=out).tolist())
+            assert results[0] == results[1], (name, wider)

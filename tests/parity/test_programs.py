@@ -152,13 +152,10 @@ def test_made_tensors(name: str, options: dict[str, object]) -> None:
     assert own == their
 
 
-@pytest.mark.parametrize(
-    "name", ["float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "uint16", "uint64"]
-)
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu"])
 def test_limits_of_named_types(name: str) -> None:
-    limits = "finfo" if name.startswith("float") else "iinfo"
-    own, their = (getattr(t, limits)(getattr(t, name)) for t in (torchgen_out, torch))
-    for part in ("bits", "max", "min", *(("eps", "tiny") if limits == "finfo" else ())):
+    own, their = (t.finfo(getattr(t, name)) for t in (torchgen_out, torch))
+    for part in ("bits", "max", "min", "eps", "tiny"):
         assert getattr(own, part) == getattr(their, part)
     with pytest.raises(NotImplementedError, match=rf"torch\.{name} is not provided"):
         torchgen_out.ones(2, dtype=getattr(torchgen_out, name))

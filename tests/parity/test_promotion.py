@@ -21,11 +21,20 @@ def compare(ours, expected):
     assert ours.name == str(expected).removeprefix("torch.")
 
 
+def answer(function, *args):
+    """The name of the dtype that a function tells, or how it refuses."""
+    try:
+        return str(function(*args))
+    except RuntimeError as error:
+        return str(error)
+
+
 @pytest.mark.parametrize("a", dtypes.ALL, ids=str)
 def test_promote_types_and_can_cast(a):
     for b in dtypes.ALL:
-        compare(promotion.promote_types(a, b), torch.promote_types(theirs(a), theirs(b)))
-        assert promotion.can_cast(a, b) == torch.can_cast(theirs(a), theirs(b))
+        both = theirs(a), theirs(b)
+        assert answer(promotion.promote_types, a, b) == answer(torch.promote_types, *both)
+        assert promotion.can_cast(a, b) == torch.can_cast(*both)
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +49,11 @@ def operands():
     return found
 
 
+def same_answer(ours, expected):
+    """Whether dtypes are the same; a refusal names the dtypes in the order of the operands."""
+    return ours == expected or (ours.startswith("Promotion for ") and expected[:20] == ours[:20])
+
+
 @pytest.mark.parametrize("default", ["float32", "float64", "float16", "bfloat16"])
 def test_result_type_of_pairs(operands, default):
     dtypes.set_default_dtype(dtypes.by_name(default))
@@ -50,7 +64,8 @@ def test_result_type_of_pairs(operands, default):
                 ours_a = (promotion.number_dtype(theirs_a), promotion.NUMBER)
             if isinstance(theirs_b, complex | float):
                 ours_b = (promotion.number_dtype(theirs_b), promotion.NUMBER)
-            compare(promotion.result_type([ours_a, ours_b]), torch.result_type(theirs_a, theirs_b))
+            expected = answer(torch.result_type, theirs_a, theirs_b)
+            assert same_answer(answer(promotion.result_type, [ours_a, ours_b]), expected)
     finally:
         dtypes.set_default_dtype(dtypes.float32)
         torch.set_default_dtype(torch.float32)
@@ -91,7 +106,7 @@ def test_rules_of_one_operand():
     for dtype in dtypes.ALL:
         entry = [(dtype, promotion.DIMENSIONED)]
         sample = torch.ones(2, dtype=theirs(dtype))
-        if dtype is not dtypes.bool:
+        if dtype is not dtypes.bool and dtype.is_promoted:
             compare(promotion.result_dtype("complex_to_float", entry), sample.abs().dtype)
         if dtype is not dtypes.complex32:  # whose exponential PyTorch's CPU lacks
             compare(promotion.result_dtype("int_to_float", entry), sample.exp().dtype)

@@ -2893,7 +2893,7 @@ im2col = Dispatch(
     },
     promotion="none",
     promoted=("self",),
-    dtypes=dtype_sets.NUMERIC,
+    dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "convolution.sliding.im2col", "CUDA": "convolution.sliding.im2col"},
     meta=convolution_shapes.im2col,
     differentiable=("self",),

@@ -47,6 +47,9 @@ _KINDS = {
     "int16": "integer",
     "int32": "integer",
     "int64": "integer",
+    "uint16": "integer",
+    "uint32": "integer",
+    "uint64": "integer",
 }
 """Which kind a compute type is of."""
 

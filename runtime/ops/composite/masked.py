@@ -33,11 +33,13 @@ def mean(self: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
 
 def prod(self: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
     """The product over `dim`, by default over all."""
-    result = _filled(self, mask, 1)
+    if dtype is None and self.dtype.kind in "bi":
+        dtype = dtypes.int64
+    result = _cast(_filled(self, mask, 1), dtype)
     for each in _listed(self, dim):
-        result = ops.prod(result, each, True, dtype=dtype)
+        result = ops.prod(result, each, True)
     if not _listed(self, dim):
-        return result if dtype is None else result.to(dtype)
+        return result
     return result if keepdim else result.squeeze(_listed(self, dim))
 
 
@@ -141,27 +143,29 @@ def std(
 
 def softmax(self: Any, dim: int, dtype: Any, mask: Any) -> Any:
     """Probabilities; 0 where masked, nan where all of a row is."""
-    return ops.softmax(_filled(_cast(self, dtype), mask, -inf), dim)
+    self = _cast(self, dtype)
+    return ops.softmax(_filled(self, mask, _least(self)), dim)
 
 
 def softmin(self: Any, dim: int, dtype: Any, mask: Any) -> Any:
     """`softmax` of what is turned around."""
-    return ops.softmax(_filled(-_cast(self, dtype), mask, -inf), dim)
+    return softmax(-_cast(self, dtype), dim, None, mask)
 
 
 def log_softmax(self: Any, dim: int, dtype: Any, mask: Any) -> Any:
     """Logarithms of probabilities; minus infinity where masked."""
-    return ops.log_softmax(_filled(_cast(self, dtype), mask, -inf), dim)
+    self = _cast(self, dtype)
+    return ops.log_softmax(_filled(self, mask, _least(self)), dim)
 
 
 def cumsum(self: Any, dim: int, dtype: Any, mask: Any) -> Any:
-    """Running sums; a masked element adds nothing."""
-    return ops.cumsum(_filled(self, mask, 0), dim, dtype=dtype)
+    """Running sums, of the input's dtype; a masked element adds nothing."""
+    return ops.cumsum(_filled(self, mask, 0), dim, dtype=dtype or self.dtype)
 
 
 def cumprod(self: Any, dim: int, dtype: Any, mask: Any) -> Any:
-    """Running products; a masked element changes nothing."""
-    return ops.cumprod(_filled(self, mask, 1), dim, dtype=dtype)
+    """Running products, of the input's dtype; a masked element changes nothing."""
+    return ops.cumprod(_filled(self, mask, 1), dim, dtype=dtype or self.dtype)
 
 
 def _kept(self: Any, mask: Any) -> Any:

@@ -202,10 +202,11 @@ def bincount(self: Array, weights: Array | None = None, minlength: int = 0) -> A
         raise listing_plans.not_countable()
     if weights is not None and weights.shape != self.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
-    shape.check_storable((max(int(self.max(initial=-1)) + 1, minlength),))
     if not self.size:
+        shape.check_storable((minlength,))
         return np.zeros(minlength, np.int64)
-    counts = np.bincount(self, weights, minlength)
+    shape.check_storable((max(int(self.max()) + 1, minlength),))
+    counts = np.bincount(self.astype(np.int64, copy=False), weights, minlength)
     if weights is None:
         return counts.astype(np.int64, copy=False)
     return counts.astype(np.float32 if weights.dtype == np.float32 else np.float64, copy=False)
