@@ -130,6 +130,9 @@ _WRITTEN_IN = {
         "runtime.nn.linear.Identity",
         "runtime.nn.linear.Linear",
     ],
+    "torchgen_out.nn.modules.linear_cross_entropy_options": [
+        "runtime.nn.functional.linear_cross_entropy.LinearCrossEntropyOptions",
+    ],
     "torchgen_out.nn.modules.loss": [
         "runtime.nn.loss._Loss",
         "runtime.nn.loss._WeightedLoss",
@@ -150,6 +153,7 @@ _WRITTEN_IN = {
         "runtime.nn.loss.PoissonNLLLoss",
         "runtime.nn.loss.SmoothL1Loss",
         "runtime.nn.loss.SoftMarginLoss",
+        "runtime.nn.linear_cross_entropy.LinearCrossEntropyLoss",
         "runtime.nn.margin_loss.CosineEmbeddingLoss",
         "runtime.nn.margin_loss.HingeEmbeddingLoss",
         "runtime.nn.margin_loss.MarginRankingLoss",

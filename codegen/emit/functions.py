@@ -9,7 +9,7 @@ from codegen.emit import calling, collisions, expressions, integers, naming, ref
 from codegen.emit.environment import render
 from codegen.model.operator import INPLACE, METHOD, Composite, Operator
 from codegen.model.program import Program
-from codegen.model.schema import Argument
+from codegen.model.schema import Argument, Type
 from codegen.write import File
 
 
@@ -262,14 +262,19 @@ def _method_bindings(program: Program, operator: Operator) -> Iterator[Binding]:
 def _tensors(operator: Operator, names: dict[str, str]) -> str:
     """The arguments that are tensors, or lists of them, for the error that names another type."""
     return ", ".join(
-        f'("{argument.name}", {position}, "{_TENSORS[str(argument.type)]}", {names[argument.name]})'
+        f'("{argument.name}", {position}, "{kind}", {names[argument.name]})'
         for position, argument in enumerate(operator.arguments)
-        if str(argument.type) in _TENSORS
+        if (kind := _only_tensors(argument.type))
     )
 
 
-_TENSORS = {"Tensor": "tensor", "Tensor[]": "tensors"}
-"""Types of arguments that hold tensors and nothing else, as `errors.wrong_argument_type` says."""
+def _only_tensors(type_: Type) -> str:
+    """The kind, in the words of `errors.wrong_argument_type`, of what holds tensors alone, or ''."""
+    if str(type_) == "Tensor[]":
+        return "tensors"
+    if type_.is_list or type_.names != ("Tensor",):
+        return ""
+    return "tensor?" if type_.is_optional else "tensor"
 
 
 def _parameter_names(operator: Operator) -> dict[str, str]:

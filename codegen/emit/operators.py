@@ -132,11 +132,16 @@ def _kind_fields(operator: Operator, kind: str) -> Iterator[Field]:
     yield Field("dtypes", f"dtype_sets.{operator.dtypes.upper()}")
     if operator.has_tag("number_first"):
         yield Field("number_first", "True")
+    if operator.has_tag("number_each"):
+        yield Field("number_each", "True")
     if kind == "pointwise":
         if operator.in_range:
             yield Field("in_range", _quoted(operator.in_range))
         if operator.natural:
             yield Field("natural", _mapping(operator.natural))
+        assert isinstance(operator.kind, Pointwise)
+        if operator.kind.check:
+            yield Field("check", references.spelled(operator.kind.check, "shapes"))
         yield Field("formulas", _formulas(operator))
         if automatic.at_defaults(operator):
             defaults = automatic.scalar_defaults(operator)

@@ -156,6 +156,11 @@ MODULES = (
         },
     ),
     PublicModule(
+        "nn.modules.linear_cross_entropy_options",
+        "How `linear_cross_entropy` goes through its samples.",
+        {"runtime.nn.functional.linear_cross_entropy": "LinearCrossEntropyOptions"},
+    ),
+    PublicModule(
         "nn.modules.loss",
         "Losses.",
         {
@@ -163,6 +168,7 @@ MODULES = (
             "CTCLoss GaussianNLLLoss HuberLoss KLDivLoss L1Loss MSELoss MultiLabelMarginLoss "
             "MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss NLLLoss2d PoissonNLLLoss "
             "SmoothL1Loss SoftMarginLoss",
+            "runtime.nn.linear_cross_entropy": "LinearCrossEntropyLoss",
             "runtime.nn.margin_loss": "CosineEmbeddingLoss HingeEmbeddingLoss MarginRankingLoss "
             "TripletMarginLoss TripletMarginWithDistanceLoss",
         },

@@ -105,10 +105,15 @@ def is_operand(argument: Argument, position: int) -> bool:
 
 
 def operand_kind(argument: Argument) -> str:
-    """'tensor', 'number' (a tensor or a number) or 'tensors', with '?' if it may be absent."""
+    """'tensor', 'number' (a tensor or a number), 'scalar' (a number) or 'tensors'.
+
+    With '?' if it may be absent.
+    """
     type_ = argument.type
     if type_.is_list:
         return "tensors"
+    if type_.names == ("Scalar",):
+        return "scalar"
     kind = "number" if "Scalar" in type_.names else "tensor"
     return kind + "?" if type_.is_optional else kind
 

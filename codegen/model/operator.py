@@ -85,6 +85,8 @@ class Pointwise:
     """Runs a scalar formula on every element of the broadcast tensor arguments."""
 
     formula: Formula
+    check: FunctionReference | None
+    """Refuses arguments before anything is computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,6 +366,8 @@ class Operator:
                 return (NamedFunction("bodies", function, ("composite",)),)
             case View(function=function):
                 return (NamedFunction("views", function, ("view",)),)
+            case Pointwise(check=check) if check:
+                return (NamedFunction("shapes", check, ("check",)),)
             case Dispatch(backends=backends, meta=meta):
                 shapes = (NamedFunction("shapes", meta, ("meta",)),) if meta else ()
                 return shapes + tuple(

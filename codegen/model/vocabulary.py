@@ -65,7 +65,8 @@ TAGS: dict[str, str] = {
     "assignable": "a property that can be assigned: the value is copied into what it views",
     "varargs": "the first list may be given as several arguments",
     "reinterpret": "the result has another dtype over the same memory",
-    "number_first": "the first of several operands may be a number: `mul(2, x)`",
+    "number_first": "the first of several operands may be a number beside a tensor: `mul(2, x)`",
+    "number_each": "all operands may be numbers: `mul(2, 3)`",
     "same_elements": "the view has all elements, in their order",
     "across_devices": "the tensors may lie on different devices",
     "host_lists": "the tensors of a list may lie on the host, wherever the others do",
@@ -86,7 +87,7 @@ BACKENDS = ("CPU", "CUDA", "Meta", "SparseCPU", "SparseCUDA", "SparseCsrCPU", "S
 
 # fmt: off
 _BINARY = (
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul",
+    "add", "sub", "mul", "truediv", "div", "floordiv", "mod", "divmod", "pow", "matmul",
     "and", "or", "xor", "lshift", "rshift",
 )
 _PLAIN = (

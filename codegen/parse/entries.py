@@ -19,7 +19,10 @@ from codegen.parse.yaml_nodes import AnyNode, Mapping, Sequence
 
 _PROMOTION = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*")
 _FUNC = re.compile(r"""\bfunc: *["']?(?:\w+::)?(\w+)""")
-_KIND_OF = dict.fromkeys(("meta", "half", "aliasing", "memory_format"), "dispatch")
+_KIND_OF = {
+    **dict.fromkeys(("meta", "half", "aliasing", "memory_format"), "dispatch"),
+    "check": "pointwise",
+}
 
 
 def read_operators(

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codegen.model.operator import Composite, Dispatch, FunctionReference, Operator, View
+from codegen.model.operator import (
+    Composite,
+    Dispatch,
+    FunctionReference,
+    Operator,
+    Pointwise,
+    View,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +33,8 @@ class Implementations:
         match operator.kind:
             case Composite(body, function) if function:
                 return replace(operator, kind=Composite(body, self._absolute(function)))
+            case Pointwise(formula, check) if check:
+                return replace(operator, kind=Pointwise(formula, self._absolute(check)))
             case View(function):
                 return replace(operator, kind=View(self._absolute(function)))
             case Dispatch() as kind:

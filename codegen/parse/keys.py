@@ -62,6 +62,7 @@ OPERATOR_KEYS = (
     Key("in_range", Shape.WORDS, "Operands whose numbers must be in the range of the dtype."),
     Key("natural", Shape.SENTENCES,
         "Operands whose numbers must not be negative beside integers, and what users are told."),
+    Key("check", Shape.WORD, "A function that refuses arguments of a pointwise operator."),
     Key("pointwise", Shape.FORMULA, "A scalar formula for every element.", is_kind=True),
     Key("reduction", Shape.REDUCTION, "identity, reduce, combine, project.", is_kind=True),
     Key("view", Shape.WORD, "A function of runtime/ops/views.py.", is_kind=True),

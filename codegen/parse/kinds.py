@@ -41,7 +41,8 @@ def read_kind(name: str, entry: Mapping, schema: Schema, report: Report) -> Kind
     """Read the value of the key `name`; None if it cannot be read."""
     node = entry.values[name]
     if name == "pointwise":
-        return Pointwise(_formula(node, name, formula_arguments(schema), report))
+        check = function_reference(entry.get("check"), "check", report)
+        return Pointwise(_formula(node, name, formula_arguments(schema), report), check)
     if name == "reduction":
         return _reduction(node, schema, report)
     if name == "view":

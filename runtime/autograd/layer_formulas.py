@@ -245,7 +245,9 @@ def layer_norm_backward(
 
 
 def group_norm_backward(
-    grad: Tensor,
+    grad: Tensor | None,
+    grad_mean: Tensor | None,
+    grad_rstd: Tensor | None,
     input: Tensor,
     mean: Tensor,
     rstd: Tensor,
@@ -254,8 +256,13 @@ def group_norm_backward(
     eps: float,
     mask: Sequence[bool],
 ) -> Any:
-    """The gradients of input, weight and bias; numbers: N, C, HxW and the number of groups."""
-    if not _is_recorded(grad, input, weight):
+    """The gradients of input, weight and bias; numbers: N, C, HxW and the number of groups.
+
+    grad_mean, grad_rstd: the incoming gradients of the statistics, which few programs use.
+    """
+    alone = grad_mean is None and grad_rstd is None
+    grad = ops.zeros_like(input) if grad is None else grad
+    if alone and not _is_recorded(grad, input, weight):
         gradients = ops.native_group_norm_backward(grad, input, mean, rstd, weight, *numbers, mask)
         return _wanted(gradients, mask)
     count, channels, places, groups = numbers
@@ -267,7 +274,13 @@ def group_norm_backward(
     inner = upstream if weight is None else upstream * weight.view((channels, 1))
     inner, normal_rows = inner.reshape(rows.shape), normal.reshape(rows.shape)
     shift, slope = inner.mean(-1, True), (inner * normal_rows).mean(-1, True)
-    grad_input = ((inner - shift - normal_rows * slope) * inverse).reshape(input._sizes)
+    grad_rows = (inner - shift - normal_rows * slope) * inverse
+    if grad_mean is not None:
+        grad_rows = grad_rows + grad_mean.unsqueeze(-1) / rows.shape[-1]
+    if grad_rstd is not None:
+        part = grad_rstd.unsqueeze(-1) * inverse.square() / rows.shape[-1]
+        grad_rows = grad_rows - part * normal_rows
+    grad_input = grad_rows.reshape(input._sizes)
     return _wanted((grad_input, (upstream * normal).sum((0, 2)), upstream.sum((0, 2))), mask)
 
 

@@ -48,6 +48,9 @@ def _with_number_first(table: CallTable, args: tuple[Any, ...], first: int) -> A
         entries = tuple(map(signatures.optional_kind_of, operands))
     except AttributeError:
         return NotImplemented
+    has_tensor = any(entry.__class__ is int for entry in entries)
+    if not (has_tensor or table.operator.number_each):
+        return NotImplemented
     if entries[0] is None or table.variant == "inplace":
         return NotImplemented
     if first:

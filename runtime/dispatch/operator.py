@@ -120,11 +120,11 @@ class Operator:
     """What all kinds of operators share.
 
     name: as in the schema. schema: its text. operands: the names of the arguments that make the
-    signature, in schema order; kinds: 'tensor', 'tensor?', 'number' (Tensor|Scalar), 'number?' or
-    'tensors' for each. record, record_inplace: makers of the autograd wrappers, or None.
+    signature, in schema order; kinds: 'tensor', 'tensor?', 'number' (Tensor|Scalar), 'number?',
+    'scalar' or 'tensors' for each. record, record_inplace: makers of the autograd wrappers, or None.
     differentiable: the operands that may receive a gradient. number_first: whether the first of
-    them may be a number, though the schema says tensor. exact_out: whether out= must have
-    the result's dtype.
+    them may be a number, though the schema says tensor; number_each: whether all may be at once.
+    exact_out: whether out= must have the result's dtype.
     """
 
     kind = "operator"
@@ -140,6 +140,7 @@ class Operator:
         *,
         differentiable: tuple[str, ...] = (),
         number_first: bool = False,
+        number_each: bool = False,
         record: Callable[..., Call] | None = None,
         record_inplace: Callable[..., Call] | None = None,
         exact_out: bool = False,
@@ -149,6 +150,7 @@ class Operator:
         self.operands = operands
         self.arity = len(operands)
         self.number_first = number_first
+        self.number_each = number_each
         self.record = record
         self.record_inplace = record_inplace
         self.exact_out = exact_out
@@ -179,6 +181,8 @@ class Operator:
 
         Raises: RuntimeError, TypeError or NotImplementedError if there is none.
         """
+        if self._has_tensor_for_number(signature, variant):
+            return getattr(ops, self.base_name)  # type: ignore[no-any-return]
         if variant == OUT:
             return self._resolve_out(signature[1:], any(map(signatures.has_grad, signature)))
         bare = tuple([signatures.without_grad(entry) for entry in signature])
@@ -190,6 +194,11 @@ class Operator:
         if maker is None or not any(_any(need) for need in needs):
             return below
         return maker(below, *needs)
+
+    def _has_tensor_for_number(self, signature: tuple[Any, ...], variant: str) -> bool:
+        """Whether a tensor stands where this overload takes a number: `x.__rpow__(y)`."""
+        pairs = zip(signature, self.operands.values(), strict=True) if variant == FUNCTION else ()
+        return any(kind == "scalar" and entry.__class__ is int for entry, kind in pairs)
 
     def _lookup(self, bare: tuple[Any, ...], variant: str) -> Call:
         table = self.calls if variant == FUNCTION else self.inplace_calls
@@ -248,7 +257,9 @@ def _fits(value: Any, kind: str) -> bool:
         return False
     if entry is None:
         return kind.endswith("?")
-    return entry.__class__ is int or kind.startswith("number")
+    if entry.__class__ is int:
+        return kind != "scalar"
+    return kind.startswith(("number", "scalar"))
 
 
 # -- kinds ----------------------------------------------------------------------------------
@@ -260,7 +271,7 @@ class Pointwise(Operator):
     promotion: the dtype rule; promoted: the operands that take part in it (others are loaded as
     they are). dtypes: the compute dtypes accepted. in_range: the operands whose numbers must be in
     the range of the dtype; natural: those that must not be negative beside integers, and what
-    users are told. arguments: for each argument of the call in
+    users are told. check: refuses arguments, or is None. arguments: for each argument of the call in
     order, 'operand', 'scalar' (takes the compute type) or 'raw'. formulas: the scalar function by
     the set of absent optional operands, as a tuple of names. at_defaults: a simpler formula,
     without the scalars in `defaults`, for when these have their default values. outputs: how many
@@ -282,6 +293,7 @@ class Pointwise(Operator):
         formulas: dict[tuple[str, ...], Any],
         in_range: tuple[str, ...] = (),
         natural: dict[str, str] | None = None,
+        check: Call | None = None,
         defaults: dict[str, Any] | None = None,
         at_defaults: Any = None,
         outputs: int = 1,
@@ -295,13 +307,25 @@ class Pointwise(Operator):
         self.formulas = formulas
         self.in_range = in_range
         self.natural = natural or {}
+        self.check = check
         self.defaults = defaults or {}
         self.at_defaults = at_defaults
         self.outputs = outputs
 
     def make_call(self, backend: Any, signature: tuple[Any, ...], variant: str) -> Call:
         call: Call = backend.pointwise(self, signature, variant)
-        return call
+        return call if self.check is None else _checked(self.check, call, variant)
+
+
+def _checked(check: Call, call: Call, variant: str) -> Call:
+    """The call, behind a function that refuses some of its arguments."""
+    at = 1 if variant == OUT else 0
+
+    def checked_call(*args: Any) -> Any:
+        check(*args[at:])
+        return call(*args)
+
+    return checked_call
 
 
 class Reduction(Operator):

@@ -18,7 +18,12 @@ def wrong_argument_type(
             f"{operator}(): expected Tensor as element {at} in argument {position}, "
             f"but got {type(member).__name__}"
         )
-    expected = {"tensor": "Tensor", "tensors": "tuple of Tensors", "number": "Tensor or Number"}
+    expected = {
+        "tensor": "Tensor",
+        "tensors": "tuple of Tensors",
+        "number": "Tensor or Number",
+        "scalar": "Number",
+    }
     wanted = expected.get(kind.rstrip("?"), kind)
     return TypeError(
         f"{operator}(): argument '{argument}' (position {position + 1}) must be {wanted}, "

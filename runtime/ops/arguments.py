@@ -166,12 +166,12 @@ guard_out(guarded_out)
 def check_tensors(name: str, *arguments: tuple[str, int, str, Any]) -> None:
     """Raise TypeError if one of the arguments (name, position, kind, value) is no tensor.
 
-    kind: "tensor", or "tensors" for a list. Composites ask when an attribute is missing: no call
+    kind: "tensor", "tensor?", or "tensors" for a list. Composites ask when an attribute is missing: no call
     pays for the question.
     """
     for argument, position, kind, value in arguments:
-        fits = is_tensor(value) if kind == "tensor" else is_tensors(value)
-        if not fits:
+        fits = is_tensors(value) if kind == "tensors" else is_tensor(value)
+        if not fits and not (kind == "tensor?" and value is None):
             raise errors.wrong_argument_type(name, argument, position, kind, value) from None
 
 

@@ -8,7 +8,9 @@ from typing import Any
 from runtime import errors
 from runtime.backends.cpu import memory
 from runtime.core import key as keys
+from runtime.core import memory_format as formats
 from runtime.core import shape as shapes
+from runtime.core.memory_format import memory_format
 from runtime.core.size import Size
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor
@@ -17,11 +19,14 @@ from runtime.dispatch.backends import backend_of
 from runtime.ops import creation, from_data, interop
 
 
-def resize_(self: Tensor, *sizes: Any) -> Tensor:
-    """Give the tensor other sizes, contiguous over its own memory, which grows if need be.
+def resize_(self: Tensor, *sizes: Any, memory_format: memory_format | None = None) -> Tensor:
+    """Give the tensor other sizes, over its own memory, which grows if need be.
 
+    memory_format: the order in which it sees the memory; by default the elements lie in a row.
     **Raises** RuntimeError if it requires grad.
     """
+    if memory_format is formats.preserve_format:
+        raise RuntimeError("resize_(): there is no memory format to preserve, say which")
     if self._key & keys.GRAD:
         raise errors.resize_of_grad()
     wanted = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
@@ -29,7 +34,30 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
         memory.resize(self, creation.sizes_of(wanted))
     else:
         backend_of(self.device.type_index).resize(self, creation.sizes_of(wanted))
+    if memory_format is not None:
+        self._strides = _strides_in(self._sizes, memory_format)
+        self._flat = None
     return self
+
+
+def resize_as_(
+    input: Tensor, the_template: Tensor, *, memory_format: memory_format | None = None
+) -> Tensor:
+    """Give the tensor the sizes of another, with `preserve_format` also its memory format."""
+    if memory_format is formats.preserve_format:
+        order = formats.OF_RANK.get(the_template.ndim, formats.contiguous_format)
+        is_last = shapes.is_channels_last(the_template._sizes, the_template._strides)
+        memory_format = order if is_last else formats.contiguous_format
+    return resize_(input, the_template._sizes, memory_format=memory_format)
+
+
+def _strides_in(sizes: Size, order: memory_format) -> tuple[int, ...]:
+    if order is formats.contiguous_format:
+        return shapes.contiguous_strides(sizes)
+    strides = shapes.channels_last_strides(sizes, order.name)
+    if strides is None:
+        raise RuntimeError(f"required rank {formats.RANK[order]} tensor to use {order.name} format")
+    return strides
 
 
 def set_(

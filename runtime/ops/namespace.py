@@ -102,6 +102,7 @@ from runtime.ops.legacy_types import (
     ShortTensor,
     set_default_tensor_type,
 )
+from runtime.ops.memory_api import resize_as_
 from runtime.ops.printing import get_printoptions, set_printoptions
 from runtime.ops.queries import broadcast_shapes, is_storage, is_tensor, result_type, typename
 from runtime.ops.typed_storage import (
@@ -242,6 +243,7 @@ __all__ = [
     "quint2x4",
     "quint4x2",
     "quint8",
+    "resize_as_",
     "result_type",
     "seed",
     "set_default_device",

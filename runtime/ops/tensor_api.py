@@ -283,6 +283,7 @@ class TensorAPI:
     # -- memory ---------------------------------------------------------------------------------
 
     resize_ = memory_api.resize_
+    resize_as_ = memory_api.resize_as_
     set_ = memory_api.set_
     apply_ = memory_api.apply_
     map_ = memory_api.map_
@@ -293,10 +294,6 @@ class TensorAPI:
 
     share_memory_ = memory_api.share_memory_
     is_shared = memory_api.is_shared
-
-    def resize_as_(self: Self, the_template: Tensor) -> Self:
-        """Give the tensor the sizes of another."""
-        return memory_api.resize_(self, the_template._sizes)
 
     def is_pinned(self: Self, device: Any = None) -> builtins.bool:
         """Return whether the memory is page-locked."""

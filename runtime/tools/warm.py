@@ -158,7 +158,8 @@ def _call_pointwise(operator: Pointwise, dtype: str) -> None:
     for absent in operator.formulas:
         present = [name for name in operator.operands if name not in absent]
         numbers = [name for name in present if operator.operands[name].startswith("number")]
-        for chosen in ((), *((name,) for name in numbers)):
+        scalars = tuple(name for name in present if operator.operands[name] == "scalar")
+        for chosen in (scalars, *((name,) for name in numbers)):
             tensors = [name for name in present if name not in chosen]
             layouts = list(_layouts(dtype, len(tensors)))
             for operands in layouts[:1] if is_gradient or chosen else layouts:

@@ -14,8 +14,7 @@ theirs = pytest.importorskip("torch")
 PACKAGES = ("torch.nn.modules", "torch.nn.utils", "torch.nn.parallel", "torch.optim")
 WITHOUT = {
     "torch.nn.modules._functions": "implementation",
-    "torch.nn.modules.linear_cross_entropy": "a fused loss for large vocabularies",
-    "torch.nn.modules.linear_cross_entropy_options": "a fused loss for large vocabularies",
+    "torch.nn.modules.linear_cross_entropy": "implementation",
     "torch.nn.utils._deprecation_utils": "implementation",
     "torch.nn.utils._expanded_weights": "gradients per sample",
     "torch.nn.utils._named_member_accessor": "implementation",
@@ -28,7 +27,6 @@ WITHOUT = {
 }
 """Modules of PyTorch that the library has not."""
 MISSING = {
-    "torch.nn.modules.loss.LinearCrossEntropyLoss": "a fused loss for large vocabularies",
     "torch.nn.modules.rnn.apply_permutation": "deprecated",
     "torch.nn.parallel.DistributedDataParallelCPU": "deprecated",
     "torch.nn.parallel.parallel_apply.get_a_var": "implementation",

@@ -66,3 +66,40 @@ def test_numbers_take_the_place_of_one_operand() -> None:
     assert torch.special.legendre_polynomial_p(torch.tensor([2]), 2).dtype == torch.float32
     with pytest.raises(TypeError, match="must be Tensor"):
         torch.special.legendre_polynomial_p(2, 2)
+
+
+STARTS = {"t": (1, 0), "u": (2, 0), "v": (2, -1), "w": (2, 1)}
+"""The polynomials of degree 1: factor and constant."""
+
+
+def _second_kind(n: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """sin(nt) / sin(t) where c = cos(t) >= 0."""
+    t, s = np.arccos(np.minimum(c, 1)), np.arccosh(np.maximum(c, 1))
+    with np.errstate(invalid="ignore"):
+        waves, growing = np.sin(n * t) / np.sin(t), np.sinh(n * s) / np.sinh(s)
+    return np.where(c < 1, waves, np.where(c > 1, growing, n))
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_high_degrees_have_a_closed_form(name: str) -> None:
+    """Where the recurrence's coefficients are constant; the angle's rounding counts n times."""
+    x = np.array([-1.0, -0.75, 0.0, 0.3, 0.999, 1.0, 1 + 1e-11])
+    n = np.array([1025.0, 1e4, 1e7])[:, None]
+    first = STARTS[name][0] * x + STARTS[name][1]
+    values = np.where(x < 0, -first, first) * _second_kind(n, abs(x)) - _second_kind(n - 1, abs(x))
+    expected = np.where((x < 0) & (n % 2 == 1), -values, values)
+    got = getattr(torch.special, f"chebyshev_polynomial_{name}")(torch.tensor(x), torch.tensor(n))
+    allowed = 4e-16 * n * np.maximum(np.abs(expected), 1)
+    assert (np.abs(got.numpy() - expected) <= allowed).all()
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_no_degree_takes_for_ever(name: str) -> None:
+    """Where values neither settle nor have a closed form they are nan."""
+    x = torch.tensor([-1.0, -0.5, 0.0, 0.25, 1.0, 1 + 2**-23, 2.0])
+    values = getattr(torch.special, name)(x, torch.tensor([[2.0**62], [float("inf")], [1e38]]))
+    assert values[:, 6].isnan().all()
+    if name in ("legendre_polynomial_p", "chebyshev_polynomial_t"):
+        assert (values[:, 4] == 1).all()
+    if name == "laguerre_polynomial_l":
+        assert (values[:, 2] == 1).all()

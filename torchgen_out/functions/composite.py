@@ -137,10 +137,10 @@ def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
             return _answer
     if out is not None:
         return store_out(
-            "polar", out, ops.complex(abs * angle.cos(), abs * angle.sin()), exact=True
+            "polar", out, ops.complex(abs.mul(angle.cos()), abs.mul(angle.sin())), exact=True
         )
     try:
-        return ops.complex(abs * angle.cos(), abs * angle.sin())
+        return ops.complex(abs.mul(angle.cos()), abs.mul(angle.sin()))
     except AttributeError:
         check_tensors("polar", ("abs", 0, "tensor", abs), ("angle", 1, "tensor", angle))
         raise
@@ -1391,6 +1391,22 @@ def div___Tensor_mode(
     return store_inplace("div_", input, elementwise_bodies.div_mode(input, other, rounding_mode))
 
 
+def div__Scalar(input: Number, other: Number) -> Tensor:
+    """div.Scalar(Scalar self, Scalar other) -> Tensor
+
+    Divide two numbers; the quotient is a tensor of no dims.
+    """
+    return ops.scalar_tensor(input).div(other)
+
+
+def floor_divide__Scalar(input: Number, other: Number) -> Tensor:
+    """floor_divide.Scalar(Scalar self, Scalar other) -> Tensor
+
+    Divide two numbers and round down; the quotient is a tensor of no dims.
+    """
+    return ops.full((), input).floor_divide(other)
+
+
 def ldexp(
     input: Tensor = MISSING,
     other: Tensor = MISSING,
@@ -1549,6 +1565,47 @@ def angle(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpac
     except AttributeError:
         check_tensors("angle", ("self", 0, "tensor", input))
         raise
+
+
+def conj_physical(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
+    """conj_physical(Tensor self) -> Tensor
+
+    Return the complex conjugate of each element, computed at once; a real tensor is returned as it
+        is.
+    """
+    if _words:
+        return respelled(conj_physical, locals())
+    if input.__class__ not in PLAIN:
+        _answer = overridden(conj_physical, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "conj_physical",
+            out,
+            ops._conj_physical(input) if input.dtype.is_complex else input,
+            exact=True,
+        )
+    try:
+        return ops._conj_physical(input) if input.dtype.is_complex else input
+    except AttributeError:
+        check_tensors("conj_physical", ("self", 0, "tensor", input))
+        raise
+
+
+def conj_physical_(input: Tensor) -> Tensor:
+    """conj_physical_(Tensor(a!) self) -> Tensor(a!)
+
+    In-place variant of `conj_physical`.
+    """
+    return store_inplace(
+        "conj_physical_",
+        input,
+        ops._conj_physical(input) if input.dtype.is_complex else input,
+        exact=True,
+    )
 
 
 def round__decimals(
@@ -2155,6 +2212,38 @@ def special_shifted_chebyshev_polynomial_w(
     return ops._polynomial(x, n, [-1, 4], [-2, 4, 0, 0], [1, 0], [1, 0])
 
 
+def special_zeta__self_scalar(input: Number, other: Tensor) -> Tensor:
+    """special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor
+
+    Return the Hurwitz zeta function of a number.
+    """
+    if other.__class__ not in PLAIN:
+        _answer = overridden(special_zeta__self_scalar, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return elementwise_bodies.zeta_of_number(input, other)
+    except AttributeError:
+        check_tensors("special_zeta", ("other", 1, "tensor", other))
+        raise
+
+
+def special_zeta__other_scalar(input: Tensor, other: Number) -> Tensor:
+    """special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor
+
+    Return the Hurwitz zeta function at a number.
+    """
+    if input.__class__ not in PLAIN:
+        _answer = overridden(special_zeta__other_scalar, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    try:
+        return elementwise_bodies.zeta_at_number(input, other)
+    except AttributeError:
+        check_tensors("special_zeta", ("self", 0, "tensor", input))
+        raise
+
+
 def _where_of(self: Tensor, condition: Tensor, other: Tensor | Number) -> Tensor:
     """_where_of(Tensor self, Tensor condition, Tensor|Scalar other) -> Tensor
 
@@ -2357,7 +2446,11 @@ def detach_(input: Tensor) -> Tensor:
         _answer = overridden(detach_, locals())
         if _answer is not NotImplemented:
             return _answer
-    return inplace_views_bodies.detach_(input)
+    try:
+        return inplace_views_bodies.detach_(input)
+    except AttributeError:
+        check_tensors("detach_", ("self", 0, "tensor", input))
+        raise
 
 
 def view_copy__default(
@@ -2483,7 +2576,11 @@ def real(input: Tensor) -> Tensor:
         _answer = overridden(real, locals())
         if _answer is not NotImplemented:
             return _answer
-    return ops.select(ops.view_as_real(input), -1, 0) if input.is_complex() else input
+    try:
+        return ops.select(ops.view_as_real(input), -1, 0) if input.is_complex() else input
+    except AttributeError:
+        check_tensors("real", ("self", 0, "tensor", input))
+        raise
 
 
 def imag(input: Tensor) -> Tensor:
@@ -2495,7 +2592,11 @@ def imag(input: Tensor) -> Tensor:
         _answer = overridden(imag, locals())
         if _answer is not NotImplemented:
             return _answer
-    return complex_parts_bodies.imag(input)
+    try:
+        return complex_parts_bodies.imag(input)
+    except AttributeError:
+        check_tensors("imag", ("self", 0, "tensor", input))
+        raise
 
 
 def conj(input: Tensor) -> Tensor:
@@ -2510,7 +2611,11 @@ def conj(input: Tensor) -> Tensor:
         _answer = overridden(conj, locals())
         if _answer is not NotImplemented:
             return _answer
-    return input.conj_physical() if input.is_complex() else input
+    try:
+        return ops._conj_physical(input) if input.is_complex() else input
+    except AttributeError:
+        check_tensors("conj", ("self", 0, "tensor", input))
+        raise
 
 
 def reshape(input: Tensor, *args: Any, shape: Any = None) -> Tensor:
@@ -2524,7 +2629,11 @@ def reshape(input: Tensor, *args: Any, shape: Any = None) -> Tensor:
         _answer = overridden(reshape, locals())
         if _answer is not NotImplemented:
             return _answer
-    return reshaping_bodies.reshape(input, shape)
+    try:
+        return reshaping_bodies.reshape(input, shape)
+    except AttributeError:
+        check_tensors("reshape", ("self", 0, "tensor", input))
+        raise
 
 
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
@@ -2539,7 +2648,7 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     try:
         return reshaping_bodies.reshape_as(self, other)
     except AttributeError:
-        check_tensors("reshape_as", ("other", 1, "tensor", other))
+        check_tensors("reshape_as", ("self", 0, "tensor", self), ("other", 1, "tensor", other))
         raise
 
 
@@ -2556,7 +2665,11 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         _answer = overridden(flatten, locals())
         if _answer is not NotImplemented:
             return _answer
-    return reshaping_bodies.flatten(input, start_dim, end_dim)
+    try:
+        return reshaping_bodies.flatten(input, start_dim, end_dim)
+    except AttributeError:
+        check_tensors("flatten", ("self", 0, "tensor", input))
+        raise
 
 
 def ravel(input: Tensor) -> Tensor:
@@ -2568,7 +2681,11 @@ def ravel(input: Tensor) -> Tensor:
         _answer = overridden(ravel, locals())
         if _answer is not NotImplemented:
             return _answer
-    return input.reshape((-1,))
+    try:
+        return input.reshape((-1,))
+    except AttributeError:
+        check_tensors("ravel", ("self", 0, "tensor", input))
+        raise
 
 
 def contiguous(self: Tensor, *, memory_format: memory_format = contiguous_format) -> Tensor:
@@ -2580,7 +2697,11 @@ def contiguous(self: Tensor, *, memory_format: memory_format = contiguous_format
         _answer = overridden(contiguous, locals())
         if _answer is not NotImplemented:
             return _answer
-    return reshaping_bodies.contiguous(self, memory_format)
+    try:
+        return reshaping_bodies.contiguous(self, memory_format)
+    except AttributeError:
+        check_tensors("contiguous", ("self", 0, "tensor", self))
+        raise
 
 
 def transpose_copy(
@@ -2636,7 +2757,11 @@ def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
         _answer = overridden(transpose_, locals())
         if _answer is not NotImplemented:
             return _answer
-    return inplace_views_bodies.transpose_(self, dim0, dim1)
+    try:
+        return inplace_views_bodies.transpose_(self, dim0, dim1)
+    except AttributeError:
+        check_tensors("transpose_", ("self", 0, "tensor", self))
+        raise
 
 
 def swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:
@@ -2652,7 +2777,11 @@ def swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:
         _answer = overridden(swapaxes_, locals())
         if _answer is not NotImplemented:
             return _answer
-    return inplace_views_bodies.transpose_(self, axis0, axis1)
+    try:
+        return inplace_views_bodies.transpose_(self, axis0, axis1)
+    except AttributeError:
+        check_tensors("swapaxes_", ("self", 0, "tensor", self))
+        raise
 
 
 def t_copy(
@@ -2688,7 +2817,11 @@ def t_(self: Tensor) -> Tensor:
         _answer = overridden(t_, locals())
         if _answer is not NotImplemented:
             return _answer
-    return inplace_views_bodies.t_(self)
+    try:
+        return inplace_views_bodies.t_(self)
+    except AttributeError:
+        check_tensors("t_", ("self", 0, "tensor", self))
+        raise
 
 
 def H(self: Tensor) -> Tensor:
@@ -2700,7 +2833,11 @@ def H(self: Tensor) -> Tensor:
         _answer = overridden(H, locals())
         if _answer is not NotImplemented:
             return _answer
-    return complex_parts_bodies.hermitian(self)
+    try:
+        return complex_parts_bodies.hermitian(self)
+    except AttributeError:
+        check_tensors("H", ("self", 0, "tensor", self))
+        raise
 
 
 def mH(self: Tensor) -> Tensor:
@@ -2712,7 +2849,11 @@ def mH(self: Tensor) -> Tensor:
         _answer = overridden(mH, locals())
         if _answer is not NotImplemented:
             return _answer
-    return complex_parts_bodies.adjoint(self)
+    try:
+        return complex_parts_bodies.adjoint(self)
+    except AttributeError:
+        check_tensors("mH", ("self", 0, "tensor", self))
+        raise
 
 
 def adjoint(input: Tensor) -> Tensor:
@@ -2724,7 +2865,11 @@ def adjoint(input: Tensor) -> Tensor:
         _answer = overridden(adjoint, locals())
         if _answer is not NotImplemented:
             return _answer
-    return complex_parts_bodies.adjoint(input)
+    try:
+        return complex_parts_bodies.adjoint(input)
+    except AttributeError:
+        check_tensors("adjoint", ("self", 0, "tensor", input))
+        raise
 
 
 def permute_copy(
@@ -2953,7 +3098,11 @@ def squeeze_(
         _answer = overridden(squeeze_, locals())
         if _answer is not NotImplemented:
             return _answer
-    return inplace_views_bodies.squeeze_(self, dim)
+    try:
+        return inplace_views_bodies.squeeze_(self, dim)
+    except AttributeError:
+        check_tensors("squeeze_", ("self", 0, "tensor", self))
+        raise
 
 
 def unsqueeze_copy(
@@ -3006,7 +3155,11 @@ def unsqueeze_(self: Tensor = MISSING, dim: int = MISSING, **_words: Unpack[Dim]
         _answer = overridden(unsqueeze_, locals())
         if _answer is not NotImplemented:
             return _answer
-    return inplace_views_bodies.unsqueeze_(self, dim)
+    try:
+        return inplace_views_bodies.unsqueeze_(self, dim)
+    except AttributeError:
+        check_tensors("unsqueeze_", ("self", 0, "tensor", self))
+        raise
 
 
 def as_strided_(
@@ -3023,7 +3176,11 @@ def as_strided_(
         _answer = overridden(as_strided_, locals())
         if _answer is not NotImplemented:
             return _answer
-    return inplace_views_bodies.as_strided_(input, size, stride, storage_offset)
+    try:
+        return inplace_views_bodies.as_strided_(input, size, stride, storage_offset)
+    except AttributeError:
+        check_tensors("as_strided_", ("self", 0, "tensor", input))
+        raise
 
 
 def atleast_1d__default(input: Tensor) -> Tensor:
@@ -3239,7 +3396,7 @@ def narrow__Tensor(
     try:
         return splitting_bodies.narrow_at(input, dim, start, length)
     except AttributeError:
-        check_tensors("narrow", ("start", 2, "tensor", start))
+        check_tensors("narrow", ("self", 0, "tensor", input), ("start", 2, "tensor", start))
         raise
 
 
@@ -3448,7 +3605,9 @@ def tensor_split__tensor_indices_or_sections(
         return tuple(splitting_bodies.tensor_split_at(input, tensor_indices_or_sections, dim))
     except AttributeError:
         check_tensors(
-            "tensor_split", ("tensor_indices_or_sections", 1, "tensor", tensor_indices_or_sections)
+            "tensor_split",
+            ("self", 0, "tensor", input),
+            ("tensor_indices_or_sections", 1, "tensor", tensor_indices_or_sections),
         )
         raise
 
@@ -3464,7 +3623,11 @@ def hsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
         _answer = overridden(hsplit__int, locals())
         if _answer is not NotImplemented:
             return _answer
-    return tuple(splitting_bodies.hsplit(input, sections))
+    try:
+        return tuple(splitting_bodies.hsplit(input, sections))
+    except AttributeError:
+        check_tensors("hsplit", ("self", 0, "tensor", input))
+        raise
 
 
 def hsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tensor, ...]:
@@ -3478,7 +3641,11 @@ def hsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
         _answer = overridden(hsplit__array, locals())
         if _answer is not NotImplemented:
             return _answer
-    return tuple(splitting_bodies.hsplit(input, indices))
+    try:
+        return tuple(splitting_bodies.hsplit(input, indices))
+    except AttributeError:
+        check_tensors("hsplit", ("self", 0, "tensor", input))
+        raise
 
 
 def vsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
@@ -3492,7 +3659,11 @@ def vsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
         _answer = overridden(vsplit__int, locals())
         if _answer is not NotImplemented:
             return _answer
-    return tuple(splitting_bodies.vsplit(input, sections))
+    try:
+        return tuple(splitting_bodies.vsplit(input, sections))
+    except AttributeError:
+        check_tensors("vsplit", ("self", 0, "tensor", input))
+        raise
 
 
 def vsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tensor, ...]:
@@ -3506,7 +3677,11 @@ def vsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
         _answer = overridden(vsplit__array, locals())
         if _answer is not NotImplemented:
             return _answer
-    return tuple(splitting_bodies.vsplit(input, indices))
+    try:
+        return tuple(splitting_bodies.vsplit(input, indices))
+    except AttributeError:
+        check_tensors("vsplit", ("self", 0, "tensor", input))
+        raise
 
 
 def dsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
@@ -3520,7 +3695,11 @@ def dsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
         _answer = overridden(dsplit__int, locals())
         if _answer is not NotImplemented:
             return _answer
-    return tuple(splitting_bodies.dsplit(input, sections))
+    try:
+        return tuple(splitting_bodies.dsplit(input, sections))
+    except AttributeError:
+        check_tensors("dsplit", ("self", 0, "tensor", input))
+        raise
 
 
 def dsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tensor, ...]:
@@ -3534,7 +3713,11 @@ def dsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
         _answer = overridden(dsplit__array, locals())
         if _answer is not NotImplemented:
             return _answer
-    return tuple(splitting_bodies.dsplit(input, indices))
+    try:
+        return tuple(splitting_bodies.dsplit(input, indices))
+    except AttributeError:
+        check_tensors("dsplit", ("self", 0, "tensor", input))
+        raise
 
 
 def unbind_copy(
@@ -3740,7 +3923,11 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tens
         _answer = overridden(fill_diagonal_, locals())
         if _answer is not NotImplemented:
             return _answer
-    return view_scatter_bodies.fill_diagonal_(self, fill_value, wrap)
+    try:
+        return view_scatter_bodies.fill_diagonal_(self, fill_value, wrap)
+    except AttributeError:
+        check_tensors("fill_diagonal_", ("self", 0, "tensor", self))
+        raise
 
 
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
@@ -3770,7 +3957,11 @@ def resolve_conj(input: Tensor) -> Tensor:
         _answer = overridden(resolve_conj, locals())
         if _answer is not NotImplemented:
             return _answer
-    return input
+    try:
+        return input
+    except AttributeError:
+        check_tensors("resolve_conj", ("self", 0, "tensor", input))
+        raise
 
 
 def resolve_neg(input: Tensor) -> Tensor:
@@ -3782,7 +3973,11 @@ def resolve_neg(input: Tensor) -> Tensor:
         _answer = overridden(resolve_neg, locals())
         if _answer is not NotImplemented:
             return _answer
-    return input
+    try:
+        return input
+    except AttributeError:
+        check_tensors("resolve_neg", ("self", 0, "tensor", input))
+        raise
 
 
 def unsafe_split(
@@ -4860,7 +5055,13 @@ def segment_reduce(
             data, reduce, lengths, indices, offsets, axis, unsafe, initial
         )
     except AttributeError:
-        check_tensors("segment_reduce", ("data", 0, "tensor", data))
+        check_tensors(
+            "segment_reduce",
+            ("data", 0, "tensor", data),
+            ("lengths", 2, "tensor?", lengths),
+            ("indices", 3, "tensor?", indices),
+            ("offsets", 4, "tensor?", offsets),
+        )
         raise
 
 
@@ -4905,7 +5106,7 @@ def histogram__bin_ct(
             *histograms_bodies.histogram(input, bins, range, weight, density)
         )
     except AttributeError:
-        check_tensors("histogram", ("self", 0, "tensor", input))
+        check_tensors("histogram", ("self", 0, "tensor", input), ("weight", 3, "tensor?", weight))
         raise
 
 
@@ -4939,7 +5140,12 @@ def histogram__bins_tensor(
     try:
         return return_types.histogram(*histograms_bodies.of_edges(input, bins, weight, density))
     except AttributeError:
-        check_tensors("histogram", ("self", 0, "tensor", input), ("bins", 1, "tensor", bins))
+        check_tensors(
+            "histogram",
+            ("self", 0, "tensor", input),
+            ("bins", 1, "tensor", bins),
+            ("weight", 2, "tensor?", weight),
+        )
         raise
 
 
@@ -4966,7 +5172,7 @@ def histogramdd__default(
             *histograms_bodies.histogramdd(input, bins, range, weight, density)
         )
     except AttributeError:
-        check_tensors("histogramdd", ("self", 0, "tensor", input))
+        check_tensors("histogramdd", ("self", 0, "tensor", input), ("weight", 3, "tensor?", weight))
         raise
 
 
@@ -4993,7 +5199,7 @@ def histogramdd__int_bins(
             *histograms_bodies.histogramdd(input, bins, range, weight, density)
         )
     except AttributeError:
-        check_tensors("histogramdd", ("self", 0, "tensor", input))
+        check_tensors("histogramdd", ("self", 0, "tensor", input), ("weight", 3, "tensor?", weight))
         raise
 
 
@@ -5018,7 +5224,12 @@ def histogramdd__TensorList_bins(
             *histograms_bodies.histogramdd(input, bins, range, weight, density)
         )
     except AttributeError:
-        check_tensors("histogramdd", ("self", 0, "tensor", input), ("bins", 1, "tensors", bins))
+        check_tensors(
+            "histogramdd",
+            ("self", 0, "tensor", input),
+            ("bins", 1, "tensors", bins),
+            ("weight", 3, "tensor?", weight),
+        )
         raise
 
 
@@ -5073,7 +5284,11 @@ def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
         _answer = overridden(dropout_, locals())
         if _answer is not NotImplemented:
             return _answer
-    return random_bodies.dropout_(input, p, train)
+    try:
+        return random_bodies.dropout_(input, p, train)
+    except AttributeError:
+        check_tensors("dropout_", ("self", 0, "tensor", input))
+        raise
 
 
 def rrelu(
@@ -5115,7 +5330,11 @@ def rrelu_(
         _answer = overridden(rrelu_, locals())
         if _answer is not NotImplemented:
             return _answer
-    return random_bodies.rrelu_(input, lower, upper, training, generator)
+    try:
+        return random_bodies.rrelu_(input, lower, upper, training, generator)
+    except AttributeError:
+        check_tensors("rrelu_", ("self", 0, "tensor", input))
+        raise
 
 
 def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
@@ -5143,7 +5362,11 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
         _answer = overridden(feature_dropout_, locals())
         if _answer is not NotImplemented:
             return _answer
-    return random_bodies.feature_dropout_(input, p, train)
+    try:
+        return random_bodies.feature_dropout_(input, p, train)
+    except AttributeError:
+        check_tensors("feature_dropout_", ("self", 0, "tensor", input))
+        raise
 
 
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
@@ -5171,7 +5394,11 @@ def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
         _answer = overridden(alpha_dropout_, locals())
         if _answer is not NotImplemented:
             return _answer
-    return random_bodies.alpha_dropout_(input, p, train)
+    try:
+        return random_bodies.alpha_dropout_(input, p, train)
+    except AttributeError:
+        check_tensors("alpha_dropout_", ("self", 0, "tensor", input))
+        raise
 
 
 def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
@@ -5199,7 +5426,11 @@ def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
         _answer = overridden(feature_alpha_dropout_, locals())
         if _answer is not NotImplemented:
             return _answer
-    return random_bodies.feature_alpha_dropout_(input, p, train)
+    try:
+        return random_bodies.feature_alpha_dropout_(input, p, train)
+    except AttributeError:
+        check_tensors("feature_alpha_dropout_", ("self", 0, "tensor", input))
+        raise
 
 
 def outer(
@@ -5299,6 +5530,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
             ("input1", 0, "tensor", input1),
             ("input2", 1, "tensor", input2),
             ("weight", 2, "tensor", weight),
+            ("bias", 3, "tensor?", bias),
         )
         raise
 
@@ -6359,7 +6591,12 @@ def linalg_pinv__atol_rtol_tensor(
     try:
         return matrix_functions_bodies.pinv(input, atol, rtol, hermitian)
     except AttributeError:
-        check_tensors("linalg_pinv", ("self", 0, "tensor", input))
+        check_tensors(
+            "linalg_pinv",
+            ("self", 0, "tensor", input),
+            ("atol", 1, "tensor?", atol),
+            ("rtol", 2, "tensor?", rtol),
+        )
         raise
 
 
@@ -6499,7 +6736,12 @@ def linalg_matrix_rank__atol_rtol_tensor(
     try:
         return matrix_functions_bodies.matrix_rank_of(input, atol, rtol, hermitian)
     except AttributeError:
-        check_tensors("linalg_matrix_rank", ("input", 0, "tensor", input))
+        check_tensors(
+            "linalg_matrix_rank",
+            ("input", 0, "tensor", input),
+            ("atol", 1, "tensor?", atol),
+            ("rtol", 2, "tensor?", rtol),
+        )
         raise
 
 
@@ -6781,7 +7023,11 @@ def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -
         _answer = overridden(linalg_diagonal, locals())
         if _answer is not NotImplemented:
             return _answer
-    return A.diagonal(offset, dim1, dim2)
+    try:
+        return A.diagonal(offset, dim1, dim2)
+    except AttributeError:
+        check_tensors("linalg_diagonal", ("A", 0, "tensor", A))
+        raise
 
 
 def svd_lowrank(
@@ -6805,7 +7051,7 @@ def svd_lowrank(
     try:
         return lowrank_bodies.svd_lowrank(A, q, niter, M)
     except AttributeError:
-        check_tensors("svd_lowrank", ("A", 0, "tensor", A))
+        check_tensors("svd_lowrank", ("A", 0, "tensor", A), ("M", 3, "tensor?", M))
         raise
 
 
@@ -6836,7 +7082,7 @@ def pca_lowrank(
 def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor
 
-    Returns the powers 0 to `N - 1` of every element, in a new last dimension.
+    Returns the powers 0 to `N - 1` of every element, in a new last dimension; a number is a vector.
     """
     if N is not None and N.__class__ is not int:
         N = as_int(N, "linalg_vander", "N", 0)
@@ -7253,7 +7499,12 @@ def diff(
     try:
         return stacking_bodies.diff(input, n, dim, prepend, append)
     except AttributeError:
-        check_tensors("diff", ("self", 0, "tensor", input))
+        check_tensors(
+            "diff",
+            ("self", 0, "tensor", input),
+            ("prepend", 3, "tensor?", prepend),
+            ("append", 4, "tensor?", append),
+        )
         raise
 
 
@@ -8241,7 +8492,7 @@ def stft(
             align_to_window,
         )
     except AttributeError:
-        check_tensors("stft", ("self", 0, "tensor", input))
+        check_tensors("stft", ("self", 0, "tensor", input), ("window", 4, "tensor?", window))
         raise
 
 
@@ -8291,7 +8542,7 @@ def istft(
             return_complex,
         )
     except AttributeError:
-        check_tensors("istft", ("self", 0, "tensor", input))
+        check_tensors("istft", ("self", 0, "tensor", input), ("window", 4, "tensor?", window))
         raise
 
 
@@ -8735,7 +8986,12 @@ def nll_loss(
             input, target, weight, size_average, ignore_index, reduce, reduction
         )
     except AttributeError:
-        check_tensors("nll_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target))
+        check_tensors(
+            "nll_loss",
+            ("input", 0, "tensor", input),
+            ("target", 1, "tensor", target),
+            ("weight", 2, "tensor?", weight),
+        )
         raise
 
 
@@ -8773,7 +9029,10 @@ def cross_entropy(
         )
     except AttributeError:
         check_tensors(
-            "cross_entropy", ("input", 0, "tensor", input), ("target", 1, "tensor", target)
+            "cross_entropy",
+            ("input", 0, "tensor", input),
+            ("target", 1, "tensor", target),
+            ("weight", 2, "tensor?", weight),
         )
         raise
 
@@ -8802,7 +9061,12 @@ def mse_loss(
     try:
         return losses_bodies.mse_loss(input, target, size_average, reduce, reduction, weight)
     except AttributeError:
-        check_tensors("mse_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target))
+        check_tensors(
+            "mse_loss",
+            ("input", 0, "tensor", input),
+            ("target", 1, "tensor", target),
+            ("weight", 5, "tensor?", weight),
+        )
         raise
 
 
@@ -8830,7 +9094,12 @@ def l1_loss(
     try:
         return losses_bodies.l1_loss(input, target, size_average, reduce, reduction, weight)
     except AttributeError:
-        check_tensors("l1_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target))
+        check_tensors(
+            "l1_loss",
+            ("input", 0, "tensor", input),
+            ("target", 1, "tensor", target),
+            ("weight", 5, "tensor?", weight),
+        )
         raise
 
 
@@ -8883,7 +9152,12 @@ def huber_loss(
     try:
         return losses_bodies.huber_loss(input, target, reduction, delta, weight)
     except AttributeError:
-        check_tensors("huber_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target))
+        check_tensors(
+            "huber_loss",
+            ("input", 0, "tensor", input),
+            ("target", 1, "tensor", target),
+            ("weight", 4, "tensor?", weight),
+        )
         raise
 
 
@@ -8974,7 +9248,10 @@ def binary_cross_entropy(
         )
     except AttributeError:
         check_tensors(
-            "binary_cross_entropy", ("input", 0, "tensor", input), ("target", 1, "tensor", target)
+            "binary_cross_entropy",
+            ("input", 0, "tensor", input),
+            ("target", 1, "tensor", target),
+            ("weight", 2, "tensor?", weight),
         )
         raise
 
@@ -9013,6 +9290,8 @@ def binary_cross_entropy_with_logits(
             "binary_cross_entropy_with_logits",
             ("input", 0, "tensor", input),
             ("target", 1, "tensor", target),
+            ("weight", 2, "tensor?", weight),
+            ("pos_weight", 6, "tensor?", pos_weight),
         )
         raise
 
@@ -9242,7 +9521,10 @@ def multi_margin_loss(
         )
     except AttributeError:
         check_tensors(
-            "multi_margin_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target)
+            "multi_margin_loss",
+            ("input", 0, "tensor", input),
+            ("target", 1, "tensor", target),
+            ("weight", 4, "tensor?", weight),
         )
         raise
 
@@ -9277,6 +9559,7 @@ def multilabel_soft_margin_loss(
             "multilabel_soft_margin_loss",
             ("input", 0, "tensor", input),
             ("target", 1, "tensor", target),
+            ("weight", 2, "tensor?", weight),
         )
         raise
 
@@ -9307,7 +9590,12 @@ def conv1d__default(
     try:
         return convolutions_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
     except AttributeError:
-        check_tensors("conv1d", ("input", 0, "tensor", input), ("weight", 1, "tensor", weight))
+        check_tensors(
+            "conv1d",
+            ("input", 0, "tensor", input),
+            ("weight", 1, "tensor", weight),
+            ("bias", 2, "tensor?", bias),
+        )
         raise
 
 
@@ -9334,7 +9622,12 @@ def conv1d__padding(
     try:
         return convolutions_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
     except AttributeError:
-        check_tensors("conv1d", ("input", 0, "tensor", input), ("weight", 1, "tensor", weight))
+        check_tensors(
+            "conv1d",
+            ("input", 0, "tensor", input),
+            ("weight", 1, "tensor", weight),
+            ("bias", 2, "tensor?", bias),
+        )
         raise
 
 
@@ -9364,7 +9657,12 @@ def conv2d__default(
     try:
         return convolutions_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
     except AttributeError:
-        check_tensors("conv2d", ("input", 0, "tensor", input), ("weight", 1, "tensor", weight))
+        check_tensors(
+            "conv2d",
+            ("input", 0, "tensor", input),
+            ("weight", 1, "tensor", weight),
+            ("bias", 2, "tensor?", bias),
+        )
         raise
 
 
@@ -9391,7 +9689,12 @@ def conv2d__padding(
     try:
         return convolutions_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
     except AttributeError:
-        check_tensors("conv2d", ("input", 0, "tensor", input), ("weight", 1, "tensor", weight))
+        check_tensors(
+            "conv2d",
+            ("input", 0, "tensor", input),
+            ("weight", 1, "tensor", weight),
+            ("bias", 2, "tensor?", bias),
+        )
         raise
 
 
@@ -9421,7 +9724,12 @@ def conv3d__default(
     try:
         return convolutions_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
     except AttributeError:
-        check_tensors("conv3d", ("input", 0, "tensor", input), ("weight", 1, "tensor", weight))
+        check_tensors(
+            "conv3d",
+            ("input", 0, "tensor", input),
+            ("weight", 1, "tensor", weight),
+            ("bias", 2, "tensor?", bias),
+        )
         raise
 
 
@@ -9448,7 +9756,12 @@ def conv3d__padding(
     try:
         return convolutions_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
     except AttributeError:
-        check_tensors("conv3d", ("input", 0, "tensor", input), ("weight", 1, "tensor", weight))
+        check_tensors(
+            "conv3d",
+            ("input", 0, "tensor", input),
+            ("weight", 1, "tensor", weight),
+            ("bias", 2, "tensor?", bias),
+        )
         raise
 
 
@@ -9482,7 +9795,10 @@ def conv_transpose1d(
         )
     except AttributeError:
         check_tensors(
-            "conv_transpose1d", ("input", 0, "tensor", input), ("weight", 1, "tensor", weight)
+            "conv_transpose1d",
+            ("input", 0, "tensor", input),
+            ("weight", 1, "tensor", weight),
+            ("bias", 2, "tensor?", bias),
         )
         raise
 
@@ -9517,7 +9833,10 @@ def conv_transpose2d(
         )
     except AttributeError:
         check_tensors(
-            "conv_transpose2d", ("input", 0, "tensor", input), ("weight", 1, "tensor", weight)
+            "conv_transpose2d",
+            ("input", 0, "tensor", input),
+            ("weight", 1, "tensor", weight),
+            ("bias", 2, "tensor?", bias),
         )
         raise
 
@@ -9552,7 +9871,10 @@ def conv_transpose3d(
         )
     except AttributeError:
         check_tensors(
-            "conv_transpose3d", ("input", 0, "tensor", input), ("weight", 1, "tensor", weight)
+            "conv_transpose3d",
+            ("input", 0, "tensor", input),
+            ("weight", 1, "tensor", weight),
+            ("bias", 2, "tensor?", bias),
         )
         raise
 
@@ -10065,7 +10387,12 @@ def cov(
     try:
         return statistics_bodies.cov(input, correction, fweights, aweights)
     except AttributeError:
-        check_tensors("cov", ("self", 0, "tensor", input))
+        check_tensors(
+            "cov",
+            ("self", 0, "tensor", input),
+            ("fweights", 2, "tensor?", fweights),
+            ("aweights", 3, "tensor?", aweights),
+        )
         raise
 
 
@@ -10118,7 +10445,14 @@ def batch_norm(
             input, running_mean, running_var, weight, bias, training, momentum, eps
         )
     except AttributeError:
-        check_tensors("batch_norm", ("input", 0, "tensor", input))
+        check_tensors(
+            "batch_norm",
+            ("input", 0, "tensor", input),
+            ("running_mean", 1, "tensor?", running_mean),
+            ("running_var", 2, "tensor?", running_var),
+            ("weight", 3, "tensor?", weight),
+            ("bias", 4, "tensor?", bias),
+        )
         raise
 
 
@@ -10143,7 +10477,12 @@ def layer_norm(
     try:
         return normalization_bodies.layer_norm(input, normalized_shape, weight, bias, eps)
     except AttributeError:
-        check_tensors("layer_norm", ("input", 0, "tensor", input))
+        check_tensors(
+            "layer_norm",
+            ("input", 0, "tensor", input),
+            ("weight", 2, "tensor?", weight),
+            ("bias", 3, "tensor?", bias),
+        )
         raise
 
 
@@ -10168,7 +10507,12 @@ def group_norm(
     try:
         return normalization_bodies.group_norm(input, num_groups, weight, bias, eps)
     except AttributeError:
-        check_tensors("group_norm", ("input", 0, "tensor", input))
+        check_tensors(
+            "group_norm",
+            ("input", 0, "tensor", input),
+            ("weight", 2, "tensor?", weight),
+            ("bias", 3, "tensor?", bias),
+        )
         raise
 
 
@@ -10203,7 +10547,14 @@ def instance_norm(
             input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
         )
     except AttributeError:
-        check_tensors("instance_norm", ("input", 0, "tensor", input))
+        check_tensors(
+            "instance_norm",
+            ("input", 0, "tensor", input),
+            ("running_mean", 1, "tensor?", running_mean),
+            ("running_var", 2, "tensor?", running_var),
+            ("weight", 3, "tensor?", weight),
+            ("bias", 4, "tensor?", bias),
+        )
         raise
 
 
@@ -10225,7 +10576,7 @@ def rms_norm(
     try:
         return normalization_bodies.rms_norm(input, normalized_shape, weight, eps)
     except AttributeError:
-        check_tensors("rms_norm", ("input", 0, "tensor", input))
+        check_tensors("rms_norm", ("input", 0, "tensor", input), ("weight", 2, "tensor?", weight))
         raise
 
 
@@ -10565,6 +10916,7 @@ def _attention_steps(
             ("query", 0, "tensor", query),
             ("key", 1, "tensor", key),
             ("value", 2, "tensor", value),
+            ("mask", 3, "tensor?", mask),
         )
         raise
 
@@ -10602,6 +10954,8 @@ def rnn_tanh_cell(
             ("hx", 1, "tensor", hx),
             ("w_ih", 2, "tensor", w_ih),
             ("w_hh", 3, "tensor", w_hh),
+            ("b_ih", 4, "tensor?", b_ih),
+            ("b_hh", 5, "tensor?", b_hh),
         )
         raise
 
@@ -10639,6 +10993,8 @@ def rnn_relu_cell(
             ("hx", 1, "tensor", hx),
             ("w_ih", 2, "tensor", w_ih),
             ("w_hh", 3, "tensor", w_hh),
+            ("b_ih", 4, "tensor?", b_ih),
+            ("b_hh", 5, "tensor?", b_hh),
         )
         raise
 
@@ -10676,6 +11032,8 @@ def gru_cell(
             ("hx", 1, "tensor", hx),
             ("w_ih", 2, "tensor", w_ih),
             ("w_hh", 3, "tensor", w_hh),
+            ("b_ih", 4, "tensor?", b_ih),
+            ("b_hh", 5, "tensor?", b_hh),
         )
         raise
 
@@ -10713,6 +11071,8 @@ def lstm_cell(
             ("hx", 1, "tensors", hx),
             ("w_ih", 2, "tensor", w_ih),
             ("w_hh", 3, "tensor", w_hh),
+            ("b_ih", 4, "tensor?", b_ih),
+            ("b_hh", 5, "tensor?", b_hh),
         )
         raise
 
@@ -10773,6 +11133,7 @@ def _gru_steps(
             "_gru_steps",
             ("gates", 0, "tensor", gates),
             ("weight_hh", 1, "tensor", weight_hh),
+            ("bias_hh", 2, "tensor?", bias_hh),
             ("hidden", 3, "tensor", hidden),
         )
         raise
@@ -11058,7 +11419,7 @@ def masked_amax(
     try:
         return masked_bodies.amax(input, dim, keepdim, dtype, mask)
     except AttributeError:
-        check_tensors("masked_amax", ("self", 0, "tensor", input))
+        check_tensors("masked_amax", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
         raise
 
 
@@ -11086,7 +11447,7 @@ def masked_amin(
     try:
         return masked_bodies.amin(input, dim, keepdim, dtype, mask)
     except AttributeError:
-        check_tensors("masked_amin", ("self", 0, "tensor", input))
+        check_tensors("masked_amin", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
         raise
 
 
@@ -11116,7 +11477,7 @@ def masked_argmax(
     try:
         return masked_bodies.argmax(input, dim, keepdim, dtype, mask)
     except AttributeError:
-        check_tensors("masked_argmax", ("self", 0, "tensor", input))
+        check_tensors("masked_argmax", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
         raise
 
 
@@ -11146,7 +11507,7 @@ def masked_argmin(
     try:
         return masked_bodies.argmin(input, dim, keepdim, dtype, mask)
     except AttributeError:
-        check_tensors("masked_argmin", ("self", 0, "tensor", input))
+        check_tensors("masked_argmin", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
         raise
 
 
@@ -11175,7 +11536,7 @@ def masked_cumprod(
     try:
         return masked_bodies.cumprod(input, dim, dtype, mask)
     except AttributeError:
-        check_tensors("masked_cumprod", ("self", 0, "tensor", input))
+        check_tensors("masked_cumprod", ("self", 0, "tensor", input), ("mask", 3, "tensor?", mask))
         raise
 
 
@@ -11204,7 +11565,7 @@ def masked_cumsum(
     try:
         return masked_bodies.cumsum(input, dim, dtype, mask)
     except AttributeError:
-        check_tensors("masked_cumsum", ("self", 0, "tensor", input))
+        check_tensors("masked_cumsum", ("self", 0, "tensor", input), ("mask", 3, "tensor?", mask))
         raise
 
 
@@ -11234,7 +11595,9 @@ def masked_log_softmax(
     try:
         return masked_bodies.log_softmax(input, dim, dtype, mask)
     except AttributeError:
-        check_tensors("masked_log_softmax", ("self", 0, "tensor", input))
+        check_tensors(
+            "masked_log_softmax", ("self", 0, "tensor", input), ("mask", 3, "tensor?", mask)
+        )
         raise
 
 
@@ -11263,7 +11626,7 @@ def masked_softmax(
     try:
         return masked_bodies.softmax(input, dim, dtype, mask)
     except AttributeError:
-        check_tensors("masked_softmax", ("self", 0, "tensor", input))
+        check_tensors("masked_softmax", ("self", 0, "tensor", input), ("mask", 3, "tensor?", mask))
         raise
 
 
@@ -11292,7 +11655,7 @@ def masked_softmin(
     try:
         return masked_bodies.softmin(input, dim, dtype, mask)
     except AttributeError:
-        check_tensors("masked_softmin", ("self", 0, "tensor", input))
+        check_tensors("masked_softmin", ("self", 0, "tensor", input), ("mask", 3, "tensor?", mask))
         raise
 
 
@@ -11325,7 +11688,11 @@ def masked_logaddexp(
         return masked_bodies.logaddexp(input, other, dtype, input_mask, other_mask)
     except AttributeError:
         check_tensors(
-            "masked_logaddexp", ("self", 0, "tensor", input), ("other", 1, "tensor", other)
+            "masked_logaddexp",
+            ("self", 0, "tensor", input),
+            ("other", 1, "tensor", other),
+            ("input_mask", 3, "tensor?", input_mask),
+            ("other_mask", 4, "tensor?", other_mask),
         )
         raise
 
@@ -11353,7 +11720,9 @@ def masked_logsumexp(
     try:
         return masked_bodies.logsumexp(input, dim, keepdim, dtype, mask)
     except AttributeError:
-        check_tensors("masked_logsumexp", ("self", 0, "tensor", input))
+        check_tensors(
+            "masked_logsumexp", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask)
+        )
         raise
 
 
@@ -11380,7 +11749,7 @@ def masked_mean(
     try:
         return masked_bodies.mean(input, dim, keepdim, dtype, mask)
     except AttributeError:
-        check_tensors("masked_mean", ("self", 0, "tensor", input))
+        check_tensors("masked_mean", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
         raise
 
 
@@ -11409,7 +11778,7 @@ def masked_median(
     try:
         return masked_bodies.median(input, dim, keepdim, dtype, mask)
     except AttributeError:
-        check_tensors("masked_median", ("self", 0, "tensor", input))
+        check_tensors("masked_median", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
         raise
 
 
@@ -11437,7 +11806,7 @@ def masked_norm(
     try:
         return masked_bodies.norm(input, ord, dim, keepdim, dtype, mask)
     except AttributeError:
-        check_tensors("masked_norm", ("self", 0, "tensor", input))
+        check_tensors("masked_norm", ("self", 0, "tensor", input), ("mask", 5, "tensor?", mask))
         raise
 
 
@@ -11471,7 +11840,9 @@ def masked_normalize(
     try:
         return masked_bodies.normalize(input, ord, dim, eps, dtype, mask)
     except AttributeError:
-        check_tensors("masked_normalize", ("self", 0, "tensor", input))
+        check_tensors(
+            "masked_normalize", ("self", 0, "tensor", input), ("mask", 5, "tensor?", mask)
+        )
         raise
 
 
@@ -11498,7 +11869,7 @@ def masked_prod(
     try:
         return masked_bodies.prod(input, dim, keepdim, dtype, mask)
     except AttributeError:
-        check_tensors("masked_prod", ("self", 0, "tensor", input))
+        check_tensors("masked_prod", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
         raise
 
 
@@ -11527,7 +11898,7 @@ def masked_std(
     try:
         return masked_bodies.std(input, dim, unbiased, correction, keepdim, dtype, mask)
     except AttributeError:
-        check_tensors("masked_std", ("self", 0, "tensor", input))
+        check_tensors("masked_std", ("self", 0, "tensor", input), ("mask", 6, "tensor?", mask))
         raise
 
 
@@ -11556,7 +11927,7 @@ def masked_var(
     try:
         return masked_bodies.var(input, dim, unbiased, correction, keepdim, dtype, mask)
     except AttributeError:
-        check_tensors("masked_var", ("self", 0, "tensor", input))
+        check_tensors("masked_var", ("self", 0, "tensor", input), ("mask", 6, "tensor?", mask))
         raise
 
 
@@ -11583,5 +11954,5 @@ def masked_sum(
     try:
         return masked_bodies.sum(input, dim, keepdim, dtype, mask)
     except AttributeError:
-        check_tensors("masked_sum", ("self", 0, "tensor", input))
+        check_tensors("masked_sum", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
         raise

@@ -778,7 +778,7 @@ _special_zeta = operators.special_zeta.calls
 _special_zeta_out = operators.special_zeta.out_calls
 
 
-def special_zeta(
+def special_zeta__default(
     input: Tensor = MISSING,
     other: Tensor = MISSING,
     *,
@@ -792,7 +792,7 @@ def special_zeta(
     Differentiable in `other` only.
     """
     if _words:
-        return respelled(special_zeta, locals())
+        return respelled(special_zeta__default, locals())
     if out is not None:
         try:
             call = _special_zeta_out[out._key, input._key, other._key]

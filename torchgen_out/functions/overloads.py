@@ -51,6 +51,7 @@ from torchgen_out.functions.composite import (
     cumulative_trapezoid__dx,
     cumulative_trapezoid__x,
     div___Tensor_mode,
+    div__Scalar,
     div__Tensor_mode,
     dsplit__array,
     dsplit__int,
@@ -59,6 +60,7 @@ from torchgen_out.functions.composite import (
     float_power___Tensor_Tensor,
     float_power__Scalar,
     float_power__Tensor_Tensor,
+    floor_divide__Scalar,
     gradient__default,
     gradient__scalarray,
     gradient__tensorarray,
@@ -116,6 +118,8 @@ from torchgen_out.functions.composite import (
     repeat_interleave__self_Tensor,
     round___decimals,
     round__decimals,
+    special_zeta__other_scalar,
+    special_zeta__self_scalar,
     squeeze_copy__default,
     squeeze_copy__dim,
     squeeze_copy__dims,
@@ -163,6 +167,7 @@ from torchgen_out.functions.dispatch import (
     scatter__value_reduce,
     sort__default,
     sort__stable,
+    special_zeta__default,
     std__correction,
     std_mean__correction,
     var__correction,
@@ -189,6 +194,8 @@ from torchgen_out.functions.pointwise import (
     remainder__Tensor,
     round___default,
     round__default,
+    special_xlog1py__default,
+    special_xlog1py__self_scalar,
     where__self,
     xlogy___Tensor,
     xlogy__Scalar_Self,
@@ -593,6 +600,7 @@ def div(
 ) -> Any:
     """div.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
     div.Tensor_mode(Tensor self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
+    div.Scalar(Scalar self, Scalar other) -> Tensor
     div.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
     if _words:
         return respelled(div, locals())
@@ -604,11 +612,14 @@ def div(
         and (rounding_mode is None or is_str(rounding_mode))
     ):
         return div__Tensor_mode(input, other, rounding_mode=rounding_mode, out=out)
+    if is_number(input) and is_number(other) and rounding_mode is MISSING:
+        return div__Scalar(input, other)
     if is_number(input) and is_tensor(other) and rounding_mode is MISSING:
         return div__Scalar_Tensor(input, other)
     schemas = (
         "div.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
         "div.Tensor_mode(Tensor self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor",
+        "div.Scalar(Scalar self, Scalar other) -> Tensor",
         "div.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     )
     return unmatched(div, schemas, locals())
@@ -645,15 +656,19 @@ def floor_divide(
     input: Any = MISSING, other: Any = MISSING, *, out: Any = None, **_words: Unpack[InputOther]
 ) -> Any:
     """floor_divide(Tensor self, Tensor|Scalar other) -> Tensor
+    floor_divide.Scalar(Scalar self, Scalar other) -> Tensor
     floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
     if _words:
         return respelled(floor_divide, locals())
     if is_tensor(input) and is_number_or_tensor(other):
         return floor_divide__default(input, other, out=out)
+    if is_number(input) and is_number(other):
+        return floor_divide__Scalar(input, other)
     if is_number(input) and is_tensor(other):
         return floor_divide__Scalar_Tensor(input, other)
     schemas = (
         "floor_divide(Tensor self, Tensor|Scalar other) -> Tensor",
+        "floor_divide.Scalar(Scalar self, Scalar other) -> Tensor",
         "floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     )
     return unmatched(floor_divide, schemas, locals())
@@ -873,6 +888,46 @@ def pow_(input: Any = MISSING, exponent: Any = MISSING, **_words: Unpack[Input])
         return pow___Tensor_Tensor(input, exponent)
     schemas = ("pow_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)",)
     return unmatched(pow_, schemas, locals())
+
+
+def special_xlog1py(
+    input: Any = MISSING, other: Any = MISSING, *, out: Any = None, **_words: Unpack[InputOther]
+) -> Any:
+    """special_xlog1py(Tensor self, Tensor|Scalar other) -> Tensor
+    special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor"""
+    if _words:
+        return respelled(special_xlog1py, locals())
+    if is_tensor(input) and is_number_or_tensor(other):
+        return special_xlog1py__default(input, other, out=out)
+    if is_number(input) and is_tensor(other):
+        return special_xlog1py__self_scalar(input, other)
+    schemas = (
+        "special_xlog1py(Tensor self, Tensor|Scalar other) -> Tensor",
+        "special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor",
+    )
+    return unmatched(special_xlog1py, schemas, locals())
+
+
+def special_zeta(
+    input: Any = MISSING, other: Any = MISSING, *, out: Any = None, **_words: Unpack[InputOther]
+) -> Any:
+    """special_zeta(Tensor self, Tensor other) -> Tensor
+    special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor
+    special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor"""
+    if _words:
+        return respelled(special_zeta, locals())
+    if is_tensor(input) and is_tensor(other):
+        return special_zeta__default(input, other, out=out)
+    if is_number(input) and is_tensor(other):
+        return special_zeta__self_scalar(input, other)
+    if is_tensor(input) and is_number(other):
+        return special_zeta__other_scalar(input, other)
+    schemas = (
+        "special_zeta(Tensor self, Tensor other) -> Tensor",
+        "special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor",
+        "special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor",
+    )
+    return unmatched(special_zeta, schemas, locals())
 
 
 def where(

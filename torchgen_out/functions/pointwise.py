@@ -293,6 +293,14 @@ def __truediv__(self: Tensor, other: Tensor | Number) -> Tensor:
     return call(self, other)
 
 
+def __div__(self: Tensor, other: Tensor | Number) -> Tensor:
+    try:
+        call = _div_Tensor[self._key, other._key if other.__class__ is Tensor else kind_of(other)]
+    except AttributeError:
+        return _div_Tensor.defer(self, other)
+    return call(self, other)
+
+
 _div_Scalar_Tensor = operators.div_Scalar_Tensor.calls
 
 
@@ -309,6 +317,14 @@ def div__Scalar_Tensor(input: Number, other: Tensor) -> Tensor:
 
 
 def __rtruediv__(self: Tensor, other: Number) -> Tensor:
+    try:
+        call = _div_Scalar_Tensor[kind_of(other), self._key]
+    except AttributeError:
+        return _div_Scalar_Tensor.defer(other, self)
+    return call(other, self)
+
+
+def __rdiv__(self: Tensor, other: Number) -> Tensor:
     try:
         call = _div_Scalar_Tensor[kind_of(other), self._key]
     except AttributeError:
@@ -1848,42 +1864,18 @@ def ceil_(input: Tensor) -> Tensor:
     return call(input)
 
 
-_conj_physical = operators.conj_physical.calls
-_conj_physical_inplace = operators.conj_physical.inplace_calls
-_conj_physical_out = operators.conj_physical.out_calls
+__conj_physical = operators._conj_physical.calls
 
 
-def conj_physical(
-    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
-) -> Tensor:
-    """conj_physical(Tensor self) -> Tensor
+def _conj_physical(input: Tensor) -> Tensor:
+    """_conj_physical(Tensor self) -> Tensor
 
-    Return the complex conjugate of each element, computed at once; real elements are copied.
-    """
-    if _words:
-        return respelled(conj_physical, locals())
-    if out is not None:
-        try:
-            call = _conj_physical_out[out._key, input._key]
-        except AttributeError:
-            return _conj_physical_out.miss(out, input)
-        return call(out, input)
-    try:
-        call = _conj_physical[input._key]
-    except AttributeError:
-        return _conj_physical.miss(input)
-    return call(input)
-
-
-def conj_physical_(input: Tensor) -> Tensor:
-    """conj_physical_(Tensor(a!) self) -> Tensor(a!)
-
-    In-place variant of `conj_physical`.
+    Conjugate complex elements.
     """
     try:
-        call = _conj_physical_inplace[input._key]
+        call = __conj_physical[input._key]
     except AttributeError:
-        return _conj_physical_inplace.miss(input)
+        return __conj_physical.miss(input)
     return call(input)
 
 
@@ -4027,7 +4019,7 @@ _special_xlog1py = operators.special_xlog1py.calls
 _special_xlog1py_out = operators.special_xlog1py.out_calls
 
 
-def special_xlog1py(
+def special_xlog1py__default(
     input: Tensor = MISSING,
     other: Tensor | Number = MISSING,
     *,
@@ -4039,7 +4031,7 @@ def special_xlog1py(
     Return `self * log1p(other)`, and 0 where `self` is 0, whatever the logarithm.
     """
     if _words:
-        return respelled(special_xlog1py, locals())
+        return respelled(special_xlog1py__default, locals())
     if out is not None:
         try:
             call = _special_xlog1py_out[
@@ -4054,6 +4046,21 @@ def special_xlog1py(
         ]
     except AttributeError:
         return _special_xlog1py.miss(input, other)
+    return call(input, other)
+
+
+_special_xlog1py_self_scalar = operators.special_xlog1py_self_scalar.calls
+
+
+def special_xlog1py__self_scalar(input: Number, other: Tensor) -> Tensor:
+    """special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor
+
+    Return `self * log1p(other)` for a number `self`, and 0 if it is 0.
+    """
+    try:
+        call = _special_xlog1py_self_scalar[kind_of(input), other._key]
+    except AttributeError:
+        return _special_xlog1py_self_scalar.miss(input, other)
     return call(input, other)
 
 

@@ -448,7 +448,7 @@ def ceil_(self):
     return ceil(self)
 
 
-def conj_physical(self):
+def _conj_physical(self):
     """conj(self)"""
     return conj(self)
 
@@ -1084,6 +1084,11 @@ def special_ndtr_backward_self(grad, self):
 
 
 def special_xlog1py(self, other):
+    """0 if self == 0 and not isnan(other) else self * log1p(other)"""
+    return T(0) if self == T(0) and not isnan(other) else self * log1p(other)
+
+
+def special_xlog1py_self_scalar(self, other):
     """0 if self == 0 and not isnan(other) else self * log1p(other)"""
     return T(0) if self == T(0) and not isnan(other) else self * log1p(other)
 

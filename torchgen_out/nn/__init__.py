@@ -75,6 +75,9 @@ from runtime.nn.fractional_pooling import (
     FractionalMaxPool2d,
     FractionalMaxPool3d,
 )
+from runtime.nn.functional.linear_cross_entropy import (
+    LinearCrossEntropyOptions,
+)
 from runtime.nn.lazy import (
     LazyModuleMixin,
     UninitializedBuffer,
@@ -101,6 +104,9 @@ from runtime.nn.linear import (
     Identity,
     Linear,
     Unflatten,
+)
+from runtime.nn.linear_cross_entropy import (
+    LinearCrossEntropyLoss,
 )
 from runtime.nn.loss import (
     BCELoss,
@@ -328,6 +334,8 @@ __all__ = [
     "LazyModuleMixin",
     "LeakyReLU",
     "Linear",
+    "LinearCrossEntropyLoss",
+    "LinearCrossEntropyOptions",
     "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",

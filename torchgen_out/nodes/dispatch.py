@@ -7632,8 +7632,8 @@ def recording_native_layer_norm_backward(
 
 class NativeGroupNormBackward0(MultiOutputNode):
     """native_group_norm
-    input, weight, bias: group_norm_backward(grad, input, result1, result2, weight, [N, C, HxW,
-        group], eps, grad_input_mask)
+    input, weight, bias: group_norm_backward(grads[0], grads[1], grads[2], input, result1, result2,
+        weight, [N, C, HxW, group], eps, grad_input_mask)
     """
 
     __slots__ = (
@@ -7648,8 +7648,9 @@ class NativeGroupNormBackward0(MultiOutputNode):
         "saved_weight",
     )
 
+    materializes = False
+
     def apply(node, *grads):
-        grad = grads[0]
         edges = node.edges
         grad_input: Any = None
         grad_weight: Any = None
@@ -7665,7 +7666,16 @@ class NativeGroupNormBackward0(MultiOutputNode):
         result2 = unpack(node.saved_result2, node)
         grad_input_mask = tuple(edge is not None for edge in edges)
         grad_input, grad_weight, grad_bias = formulas.group_norm_backward(
-            grad, input, result1, result2, weight, [N, C, HxW, group], eps, grad_input_mask
+            grads[0],
+            grads[1],
+            grads[2],
+            input,
+            result1,
+            result2,
+            weight,
+            [N, C, HxW, group],
+            eps,
+            grad_input_mask,
         )
         return grad_input, grad_weight, grad_bias
 
@@ -7698,7 +7708,7 @@ def recording_native_group_norm(below, needs_input, needs_weight, needs_bias):
         node.saved_eps = eps
         node.saved_result1 = save_result(result[1], 1)
         node.saved_result2 = save_result(result[2], 2)
-        attach_outputs(result, node, (True, False, False))
+        attach_outputs(result, node)
         return result
 
     return call

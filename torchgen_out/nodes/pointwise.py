@@ -1442,7 +1442,7 @@ def recording_ceil_(below, needs_self):
 
 
 class ConjPhysicalBackward0(Node):
-    """conj_physical
+    """_conj_physical
     self: grad.conj()
     """
 
@@ -1453,7 +1453,7 @@ class ConjPhysicalBackward0(Node):
         return (grad_self,)
 
 
-def recording_conj_physical(below, needs_self):
+def recording__conj_physical(below, needs_self):
     """Records ConjPhysicalBackward0 around `below`."""
 
     def call(self):
@@ -1463,22 +1463,6 @@ def recording_conj_physical(below, needs_self):
         node = ConjPhysicalBackward0()
         node.edges = (gradient_edge(self),)
         attach(result, node)
-        return result
-
-    return call
-
-
-def recording_conj_physical_(below, needs_self):
-    """Records ConjPhysicalBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = ConjPhysicalBackward0()
-        node.edges = (gradient_edge(self),)
-        result = below(self)
-        rebase_history(result, node)
         return result
 
     return call
@@ -4581,6 +4565,40 @@ def recording_special_xlog1py(below, needs_self, needs_other):
         )
         node.saved_self = save(self)
         node.saved_other = save_operand(other)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class SpecialXlog1pyBackward1(Node):
+    """special_xlog1py.self_scalar
+    other: self / (other + 1) * grad
+    """
+
+    __slots__ = ("saved_other", "saved_self")
+
+    def apply(node, grad):
+        self = node.saved_self
+        other = unpack(node.saved_other, node)
+        grad_other = self / (other + 1) * grad
+        return (grad_other,)
+
+    def release(node):
+        node.saved_other = None
+
+
+def recording_special_xlog1py_self_scalar(below, needs_other):
+    """Records SpecialXlog1pyBackward1 around `below`."""
+
+    def call(self, other):
+        result = below(self, other)
+        if not grad_mode.state.enabled:
+            return result
+        node = SpecialXlog1pyBackward1()
+        node.edges = (gradient_edge(other),)
+        node.saved_self = self
+        node.saved_other = save(other)
         attach(result, node)
         return result
 

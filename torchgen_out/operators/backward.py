@@ -218,7 +218,7 @@ div_Tensor_backward_other = Pointwise(
 div_Scalar_Tensor_backward_other = Pointwise(
     "div_Scalar_Tensor_backward_other",
     "div_Scalar_Tensor_backward_other(Tensor grad, Tensor self, Tensor other) -> other",
-    {"grad": "tensor", "self": "number", "other": "tensor"},
+    {"grad": "tensor", "self": "scalar", "other": "tensor"},
     arguments={"grad": "operand", "self": "operand", "other": "operand"},
     promotion="default",
     promoted=("grad", "self", "other"),
@@ -362,7 +362,7 @@ remainder_Tensor_backward_other = Pointwise(
 remainder_Scalar_Tensor_backward_other = Pointwise(
     "remainder_Scalar_Tensor_backward_other",
     "remainder_Scalar_Tensor_backward_other(Tensor grad, Tensor self, Tensor other) -> other",
-    {"grad": "tensor", "self": "number", "other": "tensor"},
+    {"grad": "tensor", "self": "scalar", "other": "tensor"},
     arguments={"grad": "operand", "self": "operand", "other": "operand"},
     promotion="default",
     promoted=("grad", "self", "other"),
@@ -639,7 +639,7 @@ pow_Tensor_Tensor_backward_exponent = Pointwise(
 pow_Scalar_backward_exponent = Pointwise(
     "pow_Scalar_backward_exponent",
     "pow_Scalar_backward_exponent(Tensor grad, Tensor self, Tensor exponent) -> exponent",
-    {"grad": "tensor", "self": "number", "exponent": "tensor"},
+    {"grad": "tensor", "self": "scalar", "exponent": "tensor"},
     arguments={"grad": "operand", "self": "operand", "exponent": "operand"},
     promotion="default",
     promoted=("grad", "self", "exponent"),

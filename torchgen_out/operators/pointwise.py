@@ -4,6 +4,7 @@
 """The pointwise operators: what the dispatcher knows of each, and its tables of calls."""
 
 from runtime.dispatch.operator import Pointwise
+from runtime.ops.shapes import activation as activation_shapes
 from torchgen_out import dtype_sets
 from torchgen_out.kernels import pointwise as kernels
 from torchgen_out.nodes import pointwise as nodes
@@ -17,6 +18,7 @@ add_Tensor = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.ALL,
     number_first=True,
+    number_each=True,
     formulas={(): kernels.add_Tensor},
     defaults={"alpha": 1},
     at_defaults=kernels.add_Tensor_at_defaults,
@@ -74,7 +76,7 @@ div_Tensor = Pointwise(
 div_Scalar_Tensor = Pointwise(
     "div.Scalar_Tensor",
     "div.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-    {"self": "number", "other": "tensor"},
+    {"self": "scalar", "other": "tensor"},
     arguments={"self": "operand", "other": "operand"},
     promotion="int_to_float",
     promoted=("self", "other"),
@@ -138,7 +140,7 @@ floor_divide = Pointwise(
 floor_divide_Scalar_Tensor = Pointwise(
     "floor_divide.Scalar_Tensor",
     "floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-    {"self": "number", "other": "tensor"},
+    {"self": "scalar", "other": "tensor"},
     arguments={"self": "operand", "other": "operand"},
     promotion="default",
     promoted=("self", "other"),
@@ -171,6 +173,7 @@ mul_Tensor = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.ALL,
     number_first=True,
+    number_each=True,
     formulas={(): kernels.mul_Tensor},
     differentiable=("self", "other"),
     record=nodes.recording_mul_Tensor,
@@ -223,7 +226,7 @@ remainder_Tensor = Pointwise(
 remainder_Scalar_Tensor = Pointwise(
     "remainder.Scalar_Tensor",
     "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-    {"self": "number", "other": "tensor"},
+    {"self": "scalar", "other": "tensor"},
     arguments={"self": "operand", "other": "operand"},
     promotion="default",
     promoted=("self", "other"),
@@ -257,6 +260,7 @@ sub_Tensor = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.NUMERIC,
     number_first=True,
+    number_each=True,
     formulas={(): kernels.sub_Tensor},
     defaults={"alpha": 1},
     at_defaults=kernels.sub_Tensor_at_defaults,
@@ -357,7 +361,7 @@ bitwise_left_shift_Tensor = Pointwise(
 bitwise_left_shift_Scalar_Tensor = Pointwise(
     "bitwise_left_shift.Scalar_Tensor",
     "bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-    {"self": "number", "other": "tensor"},
+    {"self": "scalar", "other": "tensor"},
     arguments={"self": "operand", "other": "operand"},
     promotion="default",
     promoted=("self", "other"),
@@ -403,7 +407,7 @@ bitwise_right_shift_Tensor = Pointwise(
 bitwise_right_shift_Scalar_Tensor = Pointwise(
     "bitwise_right_shift.Scalar_Tensor",
     "bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-    {"self": "number", "other": "tensor"},
+    {"self": "scalar", "other": "tensor"},
     arguments={"self": "operand", "other": "operand"},
     promotion="default",
     promoted=("self", "other"),
@@ -523,19 +527,17 @@ ceil = Pointwise(
     record_inplace=nodes.recording_ceil_,
 )
 
-conj_physical = Pointwise(
-    "conj_physical",
-    "conj_physical(Tensor self) -> Tensor",
+_conj_physical = Pointwise(
+    "_conj_physical",
+    "_conj_physical(Tensor self) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand"},
     promotion="default",
-    exact_out=True,
     promoted=("self",),
-    dtypes=dtype_sets.ALL,
-    formulas={(): kernels.conj_physical},
+    dtypes=dtype_sets.COMPLEX,
+    formulas={(): kernels._conj_physical},
     differentiable=("self",),
-    record=nodes.recording_conj_physical,
-    record_inplace=nodes.recording_conj_physical_,
+    record=nodes.recording__conj_physical,
 )
 
 copysign_Tensor = Pointwise(
@@ -974,7 +976,7 @@ xlogy_Tensor = Pointwise(
 xlogy_Scalar_Self = Pointwise(
     "xlogy.Scalar_Self",
     "xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor",
-    {"self": "number", "other": "tensor"},
+    {"self": "scalar", "other": "tensor"},
     arguments={"self": "operand", "other": "operand"},
     promotion="int_to_float",
     promoted=("self", "other"),
@@ -1002,7 +1004,7 @@ pow_Tensor_Tensor = Pointwise(
 pow_Scalar = Pointwise(
     "pow.Scalar",
     "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
-    {"self": "number", "exponent": "tensor"},
+    {"self": "scalar", "exponent": "tensor"},
     arguments={"self": "operand", "exponent": "operand"},
     promotion="default",
     promoted=("self", "exponent"),
@@ -1454,6 +1456,19 @@ special_xlog1py = Pointwise(
     record=nodes.recording_special_xlog1py,
 )
 
+special_xlog1py_self_scalar = Pointwise(
+    "special_xlog1py.self_scalar",
+    "special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor",
+    {"self": "scalar", "other": "tensor"},
+    arguments={"self": "operand", "other": "operand"},
+    promotion="int_to_float",
+    promoted=("self", "other"),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels.special_xlog1py_self_scalar},
+    differentiable=("other",),
+    record=nodes.recording_special_xlog1py_self_scalar,
+)
+
 clamp = Pointwise(
     "clamp",
     "clamp(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor",
@@ -1707,6 +1722,7 @@ hardtanh = Pointwise(
     promotion="default",
     promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
+    check=activation_shapes.hardtanh,
     formulas={(): kernels.hardtanh},
     differentiable=("self",),
     record=nodes.recording_hardtanh,
@@ -1849,6 +1865,7 @@ softshrink = Pointwise(
     exact_out=True,
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
+    check=activation_shapes.softshrink,
     formulas={(): kernels.softshrink},
     differentiable=("self",),
     record=nodes.recording_softshrink,

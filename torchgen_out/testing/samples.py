@@ -574,6 +574,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "randn(3)", "other": "2.0", "rounding_mode": "'up'"}, "RuntimeError"),
         ],
     ),
+    "div.Scalar": (
+        {},
+        {},
+        [
+            ({"self": "3", "other": "2"}, None),
+        ],
+    ),
     "div.Scalar_Tensor": (
         {"other": (0.5, 3.0)},
         {"self": ["2", "-1.5"]},
@@ -598,6 +605,13 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
         {"self": (-9.0, 9.0), "other": (1.0, 3.0)},
         {},
         [],
+    ),
+    "floor_divide.Scalar": (
+        {},
+        {},
+        [
+            ({"self": "-3", "other": "2"}, None),
+        ],
     ),
     "floor_divide.Scalar_Tensor": (
         {"other": (1.0, 3.0)},
@@ -895,6 +909,14 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
         [],
     ),
     "conj_physical": (
+        {},
+        {},
+        [
+            ({"self": "randn(3) * 1j"}, None),
+            ({"self": "randn(3)"}, None),
+        ],
+    ),
+    "_conj_physical": (
         {"self": (-3.0, 3.0)},
         {},
         [],
@@ -1667,6 +1689,11 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
         {},
         [],
     ),
+    "special_xlog1py.self_scalar": (
+        {"other": (-0.5, 3.0)},
+        {"self": ["2", "0"]},
+        [],
+    ),
     "special_zeta": (
         {},
         {},
@@ -1682,6 +1709,20 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ),
             ({"self": "uniform(2, 4, (0,))", "other": "uniform(0.5, 4, (0,))"}, None),
             ({"self": "uniform(2, 4, (3,))", "other": "uniform(0.5, 4, (4,))"}, "RuntimeError"),
+        ],
+    ),
+    "special_zeta.self_scalar": (
+        {},
+        {},
+        [
+            ({"self": "2.5", "other": "uniform(0.5, 4, (3, 4))"}, None),
+        ],
+    ),
+    "special_zeta.other_scalar": (
+        {},
+        {},
+        [
+            ({"self": "uniform(2, 4, (3, 4))", "other": "1.5"}, None),
         ],
     ),
     "clamp": (

@@ -15,6 +15,7 @@ from runtime.nn.functional.fractional_pooling import (
     fractional_max_pool2d,
     fractional_max_pool3d,
 )
+from runtime.nn.functional.linear_cross_entropy import linear_cross_entropy
 from runtime.nn.functional.power_pooling import lp_pool1d, lp_pool2d, lp_pool3d
 from runtime.nn.functional.random_zeros import (
     alpha_dropout,
@@ -70,6 +71,7 @@ __all__ = [
     "grad",
     "gumbel_softmax",
     "interpolate",
+    "linear_cross_entropy",
     "log_softmax",
     "lp_pool1d",
     "lp_pool2d",

@@ -40,7 +40,7 @@ def _factors(A: Any, q: int, niter: int) -> Three:
     tall = A.mH if is_wide else A
     basis = _basis(tall, q, niter)
     U, S, Vh = ops.linalg_svd(basis.mH @ tall, full_matrices=False)
-    U, V = basis @ U, Vh.mH
+    U, V = basis @ U, Vh.mH.contiguous()
     return (V, S, U) if is_wide else (U, S, V)
 
 

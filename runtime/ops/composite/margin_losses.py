@@ -86,7 +86,7 @@ def soft_margin_loss(
 ) -> Any:
     """log(1 + exp(-target * input))."""
     reduction = named_reduction(size_average, reduce, reduction)
-    exponent = -target * input
+    exponent = target.mul(input.neg())
     if exponent.dtype.is_complex:
         return reduced(exponent.exp().log1p(), reduction)
     return reduced(ops.softplus(exponent, 1, 36), reduction)

@@ -179,8 +179,7 @@ def cross(self: Any, other: Any, dim: int | None = None) -> Any:
 
 def linalg_vander(x: Any, N: int | None = None) -> Any:
     """Powers from 0 to N - 1 of every element."""
-    if x.ndim < 1:
-        raise RuntimeError("linalg.vander: x must have at least one dimension")
+    x = x if x._sizes else x.unsqueeze(-1)
     N = x.shape[-1] if N is None else N
     if N <= 1:
         raise RuntimeError("N must be greater than 1.")

@@ -11,7 +11,7 @@ from runtime.core import device as devices
 from runtime.core import promotion
 from runtime.core.size import Size
 from runtime.dispatch import ops
-from runtime.ops.composite.reshaping import in_format_of, reshape
+from runtime.ops.composite.reshaping import copied, in_format_of, reshape
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
@@ -131,7 +131,7 @@ LONGEST_KEPT = 4096
 def pixel_shuffle(self: Any, upscale_factor: int) -> Any:
     """(*, C * r * r, H, W) -> (*, C, H * r, W * r)."""
     split, order, sizes = _shuffled(self._sizes, upscale_factor)
-    return in_format_of(self, reshape(reshape(self, split).permute(order), sizes))
+    return in_format_of(self, copied(reshape(self, split).permute(order), sizes))
 
 
 @lru_cache(maxsize=1024)
@@ -152,7 +152,7 @@ def _shuffled(size: Size, r: int) -> tuple[tuple[int, ...], ...]:
 def pixel_unshuffle(self: Any, downscale_factor: int) -> Any:
     """(*, C, H * r, W * r) -> (*, C * r * r, H, W)."""
     split, order, sizes = _unshuffled(self._sizes, downscale_factor)
-    return in_format_of(self, reshape(reshape(self, split).permute(order), sizes))
+    return in_format_of(self, copied(reshape(self, split).permute(order), sizes))
 
 
 @lru_cache(maxsize=1024)
@@ -191,4 +191,4 @@ def channel_shuffle(self: Any, groups: int) -> Any:
             f"Got {channels} channels and {groups} groups."
         )
     split = reshape(self, (batch, groups, channels // groups, *rest))
-    return in_format_of(self, reshape(split.transpose(1, 2), self._sizes))
+    return in_format_of(self, copied(split.transpose(1, 2), self._sizes))

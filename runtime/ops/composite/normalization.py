@@ -125,6 +125,11 @@ def rms_norm(
     """Divide by the root of the mean square over the last dims."""
     shape = tuple(normalized_shape)
     check_normalized_shape(input, shape)
+    if weight is not None and weight._sizes != shape:
+        raise RuntimeError(
+            "Expected weight to be of same shape as normalized_shape, but got weight of shape "
+            f"{list(weight._sizes)} and normalized_shape = {list(shape)}"
+        )
     if eps is None:
         eps = EPSILONS[input.dtype.opmath.to_real().name]
     dims = list(range(-len(shape), 0))

@@ -194,7 +194,7 @@ def _avg_pool(
     size, step, pad = _parameters(name, count, kernel_size, stride, padding)
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
-    if self.ndim <= count:
+    if count == 2 and self.ndim <= count:
         raise errors.dim_out_of_range(-count - 1, self.ndim)
     _check_ndim(self, count)
     _check_spatial(self, count, f"Expected {count + 1}D or {count + 2}D")

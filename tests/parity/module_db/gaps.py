@@ -18,7 +18,6 @@ GAPS: tuple[Gap, ...] = (
         ("gradient values",),
         "CTCLoss TransformerEncoder TransformerEncoderLayer TransformerDecoderLayer",
     ),
-    Gap("a fused loss for large vocabularies", ("missing",), "LinearCrossEntropyLoss"),
 )
 
 

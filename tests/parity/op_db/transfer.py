@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
 from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
 from typing import Any
 
@@ -86,6 +87,9 @@ class Transfer:
             return self.library.Generator().manual_seed(value.initial_seed())
         if callable(value):
             return rebound(value, self.library)
+        if is_dataclass(value) and type(value).__module__.startswith("torch.nn."):
+            given = {each.name: self(getattr(value, each.name)) for each in fields(value)}
+            return find(self.library, f"nn.{type(value).__name__}")(**given)
         return value
 
     def tensor(self, value: torch.Tensor) -> Any:

@@ -75,6 +75,9 @@ from runtime.nn.fractional_pooling import (
     FractionalMaxPool2d,
     FractionalMaxPool3d,
 )
+from runtime.nn.functional.linear_cross_entropy import (
+    LinearCrossEntropyOptions,
+)
 from runtime.nn.lazy import (
     LazyModuleMixin,
 )
@@ -99,6 +102,9 @@ from runtime.nn.linear import (
     Identity,
     Linear,
     Unflatten,
+)
+from runtime.nn.linear_cross_entropy import (
+    LinearCrossEntropyLoss,
 )
 from runtime.nn.loss import (
     BCELoss,
@@ -228,6 +234,7 @@ from torchgen_out.nn.modules import (  # noqa: F401
     instancenorm,
     lazy,
     linear,
+    linear_cross_entropy_options,
     loss,
     module,
     normalization,
@@ -333,6 +340,8 @@ __all__ = [
     "LazyModuleMixin",
     "LeakyReLU",
     "Linear",
+    "LinearCrossEntropyLoss",
+    "LinearCrossEntropyOptions",
     "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",

@@ -3,6 +3,9 @@
 # Do not edit.
 """Losses."""
 
+from runtime.nn.linear_cross_entropy import (
+    LinearCrossEntropyLoss,
+)
 from runtime.nn.loss import (
     BCELoss,
     BCEWithLogitsLoss,
@@ -43,6 +46,7 @@ __all__ = [
     "HuberLoss",
     "KLDivLoss",
     "L1Loss",
+    "LinearCrossEntropyLoss",
     "MSELoss",
     "MarginRankingLoss",
     "MultiLabelMarginLoss",

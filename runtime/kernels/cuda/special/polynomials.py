@@ -1,4 +1,8 @@
-"""Families of polynomials that a recurrence of three terms defines: one kernel for all of them."""
+"""Families of polynomials that a recurrence of three terms defines: one kernel for all of them.
+
+Where the recurrence's coefficients are constant (Chebyshev's polynomials), high degrees have a
+closed form; elsewhere degrees end at MOST, which takes a thread seconds.
+"""
 
 # ruff: noqa: F821 - T, I and the like are names of the compiled text.
 
@@ -6,10 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from runtime.kernels.cuda.compiling.typed import device_function, device_kernel, run_elements
 from runtime.kernels.cuda.queue import Array, Queue, contiguous
 
 COEFFICIENTS = " ".join(["float64"] * 10)
+HIGH = 1024.0
+"""The degree above which a closed form is exacter, and faster, than the recurrence."""
+MOST = 2.0**26
+"""The highest degree that is computed step by step; above it the result is nan."""
 
 
 def three_term_recurrence(
@@ -31,6 +39,7 @@ def three_term_recurrence(
 @device_kernel("X* X* X*", f"I {COEFFICIENTS}")
 def recur(out, x, n, count, f0, f1, a0, a1, a2, a3, b0, b1, d0, d1):
     """A thread owns elements at the distance of the grid, and computes them in float64."""
+    is_constant = (a2 == 0.0) & (a3 == 0.0) & (b1 == 0.0) & (d1 == 0.0)
     i = I(cuda.grid(1))
     while i < count:
         at = np.float64(load_X(x[i]))
@@ -40,12 +49,47 @@ def recur(out, x, n, count, f0, f1, a0, a1, a2, a3, b0, b1, d0, d1):
         if degree >= 1.0:
             below = 1.0
             value = f0 + f1 * at
-        k = 1.0
-        while (k + 1.0 <= degree) & (value == value):
-            factor = (a0 + a2 * k) + (a1 + a3 * k) * at
-            above = (factor * value - (b0 + b1 * k) * below) / (d0 + d1 * k)
-            below = value
-            value = above
-            k = k + 1.0
+        if (degree > HIGH) & is_constant:
+            value = constant_recurrence(value, 0.5 * (a0 + a1 * at), math.floor(degree))
+        else:
+            k = 1.0
+            last = 2.0 if degree > MOST else degree
+            is_settled = not degree > MOST
+            while (k + 1.0 <= last) & (value == value):
+                factor = (a0 + a2 * k) + (a1 + a3 * k) * at
+                above = (factor * value - (b0 + b1 * k) * below) / (d0 + d1 * k)
+                if (abs(value) == 1.0) & (abs(below) == 1.0) & (above == below):
+                    # and so for ever: 1, or 1 and -1 in turn
+                    value = value if math.floor(degree) % 2.0 == k % 2.0 else above
+                    is_settled = True
+                    break
+                below = value
+                value = above
+                k = k + 1.0
+            value = value if is_settled else math.nan
         out[i] = store_X(T(value))
         i = I(i + cuda.gridsize(1))
+
+
+@device_function
+def constant_recurrence(first, half, degree):
+    """The value of `degree` where p0 = 1, p1 = first, and p_(k+1) = 2 half p_k - p_(k-1).
+
+    With half = cos(t) it is (first sin(nt) - sin((n-1)t)) / sin(t), beyond 1 by sinh, at the ends
+    the limit; a negative `half` changes the sign of every second value.
+    """
+    is_turned = half < 0.0
+    sign = -1.0 if is_turned & (degree % 2.0 == 1.0) else 1.0
+    first = -first if is_turned else first
+    half = abs(half)
+    if half == 1.0:
+        return sign * ((first - 1.0) * degree + 1.0)
+    if half < 1.0:
+        angle = math.acos(half)
+        terms = first * math.sin(degree * angle) - math.sin((degree - 1.0) * angle)
+        return sign * terms / math.sin(angle)
+    growth = math.acosh(half)
+    if not degree * growth < 709.0:
+        return math.nan  # inf - inf
+    terms = first * math.sinh(degree * growth) - math.sinh((degree - 1.0) * growth)
+    return sign * terms / math.sinh(growth)
