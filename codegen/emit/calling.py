@@ -114,4 +114,8 @@ def _asked(operator: Operator, names: dict[str, str]) -> Iterator[str]:
         if argument.type.is_tensor_list:
             yield f"holds_others({name})"
         elif argument.type.holds_tensors:
-            yield f"{name}.__class__ not in PLAIN"
+            yield f"{name}.__class__ not in {_PLAIN_CLASSES[translate.only_tensors(argument.type)]}"
+
+
+_PLAIN_CLASSES = {"": "PLAIN", "tensor": "TENSORS", "tensor?": "OPTIONAL_TENSORS"}
+"""The set of classes that nobody has to ask, by kind of the argument."""

@@ -9,7 +9,7 @@ from codegen.emit import calling, collisions, expressions, integers, naming, ref
 from codegen.emit.environment import render
 from codegen.model.operator import INPLACE, METHOD, Composite, Operator
 from codegen.model.program import Program
-from codegen.model.schema import Argument, Type
+from codegen.model.schema import Argument
 from codegen.write import File
 
 
@@ -264,17 +264,8 @@ def _tensors(operator: Operator, names: dict[str, str]) -> str:
     return ", ".join(
         f'("{argument.name}", {position}, "{kind}", {names[argument.name]})'
         for position, argument in enumerate(operator.arguments)
-        if (kind := _only_tensors(argument.type))
+        if (kind := translate.only_tensors(argument.type))
     )
-
-
-def _only_tensors(type_: Type) -> str:
-    """The kind, in the words of `errors.wrong_argument_type`, of what holds tensors alone, or ''."""
-    if str(type_) == "Tensor[]":
-        return "tensors"
-    if type_.is_list or type_.names != ("Tensor",):
-        return ""
-    return "tensor?" if type_.is_optional else "tensor"
 
 
 def _parameter_names(operator: Operator) -> dict[str, str]:

@@ -118,6 +118,15 @@ def operand_kind(argument: Argument) -> str:
     return kind + "?" if type_.is_optional else kind
 
 
+def only_tensors(type_: Type) -> str:
+    """The kind of what holds tensors alone, in `errors.wrong_argument_type`'s words; or ''."""
+    if str(type_) == "Tensor[]":
+        return "tensors"
+    if type_.is_list or type_.names != ("Tensor",):
+        return ""
+    return "tensor?" if type_.is_optional else "tensor"
+
+
 def argument_kind(argument: Argument, position: int) -> str:
     """What a backend makes of an argument: operand, scalar, generator or raw value."""
     if is_operand(argument, position):

@@ -121,10 +121,10 @@ class Operator:
 
     name: as in the schema. schema: its text. operands: the names of the arguments that make the
     signature, in schema order; kinds: 'tensor', 'tensor?', 'number' (Tensor|Scalar), 'number?',
-    'scalar' or 'tensors' for each. record, record_inplace: makers of the autograd wrappers, or None.
-    differentiable: the operands that may receive a gradient. number_first: whether the first of
-    them may be a number, though the schema says tensor; number_each: whether all may be at once.
-    exact_out: whether out= must have the result's dtype.
+    'scalar' or 'tensors' for each. record, record_inplace: makers of the autograd wrappers, or
+    None. differentiable: the operands that may receive a gradient. number_first: whether the first
+    of them may be a number, though the schema says tensor; number_each: whether all may be at
+    once. exact_out: whether out= must have the result's dtype.
     """
 
     kind = "operator"
@@ -271,9 +271,9 @@ class Pointwise(Operator):
     promotion: the dtype rule; promoted: the operands that take part in it (others are loaded as
     they are). dtypes: the compute dtypes accepted. in_range: the operands whose numbers must be in
     the range of the dtype; natural: those that must not be negative beside integers, and what
-    users are told. check: refuses arguments, or is None. arguments: for each argument of the call in
-    order, 'operand', 'scalar' (takes the compute type) or 'raw'. formulas: the scalar function by
-    the set of absent optional operands, as a tuple of names. at_defaults: a simpler formula,
+    users are told. check: refuses arguments, or is None. arguments: for each argument of the call
+    in order, 'operand', 'scalar' (takes the compute type) or 'raw'. formulas: the scalar function
+    by the set of absent optional operands, as a tuple of names. at_defaults: a simpler formula,
     without the scalars in `defaults`, for when these have their default values. outputs: how many
     results.
     """

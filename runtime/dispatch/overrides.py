@@ -39,6 +39,10 @@ state = _State()
 
 PLAIN: set[type] = {Tensor, type(None), bool, int, float, complex, str}
 """Classes of arguments that nobody has to ask; empty from the first mode on, which is always."""
+TENSORS: set[type] = {Tensor}
+"""Those of arguments that must be tensors."""
+OPTIONAL_TENSORS: set[type] = {Tensor, type(None)}
+"""Those of arguments that may be absent as well."""
 
 
 class InUse:
@@ -52,7 +56,8 @@ def use_modes() -> None:
     """Look for modes in every call from here on, in all threads."""
     if not InUse.modes:
         InUse.modes = True
-        PLAIN.clear()
+        for classes in (PLAIN, TENSORS, OPTIONAL_TENSORS):
+            classes.clear()
         tables.forget_calls()
 
 

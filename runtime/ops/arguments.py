@@ -166,8 +166,8 @@ guard_out(guarded_out)
 def check_tensors(name: str, *arguments: tuple[str, int, str, Any]) -> None:
     """Raise TypeError if one of the arguments (name, position, kind, value) is no tensor.
 
-    kind: "tensor", "tensor?", or "tensors" for a list. Composites ask when an attribute is missing: no call
-    pays for the question.
+    kind: "tensor", "tensor?", or "tensors" for a list. Composites ask when an attribute is missing:
+    no call pays for the question.
     """
     for argument, position, kind, value in arguments:
         fits = is_tensors(value) if kind == "tensors" else is_tensor(value)

@@ -126,8 +126,8 @@ def _gathers(function: Function) -> bool:
 def holds_others(values: Any) -> bool:
     """Whether a list of tensors holds something else than plain ones, or is no list."""
     if isinstance(values, (tuple, list)):
-        return any(each.__class__ not in overrides.PLAIN for each in values)
-    return values.__class__ not in overrides.PLAIN
+        return any(each.__class__ not in overrides.TENSORS for each in values)
+    return True
 
 
 def unmatched(function: Function, schemas: tuple[str, ...], given: dict[str, Any]) -> Any:

@@ -27,7 +27,8 @@ def init_subclass(cls: type[Tensor], **options: Any) -> None:
     if not overrides.answers(cls):
         cls._override_bit = 0
         if overrides.PLAIN:
-            overrides.PLAIN.add(cls)
+            for classes in (overrides.PLAIN, overrides.TENSORS, overrides.OPTIONAL_TENSORS):
+                classes.add(cls)
         return
     cls._override_bit = keys.OVERRIDES
     overrides.InUse.classes = True

@@ -51,6 +51,13 @@ SPELLING = [
         "before 'promotion'",
     ),
     wrong(
+        "check of a view",
+        "  view: transpose\n",
+        "  ‸check: limits.check\n  view: transpose\n",
+        "E111",
+        "pointwise",
+    ),
+    wrong(
         "meta of a view",
         "  view: transpose\n",
         "  view: transpose\n  ‸meta: dynamic\n",

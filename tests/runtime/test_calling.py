@@ -246,6 +246,10 @@ def test_numbers_first(operator: Operator, number: Any, dtype: Any, shape: Any) 
 def test_two_numbers() -> None:
     assert torch.equal(torch.mul(2, 3), torch.tensor(6))
     assert torch.equal(torch.add(1, 2.5, alpha=2), torch.tensor(6.0))
+    assert torch.equal(torch.div(3, 2), torch.tensor(1.5))
+    assert torch.equal(torch.floor_divide(-3, 2), torch.tensor(-2))
+    with pytest.raises(TypeError):
+        torch.bitwise_and(3, 2)
 
 
 def test_numbers_elsewhere_are_refused() -> None:
@@ -255,6 +259,50 @@ def test_numbers_elsewhere_are_refused() -> None:
             call(2.0, x)
     with pytest.raises(TypeError, match=r"argument .input. .* must be Tensor, not float"):
         torch.exp(2.0)
+
+
+ALONE = [
+    each
+    for each in OPERATORS
+    if len(harness.program().families[each.base_name]) == 1
+    and not each.has_tag("number_first")
+    and not each.is_internal
+    and first_case(each)
+]
+"""Operators whose function is that of one entry."""
+
+
+@pytest.mark.parametrize("kind", ["Tensor", "Tensor?"])
+def test_no_number_is_a_tensor(kind: str) -> None:
+    """In no operator: a number that a composite could compute with is refused, too."""
+    accepted = []
+    for operator in ALONE:
+        names = [a.name for a in operator.arguments if str(a.type).replace("(a)", "") == kind]
+        for name in names:
+            given = keywords_of(operator) | {parameter_of(operator, name): 2.0}
+            try:
+                function_of(operator)(**given)
+            except TypeError:
+                continue
+            except Exception as error:  # whatever it is, it is the wrong one
+                accepted.append(f"{operator.name}({name}): {type(error).__name__} {error}"[:100])
+            else:
+                accepted.append(f"{operator.name}({name}) computes")
+    assert not accepted, "\n".join(accepted)
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "div"])
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_reflected_operators_take_tensors(name: str, shape: Any) -> None:
+    """As the operator from the other side; what is recorded has both operands."""
+    x = torch.tensor([1.5, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
+    y = torch.full(shape, 2.5, dtype=torch.float64, requires_grad=True)
+    direct = operators.truediv if name == "div" else getattr(operators, name)
+    pairs = [getattr(torch.Tensor, f"__r{name}__")(x, y), direct(y, x)]
+    assert torch.equal(*pairs)
+    if name != "floordiv":
+        gradients = [torch.autograd.grad(each.sum(), (x, y)) for each in pairs]
+        assert all(map(torch.allclose, *gradients))
 
 
 EMPTY = [

@@ -373,3 +373,36 @@ def test_old_spelling_of_reductions() -> None:
     with pytest.warns(UserWarning, match="reduction='none'"):
         assert nn.MSELoss(reduce=False).reduction == "none"
     assert nn.MSELoss().reduction == "mean"
+
+
+GROUPS = [
+    {"batch_chunk_size": 1, "chunking_method": None},
+    {"batch_chunk_size": 3, "chunking_method": None},
+    {"chunking_method": "aspect_ratio:4"},
+    {},
+]
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("given", GROUPS, ids=str)
+def test_linear_cross_entropy_in_groups(reduction: str, given: Any) -> None:
+    """The loss, its gradients and those of these are the same, however samples are grouped."""
+    torch.manual_seed(3)
+    leaves = [
+        torch.randn(*s, dtype=torch.float64, requires_grad=True) for s in ((7, 3), (5, 3), (5,))
+    ]
+    target, classes = torch.tensor([0, 4, 1, -100, 2, 2, 3]), torch.rand(5, dtype=torch.float64)
+    losses = []
+    for options in (None, nn.LinearCrossEntropyOptions(**given)):
+        loss = nn.functional.linear_cross_entropy(
+            *leaves[:2],
+            target,
+            linear_bias=leaves[2],
+            weight=classes,
+            reduction=reduction,
+            options=options,
+        )
+        first = torch.autograd.grad(loss.square().sum(), leaves, create_graph=True)
+        second = torch.autograd.grad(sum(each.square().sum() for each in first), leaves)
+        losses.append([loss, *first, *second])
+    assert all(map(torch.allclose, *losses))

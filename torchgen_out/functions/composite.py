@@ -16,7 +16,7 @@ from runtime.core.memory_format import contiguous_format, memory_format
 from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
-from runtime.dispatch.overrides import PLAIN
+from runtime.dispatch.overrides import OPTIONAL_TENSORS, PLAIN, TENSORS
 from runtime.dispatch.signature import kind_of
 from runtime.ops import conversion as conversion_bodies
 from runtime.ops import creation as creation_bodies
@@ -89,15 +89,12 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 
     Returns the tensor in the dtype and on the device of another; itself if they are its own.
     """
-    if self.__class__ not in PLAIN or other.__class__ not in PLAIN:
+    if self.__class__ not in TENSORS or other.__class__ not in TENSORS:
         _answer = overridden(type_as, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return conversion_bodies.type_as(self, other)
-    except AttributeError:
         check_tensors("type_as", ("self", 0, "tensor", self), ("other", 1, "tensor", other))
-        raise
+    return conversion_bodies.type_as(self, other)
 
 
 def fill(
@@ -113,17 +110,14 @@ def fill(
     """
     if _words:
         return respelled(fill, locals())
-    if input.__class__ not in PLAIN or value.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or value.__class__ not in PLAIN:
         _answer = overridden(fill, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("fill", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("fill", out, ops.empty_like(input).fill_(value))
-    try:
-        return ops.empty_like(input).fill_(value)
-    except AttributeError:
-        check_tensors("fill", ("self", 0, "tensor", input))
-        raise
+    return ops.empty_like(input).fill_(value)
 
 
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -131,19 +125,16 @@ def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
 
     Joins magnitudes and angles (in radians) into a complex tensor: `abs * exp(1j * angle)`.
     """
-    if abs.__class__ not in PLAIN or angle.__class__ not in PLAIN:
+    if abs.__class__ not in TENSORS or angle.__class__ not in TENSORS:
         _answer = overridden(polar, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("polar", ("abs", 0, "tensor", abs), ("angle", 1, "tensor", angle))
     if out is not None:
         return store_out(
             "polar", out, ops.complex(abs.mul(angle.cos()), abs.mul(angle.sin())), exact=True
         )
-    try:
-        return ops.complex(abs.mul(angle.cos()), abs.mul(angle.sin()))
-    except AttributeError:
-        check_tensors("polar", ("abs", 0, "tensor", abs), ("angle", 1, "tensor", angle))
-        raise
+    return ops.complex(abs.mul(angle.cos()), abs.mul(angle.sin()))
 
 
 def is_floating_point(input: Tensor) -> bool:
@@ -151,15 +142,12 @@ def is_floating_point(input: Tensor) -> bool:
 
     Returns whether the dtype is a real floating-point one.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(is_floating_point, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return queries_bodies.is_floating_point(input)
-    except AttributeError:
         check_tensors("is_floating_point", ("self", 0, "tensor", input))
-        raise
+    return queries_bodies.is_floating_point(input)
 
 
 def is_complex(input: Tensor) -> bool:
@@ -167,15 +155,12 @@ def is_complex(input: Tensor) -> bool:
 
     Returns whether the dtype is complex.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(is_complex, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return queries_bodies.is_complex(input)
-    except AttributeError:
         check_tensors("is_complex", ("self", 0, "tensor", input))
-        raise
+    return queries_bodies.is_complex(input)
 
 
 def isreal(input: Tensor) -> Tensor:
@@ -183,15 +168,12 @@ def isreal(input: Tensor) -> Tensor:
 
     Tells which elements have no imaginary part; all of a real tensor.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(isreal, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return input.imag == 0 if input.is_complex() else ops.ones_like(input, dtype=bool)
-    except AttributeError:
         check_tensors("isreal", ("self", 0, "tensor", input))
-        raise
+    return input.imag == 0 if input.is_complex() else ops.ones_like(input, dtype=bool)
 
 
 def is_signed(input: Tensor) -> bool:
@@ -199,15 +181,12 @@ def is_signed(input: Tensor) -> bool:
 
     Returns whether the dtype has negative numbers.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(is_signed, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return queries_bodies.is_signed(input)
-    except AttributeError:
         check_tensors("is_signed", ("self", 0, "tensor", input))
-        raise
+    return queries_bodies.is_signed(input)
 
 
 def is_nonzero(input: Tensor) -> bool:
@@ -215,15 +194,12 @@ def is_nonzero(input: Tensor) -> bool:
 
     Returns whether the only element is not zero.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(is_nonzero, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return queries_bodies.is_nonzero(input)
-    except AttributeError:
         check_tensors("is_nonzero", ("self", 0, "tensor", input))
-        raise
+    return queries_bodies.is_nonzero(input)
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
@@ -231,15 +207,12 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
 
     Returns whether two tensors have the same sizes.
     """
-    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         _answer = overridden(is_same_size, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return queries_bodies.is_same_size(input, other)
-    except AttributeError:
         check_tensors("is_same_size", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
-        raise
+    return queries_bodies.is_same_size(input, other)
 
 
 def numel(input: Tensor) -> int:
@@ -247,15 +220,12 @@ def numel(input: Tensor) -> int:
 
     Returns the number of elements.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(numel, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return queries_bodies.numel(input)
-    except AttributeError:
         check_tensors("numel", ("self", 0, "tensor", input))
-        raise
+    return queries_bodies.numel(input)
 
 
 def empty(
@@ -447,10 +417,11 @@ def empty_like(
     """
     if _words:
         return respelled(empty_like, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(empty_like, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("empty_like", ("self", 0, "tensor", input))
     result = creation_like_bodies.empty_like(
         input, dtype, layout, device, pin_memory, memory_format
     )
@@ -475,10 +446,11 @@ def zeros_like(
     """
     if _words:
         return respelled(zeros_like, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(zeros_like, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("zeros_like", ("self", 0, "tensor", input))
     result = creation_like_bodies.zeros_like(
         input, dtype, layout, device, pin_memory, memory_format
     )
@@ -503,10 +475,11 @@ def ones_like(
     """
     if _words:
         return respelled(ones_like, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(ones_like, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("ones_like", ("self", 0, "tensor", input))
     result = creation_like_bodies.ones_like(input, dtype, layout, device, pin_memory, memory_format)
     return result.requires_grad_() if requires_grad else result
 
@@ -532,10 +505,11 @@ def full_like(
         return respelled(full_like, locals())
     if fill_value is MISSING:
         raise missing_arguments("full_like", input=input, fill_value=fill_value)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(full_like, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("full_like", ("self", 0, "tensor", input))
     result = creation_like_bodies.full_like(
         input, fill_value, dtype, layout, device, pin_memory, memory_format
     )
@@ -559,10 +533,11 @@ def new_empty(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
-    if self.__class__ not in PLAIN:
+    if self.__class__ not in TENSORS:
         _answer = overridden(new_empty, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("new_empty", ("self", 0, "tensor", self))
     result = creation_like_bodies.new_empty(self, size, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -584,10 +559,11 @@ def new_zeros(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
-    if self.__class__ not in PLAIN:
+    if self.__class__ not in TENSORS:
         _answer = overridden(new_zeros, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("new_zeros", ("self", 0, "tensor", self))
     result = creation_like_bodies.new_zeros(self, size, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -609,10 +585,11 @@ def new_ones(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
-    if self.__class__ not in PLAIN:
+    if self.__class__ not in TENSORS:
         _answer = overridden(new_ones, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("new_ones", ("self", 0, "tensor", self))
     result = creation_like_bodies.new_ones(self, size, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -633,10 +610,11 @@ def new_full(
 
     Returns a tensor of one value, of this tensor's dtype and device unless others are given.
     """
-    if self.__class__ not in PLAIN:
+    if self.__class__ not in TENSORS:
         _answer = overridden(new_full, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("new_full", ("self", 0, "tensor", self))
     result = creation_like_bodies.new_full(
         self, size, fill_value, dtype, layout, device, pin_memory
     )
@@ -659,10 +637,11 @@ def new_empty_strided(
 
     Returns a tensor of undefined values with the given strides, of this tensor's dtype and device.
     """
-    if self.__class__ not in PLAIN:
+    if self.__class__ not in TENSORS:
         _answer = overridden(new_empty_strided, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("new_empty_strided", ("self", 0, "tensor", self))
     result = creation_like_bodies.new_empty_strided(
         self, size, stride, dtype, layout, device, pin_memory
     )
@@ -1131,10 +1110,11 @@ def rand_like(
     """
     if _words:
         return respelled(rand_like, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(rand_like, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("rand_like", ("self", 0, "tensor", input))
     result = random_creation_bodies.rand_like(
         input, dtype, layout, device, pin_memory, memory_format
     )
@@ -1159,10 +1139,11 @@ def randn_like(
     """
     if _words:
         return respelled(randn_like, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(randn_like, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("randn_like", ("self", 0, "tensor", input))
     result = random_creation_bodies.randn_like(
         input, dtype, layout, device, pin_memory, memory_format
     )
@@ -1192,10 +1173,11 @@ def randint_like__default(
         if high is MISSING:
             raise missing_arguments("randint_like", input=input, high=high)
         high = as_int(high, "randint_like", "high", 2)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(randint_like__default, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("randint_like", ("self", 0, "tensor", input))
     result = random_creation_bodies.randint_like_to(
         input, high, dtype, layout, device, pin_memory, memory_format
     )
@@ -1231,10 +1213,11 @@ def randint_like__low_dtype(
         if high is MISSING:
             raise missing_arguments("randint_like", input=input, low=low, high=high)
         high = as_int(high, "randint_like", "high", 3)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(randint_like__low_dtype, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("randint_like", ("self", 0, "tensor", input))
     result = random_creation_bodies.randint_like(
         input, low, high, dtype, layout, device, pin_memory, memory_format
     )
@@ -1248,19 +1231,16 @@ def normal__Tensor_float(
 
     Returns normal numbers with a mean per element.
     """
-    if mean.__class__ not in PLAIN:
+    if mean.__class__ not in TENSORS:
         _answer = overridden(normal__Tensor_float, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("normal", ("mean", 0, "tensor", mean))
     if out is not None:
         return store_out(
             "normal", out, random_creation_bodies.normal(mean, std, generator), exact=True
         )
-    try:
-        return random_creation_bodies.normal(mean, std, generator)
-    except AttributeError:
-        check_tensors("normal", ("mean", 0, "tensor", mean))
-        raise
+    return random_creation_bodies.normal(mean, std, generator)
 
 
 def normal__float_Tensor(
@@ -1270,19 +1250,16 @@ def normal__float_Tensor(
 
     Returns normal numbers with a standard deviation per element.
     """
-    if std.__class__ not in PLAIN:
+    if std.__class__ not in TENSORS:
         _answer = overridden(normal__float_Tensor, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("normal", ("std", 1, "tensor", std))
     if out is not None:
         return store_out(
             "normal", out, random_creation_bodies.normal(mean, std, generator), exact=True
         )
-    try:
-        return random_creation_bodies.normal(mean, std, generator)
-    except AttributeError:
-        check_tensors("normal", ("std", 1, "tensor", std))
-        raise
+    return random_creation_bodies.normal(mean, std, generator)
 
 
 def normal__Tensor_Tensor(
@@ -1292,19 +1269,16 @@ def normal__Tensor_Tensor(
 
     Returns normal numbers with a mean and a standard deviation per element.
     """
-    if mean.__class__ not in PLAIN or std.__class__ not in PLAIN:
+    if mean.__class__ not in TENSORS or std.__class__ not in TENSORS:
         _answer = overridden(normal__Tensor_Tensor, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("normal", ("mean", 0, "tensor", mean), ("std", 1, "tensor", std))
     if out is not None:
         return store_out(
             "normal", out, random_creation_bodies.normal(mean, std, generator), exact=True
         )
-    try:
-        return random_creation_bodies.normal(mean, std, generator)
-    except AttributeError:
-        check_tensors("normal", ("mean", 0, "tensor", mean), ("std", 1, "tensor", std))
-        raise
+    return random_creation_bodies.normal(mean, std, generator)
 
 
 def normal__float_float(
@@ -1362,17 +1336,14 @@ def div__Tensor_mode(
     """
     if _words:
         return respelled(div__Tensor_mode, locals())
-    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or other.__class__ not in PLAIN:
         _answer = overridden(div__Tensor_mode, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("div", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("div", out, elementwise_bodies.div_mode(input, other, rounding_mode))
-    try:
-        return elementwise_bodies.div_mode(input, other, rounding_mode)
-    except AttributeError:
-        check_tensors("div", ("self", 0, "tensor", input))
-        raise
+    return elementwise_bodies.div_mode(input, other, rounding_mode)
 
 
 def div___Tensor_mode(
@@ -1420,17 +1391,14 @@ def ldexp(
     """
     if _words:
         return respelled(ldexp, locals())
-    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         _answer = overridden(ldexp, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("ldexp", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
         return store_out("ldexp", out, elementwise_bodies.ldexp(input, other))
-    try:
-        return elementwise_bodies.ldexp(input, other)
-    except AttributeError:
-        check_tensors("ldexp", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
-        raise
+    return elementwise_bodies.ldexp(input, other)
 
 
 def ldexp_(input: Tensor, other: Tensor) -> Tensor:
@@ -1452,19 +1420,16 @@ def frexp(
     """
     if _words:
         return respelled(frexp, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(frexp, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("frexp", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "frexp", out, return_types.frexp(*elementwise_bodies.frexp(input)), exact=True
         )
-    try:
-        return return_types.frexp(*elementwise_bodies.frexp(input))
-    except AttributeError:
-        check_tensors("frexp", ("self", 0, "tensor", input))
-        raise
+    return return_types.frexp(*elementwise_bodies.frexp(input))
 
 
 def positive(input: Tensor) -> Tensor:
@@ -1472,15 +1437,12 @@ def positive(input: Tensor) -> Tensor:
 
     Return `self` itself, unless it is a `bool` tensor, which is refused.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(positive, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return elementwise_bodies.positive(input)
-    except AttributeError:
         check_tensors("positive", ("self", 0, "tensor", input))
-        raise
+    return elementwise_bodies.positive(input)
 
 
 def allclose(
@@ -1491,15 +1453,12 @@ def allclose(
 
     Return whether every element of `self` is close to that of `other`, as `isclose` defines it.
     """
-    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         _answer = overridden(allclose, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return ops.isclose(input, other, rtol, atol, equal_nan).all().item()
-    except AttributeError:
         check_tensors("allclose", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
-        raise
+    return ops.isclose(input, other, rtol, atol, equal_nan).all().item()
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
@@ -1507,15 +1466,12 @@ def equal(input: Tensor, other: Tensor) -> bool:
 
     Return whether two tensors have the same shape and equal elements.
     """
-    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         _answer = overridden(equal, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return elementwise_bodies.equal(input, other)
-    except AttributeError:
         check_tensors("equal", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
-        raise
+    return elementwise_bodies.equal(input, other)
 
 
 def isclose(
@@ -1529,15 +1485,12 @@ def isclose(
     Infinities are close to themselves alone. nan is close to nothing, or to nan with `equal_nan`.
     Both tensors must share one dtype.
     """
-    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         _answer = overridden(isclose, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return elementwise_bodies.isclose(input, other, rtol, atol, equal_nan)
-    except AttributeError:
         check_tensors("isclose", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
-        raise
+    return elementwise_bodies.isclose(input, other, rtol, atol, equal_nan)
 
 
 def angle(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
@@ -1550,21 +1503,18 @@ def angle(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpac
     """
     if _words:
         return respelled(angle, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(angle, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("angle", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "angle",
             out,
             ops._angle_complex(input) if input.dtype.is_complex else ops._angle_real(input),
         )
-    try:
-        return ops._angle_complex(input) if input.dtype.is_complex else ops._angle_real(input)
-    except AttributeError:
-        check_tensors("angle", ("self", 0, "tensor", input))
-        raise
+    return ops._angle_complex(input) if input.dtype.is_complex else ops._angle_real(input)
 
 
 def conj_physical(
@@ -1577,10 +1527,11 @@ def conj_physical(
     """
     if _words:
         return respelled(conj_physical, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(conj_physical, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("conj_physical", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "conj_physical",
@@ -1588,11 +1539,7 @@ def conj_physical(
             ops._conj_physical(input) if input.dtype.is_complex else input,
             exact=True,
         )
-    try:
-        return ops._conj_physical(input) if input.dtype.is_complex else input
-    except AttributeError:
-        check_tensors("conj_physical", ("self", 0, "tensor", input))
-        raise
+    return ops._conj_physical(input) if input.dtype.is_complex else input
 
 
 def conj_physical_(input: Tensor) -> Tensor:
@@ -1623,19 +1570,16 @@ def round__decimals(
         if decimals is MISSING:
             raise missing_arguments("round", input=input)
         decimals = as_int(decimals, "round", "decimals", 0)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(round__decimals, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("round", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "round", out, elementwise_bodies.round_decimals(input, decimals), exact=True
         )
-    try:
-        return elementwise_bodies.round_decimals(input, decimals)
-    except AttributeError:
-        check_tensors("round", ("self", 0, "tensor", input))
-        raise
+    return elementwise_bodies.round_decimals(input, decimals)
 
 
 def round___decimals(input: Tensor = MISSING, *, decimals: int, **_words: Unpack[Input]) -> Tensor:
@@ -1671,19 +1615,16 @@ def nan_to_num(
     """
     if _words:
         return respelled(nan_to_num, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(nan_to_num, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("nan_to_num", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "nan_to_num", out, elementwise_bodies.nan_to_num(input, nan, posinf, neginf), exact=True
         )
-    try:
-        return elementwise_bodies.nan_to_num(input, nan, posinf, neginf)
-    except AttributeError:
-        check_tensors("nan_to_num", ("self", 0, "tensor", input))
-        raise
+    return elementwise_bodies.nan_to_num(input, nan, posinf, neginf)
 
 
 def nan_to_num_(
@@ -1715,19 +1656,16 @@ def float_power__Tensor_Tensor(
     """
     if _words:
         return respelled(float_power__Tensor_Tensor, locals())
-    if input.__class__ not in PLAIN or exponent.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or exponent.__class__ not in PLAIN:
         _answer = overridden(float_power__Tensor_Tensor, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("float_power", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "float_power", out, elementwise_bodies.float_power(input, exponent), exact=True
         )
-    try:
-        return elementwise_bodies.float_power(input, exponent)
-    except AttributeError:
-        check_tensors("float_power", ("self", 0, "tensor", input))
-        raise
+    return elementwise_bodies.float_power(input, exponent)
 
 
 def float_power___Tensor_Tensor(input: Tensor, exponent: Tensor | Number) -> Tensor:
@@ -1745,15 +1683,12 @@ def float_power__Scalar(input: Number, exponent: Tensor) -> Tensor:
 
     Return the number `self` to the power of `exponent`, computed in float64 or complex128.
     """
-    if exponent.__class__ not in PLAIN:
+    if exponent.__class__ not in TENSORS:
         _answer = overridden(float_power__Scalar, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return elementwise_bodies.float_power(input, exponent)
-    except AttributeError:
         check_tensors("float_power", ("exponent", 1, "tensor", exponent))
-        raise
+    return elementwise_bodies.float_power(input, exponent)
 
 
 def logit(
@@ -1771,21 +1706,18 @@ def logit(
     """
     if _words:
         return respelled(logit, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(logit, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("logit", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "logit",
             out,
             ops._logit(input) if eps is None else ops._logit(input.clamp(eps, 1 - eps)),
         )
-    try:
-        return ops._logit(input) if eps is None else ops._logit(input.clamp(eps, 1 - eps))
-    except AttributeError:
-        check_tensors("logit", ("self", 0, "tensor", input))
-        raise
+    return ops._logit(input) if eps is None else ops._logit(input.clamp(eps, 1 - eps))
 
 
 def logit_(input: Tensor, eps: float | None = None) -> Tensor:
@@ -1811,17 +1743,14 @@ def mvlgamma(
         if p is MISSING:
             raise missing_arguments("mvlgamma", input=input, p=p)
         p = as_int(p, "mvlgamma", "p", 2)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(mvlgamma, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("mvlgamma", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("mvlgamma", out, elementwise_bodies.mvlgamma(input, p))
-    try:
-        return elementwise_bodies.mvlgamma(input, p)
-    except AttributeError:
-        check_tensors("mvlgamma", ("self", 0, "tensor", input))
-        raise
+    return elementwise_bodies.mvlgamma(input, p)
 
 
 def mvlgamma_(input: Tensor, p: int) -> Tensor:
@@ -1847,17 +1776,14 @@ def polygamma(
         if n is MISSING:
             raise missing_arguments("polygamma", n=n, input=input)
         n = as_int(n, "polygamma", "n", 1)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(polygamma, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("polygamma", ("self", 1, "tensor", input))
     if out is not None:
         return store_out("polygamma", out, elementwise_bodies.polygamma(n, input))
-    try:
-        return elementwise_bodies.polygamma(n, input)
-    except AttributeError:
-        check_tensors("polygamma", ("self", 1, "tensor", input))
-        raise
+    return elementwise_bodies.polygamma(n, input)
 
 
 def polygamma_of_self(self: Tensor, n: int) -> Tensor:
@@ -1867,7 +1793,7 @@ def polygamma_of_self(self: Tensor, n: int) -> Tensor:
     """
     if n.__class__ is not int:
         n = as_int(n, "polygamma", "n", 2)
-    if self.__class__ not in PLAIN:
+    if self.__class__ not in TENSORS:
         _answer = overridden(polygamma_of_self, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -1893,17 +1819,14 @@ def special_modified_bessel_i0(
     """
     if _words:
         return respelled(special_modified_bessel_i0, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(special_modified_bessel_i0, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("special_modified_bessel_i0", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("special_modified_bessel_i0", out, ops.i0(input))
-    try:
-        return ops.i0(input)
-    except AttributeError:
-        check_tensors("special_modified_bessel_i0", ("self", 0, "tensor", input))
-        raise
+    return ops.i0(input)
 
 
 def special_modified_bessel_i1(
@@ -1915,17 +1838,14 @@ def special_modified_bessel_i1(
     """
     if _words:
         return respelled(special_modified_bessel_i1, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(special_modified_bessel_i1, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("special_modified_bessel_i1", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("special_modified_bessel_i1", out, ops.special_i1(input))
-    try:
-        return ops.special_i1(input)
-    except AttributeError:
-        check_tensors("special_modified_bessel_i1", ("self", 0, "tensor", input))
-        raise
+    return ops.special_i1(input)
 
 
 def _polynomial(
@@ -2217,15 +2137,12 @@ def special_zeta__self_scalar(input: Number, other: Tensor) -> Tensor:
 
     Return the Hurwitz zeta function of a number.
     """
-    if other.__class__ not in PLAIN:
+    if other.__class__ not in TENSORS:
         _answer = overridden(special_zeta__self_scalar, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return elementwise_bodies.zeta_of_number(input, other)
-    except AttributeError:
         check_tensors("special_zeta", ("other", 1, "tensor", other))
-        raise
+    return elementwise_bodies.zeta_of_number(input, other)
 
 
 def special_zeta__other_scalar(input: Tensor, other: Number) -> Tensor:
@@ -2233,15 +2150,12 @@ def special_zeta__other_scalar(input: Tensor, other: Number) -> Tensor:
 
     Return the Hurwitz zeta function at a number.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(special_zeta__other_scalar, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return elementwise_bodies.zeta_at_number(input, other)
-    except AttributeError:
         check_tensors("special_zeta", ("self", 0, "tensor", input))
-        raise
+    return elementwise_bodies.zeta_at_number(input, other)
 
 
 def _where_of(self: Tensor, condition: Tensor, other: Tensor | Number) -> Tensor:
@@ -2250,20 +2164,17 @@ def _where_of(self: Tensor, condition: Tensor, other: Tensor | Number) -> Tensor
     Return self where `condition` is true, elsewhere `other`: the method `where`.
     """
     if (
-        self.__class__ not in PLAIN
-        or condition.__class__ not in PLAIN
+        self.__class__ not in TENSORS
+        or condition.__class__ not in TENSORS
         or other.__class__ not in PLAIN
     ):
         _answer = overridden(_where_of, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return ops.where(condition, self, other)
-    except AttributeError:
         check_tensors(
             "_where_of", ("self", 0, "tensor", self), ("condition", 1, "tensor", condition)
         )
-        raise
+    return ops.where(condition, self, other)
 
 
 def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None) -> Tensor:
@@ -2273,17 +2184,14 @@ def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None)
 
     `approximate="tanh"` replaces the error function by a hyperbolic tangent.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(gelu, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("gelu", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("gelu", out, elementwise_bodies.gelu(input, approximate), exact=True)
-    try:
-        return elementwise_bodies.gelu(input, approximate)
-    except AttributeError:
-        check_tensors("gelu", ("self", 0, "tensor", input))
-        raise
+    return elementwise_bodies.gelu(input, approximate)
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
@@ -2293,15 +2201,12 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     """
     if dim.__class__ is not int:
         dim = as_int(dim, "glu", "dim", 2)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(glu, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return elementwise_bodies.glu(input, dim)
-    except AttributeError:
         check_tensors("glu", ("self", 0, "tensor", input))
-        raise
+    return elementwise_bodies.glu(input, dim)
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
@@ -2311,15 +2216,12 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
     `weight` has one element, or one per channel (dimension 1).
     """
-    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or weight.__class__ not in TENSORS:
         _answer = overridden(prelu, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return elementwise_bodies.prelu(input, weight)
-    except AttributeError:
         check_tensors("prelu", ("self", 0, "tensor", input), ("weight", 1, "tensor", weight))
-        raise
+    return elementwise_bodies.prelu(input, weight)
 
 
 def nanmean(
@@ -2338,17 +2240,14 @@ def nanmean(
     """
     if _words:
         return respelled(nanmean, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(nanmean, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("nanmean", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("nanmean", out, statistics_bodies.nanmean(input, dim, keepdim, dtype))
-    try:
-        return statistics_bodies.nanmean(input, dim, keepdim, dtype)
-    except AttributeError:
-        check_tensors("nanmean", ("self", 0, "tensor", input))
-        raise
+    return statistics_bodies.nanmean(input, dim, keepdim, dtype)
 
 
 def alias_copy(
@@ -2360,19 +2259,16 @@ def alias_copy(
     """
     if _words:
         return respelled(alias_copy, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(alias_copy, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("alias_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "alias_copy", out, ops.alias(input).clone(memory_format=contiguous_format), exact=True
         )
-    try:
-        return ops.alias(input).clone(memory_format=contiguous_format)
-    except AttributeError:
-        check_tensors("alias_copy", ("self", 0, "tensor", input))
-        raise
+    return ops.alias(input).clone(memory_format=contiguous_format)
 
 
 def as_strided_copy(
@@ -2395,10 +2291,11 @@ def as_strided_copy(
         raise missing_arguments("as_strided_copy", input=input, size=size, stride=stride)
     if storage_offset is not None and storage_offset.__class__ is not int:
         storage_offset = as_int(storage_offset, "as_strided_copy", "storage_offset", 4)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(as_strided_copy, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("as_strided_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "as_strided_copy",
@@ -2406,11 +2303,7 @@ def as_strided_copy(
             input.as_strided(size, stride, storage_offset).clone(memory_format=contiguous_format),
             exact=True,
         )
-    try:
-        return input.as_strided(size, stride, storage_offset).clone(memory_format=contiguous_format)
-    except AttributeError:
-        check_tensors("as_strided_copy", ("self", 0, "tensor", input))
-        raise
+    return input.as_strided(size, stride, storage_offset).clone(memory_format=contiguous_format)
 
 
 def detach_copy(
@@ -2422,19 +2315,16 @@ def detach_copy(
     """
     if _words:
         return respelled(detach_copy, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(detach_copy, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("detach_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "detach_copy", out, input.detach().clone(memory_format=contiguous_format), exact=True
         )
-    try:
-        return input.detach().clone(memory_format=contiguous_format)
-    except AttributeError:
-        check_tensors("detach_copy", ("self", 0, "tensor", input))
-        raise
+    return input.detach().clone(memory_format=contiguous_format)
 
 
 def detach_(input: Tensor) -> Tensor:
@@ -2442,15 +2332,12 @@ def detach_(input: Tensor) -> Tensor:
 
     Take the tensor out of the autograd graph: it becomes a leaf that does not require grad.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(detach_, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return inplace_views_bodies.detach_(input)
-    except AttributeError:
         check_tensors("detach_", ("self", 0, "tensor", input))
-        raise
+    return inplace_views_bodies.detach_(input)
 
 
 def view_copy__default(
@@ -2468,19 +2355,16 @@ def view_copy__default(
         return respelled(view_copy__default, locals())
     if size is MISSING:
         raise missing_arguments("view_copy", input=input, size=size)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(view_copy__default, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("view_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "view_copy", out, input.reshape(size).clone(memory_format=contiguous_format), exact=True
         )
-    try:
-        return input.reshape(size).clone(memory_format=contiguous_format)
-    except AttributeError:
-        check_tensors("view_copy", ("self", 0, "tensor", input))
-        raise
+    return input.reshape(size).clone(memory_format=contiguous_format)
 
 
 def view_copy__dtype(
@@ -2498,19 +2382,16 @@ def view_copy__dtype(
         return respelled(view_copy__dtype, locals())
     if dtype is MISSING:
         raise missing_arguments("view_copy", input=input, dtype=dtype)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(view_copy__dtype, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("view_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "view_copy", out, input.view(dtype).clone(memory_format=contiguous_format), exact=True
         )
-    try:
-        return input.view(dtype).clone(memory_format=contiguous_format)
-    except AttributeError:
-        check_tensors("view_copy", ("self", 0, "tensor", input))
-        raise
+    return input.view(dtype).clone(memory_format=contiguous_format)
 
 
 def view_as_real_copy(
@@ -2522,10 +2403,11 @@ def view_as_real_copy(
     """
     if _words:
         return respelled(view_as_real_copy, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(view_as_real_copy, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("view_as_real_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "view_as_real_copy",
@@ -2533,11 +2415,7 @@ def view_as_real_copy(
             ops.view_as_real(input).clone(memory_format=contiguous_format),
             exact=True,
         )
-    try:
-        return ops.view_as_real(input).clone(memory_format=contiguous_format)
-    except AttributeError:
-        check_tensors("view_as_real_copy", ("self", 0, "tensor", input))
-        raise
+    return ops.view_as_real(input).clone(memory_format=contiguous_format)
 
 
 def view_as_complex_copy(
@@ -2549,10 +2427,11 @@ def view_as_complex_copy(
     """
     if _words:
         return respelled(view_as_complex_copy, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(view_as_complex_copy, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("view_as_complex_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "view_as_complex_copy",
@@ -2560,11 +2439,7 @@ def view_as_complex_copy(
             ops.view_as_complex(input).clone(memory_format=contiguous_format),
             exact=True,
         )
-    try:
-        return ops.view_as_complex(input).clone(memory_format=contiguous_format)
-    except AttributeError:
-        check_tensors("view_as_complex_copy", ("self", 0, "tensor", input))
-        raise
+    return ops.view_as_complex(input).clone(memory_format=contiguous_format)
 
 
 def real(input: Tensor) -> Tensor:
@@ -2572,15 +2447,12 @@ def real(input: Tensor) -> Tensor:
 
     View the real parts; a real tensor is returned as it is.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(real, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return ops.select(ops.view_as_real(input), -1, 0) if input.is_complex() else input
-    except AttributeError:
         check_tensors("real", ("self", 0, "tensor", input))
-        raise
+    return ops.select(ops.view_as_real(input), -1, 0) if input.is_complex() else input
 
 
 def imag(input: Tensor) -> Tensor:
@@ -2588,15 +2460,12 @@ def imag(input: Tensor) -> Tensor:
 
     View the imaginary parts. Raises RuntimeError for a real tensor.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(imag, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return complex_parts_bodies.imag(input)
-    except AttributeError:
         check_tensors("imag", ("self", 0, "tensor", input))
-        raise
+    return complex_parts_bodies.imag(input)
 
 
 def conj(input: Tensor) -> Tensor:
@@ -2607,15 +2476,12 @@ def conj(input: Tensor) -> Tensor:
     Deviation: PyTorch marks a view as conjugated and computes later; here a complex tensor is
     conjugated at once, into new memory.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(conj, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return ops._conj_physical(input) if input.is_complex() else input
-    except AttributeError:
         check_tensors("conj", ("self", 0, "tensor", input))
-        raise
+    return ops._conj_physical(input) if input.is_complex() else input
 
 
 def reshape(input: Tensor, *args: Any, shape: Any = None) -> Tensor:
@@ -2625,15 +2491,12 @@ def reshape(input: Tensor, *args: Any, shape: Any = None) -> Tensor:
     """
     if shape is None:
         shape = args if len(args) > 1 else as_list(*args)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(reshape, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return reshaping_bodies.reshape(input, shape)
-    except AttributeError:
         check_tensors("reshape", ("self", 0, "tensor", input))
-        raise
+    return reshaping_bodies.reshape(input, shape)
 
 
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
@@ -2641,15 +2504,12 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
 
     Reshape to the sizes of `other`.
     """
-    if self.__class__ not in PLAIN or other.__class__ not in PLAIN:
+    if self.__class__ not in TENSORS or other.__class__ not in TENSORS:
         _answer = overridden(reshape_as, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return reshaping_bodies.reshape_as(self, other)
-    except AttributeError:
         check_tensors("reshape_as", ("self", 0, "tensor", self), ("other", 1, "tensor", other))
-        raise
+    return reshaping_bodies.reshape_as(self, other)
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
@@ -2661,15 +2521,12 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         start_dim = as_int(start_dim, "flatten", "start_dim", 2)
     if end_dim.__class__ is not int:
         end_dim = as_int(end_dim, "flatten", "end_dim", 3)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(flatten, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return reshaping_bodies.flatten(input, start_dim, end_dim)
-    except AttributeError:
         check_tensors("flatten", ("self", 0, "tensor", input))
-        raise
+    return reshaping_bodies.flatten(input, start_dim, end_dim)
 
 
 def ravel(input: Tensor) -> Tensor:
@@ -2677,15 +2534,12 @@ def ravel(input: Tensor) -> Tensor:
 
     Return the elements as a vector: a view where the strides allow it, else a copy.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(ravel, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return input.reshape((-1,))
-    except AttributeError:
         check_tensors("ravel", ("self", 0, "tensor", input))
-        raise
+    return input.reshape((-1,))
 
 
 def contiguous(self: Tensor, *, memory_format: memory_format = contiguous_format) -> Tensor:
@@ -2693,15 +2547,12 @@ def contiguous(self: Tensor, *, memory_format: memory_format = contiguous_format
 
     Return the tensor itself if its elements lie densely in row-major order, else such a copy.
     """
-    if self.__class__ not in PLAIN:
+    if self.__class__ not in TENSORS:
         _answer = overridden(contiguous, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return reshaping_bodies.contiguous(self, memory_format)
-    except AttributeError:
         check_tensors("contiguous", ("self", 0, "tensor", self))
-        raise
+    return reshaping_bodies.contiguous(self, memory_format)
 
 
 def transpose_copy(
@@ -2726,10 +2577,11 @@ def transpose_copy(
         if dim1 is MISSING:
             raise missing_arguments("transpose_copy", input=input, dim0=dim0, dim1=dim1)
         dim1 = as_int(dim1, "transpose_copy", "dim1", 3)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(transpose_copy, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("transpose_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "transpose_copy",
@@ -2737,11 +2589,7 @@ def transpose_copy(
             input.transpose(dim0, dim1).clone(memory_format=contiguous_format),
             exact=True,
         )
-    try:
-        return input.transpose(dim0, dim1).clone(memory_format=contiguous_format)
-    except AttributeError:
-        check_tensors("transpose_copy", ("self", 0, "tensor", input))
-        raise
+    return input.transpose(dim0, dim1).clone(memory_format=contiguous_format)
 
 
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
@@ -2753,15 +2601,12 @@ def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
         dim0 = as_int(dim0, "transpose_", "dim0", 2)
     if dim1.__class__ is not int:
         dim1 = as_int(dim1, "transpose_", "dim1", 3)
-    if self.__class__ not in PLAIN:
+    if self.__class__ not in TENSORS:
         _answer = overridden(transpose_, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return inplace_views_bodies.transpose_(self, dim0, dim1)
-    except AttributeError:
         check_tensors("transpose_", ("self", 0, "tensor", self))
-        raise
+    return inplace_views_bodies.transpose_(self, dim0, dim1)
 
 
 def swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:
@@ -2773,15 +2618,12 @@ def swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:
         axis0 = as_int(axis0, "swapaxes_", "axis0", 2)
     if axis1.__class__ is not int:
         axis1 = as_int(axis1, "swapaxes_", "axis1", 3)
-    if self.__class__ not in PLAIN:
+    if self.__class__ not in TENSORS:
         _answer = overridden(swapaxes_, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return inplace_views_bodies.transpose_(self, axis0, axis1)
-    except AttributeError:
         check_tensors("swapaxes_", ("self", 0, "tensor", self))
-        raise
+    return inplace_views_bodies.transpose_(self, axis0, axis1)
 
 
 def t_copy(
@@ -2793,19 +2635,16 @@ def t_copy(
     """
     if _words:
         return respelled(t_copy, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(t_copy, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("t_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "t_copy", out, input.t().clone(memory_format=contiguous_format), exact=True
         )
-    try:
-        return input.t().clone(memory_format=contiguous_format)
-    except AttributeError:
-        check_tensors("t_copy", ("self", 0, "tensor", input))
-        raise
+    return input.t().clone(memory_format=contiguous_format)
 
 
 def t_(self: Tensor) -> Tensor:
@@ -2813,15 +2652,12 @@ def t_(self: Tensor) -> Tensor:
 
     Transpose this matrix itself.
     """
-    if self.__class__ not in PLAIN:
+    if self.__class__ not in TENSORS:
         _answer = overridden(t_, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return inplace_views_bodies.t_(self)
-    except AttributeError:
         check_tensors("t_", ("self", 0, "tensor", self))
-        raise
+    return inplace_views_bodies.t_(self)
 
 
 def H(self: Tensor) -> Tensor:
@@ -2829,15 +2665,12 @@ def H(self: Tensor) -> Tensor:
 
     Return a matrix transposed and conjugated.
     """
-    if self.__class__ not in PLAIN:
+    if self.__class__ not in TENSORS:
         _answer = overridden(H, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return complex_parts_bodies.hermitian(self)
-    except AttributeError:
         check_tensors("H", ("self", 0, "tensor", self))
-        raise
+    return complex_parts_bodies.hermitian(self)
 
 
 def mH(self: Tensor) -> Tensor:
@@ -2845,15 +2678,12 @@ def mH(self: Tensor) -> Tensor:
 
     Return a matrix, or each of a batch, transposed and conjugated.
     """
-    if self.__class__ not in PLAIN:
+    if self.__class__ not in TENSORS:
         _answer = overridden(mH, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return complex_parts_bodies.adjoint(self)
-    except AttributeError:
         check_tensors("mH", ("self", 0, "tensor", self))
-        raise
+    return complex_parts_bodies.adjoint(self)
 
 
 def adjoint(input: Tensor) -> Tensor:
@@ -2861,15 +2691,12 @@ def adjoint(input: Tensor) -> Tensor:
 
     Return a matrix, or each of a batch, transposed and conjugated.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(adjoint, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return complex_parts_bodies.adjoint(input)
-    except AttributeError:
         check_tensors("adjoint", ("self", 0, "tensor", input))
-        raise
+    return complex_parts_bodies.adjoint(input)
 
 
 def permute_copy(
@@ -2887,10 +2714,11 @@ def permute_copy(
         return respelled(permute_copy, locals())
     if dims is MISSING:
         raise missing_arguments("permute_copy", input=input, dims=dims)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(permute_copy, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("permute_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "permute_copy",
@@ -2898,11 +2726,7 @@ def permute_copy(
             input.permute(dims).clone(memory_format=contiguous_format),
             exact=True,
         )
-    try:
-        return input.permute(dims).clone(memory_format=contiguous_format)
-    except AttributeError:
-        check_tensors("permute_copy", ("self", 0, "tensor", input))
-        raise
+    return input.permute(dims).clone(memory_format=contiguous_format)
 
 
 def expand_copy(
@@ -2921,10 +2745,11 @@ def expand_copy(
         return respelled(expand_copy, locals())
     if size is MISSING:
         raise missing_arguments("expand_copy", input=input, size=size)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(expand_copy, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("expand_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "expand_copy",
@@ -2932,11 +2757,7 @@ def expand_copy(
             input.expand(size, implicit=implicit).clone(memory_format=contiguous_format),
             exact=True,
         )
-    try:
-        return input.expand(size, implicit=implicit).clone(memory_format=contiguous_format)
-    except AttributeError:
-        check_tensors("expand_copy", ("self", 0, "tensor", input))
-        raise
+    return input.expand(size, implicit=implicit).clone(memory_format=contiguous_format)
 
 
 def broadcast_tensors(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
@@ -2950,11 +2771,8 @@ def broadcast_tensors(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
         _answer = overridden(broadcast_tensors, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return tuple(broadcasting_bodies.broadcast_tensors(tensors))
-    except AttributeError:
         check_tensors("broadcast_tensors", ("tensors", 0, "tensors", tensors))
-        raise
+    return tuple(broadcasting_bodies.broadcast_tensors(tensors))
 
 
 def meshgrid(*args: Any, tensors: Any = None, indexing: str | None = None) -> tuple[Tensor, ...]:
@@ -2968,11 +2786,8 @@ def meshgrid(*args: Any, tensors: Any = None, indexing: str | None = None) -> tu
         _answer = overridden(meshgrid, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return tuple(broadcasting_bodies.meshgrid(tensors, indexing))
-    except AttributeError:
         check_tensors("meshgrid", ("tensors", 0, "tensors", tensors))
-        raise
+    return tuple(broadcasting_bodies.meshgrid(tensors, indexing))
 
 
 def sum_to_size(self: Tensor, *args: Any, size: Any = None) -> Tensor:
@@ -2982,15 +2797,12 @@ def sum_to_size(self: Tensor, *args: Any, size: Any = None) -> Tensor:
     """
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
-    if self.__class__ not in PLAIN:
+    if self.__class__ not in TENSORS:
         _answer = overridden(sum_to_size, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return broadcasting_bodies.sum_to_size(self, size)
-    except AttributeError:
         check_tensors("sum_to_size", ("self", 0, "tensor", self))
-        raise
+    return broadcasting_bodies.sum_to_size(self, size)
 
 
 def squeeze_copy__default(
@@ -3002,19 +2814,16 @@ def squeeze_copy__default(
     """
     if _words:
         return respelled(squeeze_copy__default, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(squeeze_copy__default, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("squeeze_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "squeeze_copy", out, input.squeeze().clone(memory_format=contiguous_format), exact=True
         )
-    try:
-        return input.squeeze().clone(memory_format=contiguous_format)
-    except AttributeError:
-        check_tensors("squeeze_copy", ("self", 0, "tensor", input))
-        raise
+    return input.squeeze().clone(memory_format=contiguous_format)
 
 
 def squeeze_copy__dim(
@@ -3034,10 +2843,11 @@ def squeeze_copy__dim(
         if dim is MISSING:
             raise missing_arguments("squeeze_copy", input=input, dim=dim)
         dim = as_int(dim, "squeeze_copy", "dim", 2)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(squeeze_copy__dim, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("squeeze_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "squeeze_copy",
@@ -3045,11 +2855,7 @@ def squeeze_copy__dim(
             input.squeeze(dim).clone(memory_format=contiguous_format),
             exact=True,
         )
-    try:
-        return input.squeeze(dim).clone(memory_format=contiguous_format)
-    except AttributeError:
-        check_tensors("squeeze_copy", ("self", 0, "tensor", input))
-        raise
+    return input.squeeze(dim).clone(memory_format=contiguous_format)
 
 
 def squeeze_copy__dims(
@@ -3067,10 +2873,11 @@ def squeeze_copy__dims(
         return respelled(squeeze_copy__dims, locals())
     if dim is MISSING:
         raise missing_arguments("squeeze_copy", input=input, dim=dim)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(squeeze_copy__dims, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("squeeze_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "squeeze_copy",
@@ -3078,11 +2885,7 @@ def squeeze_copy__dims(
             input.squeeze(dim).clone(memory_format=contiguous_format),
             exact=True,
         )
-    try:
-        return input.squeeze(dim).clone(memory_format=contiguous_format)
-    except AttributeError:
-        check_tensors("squeeze_copy", ("self", 0, "tensor", input))
-        raise
+    return input.squeeze(dim).clone(memory_format=contiguous_format)
 
 
 def squeeze_(
@@ -3094,15 +2897,12 @@ def squeeze_(
     """
     if _words:
         return respelled(squeeze_, locals())
-    if self.__class__ not in PLAIN:
+    if self.__class__ not in TENSORS:
         _answer = overridden(squeeze_, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return inplace_views_bodies.squeeze_(self, dim)
-    except AttributeError:
         check_tensors("squeeze_", ("self", 0, "tensor", self))
-        raise
+    return inplace_views_bodies.squeeze_(self, dim)
 
 
 def unsqueeze_copy(
@@ -3122,10 +2922,11 @@ def unsqueeze_copy(
         if dim is MISSING:
             raise missing_arguments("unsqueeze_copy", input=input, dim=dim)
         dim = as_int(dim, "unsqueeze_copy", "dim", 2)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(unsqueeze_copy, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("unsqueeze_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "unsqueeze_copy",
@@ -3133,11 +2934,7 @@ def unsqueeze_copy(
             input.unsqueeze(dim).clone(memory_format=contiguous_format),
             exact=True,
         )
-    try:
-        return input.unsqueeze(dim).clone(memory_format=contiguous_format)
-    except AttributeError:
-        check_tensors("unsqueeze_copy", ("self", 0, "tensor", input))
-        raise
+    return input.unsqueeze(dim).clone(memory_format=contiguous_format)
 
 
 def unsqueeze_(self: Tensor = MISSING, dim: int = MISSING, **_words: Unpack[Dim]) -> Tensor:
@@ -3151,15 +2948,12 @@ def unsqueeze_(self: Tensor = MISSING, dim: int = MISSING, **_words: Unpack[Dim]
         if dim is MISSING:
             raise missing_arguments("unsqueeze_", self=self, dim=dim)
         dim = as_int(dim, "unsqueeze_", "dim", 2)
-    if self.__class__ not in PLAIN:
+    if self.__class__ not in TENSORS:
         _answer = overridden(unsqueeze_, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return inplace_views_bodies.unsqueeze_(self, dim)
-    except AttributeError:
         check_tensors("unsqueeze_", ("self", 0, "tensor", self))
-        raise
+    return inplace_views_bodies.unsqueeze_(self, dim)
 
 
 def as_strided_(
@@ -3172,15 +2966,12 @@ def as_strided_(
     """
     if storage_offset is not None and storage_offset.__class__ is not int:
         storage_offset = as_int(storage_offset, "as_strided_", "storage_offset", 4)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(as_strided_, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return inplace_views_bodies.as_strided_(input, size, stride, storage_offset)
-    except AttributeError:
         check_tensors("as_strided_", ("self", 0, "tensor", input))
-        raise
+    return inplace_views_bodies.as_strided_(input, size, stride, storage_offset)
 
 
 def atleast_1d__default(input: Tensor) -> Tensor:
@@ -3188,15 +2979,12 @@ def atleast_1d__default(input: Tensor) -> Tensor:
 
     Return a scalar as a vector of one element; other tensors as they are.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(atleast_1d__default, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return reshaping_bodies.atleast_1d(input)
-    except AttributeError:
         check_tensors("atleast_1d", ("self", 0, "tensor", input))
-        raise
+    return reshaping_bodies.atleast_1d(input)
 
 
 def atleast_1d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
@@ -3210,11 +2998,8 @@ def atleast_1d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
         _answer = overridden(atleast_1d__Sequence, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return tuple(reshaping_bodies.atleast_1d_all(tensors))
-    except AttributeError:
         check_tensors("atleast_1d", ("tensors", 0, "tensors", tensors))
-        raise
+    return tuple(reshaping_bodies.atleast_1d_all(tensors))
 
 
 def atleast_2d__default(input: Tensor) -> Tensor:
@@ -3222,15 +3007,12 @@ def atleast_2d__default(input: Tensor) -> Tensor:
 
     Return a vector as a matrix of one row; tensors with two dims or more as they are.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(atleast_2d__default, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return reshaping_bodies.atleast_2d(input)
-    except AttributeError:
         check_tensors("atleast_2d", ("self", 0, "tensor", input))
-        raise
+    return reshaping_bodies.atleast_2d(input)
 
 
 def atleast_2d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
@@ -3244,11 +3026,8 @@ def atleast_2d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
         _answer = overridden(atleast_2d__Sequence, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return tuple(reshaping_bodies.atleast_2d_all(tensors))
-    except AttributeError:
         check_tensors("atleast_2d", ("tensors", 0, "tensors", tensors))
-        raise
+    return tuple(reshaping_bodies.atleast_2d_all(tensors))
 
 
 def atleast_3d__default(input: Tensor) -> Tensor:
@@ -3256,15 +3035,12 @@ def atleast_3d__default(input: Tensor) -> Tensor:
 
     Return a vector (n) as (1, n, 1) and a matrix (m, n) as (m, n, 1); larger tensors as they are.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(atleast_3d__default, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return reshaping_bodies.atleast_3d(input)
-    except AttributeError:
         check_tensors("atleast_3d", ("self", 0, "tensor", input))
-        raise
+    return reshaping_bodies.atleast_3d(input)
 
 
 def atleast_3d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
@@ -3278,11 +3054,8 @@ def atleast_3d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
         _answer = overridden(atleast_3d__Sequence, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return tuple(reshaping_bodies.atleast_3d_all(tensors))
-    except AttributeError:
         check_tensors("atleast_3d", ("tensors", 0, "tensors", tensors))
-        raise
+    return tuple(reshaping_bodies.atleast_3d_all(tensors))
 
 
 def select_copy(
@@ -3307,10 +3080,11 @@ def select_copy(
         if index is MISSING:
             raise missing_arguments("select_copy", input=input, dim=dim, index=index)
         index = as_int(index, "select_copy", "index", 3)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(select_copy, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("select_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "select_copy",
@@ -3318,11 +3092,7 @@ def select_copy(
             input.select(dim, index).clone(memory_format=contiguous_format),
             exact=True,
         )
-    try:
-        return input.select(dim, index).clone(memory_format=contiguous_format)
-    except AttributeError:
-        check_tensors("select_copy", ("self", 0, "tensor", input))
-        raise
+    return input.select(dim, index).clone(memory_format=contiguous_format)
 
 
 def slice_copy(
@@ -3350,10 +3120,11 @@ def slice_copy(
         end = as_int(end, "slice_copy", "end", 4)
     if step.__class__ is not int:
         step = as_int(step, "slice_copy", "step", 5)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(slice_copy, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("slice_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "slice_copy",
@@ -3361,11 +3132,7 @@ def slice_copy(
             ops.slice(input, dim, start, end, step).clone(memory_format=contiguous_format),
             exact=True,
         )
-    try:
-        return ops.slice(input, dim, start, end, step).clone(memory_format=contiguous_format)
-    except AttributeError:
-        check_tensors("slice_copy", ("self", 0, "tensor", input))
-        raise
+    return ops.slice(input, dim, start, end, step).clone(memory_format=contiguous_format)
 
 
 def narrow__Tensor(
@@ -3389,15 +3156,12 @@ def narrow__Tensor(
         if length is MISSING:
             raise missing_arguments("narrow", input=input, dim=dim, start=start, length=length)
         length = as_int(length, "narrow", "length", 4)
-    if input.__class__ not in PLAIN or start.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or start.__class__ not in TENSORS:
         _answer = overridden(narrow__Tensor, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return splitting_bodies.narrow_at(input, dim, start, length)
-    except AttributeError:
         check_tensors("narrow", ("self", 0, "tensor", input), ("start", 2, "tensor", start))
-        raise
+    return splitting_bodies.narrow_at(input, dim, start, length)
 
 
 def unfold_copy(
@@ -3433,10 +3197,11 @@ def unfold_copy(
                 "unfold_copy", input=input, dimension=dimension, size=size, step=step
             )
         step = as_int(step, "unfold_copy", "step", 4)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(unfold_copy, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("unfold_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "unfold_copy",
@@ -3444,11 +3209,7 @@ def unfold_copy(
             input.unfold(dimension, size, step).clone(memory_format=contiguous_format),
             exact=True,
         )
-    try:
-        return input.unfold(dimension, size, step).clone(memory_format=contiguous_format)
-    except AttributeError:
-        check_tensors("unfold_copy", ("self", 0, "tensor", input))
-        raise
+    return input.unfold(dimension, size, step).clone(memory_format=contiguous_format)
 
 
 def diagonal_copy(
@@ -3472,10 +3233,11 @@ def diagonal_copy(
         dim1 = as_int(dim1, "diagonal_copy", "dim1", 3)
     if dim2.__class__ is not int:
         dim2 = as_int(dim2, "diagonal_copy", "dim2", 4)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(diagonal_copy, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("diagonal_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "diagonal_copy",
@@ -3483,11 +3245,7 @@ def diagonal_copy(
             input.diagonal(offset, dim1, dim2).clone(memory_format=contiguous_format),
             exact=True,
         )
-    try:
-        return input.diagonal(offset, dim1, dim2).clone(memory_format=contiguous_format)
-    except AttributeError:
-        check_tensors("diagonal_copy", ("self", 0, "tensor", input))
-        raise
+    return input.diagonal(offset, dim1, dim2).clone(memory_format=contiguous_format)
 
 
 def split_copy(
@@ -3510,10 +3268,11 @@ def split_copy(
         split_size = as_int(split_size, "split_copy", "split_size", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "split_copy", "dim", 3)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(split_copy, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("split_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "split_copy",
@@ -3526,13 +3285,9 @@ def split_copy(
             ),
             exact=True,
         )
-    try:
-        return tuple(
-            [part.clone(memory_format=contiguous_format) for part in input.split(split_size, dim)]
-        )
-    except AttributeError:
-        check_tensors("split_copy", ("self", 0, "tensor", input))
-        raise
+    return tuple(
+        [part.clone(memory_format=contiguous_format) for part in input.split(split_size, dim)]
+    )
 
 
 def split_with_sizes_copy(
@@ -3553,10 +3308,11 @@ def split_with_sizes_copy(
         raise missing_arguments("split_with_sizes_copy", input=input, split_sizes=split_sizes)
     if dim.__class__ is not int:
         dim = as_int(dim, "split_with_sizes_copy", "dim", 3)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(split_with_sizes_copy, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("split_with_sizes_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "split_with_sizes_copy",
@@ -3569,16 +3325,12 @@ def split_with_sizes_copy(
             ),
             exact=True,
         )
-    try:
-        return tuple(
-            [
-                part.clone(memory_format=contiguous_format)
-                for part in input.split_with_sizes(split_sizes, dim)
-            ]
-        )
-    except AttributeError:
-        check_tensors("split_with_sizes_copy", ("self", 0, "tensor", input))
-        raise
+    return tuple(
+        [
+            part.clone(memory_format=contiguous_format)
+            for part in input.split_with_sizes(split_sizes, dim)
+        ]
+    )
 
 
 def tensor_split__tensor_indices_or_sections(
@@ -3597,19 +3349,16 @@ def tensor_split__tensor_indices_or_sections(
         return respelled(tensor_split__tensor_indices_or_sections, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "tensor_split", "dim", 3)
-    if input.__class__ not in PLAIN or tensor_indices_or_sections.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or tensor_indices_or_sections.__class__ not in TENSORS:
         _answer = overridden(tensor_split__tensor_indices_or_sections, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return tuple(splitting_bodies.tensor_split_at(input, tensor_indices_or_sections, dim))
-    except AttributeError:
         check_tensors(
             "tensor_split",
             ("self", 0, "tensor", input),
             ("tensor_indices_or_sections", 1, "tensor", tensor_indices_or_sections),
         )
-        raise
+    return tuple(splitting_bodies.tensor_split_at(input, tensor_indices_or_sections, dim))
 
 
 def hsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
@@ -3619,15 +3368,12 @@ def hsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
     """
     if sections.__class__ is not int:
         sections = as_int(sections, "hsplit", "sections", 2)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(hsplit__int, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return tuple(splitting_bodies.hsplit(input, sections))
-    except AttributeError:
         check_tensors("hsplit", ("self", 0, "tensor", input))
-        raise
+    return tuple(splitting_bodies.hsplit(input, sections))
 
 
 def hsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tensor, ...]:
@@ -3637,15 +3383,12 @@ def hsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
     """
     if indices is None:
         indices = args if len(args) > 1 else as_list(*args)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(hsplit__array, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return tuple(splitting_bodies.hsplit(input, indices))
-    except AttributeError:
         check_tensors("hsplit", ("self", 0, "tensor", input))
-        raise
+    return tuple(splitting_bodies.hsplit(input, indices))
 
 
 def vsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
@@ -3655,15 +3398,12 @@ def vsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
     """
     if sections.__class__ is not int:
         sections = as_int(sections, "vsplit", "sections", 2)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(vsplit__int, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return tuple(splitting_bodies.vsplit(input, sections))
-    except AttributeError:
         check_tensors("vsplit", ("self", 0, "tensor", input))
-        raise
+    return tuple(splitting_bodies.vsplit(input, sections))
 
 
 def vsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tensor, ...]:
@@ -3673,15 +3413,12 @@ def vsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
     """
     if indices is None:
         indices = args if len(args) > 1 else as_list(*args)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(vsplit__array, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return tuple(splitting_bodies.vsplit(input, indices))
-    except AttributeError:
         check_tensors("vsplit", ("self", 0, "tensor", input))
-        raise
+    return tuple(splitting_bodies.vsplit(input, indices))
 
 
 def dsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
@@ -3691,15 +3428,12 @@ def dsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
     """
     if sections.__class__ is not int:
         sections = as_int(sections, "dsplit", "sections", 2)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(dsplit__int, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return tuple(splitting_bodies.dsplit(input, sections))
-    except AttributeError:
         check_tensors("dsplit", ("self", 0, "tensor", input))
-        raise
+    return tuple(splitting_bodies.dsplit(input, sections))
 
 
 def dsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tensor, ...]:
@@ -3709,15 +3443,12 @@ def dsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
     """
     if indices is None:
         indices = args if len(args) > 1 else as_list(*args)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(dsplit__array, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return tuple(splitting_bodies.dsplit(input, indices))
-    except AttributeError:
         check_tensors("dsplit", ("self", 0, "tensor", input))
-        raise
+    return tuple(splitting_bodies.dsplit(input, indices))
 
 
 def unbind_copy(
@@ -3731,10 +3462,11 @@ def unbind_copy(
         return respelled(unbind_copy, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "unbind_copy", "dim", 2)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(unbind_copy, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("unbind_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "unbind_copy",
@@ -3742,11 +3474,7 @@ def unbind_copy(
             tuple([part.clone(memory_format=contiguous_format) for part in input.unbind(dim)]),
             exact=True,
         )
-    try:
-        return tuple([part.clone(memory_format=contiguous_format) for part in input.unbind(dim)])
-    except AttributeError:
-        check_tensors("unbind_copy", ("self", 0, "tensor", input))
-        raise
+    return tuple([part.clone(memory_format=contiguous_format) for part in input.unbind(dim)])
 
 
 def narrow_copy(
@@ -3776,17 +3504,14 @@ def narrow_copy(
         if length is MISSING:
             raise missing_arguments("narrow_copy", input=input, dim=dim, start=start, length=length)
         length = as_int(length, "narrow_copy", "length", 4)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(narrow_copy, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("narrow_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("narrow_copy", out, input.narrow(dim, start, length).clone())
-    try:
-        return input.narrow(dim, start, length).clone()
-    except AttributeError:
-        check_tensors("narrow_copy", ("self", 0, "tensor", input))
-        raise
+    return input.narrow(dim, start, length).clone()
 
 
 def select_scatter(
@@ -3810,15 +3535,12 @@ def select_scatter(
         if index is MISSING:
             raise missing_arguments("select_scatter", input=input, src=src, dim=dim, index=index)
         index = as_int(index, "select_scatter", "index", 4)
-    if input.__class__ not in PLAIN or src.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or src.__class__ not in TENSORS:
         _answer = overridden(select_scatter, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return view_scatter_bodies.select_scatter(input, src, dim, index)
-    except AttributeError:
         check_tensors("select_scatter", ("self", 0, "tensor", input), ("src", 1, "tensor", src))
-        raise
+    return view_scatter_bodies.select_scatter(input, src, dim, index)
 
 
 def slice_scatter(
@@ -3847,10 +3569,11 @@ def slice_scatter(
         end = as_int(end, "slice_scatter", "end", 5)
     if step.__class__ is not int:
         step = as_int(step, "slice_scatter", "step", 6)
-    if input.__class__ not in PLAIN or src.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or src.__class__ not in TENSORS:
         _answer = overridden(slice_scatter, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("slice_scatter", ("self", 0, "tensor", input), ("src", 1, "tensor", src))
     if out is not None:
         return store_out(
             "slice_scatter",
@@ -3858,11 +3581,7 @@ def slice_scatter(
             view_scatter_bodies.slice_scatter(input, src, dim, start, end, step),
             exact=True,
         )
-    try:
-        return view_scatter_bodies.slice_scatter(input, src, dim, start, end, step)
-    except AttributeError:
-        check_tensors("slice_scatter", ("self", 0, "tensor", input), ("src", 1, "tensor", src))
-        raise
+    return view_scatter_bodies.slice_scatter(input, src, dim, start, end, step)
 
 
 def diagonal_scatter(
@@ -3878,15 +3597,12 @@ def diagonal_scatter(
         dim1 = as_int(dim1, "diagonal_scatter", "dim1", 4)
     if dim2.__class__ is not int:
         dim2 = as_int(dim2, "diagonal_scatter", "dim2", 5)
-    if input.__class__ not in PLAIN or src.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or src.__class__ not in TENSORS:
         _answer = overridden(diagonal_scatter, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return view_scatter_bodies.diagonal_scatter(input, src, offset, dim1, dim2)
-    except AttributeError:
         check_tensors("diagonal_scatter", ("self", 0, "tensor", input), ("src", 1, "tensor", src))
-        raise
+    return view_scatter_bodies.diagonal_scatter(input, src, offset, dim1, dim2)
 
 
 def as_strided_scatter(
@@ -3903,15 +3619,12 @@ def as_strided_scatter(
     """
     if storage_offset is not None and storage_offset.__class__ is not int:
         storage_offset = as_int(storage_offset, "as_strided_scatter", "storage_offset", 5)
-    if input.__class__ not in PLAIN or src.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or src.__class__ not in TENSORS:
         _answer = overridden(as_strided_scatter, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return view_scatter_bodies.as_strided_scatter(input, src, size, stride, storage_offset)
-    except AttributeError:
         check_tensors("as_strided_scatter", ("self", 0, "tensor", input), ("src", 1, "tensor", src))
-        raise
+    return view_scatter_bodies.as_strided_scatter(input, src, size, stride, storage_offset)
 
 
 def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tensor:
@@ -3919,15 +3632,12 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tens
 
     Set the main diagonal; with `wrap` it begins again below a square, in tall matrices.
     """
-    if self.__class__ not in PLAIN:
+    if self.__class__ not in TENSORS:
         _answer = overridden(fill_diagonal_, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return view_scatter_bodies.fill_diagonal_(self, fill_value, wrap)
-    except AttributeError:
         check_tensors("fill_diagonal_", ("self", 0, "tensor", self))
-        raise
+    return view_scatter_bodies.fill_diagonal_(self, fill_value, wrap)
 
 
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
@@ -3937,15 +3647,12 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """
     if offset.__class__ is not int:
         offset = as_int(offset, "diagflat", "offset", 2)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(diagflat, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return input.reshape((-1,)).diag(offset)
-    except AttributeError:
         check_tensors("diagflat", ("self", 0, "tensor", input))
-        raise
+    return input.reshape((-1,)).diag(offset)
 
 
 def resolve_conj(input: Tensor) -> Tensor:
@@ -3953,15 +3660,12 @@ def resolve_conj(input: Tensor) -> Tensor:
 
     Return the tensor itself: conjugation is never postponed here.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(resolve_conj, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return input
-    except AttributeError:
         check_tensors("resolve_conj", ("self", 0, "tensor", input))
-        raise
+    return input
 
 
 def resolve_neg(input: Tensor) -> Tensor:
@@ -3969,15 +3673,12 @@ def resolve_neg(input: Tensor) -> Tensor:
 
     Return the tensor itself: negation is never postponed here.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(resolve_neg, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return input
-    except AttributeError:
         check_tensors("resolve_neg", ("self", 0, "tensor", input))
-        raise
+    return input
 
 
 def unsafe_split(
@@ -3995,15 +3696,12 @@ def unsafe_split(
         split_size = as_int(split_size, "unsafe_split", "split_size", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "unsafe_split", "dim", 3)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(unsafe_split, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return input.split(split_size, dim)
-    except AttributeError:
         check_tensors("unsafe_split", ("self", 0, "tensor", input))
-        raise
+    return input.split(split_size, dim)
 
 
 def unsafe_split_with_sizes(
@@ -4022,15 +3720,12 @@ def unsafe_split_with_sizes(
         raise missing_arguments("unsafe_split_with_sizes", input=input, split_sizes=split_sizes)
     if dim.__class__ is not int:
         dim = as_int(dim, "unsafe_split_with_sizes", "dim", 3)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(unsafe_split_with_sizes, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return input.split_with_sizes(split_sizes, dim)
-    except AttributeError:
         check_tensors("unsafe_split_with_sizes", ("self", 0, "tensor", input))
-        raise
+    return input.split_with_sizes(split_sizes, dim)
 
 
 def unsafe_chunk(
@@ -4048,15 +3743,12 @@ def unsafe_chunk(
         chunks = as_int(chunks, "unsafe_chunk", "chunks", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "unsafe_chunk", "dim", 3)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(unsafe_chunk, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return input.chunk(chunks, dim)
-    except AttributeError:
         check_tensors("unsafe_chunk", ("self", 0, "tensor", input))
-        raise
+    return input.chunk(chunks, dim)
 
 
 def permute_backward(grad: Tensor, dims: Sequence[int]) -> Tensor:
@@ -4064,15 +3756,12 @@ def permute_backward(grad: Tensor, dims: Sequence[int]) -> Tensor:
 
     The gradient of `permute`: the inverse permutation.
     """
-    if grad.__class__ not in PLAIN:
+    if grad.__class__ not in TENSORS:
         _answer = overridden(permute_backward, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return view_backward_bodies.permute_backward(grad, dims)
-    except AttributeError:
         check_tensors("permute_backward", ("grad", 0, "tensor", grad))
-        raise
+    return view_backward_bodies.permute_backward(grad, dims)
 
 
 def select_backward(
@@ -4086,15 +3775,12 @@ def select_backward(
         dim = as_int(dim, "select_backward", "dim", 3)
     if index.__class__ is not int:
         index = as_int(index, "select_backward", "index", 4)
-    if grad_output.__class__ not in PLAIN:
+    if grad_output.__class__ not in TENSORS:
         _answer = overridden(select_backward, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return view_backward_bodies.select_backward(grad_output, input_sizes, dim, index)
-    except AttributeError:
         check_tensors("select_backward", ("grad_output", 0, "tensor", grad_output))
-        raise
+    return view_backward_bodies.select_backward(grad_output, input_sizes, dim, index)
 
 
 def slice_backward(
@@ -4118,15 +3804,12 @@ def slice_backward(
         end = as_int(end, "slice_backward", "end", 5)
     if step.__class__ is not int:
         step = as_int(step, "slice_backward", "step", 6)
-    if grad_output.__class__ not in PLAIN:
+    if grad_output.__class__ not in TENSORS:
         _answer = overridden(slice_backward, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return view_backward_bodies.slice_backward(grad_output, input_sizes, dim, start, end, step)
-    except AttributeError:
         check_tensors("slice_backward", ("grad_output", 0, "tensor", grad_output))
-        raise
+    return view_backward_bodies.slice_backward(grad_output, input_sizes, dim, start, end, step)
 
 
 def narrow_backward(
@@ -4143,15 +3826,12 @@ def narrow_backward(
         start = as_int(start, "narrow_backward", "start", 4)
     if length.__class__ is not int:
         length = as_int(length, "narrow_backward", "length", 5)
-    if grad_output.__class__ not in PLAIN:
+    if grad_output.__class__ not in TENSORS:
         _answer = overridden(narrow_backward, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return view_backward_bodies.narrow_backward(grad_output, input_sizes, dim, start, length)
-    except AttributeError:
         check_tensors("narrow_backward", ("grad_output", 0, "tensor", grad_output))
-        raise
+    return view_backward_bodies.narrow_backward(grad_output, input_sizes, dim, start, length)
 
 
 def diagonal_backward(
@@ -4168,15 +3848,12 @@ def diagonal_backward(
         dim1 = as_int(dim1, "diagonal_backward", "dim1", 4)
     if dim2.__class__ is not int:
         dim2 = as_int(dim2, "diagonal_backward", "dim2", 5)
-    if grad_output.__class__ not in PLAIN:
+    if grad_output.__class__ not in TENSORS:
         _answer = overridden(diagonal_backward, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return view_backward_bodies.diagonal_backward(grad_output, input_sizes, offset, dim1, dim2)
-    except AttributeError:
         check_tensors("diagonal_backward", ("grad_output", 0, "tensor", grad_output))
-        raise
+    return view_backward_bodies.diagonal_backward(grad_output, input_sizes, offset, dim1, dim2)
 
 
 def unfold_backward(
@@ -4193,15 +3870,12 @@ def unfold_backward(
         size = as_int(size, "unfold_backward", "size", 4)
     if step.__class__ is not int:
         step = as_int(step, "unfold_backward", "step", 5)
-    if grad_in.__class__ not in PLAIN:
+    if grad_in.__class__ not in TENSORS:
         _answer = overridden(unfold_backward, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return view_backward_bodies.unfold_backward(grad_in, input_sizes, dim, size, step)
-    except AttributeError:
         check_tensors("unfold_backward", ("grad_in", 0, "tensor", grad_in))
-        raise
+    return view_backward_bodies.unfold_backward(grad_in, input_sizes, dim, size, step)
 
 
 def as_strided_backward(
@@ -4222,17 +3896,14 @@ def as_strided_backward(
         input_offset = as_int(input_offset, "as_strided_backward", "input_offset", 4)
     if storage_offset is not None and storage_offset.__class__ is not int:
         storage_offset = as_int(storage_offset, "as_strided_backward", "storage_offset", 7)
-    if grad.__class__ not in PLAIN:
+    if grad.__class__ not in TENSORS:
         _answer = overridden(as_strided_backward, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return view_backward_bodies.as_strided_backward(
-            grad, input_sizes, input_strides, input_offset, size, stride, storage_offset
-        )
-    except AttributeError:
         check_tensors("as_strided_backward", ("grad", 0, "tensor", grad))
-        raise
+    return view_backward_bodies.as_strided_backward(
+        grad, input_sizes, input_strides, input_offset, size, stride, storage_offset
+    )
 
 
 def split_backward(
@@ -4343,15 +4014,12 @@ def fliplr(input: Tensor) -> Tensor:
 
     Reverses the second dimension of a tensor with at least two.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(fliplr, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return shaping_bodies.fliplr(input)
-    except AttributeError:
         check_tensors("fliplr", ("self", 0, "tensor", input))
-        raise
+    return shaping_bodies.fliplr(input)
 
 
 def flipud(input: Tensor) -> Tensor:
@@ -4359,15 +4027,12 @@ def flipud(input: Tensor) -> Tensor:
 
     Reverses the first dimension of a tensor with at least one.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(flipud, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return shaping_bodies.flipud(input)
-    except AttributeError:
         check_tensors("flipud", ("self", 0, "tensor", input))
-        raise
+    return shaping_bodies.flipud(input)
 
 
 def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
@@ -4377,15 +4042,12 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """
     if k.__class__ is not int:
         k = as_int(k, "rot90", "k", 2)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(rot90, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return shaping_bodies.rot90(input, k, dims)
-    except AttributeError:
         check_tensors("rot90", ("self", 0, "tensor", input))
-        raise
+    return shaping_bodies.rot90(input, k, dims)
 
 
 def tile(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
@@ -4395,15 +4057,12 @@ def tile(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     """
     if dims is None:
         dims = args if len(args) > 1 else as_list(*args)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(tile, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return shaping_bodies.tile(input, dims)
-    except AttributeError:
         check_tensors("tile", ("self", 0, "tensor", input))
-        raise
+    return shaping_bodies.tile(input, dims)
 
 
 def repeat_interleave__self_Tensor(
@@ -4425,17 +4084,14 @@ def repeat_interleave__self_Tensor(
         dim = as_int(dim, "repeat_interleave", "dim", 3)
     if output_size is not None and output_size.__class__ is not int:
         output_size = as_int(output_size, "repeat_interleave", "output_size", 0)
-    if input.__class__ not in PLAIN or repeats.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or repeats.__class__ not in TENSORS:
         _answer = overridden(repeat_interleave__self_Tensor, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return shaping_bodies.repeat_interleave(input, repeats, dim, output_size)
-    except AttributeError:
         check_tensors(
             "repeat_interleave", ("self", 0, "tensor", input), ("repeats", 1, "tensor", repeats)
         )
-        raise
+    return shaping_bodies.repeat_interleave(input, repeats, dim, output_size)
 
 
 def diag(
@@ -4453,17 +4109,14 @@ def diag(
         return respelled(diag, locals())
     if diagonal.__class__ is not int:
         diagonal = as_int(diagonal, "diag", "diagonal", 2)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(diag, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("diag", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("diag", out, shaping_bodies.diag(input, diagonal), exact=True)
-    try:
-        return shaping_bodies.diag(input, diagonal)
-    except AttributeError:
-        check_tensors("diag", ("self", 0, "tensor", input))
-        raise
+    return shaping_bodies.diag(input, diagonal)
 
 
 def trace(input: Tensor) -> Tensor:
@@ -4471,15 +4124,12 @@ def trace(input: Tensor) -> Tensor:
 
     Sums the main diagonal of a matrix. Integers are summed as int64.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(trace, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return shaping_bodies.trace(input)
-    except AttributeError:
         check_tensors("trace", ("self", 0, "tensor", input))
-        raise
+    return shaping_bodies.trace(input)
 
 
 def take_along_dim(
@@ -4500,21 +4150,18 @@ def take_along_dim(
         return respelled(take_along_dim, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "take_along_dim", "dim", 3)
-    if input.__class__ not in PLAIN or indices.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or indices.__class__ not in TENSORS:
         _answer = overridden(take_along_dim, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors(
+            "take_along_dim", ("self", 0, "tensor", input), ("indices", 1, "tensor", indices)
+        )
     if out is not None:
         return store_out(
             "take_along_dim", out, indexing_bodies.take_along_dim(input, indices, dim), exact=True
         )
-    try:
-        return indexing_bodies.take_along_dim(input, indices, dim)
-    except AttributeError:
-        check_tensors(
-            "take_along_dim", ("self", 0, "tensor", input), ("indices", 1, "tensor", indices)
-        )
-        raise
+    return indexing_bodies.take_along_dim(input, indices, dim)
 
 
 def nonzero_static(
@@ -4538,19 +4185,16 @@ def nonzero_static(
         size = as_int(size, "nonzero_static", "size", 0)
     if fill_value.__class__ is not int:
         fill_value = as_int(fill_value, "nonzero_static", "fill_value", 0)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(nonzero_static, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("nonzero_static", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "nonzero_static", out, selection_bodies.nonzero_static(input, size, fill_value)
         )
-    try:
-        return selection_bodies.nonzero_static(input, size, fill_value)
-    except AttributeError:
-        check_tensors("nonzero_static", ("self", 0, "tensor", input))
-        raise
+    return selection_bodies.nonzero_static(input, size, fill_value)
 
 
 def nonzero(
@@ -4568,17 +4212,14 @@ def nonzero(
     """
     if _words:
         return respelled(nonzero, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(nonzero, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("nonzero", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("nonzero", out, indexing_bodies.nonzero(input, as_tuple), exact=True)
-    try:
-        return indexing_bodies.nonzero(input, as_tuple)
-    except AttributeError:
-        check_tensors("nonzero", ("self", 0, "tensor", input))
-        raise
+    return indexing_bodies.nonzero(input, as_tuple)
 
 
 def where__default(condition: Tensor) -> tuple[Tensor, ...]:
@@ -4586,15 +4227,12 @@ def where__default(condition: Tensor) -> tuple[Tensor, ...]:
 
     Returns a tuple of the places where `condition` holds, one vector per dimension.
     """
-    if condition.__class__ not in PLAIN:
+    if condition.__class__ not in TENSORS:
         _answer = overridden(where__default, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return ops.nonzero(condition, as_tuple=True)
-    except AttributeError:
         check_tensors("where", ("condition", 0, "tensor", condition))
-        raise
+    return ops.nonzero(condition, as_tuple=True)
 
 
 def argwhere(input: Tensor) -> Tensor:
@@ -4602,15 +4240,12 @@ def argwhere(input: Tensor) -> Tensor:
 
     Returns the places of the nonzero elements, one per row.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(argwhere, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return indexing_bodies.nonzero(input)
-    except AttributeError:
         check_tensors("argwhere", ("self", 0, "tensor", input))
-        raise
+    return indexing_bodies.nonzero(input)
 
 
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
@@ -4618,15 +4253,12 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
 
     Turns indices into the flattened elements of `shape` into one index per dim.
     """
-    if indices.__class__ not in PLAIN:
+    if indices.__class__ not in TENSORS:
         _answer = overridden(unravel_index, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return tuple(indexing_bodies.unravel_index(indices, shape))
-    except AttributeError:
         check_tensors("unravel_index", ("indices", 0, "tensor", indices))
-        raise
+    return tuple(indexing_bodies.unravel_index(indices, shape))
 
 
 def argsort__default(
@@ -4640,15 +4272,12 @@ def argsort__default(
         return respelled(argsort__default, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "argsort", "dim", 2)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(argsort__default, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return ops.sort(input, dim, descending)[1]
-    except AttributeError:
         check_tensors("argsort", ("self", 0, "tensor", input))
-        raise
+    return ops.sort(input, dim, descending)[1]
 
 
 def argsort__stable(
@@ -4667,15 +4296,12 @@ def argsort__stable(
         return respelled(argsort__stable, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "argsort", "dim", 0)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(argsort__stable, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return ops.sort(input, stable=stable, dim=dim, descending=descending)[1]
-    except AttributeError:
         check_tensors("argsort", ("self", 0, "tensor", input))
-        raise
+    return ops.sort(input, stable=stable, dim=dim, descending=descending)[1]
 
 
 def msort(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
@@ -4685,17 +4311,14 @@ def msort(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpac
     """
     if _words:
         return respelled(msort, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(msort, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("msort", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("msort", out, ops.sort(input, 0)[0], exact=True)
-    try:
-        return ops.sort(input, 0)[0]
-    except AttributeError:
-        check_tensors("msort", ("self", 0, "tensor", input))
-        raise
+    return ops.sort(input, 0)[0]
 
 
 def quantile__default(
@@ -4721,10 +4344,11 @@ def quantile__default(
         return respelled(quantile__default, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "quantile", "dim", 3)
-    if input.__class__ not in PLAIN or q.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or q.__class__ not in TENSORS:
         _answer = overridden(quantile__default, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("quantile", ("self", 0, "tensor", input), ("q", 1, "tensor", q))
     if out is not None:
         return store_out(
             "quantile",
@@ -4732,11 +4356,7 @@ def quantile__default(
             quantiles_bodies.quantile(input, q, dim, keepdim, interpolation),
             exact=True,
         )
-    try:
-        return quantiles_bodies.quantile(input, q, dim, keepdim, interpolation)
-    except AttributeError:
-        check_tensors("quantile", ("self", 0, "tensor", input), ("q", 1, "tensor", q))
-        raise
+    return quantiles_bodies.quantile(input, q, dim, keepdim, interpolation)
 
 
 def quantile__scalar(
@@ -4760,10 +4380,11 @@ def quantile__scalar(
         raise missing_arguments("quantile", input=input, q=q)
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "quantile", "dim", 3)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(quantile__scalar, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("quantile", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "quantile",
@@ -4771,11 +4392,7 @@ def quantile__scalar(
             quantiles_bodies.quantile(input, q, dim, keepdim, interpolation),
             exact=True,
         )
-    try:
-        return quantiles_bodies.quantile(input, q, dim, keepdim, interpolation)
-    except AttributeError:
-        check_tensors("quantile", ("self", 0, "tensor", input))
-        raise
+    return quantiles_bodies.quantile(input, q, dim, keepdim, interpolation)
 
 
 def nanquantile__default(
@@ -4797,10 +4414,11 @@ def nanquantile__default(
         return respelled(nanquantile__default, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "nanquantile", "dim", 3)
-    if input.__class__ not in PLAIN or q.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or q.__class__ not in TENSORS:
         _answer = overridden(nanquantile__default, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("nanquantile", ("self", 0, "tensor", input), ("q", 1, "tensor", q))
     if out is not None:
         return store_out(
             "nanquantile",
@@ -4808,11 +4426,7 @@ def nanquantile__default(
             quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation),
             exact=True,
         )
-    try:
-        return quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation)
-    except AttributeError:
-        check_tensors("nanquantile", ("self", 0, "tensor", input), ("q", 1, "tensor", q))
-        raise
+    return quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation)
 
 
 def nanquantile__scalar(
@@ -4836,10 +4450,11 @@ def nanquantile__scalar(
         raise missing_arguments("nanquantile", input=input, q=q)
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "nanquantile", "dim", 3)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(nanquantile__scalar, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("nanquantile", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "nanquantile",
@@ -4847,11 +4462,7 @@ def nanquantile__scalar(
             quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation),
             exact=True,
         )
-    try:
-        return quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation)
-    except AttributeError:
-        check_tensors("nanquantile", ("self", 0, "tensor", input))
-        raise
+    return quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation)
 
 
 def unique(
@@ -4874,15 +4485,12 @@ def unique(
         return respelled(unique, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "unique", "dim", 5)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(unique, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return sorting_bodies.unique(input, sorted, return_inverse, return_counts, dim)
-    except AttributeError:
         check_tensors("unique", ("self", 0, "tensor", input))
-        raise
+    return sorting_bodies.unique(input, sorted, return_inverse, return_counts, dim)
 
 
 def unique_consecutive(
@@ -4903,15 +4511,12 @@ def unique_consecutive(
         return respelled(unique_consecutive, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "unique_consecutive", "dim", 4)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(unique_consecutive, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return sorting_bodies.unique_consecutive(input, return_inverse, return_counts, dim)
-    except AttributeError:
         check_tensors("unique_consecutive", ("self", 0, "tensor", input))
-        raise
+    return sorting_bodies.unique_consecutive(input, return_inverse, return_counts, dim)
 
 
 def max__other(
@@ -4927,17 +4532,14 @@ def max__other(
     """
     if _words:
         return respelled(max__other, locals())
-    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         _answer = overridden(max__other, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("max", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
         return store_out("max", out, ops.maximum(input, other))
-    try:
-        return ops.maximum(input, other)
-    except AttributeError:
-        check_tensors("max", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
-        raise
+    return ops.maximum(input, other)
 
 
 def min__other(
@@ -4953,17 +4555,14 @@ def min__other(
     """
     if _words:
         return respelled(min__other, locals())
-    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         _answer = overridden(min__other, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("min", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
         return store_out("min", out, ops.minimum(input, other))
-    try:
-        return ops.minimum(input, other)
-    except AttributeError:
-        check_tensors("min", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
-        raise
+    return ops.minimum(input, other)
 
 
 def aminmax(
@@ -4982,10 +4581,11 @@ def aminmax(
         return respelled(aminmax, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "aminmax", "dim", 0)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(aminmax, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("aminmax", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "aminmax",
@@ -4993,11 +4593,7 @@ def aminmax(
             return_types.aminmax(*selection_bodies.aminmax(input, dim, keepdim)),
             exact=True,
         )
-    try:
-        return return_types.aminmax(*selection_bodies.aminmax(input, dim, keepdim))
-    except AttributeError:
-        check_tensors("aminmax", ("self", 0, "tensor", input))
-        raise
+    return return_types.aminmax(*selection_bodies.aminmax(input, dim, keepdim))
 
 
 def count_nonzero(
@@ -5009,15 +4605,12 @@ def count_nonzero(
     """
     if _words:
         return respelled(count_nonzero, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(count_nonzero, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return selection_bodies.count_nonzero(input, dim)
-    except AttributeError:
         check_tensors("count_nonzero", ("self", 0, "tensor", input))
-        raise
+    return selection_bodies.count_nonzero(input, dim)
 
 
 def segment_reduce(
@@ -5042,19 +4635,14 @@ def segment_reduce(
     if axis.__class__ is not int:
         axis = as_int(axis, "segment_reduce", "axis", 0)
     if (
-        data.__class__ not in PLAIN
-        or lengths.__class__ not in PLAIN
-        or indices.__class__ not in PLAIN
-        or offsets.__class__ not in PLAIN
+        data.__class__ not in TENSORS
+        or lengths.__class__ not in OPTIONAL_TENSORS
+        or indices.__class__ not in OPTIONAL_TENSORS
+        or offsets.__class__ not in OPTIONAL_TENSORS
     ):
         _answer = overridden(segment_reduce, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return segments_bodies.segment_reduce(
-            data, reduce, lengths, indices, offsets, axis, unsafe, initial
-        )
-    except AttributeError:
         check_tensors(
             "segment_reduce",
             ("data", 0, "tensor", data),
@@ -5062,7 +4650,9 @@ def segment_reduce(
             ("indices", 3, "tensor?", indices),
             ("offsets", 4, "tensor?", offsets),
         )
-        raise
+    return segments_bodies.segment_reduce(
+        data, reduce, lengths, indices, offsets, axis, unsafe, initial
+    )
 
 
 def histogram__bin_ct(
@@ -5088,10 +4678,11 @@ def histogram__bin_ct(
         return respelled(histogram__bin_ct, locals())
     if bins.__class__ is not int:
         bins = as_int(bins, "histogram", "bins", 2)
-    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or weight.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(histogram__bin_ct, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("histogram", ("self", 0, "tensor", input), ("weight", 3, "tensor?", weight))
     if out is not None:
         return store_out(
             "histogram",
@@ -5101,13 +4692,7 @@ def histogram__bin_ct(
             ),
             exact=True,
         )
-    try:
-        return return_types.histogram(
-            *histograms_bodies.histogram(input, bins, range, weight, density)
-        )
-    except AttributeError:
-        check_tensors("histogram", ("self", 0, "tensor", input), ("weight", 3, "tensor?", weight))
-        raise
+    return return_types.histogram(*histograms_bodies.histogram(input, bins, range, weight, density))
 
 
 def histogram__bins_tensor(
@@ -5126,10 +4711,20 @@ def histogram__bins_tensor(
     """
     if _words:
         return respelled(histogram__bins_tensor, locals())
-    if input.__class__ not in PLAIN or bins.__class__ not in PLAIN or weight.__class__ not in PLAIN:
+    if (
+        input.__class__ not in TENSORS
+        or bins.__class__ not in TENSORS
+        or weight.__class__ not in OPTIONAL_TENSORS
+    ):
         _answer = overridden(histogram__bins_tensor, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors(
+            "histogram",
+            ("self", 0, "tensor", input),
+            ("bins", 1, "tensor", bins),
+            ("weight", 2, "tensor?", weight),
+        )
     if out is not None:
         return store_out(
             "histogram",
@@ -5137,16 +4732,7 @@ def histogram__bins_tensor(
             return_types.histogram(*histograms_bodies.of_edges(input, bins, weight, density)),
             exact=True,
         )
-    try:
-        return return_types.histogram(*histograms_bodies.of_edges(input, bins, weight, density))
-    except AttributeError:
-        check_tensors(
-            "histogram",
-            ("self", 0, "tensor", input),
-            ("bins", 1, "tensor", bins),
-            ("weight", 2, "tensor?", weight),
-        )
-        raise
+    return return_types.histogram(*histograms_bodies.of_edges(input, bins, weight, density))
 
 
 def histogramdd__default(
@@ -5163,17 +4749,14 @@ def histogramdd__default(
 
     Shape: self (*, D), weight (*); the result has D dims, with `bins` cells each. See `histogram`.
     """
-    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or weight.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(histogramdd__default, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return return_types.histogramdd(
-            *histograms_bodies.histogramdd(input, bins, range, weight, density)
-        )
-    except AttributeError:
         check_tensors("histogramdd", ("self", 0, "tensor", input), ("weight", 3, "tensor?", weight))
-        raise
+    return return_types.histogramdd(
+        *histograms_bodies.histogramdd(input, bins, range, weight, density)
+    )
 
 
 def histogramdd__int_bins(
@@ -5190,17 +4773,14 @@ def histogramdd__int_bins(
     """
     if bins.__class__ is not int:
         bins = as_int(bins, "histogramdd", "bins", 2)
-    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or weight.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(histogramdd__int_bins, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return return_types.histogramdd(
-            *histograms_bodies.histogramdd(input, bins, range, weight, density)
-        )
-    except AttributeError:
         check_tensors("histogramdd", ("self", 0, "tensor", input), ("weight", 3, "tensor?", weight))
-        raise
+    return return_types.histogramdd(
+        *histograms_bodies.histogramdd(input, bins, range, weight, density)
+    )
 
 
 def histogramdd__TensorList_bins(
@@ -5215,22 +4795,23 @@ def histogramdd__TensorList_bins(
 
     Counts points in the cells of a grid whose edges along every coordinate are given.
     """
-    if input.__class__ not in PLAIN or holds_others(bins) or weight.__class__ not in PLAIN:
+    if (
+        input.__class__ not in TENSORS
+        or holds_others(bins)
+        or weight.__class__ not in OPTIONAL_TENSORS
+    ):
         _answer = overridden(histogramdd__TensorList_bins, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return return_types.histogramdd(
-            *histograms_bodies.histogramdd(input, bins, range, weight, density)
-        )
-    except AttributeError:
         check_tensors(
             "histogramdd",
             ("self", 0, "tensor", input),
             ("bins", 1, "tensors", bins),
             ("weight", 3, "tensor?", weight),
         )
-        raise
+    return return_types.histogramdd(
+        *histograms_bodies.histogramdd(input, bins, range, weight, density)
+    )
 
 
 def bernoulli__p(
@@ -5248,15 +4829,12 @@ def bernoulli__p(
         return respelled(bernoulli__p, locals())
     if p is MISSING:
         raise missing_arguments("bernoulli", input=input, p=p)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(bernoulli__p, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return ops.empty_like(input).bernoulli_(p, generator=generator)
-    except AttributeError:
         check_tensors("bernoulli", ("self", 0, "tensor", input))
-        raise
+    return ops.empty_like(input).bernoulli_(p, generator=generator)
 
 
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:
@@ -5264,15 +4842,12 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
 
     In training zeroes each element with probability `p` and scales the others by `1 / (1 - p)`.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(dropout, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return random_bodies.dropout(input, p, train)
-    except AttributeError:
         check_tensors("dropout", ("input", 0, "tensor", input))
-        raise
+    return random_bodies.dropout(input, p, train)
 
 
 def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
@@ -5280,15 +4855,12 @@ def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 
     `dropout` in place.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(dropout_, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return random_bodies.dropout_(input, p, train)
-    except AttributeError:
         check_tensors("dropout_", ("self", 0, "tensor", input))
-        raise
+    return random_bodies.dropout_(input, p, train)
 
 
 def rrelu(
@@ -5303,15 +4875,12 @@ def rrelu(
 
     Scales negative elements by a slope, in training drawn between `lower` and `upper`.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(rrelu, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return random_bodies.rrelu(input, lower, upper, training, generator)
-    except AttributeError:
         check_tensors("rrelu", ("self", 0, "tensor", input))
-        raise
+    return random_bodies.rrelu(input, lower, upper, training, generator)
 
 
 def rrelu_(
@@ -5326,15 +4895,12 @@ def rrelu_(
 
     `rrelu` in place.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(rrelu_, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return random_bodies.rrelu_(input, lower, upper, training, generator)
-    except AttributeError:
         check_tensors("rrelu_", ("self", 0, "tensor", input))
-        raise
+    return random_bodies.rrelu_(input, lower, upper, training, generator)
 
 
 def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
@@ -5342,15 +4908,12 @@ def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
 
     In training zeroes whole channels with probability `p` and scales the others by `1 / (1 - p)`.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(feature_dropout, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return random_bodies.feature_dropout(input, p, train)
-    except AttributeError:
         check_tensors("feature_dropout", ("input", 0, "tensor", input))
-        raise
+    return random_bodies.feature_dropout(input, p, train)
 
 
 def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
@@ -5358,15 +4921,12 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 
     `feature_dropout` in place.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(feature_dropout_, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return random_bodies.feature_dropout_(input, p, train)
-    except AttributeError:
         check_tensors("feature_dropout_", ("self", 0, "tensor", input))
-        raise
+    return random_bodies.feature_dropout_(input, p, train)
 
 
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
@@ -5374,15 +4934,12 @@ def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
 
     In training sets elements to the limit of SELU, and scales so that mean and variance stay.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(alpha_dropout, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return random_bodies.alpha_dropout(input, p, train)
-    except AttributeError:
         check_tensors("alpha_dropout", ("input", 0, "tensor", input))
-        raise
+    return random_bodies.alpha_dropout(input, p, train)
 
 
 def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
@@ -5390,15 +4947,12 @@ def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 
     `alpha_dropout` in place.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(alpha_dropout_, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return random_bodies.alpha_dropout_(input, p, train)
-    except AttributeError:
         check_tensors("alpha_dropout_", ("self", 0, "tensor", input))
-        raise
+    return random_bodies.alpha_dropout_(input, p, train)
 
 
 def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
@@ -5406,15 +4960,12 @@ def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
 
     Is `alpha_dropout` of whole channels.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(feature_alpha_dropout, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return random_bodies.feature_alpha_dropout(input, p, train)
-    except AttributeError:
         check_tensors("feature_alpha_dropout", ("input", 0, "tensor", input))
-        raise
+    return random_bodies.feature_alpha_dropout(input, p, train)
 
 
 def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
@@ -5422,15 +4973,12 @@ def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 
     `feature_alpha_dropout` in place.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(feature_alpha_dropout_, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return random_bodies.feature_alpha_dropout_(input, p, train)
-    except AttributeError:
         check_tensors("feature_alpha_dropout_", ("self", 0, "tensor", input))
-        raise
+    return random_bodies.feature_alpha_dropout_(input, p, train)
 
 
 def outer(
@@ -5447,17 +4995,14 @@ def outer(
     """
     if _words:
         return respelled(outer, locals())
-    if input.__class__ not in PLAIN or vec2.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or vec2.__class__ not in TENSORS:
         _answer = overridden(outer, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("outer", ("self", 0, "tensor", input), ("vec2", 1, "tensor", vec2))
     if out is not None:
         return store_out("outer", out, linalg_bodies.outer(input, vec2))
-    try:
-        return linalg_bodies.outer(input, vec2)
-    except AttributeError:
-        check_tensors("outer", ("self", 0, "tensor", input), ("vec2", 1, "tensor", vec2))
-        raise
+    return linalg_bodies.outer(input, vec2)
 
 
 def matmul(
@@ -5477,17 +5022,14 @@ def matmul(
     """
     if _words:
         return respelled(matmul, locals())
-    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         _answer = overridden(matmul, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("matmul", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
         return store_out("matmul", out, linalg_bodies.matmul(input, other), exact=True)
-    try:
-        return linalg_bodies.matmul(input, other)
-    except AttributeError:
-        check_tensors("matmul", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
-        raise
+    return linalg_bodies.matmul(input, other)
 
 
 def __matmul__(self: Tensor, other: Tensor) -> Tensor:
@@ -5514,17 +5056,14 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     Applies a bilinear map: result `k` is `input1 @ weight[k] @ input2 + bias[k]`.
     """
     if (
-        input1.__class__ not in PLAIN
-        or input2.__class__ not in PLAIN
-        or weight.__class__ not in PLAIN
-        or bias.__class__ not in PLAIN
+        input1.__class__ not in TENSORS
+        or input2.__class__ not in TENSORS
+        or weight.__class__ not in TENSORS
+        or bias.__class__ not in OPTIONAL_TENSORS
     ):
         _answer = overridden(bilinear, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return linalg_bodies.bilinear(input1, input2, weight, bias)
-    except AttributeError:
         check_tensors(
             "bilinear",
             ("input1", 0, "tensor", input1),
@@ -5532,7 +5071,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
             ("weight", 2, "tensor", weight),
             ("bias", 3, "tensor?", bias),
         )
-        raise
+    return linalg_bodies.bilinear(input1, input2, weight, bias)
 
 
 def inner(
@@ -5548,17 +5087,14 @@ def inner(
     """
     if _words:
         return respelled(inner, locals())
-    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         _answer = overridden(inner, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("inner", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
         return store_out("inner", out, linalg_bodies.inner(input, other), exact=True)
-    try:
-        return linalg_bodies.inner(input, other)
-    except AttributeError:
-        check_tensors("inner", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
-        raise
+    return linalg_bodies.inner(input, other)
 
 
 def tensordot__default(
@@ -5577,19 +5113,16 @@ def tensordot__default(
         return respelled(tensordot__default, locals())
     if dims.__class__ is not int:
         dims = as_int(dims, "tensordot", "dims", 3)
-    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         _answer = overridden(tensordot__default, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("tensordot", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
         return store_out(
             "tensordot", out, linalg_bodies.tensordot_count(input, other, dims), exact=True
         )
-    try:
-        return linalg_bodies.tensordot_count(input, other, dims)
-    except AttributeError:
-        check_tensors("tensordot", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
-        raise
+    return linalg_bodies.tensordot_count(input, other, dims)
 
 
 def tensordot__pair(
@@ -5609,19 +5142,16 @@ def tensordot__pair(
         return respelled(tensordot__pair, locals())
     if dims is MISSING:
         raise missing_arguments("tensordot", input=input, other=other, dims=dims)
-    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         _answer = overridden(tensordot__pair, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("tensordot", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
         return store_out(
             "tensordot", out, linalg_bodies.tensordot_pair(input, other, dims), exact=True
         )
-    try:
-        return linalg_bodies.tensordot_pair(input, other, dims)
-    except AttributeError:
-        check_tensors("tensordot", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
-        raise
+    return linalg_bodies.tensordot_pair(input, other, dims)
 
 
 def kron(
@@ -5637,17 +5167,14 @@ def kron(
     """
     if _words:
         return respelled(kron, locals())
-    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         _answer = overridden(kron, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("kron", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
         return store_out("kron", out, linalg_bodies.kron(input, other))
-    try:
-        return linalg_bodies.kron(input, other)
-    except AttributeError:
-        check_tensors("kron", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
-        raise
+    return linalg_bodies.kron(input, other)
 
 
 def chain_matmul(*args: Any, matrices: Any = None, out: Tensor | None = None) -> Tensor:
@@ -5661,13 +5188,10 @@ def chain_matmul(*args: Any, matrices: Any = None, out: Tensor | None = None) ->
         _answer = overridden(chain_matmul, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("chain_matmul", ("matrices", 0, "tensors", matrices))
     if out is not None:
         return store_out("chain_matmul", out, linalg_bodies.chain_matmul(matrices))
-    try:
-        return linalg_bodies.chain_matmul(matrices)
-    except AttributeError:
-        check_tensors("chain_matmul", ("matrices", 0, "tensors", matrices))
-        raise
+    return linalg_bodies.chain_matmul(matrices)
 
 
 def linalg_multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -5679,13 +5203,10 @@ def linalg_multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) ->
         _answer = overridden(linalg_multi_dot, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_multi_dot", ("tensors", 0, "tensors", tensors))
     if out is not None:
         return store_out("linalg_multi_dot", out, linalg_bodies.multi_dot(tensors), exact=True)
-    try:
-        return linalg_bodies.multi_dot(tensors)
-    except AttributeError:
-        check_tensors("linalg_multi_dot", ("tensors", 0, "tensors", tensors))
-        raise
+    return linalg_bodies.multi_dot(tensors)
 
 
 def einsum(
@@ -5706,11 +5227,8 @@ def einsum(
         _answer = overridden(einsum, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return einstein_bodies.einsum(equation, tensors, path)
-    except AttributeError:
         check_tensors("einsum", ("tensors", 1, "tensors", tensors))
-        raise
+    return einstein_bodies.einsum(equation, tensors, path)
 
 
 def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
@@ -5720,17 +5238,14 @@ def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = N
     """
     if dim.__class__ is not int:
         dim = as_int(dim, "linalg_vecdot", "dim", 0)
-    if x.__class__ not in PLAIN or y.__class__ not in PLAIN:
+    if x.__class__ not in TENSORS or y.__class__ not in TENSORS:
         _answer = overridden(linalg_vecdot, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_vecdot", ("x", 0, "tensor", x), ("y", 1, "tensor", y))
     if out is not None:
         return store_out("linalg_vecdot", out, linalg_bodies.vecdot(x, y, dim), exact=True)
-    try:
-        return linalg_bodies.vecdot(x, y, dim)
-    except AttributeError:
-        check_tensors("linalg_vecdot", ("x", 0, "tensor", x), ("y", 1, "tensor", y))
-        raise
+    return linalg_bodies.vecdot(x, y, dim)
 
 
 def linalg_cholesky(
@@ -5750,19 +5265,16 @@ def linalg_cholesky(
     """
     if _words:
         return respelled(linalg_cholesky, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(linalg_cholesky, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_cholesky", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "linalg_cholesky", out, factorisations_bodies.linalg_cholesky(input, upper), exact=True
         )
-    try:
-        return factorisations_bodies.linalg_cholesky(input, upper)
-    except AttributeError:
-        check_tensors("linalg_cholesky", ("self", 0, "tensor", input))
-        raise
+    return factorisations_bodies.linalg_cholesky(input, upper)
 
 
 def cholesky(
@@ -5778,17 +5290,14 @@ def cholesky(
     """
     if _words:
         return respelled(cholesky, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(cholesky, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("cholesky", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("cholesky", out, factorisations_bodies.cholesky(input, upper))
-    try:
-        return factorisations_bodies.cholesky(input, upper)
-    except AttributeError:
-        check_tensors("cholesky", ("self", 0, "tensor", input))
-        raise
+    return factorisations_bodies.cholesky(input, upper)
 
 
 def linalg_ldl_factor_ex(
@@ -5810,10 +5319,11 @@ def linalg_ldl_factor_ex(
     """
     if _words:
         return respelled(linalg_ldl_factor_ex, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(linalg_ldl_factor_ex, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_ldl_factor_ex", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "linalg_ldl_factor_ex",
@@ -5822,13 +5332,9 @@ def linalg_ldl_factor_ex(
                 *factorisations_bodies.linalg_ldl_factor_ex(input, hermitian, check_errors)
             ),
         )
-    try:
-        return return_types.linalg_ldl_factor_ex(
-            *factorisations_bodies.linalg_ldl_factor_ex(input, hermitian, check_errors)
-        )
-    except AttributeError:
-        check_tensors("linalg_ldl_factor_ex", ("self", 0, "tensor", input))
-        raise
+    return return_types.linalg_ldl_factor_ex(
+        *factorisations_bodies.linalg_ldl_factor_ex(input, hermitian, check_errors)
+    )
 
 
 def linalg_ldl_factor(
@@ -5844,10 +5350,11 @@ def linalg_ldl_factor(
     """
     if _words:
         return respelled(linalg_ldl_factor, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(linalg_ldl_factor, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_ldl_factor", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "linalg_ldl_factor",
@@ -5856,13 +5363,9 @@ def linalg_ldl_factor(
                 *factorisations_bodies.linalg_ldl_factor(input, hermitian)
             ),
         )
-    try:
-        return return_types.linalg_ldl_factor(
-            *factorisations_bodies.linalg_ldl_factor(input, hermitian)
-        )
-    except AttributeError:
-        check_tensors("linalg_ldl_factor", ("self", 0, "tensor", input))
-        raise
+    return return_types.linalg_ldl_factor(
+        *factorisations_bodies.linalg_ldl_factor(input, hermitian)
+    )
 
 
 def linalg_ldl_solve(
@@ -5872,26 +5375,23 @@ def linalg_ldl_solve(
 
     Solve `A X = B` with the factors that `linalg.ldl_factor` gives.
     """
-    if LD.__class__ not in PLAIN or pivots.__class__ not in PLAIN or B.__class__ not in PLAIN:
+    if LD.__class__ not in TENSORS or pivots.__class__ not in TENSORS or B.__class__ not in TENSORS:
         _answer = overridden(linalg_ldl_solve, locals())
         if _answer is not NotImplemented:
             return _answer
-    if out is not None:
-        return store_out(
-            "linalg_ldl_solve",
-            out,
-            factorisations_bodies.linalg_ldl_solve(LD, pivots, B, hermitian),
-        )
-    try:
-        return factorisations_bodies.linalg_ldl_solve(LD, pivots, B, hermitian)
-    except AttributeError:
         check_tensors(
             "linalg_ldl_solve",
             ("LD", 0, "tensor", LD),
             ("pivots", 1, "tensor", pivots),
             ("B", 2, "tensor", B),
         )
-        raise
+    if out is not None:
+        return store_out(
+            "linalg_ldl_solve",
+            out,
+            factorisations_bodies.linalg_ldl_solve(LD, pivots, B, hermitian),
+        )
+    return factorisations_bodies.linalg_ldl_solve(LD, pivots, B, hermitian)
 
 
 def linalg_lu_factor(
@@ -5901,10 +5401,11 @@ def linalg_lu_factor(
 
     Returns `L` and `U` in one matrix, and the row exchanges, as `linalg.lu_solve` takes them.
     """
-    if A.__class__ not in PLAIN:
+    if A.__class__ not in TENSORS:
         _answer = overridden(linalg_lu_factor, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_lu_factor", ("A", 0, "tensor", A))
     if out is not None:
         return store_out(
             "linalg_lu_factor",
@@ -5912,11 +5413,7 @@ def linalg_lu_factor(
             return_types.linalg_lu_factor(*factorisations_bodies.linalg_lu_factor(A, pivot)),
             exact=True,
         )
-    try:
-        return return_types.linalg_lu_factor(*factorisations_bodies.linalg_lu_factor(A, pivot))
-    except AttributeError:
-        check_tensors("linalg_lu_factor", ("A", 0, "tensor", A))
-        raise
+    return return_types.linalg_lu_factor(*factorisations_bodies.linalg_lu_factor(A, pivot))
 
 
 def linalg_lu(
@@ -5926,10 +5423,11 @@ def linalg_lu(
 
     Returns a permutation matrix, a unit lower and an upper triangular one: `A = P L U`.
     """
-    if A.__class__ not in PLAIN:
+    if A.__class__ not in TENSORS:
         _answer = overridden(linalg_lu, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_lu", ("A", 0, "tensor", A))
     if out is not None:
         return store_out(
             "linalg_lu",
@@ -5937,11 +5435,7 @@ def linalg_lu(
             return_types.linalg_lu(*factorisations_bodies.linalg_lu(A, pivot)),
             exact=True,
         )
-    try:
-        return return_types.linalg_lu(*factorisations_bodies.linalg_lu(A, pivot))
-    except AttributeError:
-        check_tensors("linalg_lu", ("A", 0, "tensor", A))
-        raise
+    return return_types.linalg_lu(*factorisations_bodies.linalg_lu(A, pivot))
 
 
 def lu__default(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
@@ -5949,15 +5443,12 @@ def lu__default(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple
 
     Returns `L` and `U` in one matrix and the row exchanges. New code uses `linalg.lu_factor`.
     """
-    if A.__class__ not in PLAIN:
+    if A.__class__ not in TENSORS:
         _answer = overridden(lu__default, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return tuple(factorisations_bodies.lu(A, pivot, get_infos))
-    except AttributeError:
         check_tensors("lu", ("A", 0, "tensor", A))
-        raise
+    return tuple(factorisations_bodies.lu(A, pivot, get_infos))
 
 
 def lu__method(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
@@ -5965,15 +5456,12 @@ def lu__method(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tup
 
     Returns `L` and `U` in one matrix and the row exchanges. New code uses `linalg.lu_factor`.
     """
-    if self.__class__ not in PLAIN:
+    if self.__class__ not in TENSORS:
         _answer = overridden(lu__method, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return tuple(factorisations_bodies.lu(self, pivot, get_infos))
-    except AttributeError:
         check_tensors("lu", ("self", 0, "tensor", self))
-        raise
+    return tuple(factorisations_bodies.lu(self, pivot, get_infos))
 
 
 def lu_unpack(
@@ -5989,10 +5477,13 @@ def lu_unpack(
 
     Returns `P`, `L` and `U` of what `linalg.lu_factor` returns.
     """
-    if LU_data.__class__ not in PLAIN or LU_pivots.__class__ not in PLAIN:
+    if LU_data.__class__ not in TENSORS or LU_pivots.__class__ not in TENSORS:
         _answer = overridden(lu_unpack, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors(
+            "lu_unpack", ("LU_data", 0, "tensor", LU_data), ("LU_pivots", 1, "tensor", LU_pivots)
+        )
     if out is not None:
         return store_out(
             "lu_unpack",
@@ -6002,15 +5493,9 @@ def lu_unpack(
             ),
             exact=True,
         )
-    try:
-        return return_types.lu_unpack(
-            *factorisations_bodies.lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots)
-        )
-    except AttributeError:
-        check_tensors(
-            "lu_unpack", ("LU_data", 0, "tensor", LU_data), ("LU_pivots", 1, "tensor", LU_pivots)
-        )
-        raise
+    return return_types.lu_unpack(
+        *factorisations_bodies.lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots)
+    )
 
 
 def qr(
@@ -6026,19 +5511,16 @@ def qr(
     """
     if _words:
         return respelled(qr, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(qr, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("qr", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "qr", out, return_types.qr(*factorisations_bodies.qr(input, some)), exact=True
         )
-    try:
-        return return_types.qr(*factorisations_bodies.qr(input, some))
-    except AttributeError:
-        check_tensors("qr", ("self", 0, "tensor", input))
-        raise
+    return return_types.qr(*factorisations_bodies.qr(input, some))
 
 
 def orgqr(
@@ -6054,17 +5536,14 @@ def orgqr(
     """
     if _words:
         return respelled(orgqr, locals())
-    if input.__class__ not in PLAIN or input2.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or input2.__class__ not in TENSORS:
         _answer = overridden(orgqr, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("orgqr", ("self", 0, "tensor", input), ("input2", 1, "tensor", input2))
     if out is not None:
         return store_out("orgqr", out, ops.linalg_householder_product(input, input2))
-    try:
-        return ops.linalg_householder_product(input, input2)
-    except AttributeError:
-        check_tensors("orgqr", ("self", 0, "tensor", input), ("input2", 1, "tensor", input2))
-        raise
+    return ops.linalg_householder_product(input, input2)
 
 
 def linalg_inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -6074,17 +5553,14 @@ def linalg_inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
 
     A singular matrix raises `linalg.LinAlgError`. To solve a system, `linalg.solve` is better.
     """
-    if A.__class__ not in PLAIN:
+    if A.__class__ not in TENSORS:
         _answer = overridden(linalg_inv, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_inv", ("A", 0, "tensor", A))
     if out is not None:
         return store_out("linalg_inv", out, factorisations_bodies.linalg_inv(A), exact=True)
-    try:
-        return factorisations_bodies.linalg_inv(A)
-    except AttributeError:
-        check_tensors("linalg_inv", ("A", 0, "tensor", A))
-        raise
+    return factorisations_bodies.linalg_inv(A)
 
 
 def inverse(
@@ -6096,17 +5572,14 @@ def inverse(
     """
     if _words:
         return respelled(inverse, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(inverse, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("inverse", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("inverse", out, factorisations_bodies.linalg_inv(input))
-    try:
-        return factorisations_bodies.linalg_inv(input)
-    except AttributeError:
-        check_tensors("inverse", ("self", 0, "tensor", input))
-        raise
+    return factorisations_bodies.linalg_inv(input)
 
 
 def linalg_solve_ex(
@@ -6122,10 +5595,11 @@ def linalg_solve_ex(
 
     Returns solutions of linear systems, and which matrices are singular.
     """
-    if A.__class__ not in PLAIN or B.__class__ not in PLAIN:
+    if A.__class__ not in TENSORS or B.__class__ not in TENSORS:
         _answer = overridden(linalg_solve_ex, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_solve_ex", ("A", 0, "tensor", A), ("B", 1, "tensor", B))
     if out is not None:
         return store_out(
             "linalg_solve_ex",
@@ -6135,13 +5609,9 @@ def linalg_solve_ex(
             ),
             exact=True,
         )
-    try:
-        return return_types.linalg_solve_ex(
-            *factorisations_bodies.linalg_solve_ex(A, B, left, check_errors)
-        )
-    except AttributeError:
-        check_tensors("linalg_solve_ex", ("A", 0, "tensor", A), ("B", 1, "tensor", B))
-        raise
+    return return_types.linalg_solve_ex(
+        *factorisations_bodies.linalg_solve_ex(A, B, left, check_errors)
+    )
 
 
 def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None) -> Tensor:
@@ -6152,19 +5622,16 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None 
     `B` holds right-hand sides as columns, or one vector per matrix. Batches broadcast. A singular
     matrix raises `linalg.LinAlgError`.
     """
-    if A.__class__ not in PLAIN or B.__class__ not in PLAIN:
+    if A.__class__ not in TENSORS or B.__class__ not in TENSORS:
         _answer = overridden(linalg_solve, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_solve", ("A", 0, "tensor", A), ("B", 1, "tensor", B))
     if out is not None:
         return store_out(
             "linalg_solve", out, factorisations_bodies.linalg_solve(A, B, left), exact=True
         )
-    try:
-        return factorisations_bodies.linalg_solve(A, B, left)
-    except AttributeError:
-        check_tensors("linalg_solve", ("A", 0, "tensor", A), ("B", 1, "tensor", B))
-        raise
+    return factorisations_bodies.linalg_solve(A, B, left)
 
 
 def triangular_solve(
@@ -6185,10 +5652,11 @@ def triangular_solve(
     """
     if _words:
         return respelled(triangular_solve, locals())
-    if input.__class__ not in PLAIN or A.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or A.__class__ not in TENSORS:
         _answer = overridden(triangular_solve, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("triangular_solve", ("self", 0, "tensor", input), ("A", 1, "tensor", A))
     if out is not None:
         return store_out(
             "triangular_solve",
@@ -6198,13 +5666,9 @@ def triangular_solve(
             ),
             exact=True,
         )
-    try:
-        return return_types.triangular_solve(
-            *factorisations_bodies.triangular_solve(input, A, upper, transpose, unitriangular)
-        )
-    except AttributeError:
-        check_tensors("triangular_solve", ("self", 0, "tensor", input), ("A", 1, "tensor", A))
-        raise
+    return return_types.triangular_solve(
+        *factorisations_bodies.triangular_solve(input, A, upper, transpose, unitriangular)
+    )
 
 
 def lu_solve(
@@ -6222,27 +5686,24 @@ def lu_solve(
     if _words:
         return respelled(lu_solve, locals())
     if (
-        input.__class__ not in PLAIN
-        or LU_data.__class__ not in PLAIN
-        or LU_pivots.__class__ not in PLAIN
+        input.__class__ not in TENSORS
+        or LU_data.__class__ not in TENSORS
+        or LU_pivots.__class__ not in TENSORS
     ):
         _answer = overridden(lu_solve, locals())
         if _answer is not NotImplemented:
             return _answer
-    if out is not None:
-        return store_out(
-            "lu_solve", out, factorisations_bodies.lu_solve(input, LU_data, LU_pivots), exact=True
-        )
-    try:
-        return factorisations_bodies.lu_solve(input, LU_data, LU_pivots)
-    except AttributeError:
         check_tensors(
             "lu_solve",
             ("self", 0, "tensor", input),
             ("LU_data", 1, "tensor", LU_data),
             ("LU_pivots", 2, "tensor", LU_pivots),
         )
-        raise
+    if out is not None:
+        return store_out(
+            "lu_solve", out, factorisations_bodies.lu_solve(input, LU_data, LU_pivots), exact=True
+        )
+    return factorisations_bodies.lu_solve(input, LU_data, LU_pivots)
 
 
 def linalg_det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -6250,17 +5711,14 @@ def linalg_det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
 
     Returns the determinant of a square matrix, or of each of a batch.
     """
-    if A.__class__ not in PLAIN:
+    if A.__class__ not in TENSORS:
         _answer = overridden(linalg_det, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_det", ("A", 0, "tensor", A))
     if out is not None:
         return store_out("linalg_det", out, factorisations_bodies.linalg_det(A), exact=True)
-    try:
-        return factorisations_bodies.linalg_det(A)
-    except AttributeError:
-        check_tensors("linalg_det", ("A", 0, "tensor", A))
-        raise
+    return factorisations_bodies.linalg_det(A)
 
 
 def det(input: Tensor) -> Tensor:
@@ -6268,15 +5726,12 @@ def det(input: Tensor) -> Tensor:
 
     Returns the determinant. The same as `linalg.det`.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(det, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return factorisations_bodies.linalg_det(input)
-    except AttributeError:
         check_tensors("det", ("self", 0, "tensor", input))
-        raise
+    return factorisations_bodies.linalg_det(input)
 
 
 def linalg_slogdet(
@@ -6286,10 +5741,11 @@ def linalg_slogdet(
 
     Returns the sign of the determinant and the logarithm of its magnitude, which cannot overflow.
     """
-    if A.__class__ not in PLAIN:
+    if A.__class__ not in TENSORS:
         _answer = overridden(linalg_slogdet, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_slogdet", ("A", 0, "tensor", A))
     if out is not None:
         return store_out(
             "linalg_slogdet",
@@ -6297,11 +5753,7 @@ def linalg_slogdet(
             return_types.linalg_slogdet(*factorisations_bodies.linalg_slogdet(A)),
             exact=True,
         )
-    try:
-        return return_types.linalg_slogdet(*factorisations_bodies.linalg_slogdet(A))
-    except AttributeError:
-        check_tensors("linalg_slogdet", ("A", 0, "tensor", A))
-        raise
+    return return_types.linalg_slogdet(*factorisations_bodies.linalg_slogdet(A))
 
 
 def slogdet(
@@ -6313,19 +5765,16 @@ def slogdet(
     """
     if _words:
         return respelled(slogdet, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(slogdet, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("slogdet", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "slogdet", out, return_types.slogdet(*factorisations_bodies.linalg_slogdet(input))
         )
-    try:
-        return return_types.slogdet(*factorisations_bodies.linalg_slogdet(input))
-    except AttributeError:
-        check_tensors("slogdet", ("self", 0, "tensor", input))
-        raise
+    return return_types.slogdet(*factorisations_bodies.linalg_slogdet(input))
 
 
 def logdet(input: Tensor) -> Tensor:
@@ -6333,15 +5782,12 @@ def logdet(input: Tensor) -> Tensor:
 
     Returns the logarithm of the determinant; -inf if it is 0, nan if it is negative.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(logdet, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return factorisations_bodies.logdet(input)
-    except AttributeError:
         check_tensors("logdet", ("self", 0, "tensor", input))
-        raise
+    return factorisations_bodies.logdet(input)
 
 
 def linalg_svd(
@@ -6360,10 +5806,11 @@ def linalg_svd(
         where
     the function does not depend on the vectors' signs, and no two singular values are equal.
     """
-    if A.__class__ not in PLAIN:
+    if A.__class__ not in TENSORS:
         _answer = overridden(linalg_svd, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_svd", ("A", 0, "tensor", A))
     if out is not None:
         return store_out(
             "linalg_svd",
@@ -6371,11 +5818,7 @@ def linalg_svd(
             return_types.linalg_svd(*spectra_bodies.linalg_svd(A, full_matrices, driver)),
             exact=True,
         )
-    try:
-        return return_types.linalg_svd(*spectra_bodies.linalg_svd(A, full_matrices, driver))
-    except AttributeError:
-        check_tensors("linalg_svd", ("A", 0, "tensor", A))
-        raise
+    return return_types.linalg_svd(*spectra_bodies.linalg_svd(A, full_matrices, driver))
 
 
 def linalg_svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) -> Tensor:
@@ -6383,19 +5826,16 @@ def linalg_svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None =
 
     Returns the singular values, largest first.
     """
-    if A.__class__ not in PLAIN:
+    if A.__class__ not in TENSORS:
         _answer = overridden(linalg_svdvals, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_svdvals", ("A", 0, "tensor", A))
     if out is not None:
         return store_out(
             "linalg_svdvals", out, spectra_bodies.linalg_svdvals(A, driver), exact=True
         )
-    try:
-        return spectra_bodies.linalg_svdvals(A, driver)
-    except AttributeError:
-        check_tensors("linalg_svdvals", ("A", 0, "tensor", A))
-        raise
+    return spectra_bodies.linalg_svdvals(A, driver)
 
 
 def svd(
@@ -6412,19 +5852,16 @@ def svd(
     """
     if _words:
         return respelled(svd, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(svd, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("svd", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "svd", out, return_types.svd(*spectra_bodies.svd(input, some, compute_uv)), exact=True
         )
-    try:
-        return return_types.svd(*spectra_bodies.svd(input, some, compute_uv))
-    except AttributeError:
-        check_tensors("svd", ("self", 0, "tensor", input))
-        raise
+    return return_types.svd(*spectra_bodies.svd(input, some, compute_uv))
 
 
 def linalg_eigh(
@@ -6442,10 +5879,11 @@ def linalg_eigh(
     """
     if _words:
         return respelled(linalg_eigh, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(linalg_eigh, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_eigh", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "linalg_eigh",
@@ -6453,11 +5891,7 @@ def linalg_eigh(
             return_types.linalg_eigh(*spectra_bodies.linalg_eigh(input, UPLO)),
             exact=True,
         )
-    try:
-        return return_types.linalg_eigh(*spectra_bodies.linalg_eigh(input, UPLO))
-    except AttributeError:
-        check_tensors("linalg_eigh", ("self", 0, "tensor", input))
-        raise
+    return return_types.linalg_eigh(*spectra_bodies.linalg_eigh(input, UPLO))
 
 
 def linalg_eigvalsh(
@@ -6469,19 +5903,16 @@ def linalg_eigvalsh(
     """
     if _words:
         return respelled(linalg_eigvalsh, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(linalg_eigvalsh, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_eigvalsh", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "linalg_eigvalsh", out, spectra_bodies.linalg_eigvalsh(input, UPLO), exact=True
         )
-    try:
-        return spectra_bodies.linalg_eigvalsh(input, UPLO)
-    except AttributeError:
-        check_tensors("linalg_eigvalsh", ("self", 0, "tensor", input))
-        raise
+    return spectra_bodies.linalg_eigvalsh(input, UPLO)
 
 
 def linalg_eigvals(
@@ -6493,17 +5924,14 @@ def linalg_eigvals(
     """
     if _words:
         return respelled(linalg_eigvals, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(linalg_eigvals, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_eigvals", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("linalg_eigvals", out, spectra_bodies.linalg_eigvals(input))
-    try:
-        return spectra_bodies.linalg_eigvals(input)
-    except AttributeError:
-        check_tensors("linalg_eigvals", ("self", 0, "tensor", input))
-        raise
+    return spectra_bodies.linalg_eigvals(input)
 
 
 def matrix_exp(input: Tensor) -> Tensor:
@@ -6511,15 +5939,12 @@ def matrix_exp(input: Tensor) -> Tensor:
 
     Returns the matrix exponential. The same as `linalg.matrix_exp`.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(matrix_exp, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return ops.linalg_matrix_exp(input)
-    except AttributeError:
         check_tensors("matrix_exp", ("self", 0, "tensor", input))
-        raise
+    return ops.linalg_matrix_exp(input)
 
 
 def linalg_lstsq(
@@ -6543,21 +5968,18 @@ def linalg_lstsq(
     """
     if _words:
         return respelled(linalg_lstsq, locals())
-    if input.__class__ not in PLAIN or b.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or b.__class__ not in TENSORS:
         _answer = overridden(linalg_lstsq, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_lstsq", ("self", 0, "tensor", input), ("b", 1, "tensor", b))
     if out is not None:
         return store_out(
             "linalg_lstsq",
             out,
             return_types.linalg_lstsq(*matrix_functions_bodies.lstsq(input, b, rcond, driver)),
         )
-    try:
-        return return_types.linalg_lstsq(*matrix_functions_bodies.lstsq(input, b, rcond, driver))
-    except AttributeError:
-        check_tensors("linalg_lstsq", ("self", 0, "tensor", input), ("b", 1, "tensor", b))
-        raise
+    return return_types.linalg_lstsq(*matrix_functions_bodies.lstsq(input, b, rcond, driver))
 
 
 def linalg_pinv__atol_rtol_tensor(
@@ -6580,24 +6002,25 @@ def linalg_pinv__atol_rtol_tensor(
     """
     if _words:
         return respelled(linalg_pinv__atol_rtol_tensor, locals())
-    if input.__class__ not in PLAIN or atol.__class__ not in PLAIN or rtol.__class__ not in PLAIN:
+    if (
+        input.__class__ not in TENSORS
+        or atol.__class__ not in OPTIONAL_TENSORS
+        or rtol.__class__ not in OPTIONAL_TENSORS
+    ):
         _answer = overridden(linalg_pinv__atol_rtol_tensor, locals())
         if _answer is not NotImplemented:
             return _answer
-    if out is not None:
-        return store_out(
-            "linalg_pinv", out, matrix_functions_bodies.pinv(input, atol, rtol, hermitian)
-        )
-    try:
-        return matrix_functions_bodies.pinv(input, atol, rtol, hermitian)
-    except AttributeError:
         check_tensors(
             "linalg_pinv",
             ("self", 0, "tensor", input),
             ("atol", 1, "tensor?", atol),
             ("rtol", 2, "tensor?", rtol),
         )
-        raise
+    if out is not None:
+        return store_out(
+            "linalg_pinv", out, matrix_functions_bodies.pinv(input, atol, rtol, hermitian)
+        )
+    return matrix_functions_bodies.pinv(input, atol, rtol, hermitian)
 
 
 def linalg_pinv__atol_rtol_float(
@@ -6616,19 +6039,16 @@ def linalg_pinv__atol_rtol_float(
     """
     if _words:
         return respelled(linalg_pinv__atol_rtol_float, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(linalg_pinv__atol_rtol_float, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_pinv", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "linalg_pinv", out, matrix_functions_bodies.pinv(input, atol, rtol, hermitian)
         )
-    try:
-        return matrix_functions_bodies.pinv(input, atol, rtol, hermitian)
-    except AttributeError:
-        check_tensors("linalg_pinv", ("self", 0, "tensor", input))
-        raise
+    return matrix_functions_bodies.pinv(input, atol, rtol, hermitian)
 
 
 def linalg_pinv__default(
@@ -6647,19 +6067,16 @@ def linalg_pinv__default(
         return respelled(linalg_pinv__default, locals())
     if rcond is MISSING:
         raise missing_arguments("linalg_pinv", input=input, rcond=rcond)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(linalg_pinv__default, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_pinv", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "linalg_pinv", out, matrix_functions_bodies.pinv_rcond(input, rcond, hermitian)
         )
-    try:
-        return matrix_functions_bodies.pinv_rcond(input, rcond, hermitian)
-    except AttributeError:
-        check_tensors("linalg_pinv", ("self", 0, "tensor", input))
-        raise
+    return matrix_functions_bodies.pinv_rcond(input, rcond, hermitian)
 
 
 def linalg_pinv__rcond_tensor(
@@ -6676,19 +6093,16 @@ def linalg_pinv__rcond_tensor(
     """
     if _words:
         return respelled(linalg_pinv__rcond_tensor, locals())
-    if input.__class__ not in PLAIN or rcond.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or rcond.__class__ not in TENSORS:
         _answer = overridden(linalg_pinv__rcond_tensor, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_pinv", ("self", 0, "tensor", input), ("rcond", 1, "tensor", rcond))
     if out is not None:
         return store_out(
             "linalg_pinv", out, matrix_functions_bodies.pinv_rcond(input, rcond, hermitian)
         )
-    try:
-        return matrix_functions_bodies.pinv_rcond(input, rcond, hermitian)
-    except AttributeError:
-        check_tensors("linalg_pinv", ("self", 0, "tensor", input), ("rcond", 1, "tensor", rcond))
-        raise
+    return matrix_functions_bodies.pinv_rcond(input, rcond, hermitian)
 
 
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
@@ -6696,15 +6110,12 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
 
     Returns the pseudo-inverse. New code uses `linalg.pinv`.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(pinverse, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return matrix_functions_bodies.pinverse(input, rcond)
-    except AttributeError:
         check_tensors("pinverse", ("self", 0, "tensor", input))
-        raise
+    return matrix_functions_bodies.pinverse(input, rcond)
 
 
 def linalg_matrix_rank__atol_rtol_tensor(
@@ -6723,26 +6134,27 @@ def linalg_matrix_rank__atol_rtol_tensor(
     """
     if _words:
         return respelled(linalg_matrix_rank__atol_rtol_tensor, locals())
-    if input.__class__ not in PLAIN or atol.__class__ not in PLAIN or rtol.__class__ not in PLAIN:
+    if (
+        input.__class__ not in TENSORS
+        or atol.__class__ not in OPTIONAL_TENSORS
+        or rtol.__class__ not in OPTIONAL_TENSORS
+    ):
         _answer = overridden(linalg_matrix_rank__atol_rtol_tensor, locals())
         if _answer is not NotImplemented:
             return _answer
-    if out is not None:
-        return store_out(
-            "linalg_matrix_rank",
-            out,
-            matrix_functions_bodies.matrix_rank_of(input, atol, rtol, hermitian),
-        )
-    try:
-        return matrix_functions_bodies.matrix_rank_of(input, atol, rtol, hermitian)
-    except AttributeError:
         check_tensors(
             "linalg_matrix_rank",
             ("input", 0, "tensor", input),
             ("atol", 1, "tensor?", atol),
             ("rtol", 2, "tensor?", rtol),
         )
-        raise
+    if out is not None:
+        return store_out(
+            "linalg_matrix_rank",
+            out,
+            matrix_functions_bodies.matrix_rank_of(input, atol, rtol, hermitian),
+        )
+    return matrix_functions_bodies.matrix_rank_of(input, atol, rtol, hermitian)
 
 
 def linalg_matrix_rank__atol_rtol_float(
@@ -6761,21 +6173,18 @@ def linalg_matrix_rank__atol_rtol_float(
     """
     if _words:
         return respelled(linalg_matrix_rank__atol_rtol_float, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(linalg_matrix_rank__atol_rtol_float, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_matrix_rank", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "linalg_matrix_rank",
             out,
             matrix_functions_bodies.matrix_rank(input, atol, rtol, hermitian),
         )
-    try:
-        return matrix_functions_bodies.matrix_rank(input, atol, rtol, hermitian)
-    except AttributeError:
-        check_tensors("linalg_matrix_rank", ("self", 0, "tensor", input))
-        raise
+    return matrix_functions_bodies.matrix_rank(input, atol, rtol, hermitian)
 
 
 def linalg_matrix_rank__default(
@@ -6794,21 +6203,18 @@ def linalg_matrix_rank__default(
         return respelled(linalg_matrix_rank__default, locals())
     if tol is MISSING:
         raise missing_arguments("linalg_matrix_rank", input=input, tol=tol)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(linalg_matrix_rank__default, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_matrix_rank", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "linalg_matrix_rank",
             out,
             matrix_functions_bodies.matrix_rank_tol(input, tol, hermitian),
         )
-    try:
-        return matrix_functions_bodies.matrix_rank_tol(input, tol, hermitian)
-    except AttributeError:
-        check_tensors("linalg_matrix_rank", ("self", 0, "tensor", input))
-        raise
+    return matrix_functions_bodies.matrix_rank_tol(input, tol, hermitian)
 
 
 def linalg_matrix_rank__tol_tensor(
@@ -6825,23 +6231,20 @@ def linalg_matrix_rank__tol_tensor(
     """
     if _words:
         return respelled(linalg_matrix_rank__tol_tensor, locals())
-    if input.__class__ not in PLAIN or tol.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or tol.__class__ not in TENSORS:
         _answer = overridden(linalg_matrix_rank__tol_tensor, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors(
+            "linalg_matrix_rank", ("input", 0, "tensor", input), ("tol", 1, "tensor", tol)
+        )
     if out is not None:
         return store_out(
             "linalg_matrix_rank",
             out,
             ops.linalg_matrix_rank(input, atol=tol, rtol=tol * 0, hermitian=hermitian),
         )
-    try:
-        return ops.linalg_matrix_rank(input, atol=tol, rtol=tol * 0, hermitian=hermitian)
-    except AttributeError:
-        check_tensors(
-            "linalg_matrix_rank", ("input", 0, "tensor", input), ("tol", 1, "tensor", tol)
-        )
-        raise
+    return ops.linalg_matrix_rank(input, atol=tol, rtol=tol * 0, hermitian=hermitian)
 
 
 def linalg_matrix_power(
@@ -6857,17 +6260,14 @@ def linalg_matrix_power(
         if n is MISSING:
             raise missing_arguments("linalg_matrix_power", input=input, n=n)
         n = as_int(n, "linalg_matrix_power", "n", 2)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(linalg_matrix_power, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_matrix_power", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("linalg_matrix_power", out, matrix_functions_bodies.matrix_power(input, n))
-    try:
-        return matrix_functions_bodies.matrix_power(input, n)
-    except AttributeError:
-        check_tensors("linalg_matrix_power", ("self", 0, "tensor", input))
-        raise
+    return matrix_functions_bodies.matrix_power(input, n)
 
 
 def matrix_power(
@@ -6883,17 +6283,14 @@ def matrix_power(
         if n is MISSING:
             raise missing_arguments("matrix_power", input=input, n=n)
         n = as_int(n, "matrix_power", "n", 2)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(matrix_power, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("matrix_power", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("matrix_power", out, matrix_functions_bodies.matrix_power(input, n))
-    try:
-        return matrix_functions_bodies.matrix_power(input, n)
-    except AttributeError:
-        check_tensors("matrix_power", ("self", 0, "tensor", input))
-        raise
+    return matrix_functions_bodies.matrix_power(input, n)
 
 
 def linalg_cond__default(
@@ -6911,17 +6308,14 @@ def linalg_cond__default(
     """
     if _words:
         return respelled(linalg_cond__default, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(linalg_cond__default, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_cond", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("linalg_cond", out, matrix_functions_bodies.cond(input, p))
-    try:
-        return matrix_functions_bodies.cond(input, p)
-    except AttributeError:
-        check_tensors("linalg_cond", ("self", 0, "tensor", input))
-        raise
+    return matrix_functions_bodies.cond(input, p)
 
 
 def linalg_cond__p_str(
@@ -6935,17 +6329,14 @@ def linalg_cond__p_str(
         return respelled(linalg_cond__p_str, locals())
     if p is MISSING:
         raise missing_arguments("linalg_cond", input=input, p=p)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(linalg_cond__p_str, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_cond", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("linalg_cond", out, matrix_functions_bodies.cond(input, p))
-    try:
-        return matrix_functions_bodies.cond(input, p)
-    except AttributeError:
-        check_tensors("linalg_cond", ("self", 0, "tensor", input))
-        raise
+    return matrix_functions_bodies.cond(input, p)
 
 
 def linalg_cross(
@@ -6964,19 +6355,16 @@ def linalg_cross(
         return respelled(linalg_cross, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "linalg_cross", "dim", 0)
-    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         _answer = overridden(linalg_cross, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_cross", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
         return store_out(
             "linalg_cross", out, matrix_functions_bodies.linalg_cross(input, other, dim), exact=True
         )
-    try:
-        return matrix_functions_bodies.linalg_cross(input, other, dim)
-    except AttributeError:
-        check_tensors("linalg_cross", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
-        raise
+    return matrix_functions_bodies.linalg_cross(input, other, dim)
 
 
 def cross(
@@ -6995,17 +6383,14 @@ def cross(
         return respelled(cross, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "cross", "dim", 3)
-    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         _answer = overridden(cross, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("cross", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
         return store_out("cross", out, matrix_functions_bodies.cross(input, other, dim), exact=True)
-    try:
-        return matrix_functions_bodies.cross(input, other, dim)
-    except AttributeError:
-        check_tensors("cross", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
-        raise
+    return matrix_functions_bodies.cross(input, other, dim)
 
 
 def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
@@ -7019,15 +6404,12 @@ def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -
         dim1 = as_int(dim1, "linalg_diagonal", "dim1", 0)
     if dim2.__class__ is not int:
         dim2 = as_int(dim2, "linalg_diagonal", "dim2", 0)
-    if A.__class__ not in PLAIN:
+    if A.__class__ not in TENSORS:
         _answer = overridden(linalg_diagonal, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return A.diagonal(offset, dim1, dim2)
-    except AttributeError:
         check_tensors("linalg_diagonal", ("A", 0, "tensor", A))
-        raise
+    return A.diagonal(offset, dim1, dim2)
 
 
 def svd_lowrank(
@@ -7044,15 +6426,12 @@ def svd_lowrank(
         q = as_int(q, "svd_lowrank", "q", 2)
     if niter is not None and niter.__class__ is not int:
         niter = as_int(niter, "svd_lowrank", "niter", 3)
-    if A.__class__ not in PLAIN or M.__class__ not in PLAIN:
+    if A.__class__ not in TENSORS or M.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(svd_lowrank, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return lowrank_bodies.svd_lowrank(A, q, niter, M)
-    except AttributeError:
         check_tensors("svd_lowrank", ("A", 0, "tensor", A), ("M", 3, "tensor?", M))
-        raise
+    return lowrank_bodies.svd_lowrank(A, q, niter, M)
 
 
 def pca_lowrank(
@@ -7068,15 +6447,12 @@ def pca_lowrank(
         q = as_int(q, "pca_lowrank", "q", 2)
     if niter.__class__ is not int:
         niter = as_int(niter, "pca_lowrank", "niter", 4)
-    if A.__class__ not in PLAIN:
+    if A.__class__ not in TENSORS:
         _answer = overridden(pca_lowrank, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return lowrank_bodies.pca_lowrank(A, q, center, niter)
-    except AttributeError:
         check_tensors("pca_lowrank", ("A", 0, "tensor", A))
-        raise
+    return lowrank_bodies.pca_lowrank(A, q, center, niter)
 
 
 def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
@@ -7086,15 +6462,12 @@ def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """
     if N is not None and N.__class__ is not int:
         N = as_int(N, "linalg_vander", "N", 0)
-    if x.__class__ not in PLAIN:
+    if x.__class__ not in TENSORS:
         _answer = overridden(linalg_vander, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return matrix_functions_bodies.linalg_vander(x, N)
-    except AttributeError:
         check_tensors("linalg_vander", ("x", 0, "tensor", x))
-        raise
+    return matrix_functions_bodies.linalg_vander(x, N)
 
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
@@ -7104,15 +6477,12 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """
     if N is not None and N.__class__ is not int:
         N = as_int(N, "vander", "N", 2)
-    if x.__class__ not in PLAIN:
+    if x.__class__ not in TENSORS:
         _answer = overridden(vander, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return matrix_functions_bodies.vander(x, N, increasing)
-    except AttributeError:
         check_tensors("vander", ("x", 0, "tensor", x))
-        raise
+    return matrix_functions_bodies.vander(x, N, increasing)
 
 
 def linalg_tensorinv(
@@ -7126,17 +6496,14 @@ def linalg_tensorinv(
         return respelled(linalg_tensorinv, locals())
     if ind.__class__ is not int:
         ind = as_int(ind, "linalg_tensorinv", "ind", 2)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(linalg_tensorinv, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_tensorinv", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("linalg_tensorinv", out, matrix_functions_bodies.tensorinv(input, ind))
-    try:
-        return matrix_functions_bodies.tensorinv(input, ind)
-    except AttributeError:
-        check_tensors("linalg_tensorinv", ("self", 0, "tensor", input))
-        raise
+    return matrix_functions_bodies.tensorinv(input, ind)
 
 
 def linalg_tensorsolve(
@@ -7153,21 +6520,18 @@ def linalg_tensorsolve(
     """
     if _words:
         return respelled(linalg_tensorsolve, locals())
-    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         _answer = overridden(linalg_tensorsolve, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors(
+            "linalg_tensorsolve", ("self", 0, "tensor", input), ("other", 1, "tensor", other)
+        )
     if out is not None:
         return store_out(
             "linalg_tensorsolve", out, matrix_functions_bodies.tensorsolve(input, other, dims)
         )
-    try:
-        return matrix_functions_bodies.tensorsolve(input, other, dims)
-    except AttributeError:
-        check_tensors(
-            "linalg_tensorsolve", ("self", 0, "tensor", input), ("other", 1, "tensor", other)
-        )
-        raise
+    return matrix_functions_bodies.tensorsolve(input, other, dims)
 
 
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -7179,13 +6543,10 @@ def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
         _answer = overridden(hstack, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("hstack", ("tensors", 0, "tensors", tensors))
     if out is not None:
         return store_out("hstack", out, stacking_bodies.hstack(tensors))
-    try:
-        return stacking_bodies.hstack(tensors)
-    except AttributeError:
-        check_tensors("hstack", ("tensors", 0, "tensors", tensors))
-        raise
+    return stacking_bodies.hstack(tensors)
 
 
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -7197,13 +6558,10 @@ def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
         _answer = overridden(vstack, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("vstack", ("tensors", 0, "tensors", tensors))
     if out is not None:
         return store_out("vstack", out, stacking_bodies.vstack(tensors))
-    try:
-        return stacking_bodies.vstack(tensors)
-    except AttributeError:
-        check_tensors("vstack", ("tensors", 0, "tensors", tensors))
-        raise
+    return stacking_bodies.vstack(tensors)
 
 
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -7215,13 +6573,10 @@ def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
         _answer = overridden(dstack, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("dstack", ("tensors", 0, "tensors", tensors))
     if out is not None:
         return store_out("dstack", out, stacking_bodies.dstack(tensors))
-    try:
-        return stacking_bodies.dstack(tensors)
-    except AttributeError:
-        check_tensors("dstack", ("tensors", 0, "tensors", tensors))
-        raise
+    return stacking_bodies.dstack(tensors)
 
 
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -7233,13 +6588,10 @@ def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Ten
         _answer = overridden(column_stack, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("column_stack", ("tensors", 0, "tensors", tensors))
     if out is not None:
         return store_out("column_stack", out, stacking_bodies.column_stack(tensors))
-    try:
-        return stacking_bodies.column_stack(tensors)
-    except AttributeError:
-        check_tensors("column_stack", ("tensors", 0, "tensors", tensors))
-        raise
+    return stacking_bodies.column_stack(tensors)
 
 
 def block_diag(*args: Any, tensors: Any = None) -> Tensor:
@@ -7253,11 +6605,8 @@ def block_diag(*args: Any, tensors: Any = None) -> Tensor:
         _answer = overridden(block_diag, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return stacking_bodies.block_diag(tensors)
-    except AttributeError:
         check_tensors("block_diag", ("tensors", 0, "tensors", tensors))
-        raise
+    return stacking_bodies.block_diag(tensors)
 
 
 def cartesian_prod(*args: Any, tensors: Any = None) -> Tensor:
@@ -7271,11 +6620,8 @@ def cartesian_prod(*args: Any, tensors: Any = None) -> Tensor:
         _answer = overridden(cartesian_prod, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return stacking_bodies.cartesian_prod(tensors)
-    except AttributeError:
         check_tensors("cartesian_prod", ("tensors", 0, "tensors", tensors))
-        raise
+    return stacking_bodies.cartesian_prod(tensors)
 
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
@@ -7285,15 +6631,12 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     """
     if r.__class__ is not int:
         r = as_int(r, "combinations", "r", 2)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(combinations, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return stacking_bodies.combinations(input, r, with_replacement)
-    except AttributeError:
         check_tensors("combinations", ("self", 0, "tensor", input))
-        raise
+    return stacking_bodies.combinations(input, r, with_replacement)
 
 
 def trapezoid__x(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor:
@@ -7303,15 +6646,12 @@ def trapezoid__x(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor:
     """
     if dim.__class__ is not int:
         dim = as_int(dim, "trapezoid", "dim", 0)
-    if y.__class__ not in PLAIN or x.__class__ not in PLAIN:
+    if y.__class__ not in TENSORS or x.__class__ not in TENSORS:
         _answer = overridden(trapezoid__x, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return stacking_bodies.trapezoid_x(y, x, dim)
-    except AttributeError:
         check_tensors("trapezoid", ("y", 0, "tensor", y), ("x", 1, "tensor", x))
-        raise
+    return stacking_bodies.trapezoid_x(y, x, dim)
 
 
 def trapezoid__dx(
@@ -7325,15 +6665,12 @@ def trapezoid__dx(
         return respelled(trapezoid__dx, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "trapezoid", "dim", 0)
-    if y.__class__ not in PLAIN:
+    if y.__class__ not in TENSORS:
         _answer = overridden(trapezoid__dx, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return stacking_bodies.trapezoid_dx(y, dx, dim)
-    except AttributeError:
         check_tensors("trapezoid", ("y", 0, "tensor", y))
-        raise
+    return stacking_bodies.trapezoid_dx(y, dx, dim)
 
 
 def cumulative_trapezoid__x(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor:
@@ -7343,15 +6680,12 @@ def cumulative_trapezoid__x(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor:
     """
     if dim.__class__ is not int:
         dim = as_int(dim, "cumulative_trapezoid", "dim", 0)
-    if y.__class__ not in PLAIN or x.__class__ not in PLAIN:
+    if y.__class__ not in TENSORS or x.__class__ not in TENSORS:
         _answer = overridden(cumulative_trapezoid__x, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return stacking_bodies.cumulative_trapezoid_x(y, x, dim)
-    except AttributeError:
         check_tensors("cumulative_trapezoid", ("y", 0, "tensor", y), ("x", 1, "tensor", x))
-        raise
+    return stacking_bodies.cumulative_trapezoid_x(y, x, dim)
 
 
 def cumulative_trapezoid__dx(
@@ -7365,15 +6699,12 @@ def cumulative_trapezoid__dx(
         return respelled(cumulative_trapezoid__dx, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "cumulative_trapezoid", "dim", 0)
-    if y.__class__ not in PLAIN:
+    if y.__class__ not in TENSORS:
         _answer = overridden(cumulative_trapezoid__dx, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return stacking_bodies.cumulative_trapezoid_dx(y, dx, dim)
-    except AttributeError:
         check_tensors("cumulative_trapezoid", ("y", 0, "tensor", y))
-        raise
+    return stacking_bodies.cumulative_trapezoid_dx(y, dx, dim)
 
 
 def gradient__default(
@@ -7397,15 +6728,12 @@ def gradient__default(
         return respelled(gradient__default, locals())
     if edge_order.__class__ is not int:
         edge_order = as_int(edge_order, "gradient", "edge_order", 0)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(gradient__default, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return tuple(differences_bodies.gradient(input, spacing, dim, edge_order))
-    except AttributeError:
         check_tensors("gradient", ("self", 0, "tensor", input))
-        raise
+    return tuple(differences_bodies.gradient(input, spacing, dim, edge_order))
 
 
 def gradient__scalarray(
@@ -7425,15 +6753,12 @@ def gradient__scalarray(
         return respelled(gradient__scalarray, locals())
     if edge_order.__class__ is not int:
         edge_order = as_int(edge_order, "gradient", "edge_order", 0)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(gradient__scalarray, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return tuple(differences_bodies.gradient(input, spacing, dim, edge_order))
-    except AttributeError:
         check_tensors("gradient", ("self", 0, "tensor", input))
-        raise
+    return tuple(differences_bodies.gradient(input, spacing, dim, edge_order))
 
 
 def gradient__tensorarray(
@@ -7453,15 +6778,12 @@ def gradient__tensorarray(
         return respelled(gradient__tensorarray, locals())
     if edge_order.__class__ is not int:
         edge_order = as_int(edge_order, "gradient", "edge_order", 0)
-    if input.__class__ not in PLAIN or holds_others(spacing):
+    if input.__class__ not in TENSORS or holds_others(spacing):
         _answer = overridden(gradient__tensorarray, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return tuple(differences_bodies.gradient(input, spacing, dim, edge_order))
-    except AttributeError:
         check_tensors("gradient", ("self", 0, "tensor", input), ("spacing", 1, "tensors", spacing))
-        raise
+    return tuple(differences_bodies.gradient(input, spacing, dim, edge_order))
 
 
 def diff(
@@ -7485,27 +6807,24 @@ def diff(
     if dim.__class__ is not int:
         dim = as_int(dim, "diff", "dim", 3)
     if (
-        input.__class__ not in PLAIN
-        or prepend.__class__ not in PLAIN
-        or append.__class__ not in PLAIN
+        input.__class__ not in TENSORS
+        or prepend.__class__ not in OPTIONAL_TENSORS
+        or append.__class__ not in OPTIONAL_TENSORS
     ):
         _answer = overridden(diff, locals())
         if _answer is not NotImplemented:
             return _answer
-    if out is not None:
-        return store_out(
-            "diff", out, stacking_bodies.diff(input, n, dim, prepend, append), exact=True
-        )
-    try:
-        return stacking_bodies.diff(input, n, dim, prepend, append)
-    except AttributeError:
         check_tensors(
             "diff",
             ("self", 0, "tensor", input),
             ("prepend", 3, "tensor?", prepend),
             ("append", 4, "tensor?", append),
         )
-        raise
+    if out is not None:
+        return store_out(
+            "diff", out, stacking_bodies.diff(input, n, dim, prepend, append), exact=True
+        )
+    return stacking_bodies.diff(input, n, dim, prepend, append)
 
 
 def fft_fft(
@@ -7531,17 +6850,14 @@ def fft_fft(
         n = as_int(n, "fft_fft", "n", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_fft", "dim", 3)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(fft_fft, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("fft_fft", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("fft_fft", out, fourier_bodies.fft(input, n, dim, norm))
-    try:
-        return fourier_bodies.fft(input, n, dim, norm)
-    except AttributeError:
-        check_tensors("fft_fft", ("self", 0, "tensor", input))
-        raise
+    return fourier_bodies.fft(input, n, dim, norm)
 
 
 def fft_ifft(
@@ -7563,17 +6879,14 @@ def fft_ifft(
         n = as_int(n, "fft_ifft", "n", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_ifft", "dim", 3)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(fft_ifft, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("fft_ifft", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("fft_ifft", out, fourier_bodies.ifft(input, n, dim, norm), exact=True)
-    try:
-        return fourier_bodies.ifft(input, n, dim, norm)
-    except AttributeError:
-        check_tensors("fft_ifft", ("self", 0, "tensor", input))
-        raise
+    return fourier_bodies.ifft(input, n, dim, norm)
 
 
 def fft_rfft(
@@ -7595,17 +6908,14 @@ def fft_rfft(
         n = as_int(n, "fft_rfft", "n", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_rfft", "dim", 3)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(fft_rfft, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("fft_rfft", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("fft_rfft", out, fourier_bodies.rfft(input, n, dim, norm))
-    try:
-        return fourier_bodies.rfft(input, n, dim, norm)
-    except AttributeError:
-        check_tensors("fft_rfft", ("self", 0, "tensor", input))
-        raise
+    return fourier_bodies.rfft(input, n, dim, norm)
 
 
 def fft_irfft(
@@ -7629,17 +6939,14 @@ def fft_irfft(
         n = as_int(n, "fft_irfft", "n", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_irfft", "dim", 3)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(fft_irfft, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("fft_irfft", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("fft_irfft", out, fourier_bodies.irfft(input, n, dim, norm))
-    try:
-        return fourier_bodies.irfft(input, n, dim, norm)
-    except AttributeError:
-        check_tensors("fft_irfft", ("self", 0, "tensor", input))
-        raise
+    return fourier_bodies.irfft(input, n, dim, norm)
 
 
 def fft_hfft(
@@ -7661,17 +6968,14 @@ def fft_hfft(
         n = as_int(n, "fft_hfft", "n", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_hfft", "dim", 3)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(fft_hfft, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("fft_hfft", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("fft_hfft", out, fourier_bodies.hfft(input, n, dim, norm))
-    try:
-        return fourier_bodies.hfft(input, n, dim, norm)
-    except AttributeError:
-        check_tensors("fft_hfft", ("self", 0, "tensor", input))
-        raise
+    return fourier_bodies.hfft(input, n, dim, norm)
 
 
 def fft_ihfft(
@@ -7693,17 +6997,14 @@ def fft_ihfft(
         n = as_int(n, "fft_ihfft", "n", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_ihfft", "dim", 3)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(fft_ihfft, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("fft_ihfft", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("fft_ihfft", out, fourier_bodies.ihfft(input, n, dim, norm), exact=True)
-    try:
-        return fourier_bodies.ihfft(input, n, dim, norm)
-    except AttributeError:
-        check_tensors("fft_ihfft", ("self", 0, "tensor", input))
-        raise
+    return fourier_bodies.ihfft(input, n, dim, norm)
 
 
 def fft_fft2(
@@ -7721,17 +7022,14 @@ def fft_fft2(
     """
     if _words:
         return respelled(fft_fft2, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(fft_fft2, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("fft_fft2", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("fft_fft2", out, fourier_bodies.fftn(input, s, dim, norm))
-    try:
-        return fourier_bodies.fftn(input, s, dim, norm)
-    except AttributeError:
-        check_tensors("fft_fft2", ("self", 0, "tensor", input))
-        raise
+    return fourier_bodies.fftn(input, s, dim, norm)
 
 
 def fft_ifft2(
@@ -7749,17 +7047,14 @@ def fft_ifft2(
     """
     if _words:
         return respelled(fft_ifft2, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(fft_ifft2, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("fft_ifft2", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("fft_ifft2", out, fourier_bodies.ifftn(input, s, dim, norm))
-    try:
-        return fourier_bodies.ifftn(input, s, dim, norm)
-    except AttributeError:
-        check_tensors("fft_ifft2", ("self", 0, "tensor", input))
-        raise
+    return fourier_bodies.ifftn(input, s, dim, norm)
 
 
 def fft_rfft2(
@@ -7777,17 +7072,14 @@ def fft_rfft2(
     """
     if _words:
         return respelled(fft_rfft2, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(fft_rfft2, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("fft_rfft2", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("fft_rfft2", out, fourier_bodies.rfftn(input, s, dim, norm))
-    try:
-        return fourier_bodies.rfftn(input, s, dim, norm)
-    except AttributeError:
-        check_tensors("fft_rfft2", ("self", 0, "tensor", input))
-        raise
+    return fourier_bodies.rfftn(input, s, dim, norm)
 
 
 def fft_irfft2(
@@ -7806,17 +7098,14 @@ def fft_irfft2(
     """
     if _words:
         return respelled(fft_irfft2, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(fft_irfft2, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("fft_irfft2", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("fft_irfft2", out, fourier_bodies.irfftn(input, s, dim, norm))
-    try:
-        return fourier_bodies.irfftn(input, s, dim, norm)
-    except AttributeError:
-        check_tensors("fft_irfft2", ("self", 0, "tensor", input))
-        raise
+    return fourier_bodies.irfftn(input, s, dim, norm)
 
 
 def fft_hfft2(
@@ -7835,17 +7124,14 @@ def fft_hfft2(
     """
     if _words:
         return respelled(fft_hfft2, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(fft_hfft2, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("fft_hfft2", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("fft_hfft2", out, fourier_bodies.hfftn(input, s, dim, norm))
-    try:
-        return fourier_bodies.hfftn(input, s, dim, norm)
-    except AttributeError:
-        check_tensors("fft_hfft2", ("self", 0, "tensor", input))
-        raise
+    return fourier_bodies.hfftn(input, s, dim, norm)
 
 
 def fft_ihfft2(
@@ -7863,17 +7149,14 @@ def fft_ihfft2(
     """
     if _words:
         return respelled(fft_ihfft2, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(fft_ihfft2, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("fft_ihfft2", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("fft_ihfft2", out, fourier_bodies.ihfftn(input, s, dim, norm))
-    try:
-        return fourier_bodies.ihfftn(input, s, dim, norm)
-    except AttributeError:
-        check_tensors("fft_ihfft2", ("self", 0, "tensor", input))
-        raise
+    return fourier_bodies.ihfftn(input, s, dim, norm)
 
 
 def fft_fftn(
@@ -7891,17 +7174,14 @@ def fft_fftn(
     """
     if _words:
         return respelled(fft_fftn, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(fft_fftn, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("fft_fftn", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("fft_fftn", out, fourier_bodies.fftn(input, s, dim, norm))
-    try:
-        return fourier_bodies.fftn(input, s, dim, norm)
-    except AttributeError:
-        check_tensors("fft_fftn", ("self", 0, "tensor", input))
-        raise
+    return fourier_bodies.fftn(input, s, dim, norm)
 
 
 def fft_ifftn(
@@ -7919,17 +7199,14 @@ def fft_ifftn(
     """
     if _words:
         return respelled(fft_ifftn, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(fft_ifftn, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("fft_ifftn", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("fft_ifftn", out, fourier_bodies.ifftn(input, s, dim, norm))
-    try:
-        return fourier_bodies.ifftn(input, s, dim, norm)
-    except AttributeError:
-        check_tensors("fft_ifftn", ("self", 0, "tensor", input))
-        raise
+    return fourier_bodies.ifftn(input, s, dim, norm)
 
 
 def fft_rfftn(
@@ -7948,17 +7225,14 @@ def fft_rfftn(
     """
     if _words:
         return respelled(fft_rfftn, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(fft_rfftn, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("fft_rfftn", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("fft_rfftn", out, fourier_bodies.rfftn(input, s, dim, norm))
-    try:
-        return fourier_bodies.rfftn(input, s, dim, norm)
-    except AttributeError:
-        check_tensors("fft_rfftn", ("self", 0, "tensor", input))
-        raise
+    return fourier_bodies.rfftn(input, s, dim, norm)
 
 
 def fft_irfftn(
@@ -7977,17 +7251,14 @@ def fft_irfftn(
     """
     if _words:
         return respelled(fft_irfftn, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(fft_irfftn, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("fft_irfftn", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("fft_irfftn", out, fourier_bodies.irfftn(input, s, dim, norm))
-    try:
-        return fourier_bodies.irfftn(input, s, dim, norm)
-    except AttributeError:
-        check_tensors("fft_irfftn", ("self", 0, "tensor", input))
-        raise
+    return fourier_bodies.irfftn(input, s, dim, norm)
 
 
 def fft_hfftn(
@@ -8006,17 +7277,14 @@ def fft_hfftn(
     """
     if _words:
         return respelled(fft_hfftn, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(fft_hfftn, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("fft_hfftn", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("fft_hfftn", out, fourier_bodies.hfftn(input, s, dim, norm))
-    try:
-        return fourier_bodies.hfftn(input, s, dim, norm)
-    except AttributeError:
-        check_tensors("fft_hfftn", ("self", 0, "tensor", input))
-        raise
+    return fourier_bodies.hfftn(input, s, dim, norm)
 
 
 def fft_ihfftn(
@@ -8035,17 +7303,14 @@ def fft_ihfftn(
     """
     if _words:
         return respelled(fft_ihfftn, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(fft_ihfftn, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("fft_ihfftn", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("fft_ihfftn", out, fourier_bodies.ihfftn(input, s, dim, norm))
-    try:
-        return fourier_bodies.ihfftn(input, s, dim, norm)
-    except AttributeError:
-        check_tensors("fft_ihfftn", ("self", 0, "tensor", input))
-        raise
+    return fourier_bodies.ihfftn(input, s, dim, norm)
 
 
 def fft_fftfreq(
@@ -8118,15 +7383,12 @@ def fft_fftshift(
     """
     if _words:
         return respelled(fft_fftshift, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(fft_fftshift, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return fourier_bodies.fftshift(input, dim)
-    except AttributeError:
         check_tensors("fft_fftshift", ("self", 0, "tensor", input))
-        raise
+    return fourier_bodies.fftshift(input, dim)
 
 
 def fft_ifftshift(
@@ -8138,15 +7400,12 @@ def fft_ifftshift(
     """
     if _words:
         return respelled(fft_ifftshift, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(fft_ifftshift, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return fourier_bodies.ifftshift(input, dim)
-    except AttributeError:
         check_tensors("fft_ifftshift", ("self", 0, "tensor", input))
-        raise
+    return fourier_bodies.ifftshift(input, dim)
 
 
 def bartlett_window__default(
@@ -8473,27 +7732,24 @@ def stft(
         hop_length = as_int(hop_length, "stft", "hop_length", 3)
     if win_length is not None and win_length.__class__ is not int:
         win_length = as_int(win_length, "stft", "win_length", 4)
-    if input.__class__ not in PLAIN or window.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or window.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(stft, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return frames_bodies.stft(
-            input,
-            n_fft,
-            hop_length,
-            win_length,
-            window,
-            center,
-            pad_mode,
-            normalized,
-            onesided,
-            return_complex,
-            align_to_window,
-        )
-    except AttributeError:
         check_tensors("stft", ("self", 0, "tensor", input), ("window", 4, "tensor?", window))
-        raise
+    return frames_bodies.stft(
+        input,
+        n_fft,
+        hop_length,
+        win_length,
+        window,
+        center,
+        pad_mode,
+        normalized,
+        onesided,
+        return_complex,
+        align_to_window,
+    )
 
 
 def istft(
@@ -8524,26 +7780,23 @@ def istft(
         win_length = as_int(win_length, "istft", "win_length", 4)
     if length is not None and length.__class__ is not int:
         length = as_int(length, "istft", "length", 9)
-    if input.__class__ not in PLAIN or window.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or window.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(istft, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return frames_bodies.istft(
-            input,
-            n_fft,
-            hop_length,
-            win_length,
-            window,
-            center,
-            normalized,
-            onesided,
-            length,
-            return_complex,
-        )
-    except AttributeError:
         check_tensors("istft", ("self", 0, "tensor", input), ("window", 4, "tensor?", window))
-        raise
+    return frames_bodies.istft(
+        input,
+        n_fft,
+        hop_length,
+        win_length,
+        window,
+        center,
+        normalized,
+        onesided,
+        length,
+        return_complex,
+    )
 
 
 def _vector_norm_of_all(input: Tensor, ord: Number = 2, dtype: dtype | None = None) -> Tensor:
@@ -8551,15 +7804,12 @@ def _vector_norm_of_all(input: Tensor, ord: Number = 2, dtype: dtype | None = No
 
     Return the norm of all elements: what `_foreach_norm` runs over a list.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(_vector_norm_of_all, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return ops.linalg_vector_norm(input, ord, dtype=dtype)
-    except AttributeError:
         check_tensors("_vector_norm_of_all", ("self", 0, "tensor", input))
-        raise
+    return ops.linalg_vector_norm(input, ord, dtype=dtype)
 
 
 def _power_sum_of_all(input: Tensor, ord: Number = 2, dtype: dtype | None = None) -> Tensor:
@@ -8567,15 +7817,12 @@ def _power_sum_of_all(input: Tensor, ord: Number = 2, dtype: dtype | None = None
 
     Return the sum of the powers of magnitudes: what `_foreach_powsum` runs over a list.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(_power_sum_of_all, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return (input if dtype is None else input.to(dtype)).abs().pow(ord).sum()
-    except AttributeError:
         check_tensors("_power_sum_of_all", ("self", 0, "tensor", input))
-        raise
+    return (input if dtype is None else input.to(dtype)).abs().pow(ord).sum()
 
 
 def linalg_matrix_norm__default(
@@ -8600,10 +7847,11 @@ def linalg_matrix_norm__default(
         return respelled(linalg_matrix_norm__default, locals())
     if ord is MISSING:
         raise missing_arguments("linalg_matrix_norm", input=input, ord=ord)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(linalg_matrix_norm__default, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_matrix_norm", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "linalg_matrix_norm",
@@ -8611,11 +7859,7 @@ def linalg_matrix_norm__default(
             norms_bodies.matrix_norm(input, ord, dim, keepdim, dtype),
             exact=True,
         )
-    try:
-        return norms_bodies.matrix_norm(input, ord, dim, keepdim, dtype)
-    except AttributeError:
-        check_tensors("linalg_matrix_norm", ("self", 0, "tensor", input))
-        raise
+    return norms_bodies.matrix_norm(input, ord, dim, keepdim, dtype)
 
 
 def linalg_matrix_norm__str_ord(
@@ -8635,10 +7879,11 @@ def linalg_matrix_norm__str_ord(
     """
     if _words:
         return respelled(linalg_matrix_norm__str_ord, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(linalg_matrix_norm__str_ord, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_matrix_norm", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "linalg_matrix_norm",
@@ -8646,11 +7891,7 @@ def linalg_matrix_norm__str_ord(
             norms_bodies.matrix_norm(input, ord, dim, keepdim, dtype),
             exact=True,
         )
-    try:
-        return norms_bodies.matrix_norm(input, ord, dim, keepdim, dtype)
-    except AttributeError:
-        check_tensors("linalg_matrix_norm", ("self", 0, "tensor", input))
-        raise
+    return norms_bodies.matrix_norm(input, ord, dim, keepdim, dtype)
 
 
 def linalg_norm__default(
@@ -8673,10 +7914,11 @@ def linalg_norm__default(
     """
     if _words:
         return respelled(linalg_norm__default, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(linalg_norm__default, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_norm", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "linalg_norm",
@@ -8684,11 +7926,7 @@ def linalg_norm__default(
             norms_bodies.linalg_norm(input, ord, dim, keepdim, dtype),
             exact=True,
         )
-    try:
-        return norms_bodies.linalg_norm(input, ord, dim, keepdim, dtype)
-    except AttributeError:
-        check_tensors("linalg_norm", ("self", 0, "tensor", input))
-        raise
+    return norms_bodies.linalg_norm(input, ord, dim, keepdim, dtype)
 
 
 def linalg_norm__ord_str(
@@ -8710,10 +7948,11 @@ def linalg_norm__ord_str(
         return respelled(linalg_norm__ord_str, locals())
     if ord is MISSING:
         raise missing_arguments("linalg_norm", input=input, ord=ord)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(linalg_norm__ord_str, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("linalg_norm", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
             "linalg_norm",
@@ -8721,11 +7960,7 @@ def linalg_norm__ord_str(
             norms_bodies.linalg_norm(input, ord, dim, keepdim, dtype),
             exact=True,
         )
-    try:
-        return norms_bodies.linalg_norm(input, ord, dim, keepdim, dtype)
-    except AttributeError:
-        check_tensors("linalg_norm", ("self", 0, "tensor", input))
-        raise
+    return norms_bodies.linalg_norm(input, ord, dim, keepdim, dtype)
 
 
 def nuclear_norm__default(
@@ -8741,17 +7976,14 @@ def nuclear_norm__default(
     """
     if _words:
         return respelled(nuclear_norm__default, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(nuclear_norm__default, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("nuclear_norm", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("nuclear_norm", out, norms_bodies.nuclear_norm(input, keepdim))
-    try:
-        return norms_bodies.nuclear_norm(input, keepdim)
-    except AttributeError:
-        check_tensors("nuclear_norm", ("self", 0, "tensor", input))
-        raise
+    return norms_bodies.nuclear_norm(input, keepdim)
 
 
 def nuclear_norm__dim(
@@ -8770,17 +8002,14 @@ def nuclear_norm__dim(
         return respelled(nuclear_norm__dim, locals())
     if dim is MISSING:
         raise missing_arguments("nuclear_norm", input=input, dim=dim)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(nuclear_norm__dim, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("nuclear_norm", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("nuclear_norm", out, norms_bodies.nuclear_norm_over(input, dim, keepdim))
-    try:
-        return norms_bodies.nuclear_norm_over(input, dim, keepdim)
-    except AttributeError:
-        check_tensors("nuclear_norm", ("self", 0, "tensor", input))
-        raise
+    return norms_bodies.nuclear_norm_over(input, dim, keepdim)
 
 
 def norm__str(
@@ -8800,17 +8029,14 @@ def norm__str(
     """
     if _words:
         return respelled(norm__str, locals())
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(norm__str, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("norm", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("norm", out, norms_bodies.norm(input, p, dim, keepdim, dtype), exact=True)
-    try:
-        return norms_bodies.norm(input, p, dim, keepdim, dtype)
-    except AttributeError:
-        check_tensors("norm", ("self", 0, "tensor", input))
-        raise
+    return norms_bodies.norm(input, p, dim, keepdim, dtype)
 
 
 def norm__default(
@@ -8832,17 +8058,14 @@ def norm__default(
         return respelled(norm__default, locals())
     if p is MISSING:
         raise missing_arguments("norm", input=input, p=p)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(norm__default, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("norm", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("norm", out, norms_bodies.norm(input, p, dim, keepdim, dtype), exact=True)
-    try:
-        return norms_bodies.norm(input, p, dim, keepdim, dtype)
-    except AttributeError:
-        check_tensors("norm", ("self", 0, "tensor", input))
-        raise
+    return norms_bodies.norm(input, p, dim, keepdim, dtype)
 
 
 def dist(
@@ -8859,17 +8082,14 @@ def dist(
     """
     if _words:
         return respelled(dist, locals())
-    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         _answer = overridden(dist, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("dist", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
         return store_out("dist", out, ops.norm(input - other, p))
-    try:
-        return ops.norm(input - other, p)
-    except AttributeError:
-        check_tensors("dist", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
-        raise
+    return ops.norm(input - other, p)
 
 
 def renorm(
@@ -8893,17 +8113,14 @@ def renorm(
         if dim is MISSING:
             raise missing_arguments("renorm", input=input, p=p, dim=dim, maxnorm=maxnorm)
         dim = as_int(dim, "renorm", "dim", 3)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(renorm, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("renorm", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("renorm", out, norms_bodies.renorm(input, p, dim, maxnorm), exact=True)
-    try:
-        return norms_bodies.renorm(input, p, dim, maxnorm)
-    except AttributeError:
-        check_tensors("renorm", ("self", 0, "tensor", input))
-        raise
+    return norms_bodies.renorm(input, p, dim, maxnorm)
 
 
 def renorm_(
@@ -8943,15 +8160,12 @@ def norm_except_dim(
         pow = as_int(pow, "norm_except_dim", "pow", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "norm_except_dim", "dim", 3)
-    if v.__class__ not in PLAIN:
+    if v.__class__ not in TENSORS:
         _answer = overridden(norm_except_dim, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return norms_bodies.norm_except_dim(v, pow, dim)
-    except AttributeError:
         check_tensors("norm_except_dim", ("v", 0, "tensor", v))
-        raise
+    return norms_bodies.norm_except_dim(v, pow, dim)
 
 
 def nll_loss(
@@ -8974,25 +8188,22 @@ def nll_loss(
     if ignore_index.__class__ is not int:
         ignore_index = as_int(ignore_index, "nll_loss", "ignore_index", 5)
     if (
-        input.__class__ not in PLAIN
-        or target.__class__ not in PLAIN
-        or weight.__class__ not in PLAIN
+        input.__class__ not in TENSORS
+        or target.__class__ not in TENSORS
+        or weight.__class__ not in OPTIONAL_TENSORS
     ):
         _answer = overridden(nll_loss, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return class_losses_bodies.nll_loss(
-            input, target, weight, size_average, ignore_index, reduce, reduction
-        )
-    except AttributeError:
         check_tensors(
             "nll_loss",
             ("input", 0, "tensor", input),
             ("target", 1, "tensor", target),
             ("weight", 2, "tensor?", weight),
         )
-        raise
+    return class_losses_bodies.nll_loss(
+        input, target, weight, size_average, ignore_index, reduce, reduction
+    )
 
 
 def cross_entropy(
@@ -9016,25 +8227,22 @@ def cross_entropy(
     if ignore_index.__class__ is not int:
         ignore_index = as_int(ignore_index, "cross_entropy", "ignore_index", 5)
     if (
-        input.__class__ not in PLAIN
-        or target.__class__ not in PLAIN
-        or weight.__class__ not in PLAIN
+        input.__class__ not in TENSORS
+        or target.__class__ not in TENSORS
+        or weight.__class__ not in OPTIONAL_TENSORS
     ):
         _answer = overridden(cross_entropy, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return class_losses_bodies.cross_entropy(
-            input, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing
-        )
-    except AttributeError:
         check_tensors(
             "cross_entropy",
             ("input", 0, "tensor", input),
             ("target", 1, "tensor", target),
             ("weight", 2, "tensor?", weight),
         )
-        raise
+    return class_losses_bodies.cross_entropy(
+        input, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing
+    )
 
 
 def mse_loss(
@@ -9051,23 +8259,20 @@ def mse_loss(
     The squared difference of `input` and `target`; its mean by default.
     """
     if (
-        input.__class__ not in PLAIN
-        or target.__class__ not in PLAIN
-        or weight.__class__ not in PLAIN
+        input.__class__ not in TENSORS
+        or target.__class__ not in TENSORS
+        or weight.__class__ not in OPTIONAL_TENSORS
     ):
         _answer = overridden(mse_loss, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return losses_bodies.mse_loss(input, target, size_average, reduce, reduction, weight)
-    except AttributeError:
         check_tensors(
             "mse_loss",
             ("input", 0, "tensor", input),
             ("target", 1, "tensor", target),
             ("weight", 5, "tensor?", weight),
         )
-        raise
+    return losses_bodies.mse_loss(input, target, size_average, reduce, reduction, weight)
 
 
 def l1_loss(
@@ -9084,23 +8289,20 @@ def l1_loss(
     The absolute difference of `input` and `target`; its mean by default.
     """
     if (
-        input.__class__ not in PLAIN
-        or target.__class__ not in PLAIN
-        or weight.__class__ not in PLAIN
+        input.__class__ not in TENSORS
+        or target.__class__ not in TENSORS
+        or weight.__class__ not in OPTIONAL_TENSORS
     ):
         _answer = overridden(l1_loss, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return losses_bodies.l1_loss(input, target, size_average, reduce, reduction, weight)
-    except AttributeError:
         check_tensors(
             "l1_loss",
             ("input", 0, "tensor", input),
             ("target", 1, "tensor", target),
             ("weight", 5, "tensor?", weight),
         )
-        raise
+    return losses_bodies.l1_loss(input, target, size_average, reduce, reduction, weight)
 
 
 def smooth_l1_loss(
@@ -9116,17 +8318,14 @@ def smooth_l1_loss(
 
     `0.5 * d**2 / beta` where the distance `d` is below `beta`, and `d - 0.5 * beta` above.
     """
-    if input.__class__ not in PLAIN or target.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or target.__class__ not in TENSORS:
         _answer = overridden(smooth_l1_loss, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return losses_bodies.smooth_l1_loss(input, target, size_average, reduce, reduction, beta)
-    except AttributeError:
         check_tensors(
             "smooth_l1_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target)
         )
-        raise
+    return losses_bodies.smooth_l1_loss(input, target, size_average, reduce, reduction, beta)
 
 
 def huber_loss(
@@ -9142,23 +8341,20 @@ def huber_loss(
     `0.5 * d**2` where the distance `d` is at most `delta`, and `delta * (d - 0.5 * delta)` above.
     """
     if (
-        input.__class__ not in PLAIN
-        or target.__class__ not in PLAIN
-        or weight.__class__ not in PLAIN
+        input.__class__ not in TENSORS
+        or target.__class__ not in TENSORS
+        or weight.__class__ not in OPTIONAL_TENSORS
     ):
         _answer = overridden(huber_loss, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return losses_bodies.huber_loss(input, target, reduction, delta, weight)
-    except AttributeError:
         check_tensors(
             "huber_loss",
             ("input", 0, "tensor", input),
             ("target", 1, "tensor", target),
             ("weight", 4, "tensor?", weight),
         )
-        raise
+    return losses_bodies.huber_loss(input, target, reduction, delta, weight)
 
 
 def poisson_nll_loss(
@@ -9178,19 +8374,16 @@ def poisson_nll_loss(
 
     With `log_input=False` the rate is `input` itself. `full` adds Stirling's term.
     """
-    if input.__class__ not in PLAIN or target.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or target.__class__ not in TENSORS:
         _answer = overridden(poisson_nll_loss, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return losses_bodies.poisson_nll_loss(
-            input, target, log_input, full, size_average, eps, reduce, reduction
-        )
-    except AttributeError:
         check_tensors(
             "poisson_nll_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target)
         )
-        raise
+    return losses_bodies.poisson_nll_loss(
+        input, target, log_input, full, size_average, eps, reduce, reduction
+    )
 
 
 def gaussian_nll_loss(
@@ -9206,17 +8399,18 @@ def gaussian_nll_loss(
 
     The negative log likelihood under normal distributions of mean `input` and variance `var`.
     """
-    if input.__class__ not in PLAIN or target.__class__ not in PLAIN or var.__class__ not in PLAIN:
+    if (
+        input.__class__ not in TENSORS
+        or target.__class__ not in TENSORS
+        or var.__class__ not in PLAIN
+    ):
         _answer = overridden(gaussian_nll_loss, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return losses_bodies.gaussian_nll_loss(input, target, var, full, eps, reduction)
-    except AttributeError:
         check_tensors(
             "gaussian_nll_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target)
         )
-        raise
+    return losses_bodies.gaussian_nll_loss(input, target, var, full, eps, reduction)
 
 
 def binary_cross_entropy(
@@ -9235,25 +8429,22 @@ def binary_cross_entropy(
     The logarithms are taken as at least -100, so that the loss stays finite.
     """
     if (
-        input.__class__ not in PLAIN
-        or target.__class__ not in PLAIN
-        or weight.__class__ not in PLAIN
+        input.__class__ not in TENSORS
+        or target.__class__ not in TENSORS
+        or weight.__class__ not in OPTIONAL_TENSORS
     ):
         _answer = overridden(binary_cross_entropy, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return losses_bodies.binary_cross_entropy(
-            input, target, weight, size_average, reduce, reduction
-        )
-    except AttributeError:
         check_tensors(
             "binary_cross_entropy",
             ("input", 0, "tensor", input),
             ("target", 1, "tensor", target),
             ("weight", 2, "tensor?", weight),
         )
-        raise
+    return losses_bodies.binary_cross_entropy(
+        input, target, weight, size_average, reduce, reduction
+    )
 
 
 def binary_cross_entropy_with_logits(
@@ -9273,19 +8464,14 @@ def binary_cross_entropy_with_logits(
     `pos_weight` multiplies the part of the positive targets.
     """
     if (
-        input.__class__ not in PLAIN
-        or target.__class__ not in PLAIN
-        or weight.__class__ not in PLAIN
-        or pos_weight.__class__ not in PLAIN
+        input.__class__ not in TENSORS
+        or target.__class__ not in TENSORS
+        or weight.__class__ not in OPTIONAL_TENSORS
+        or pos_weight.__class__ not in OPTIONAL_TENSORS
     ):
         _answer = overridden(binary_cross_entropy_with_logits, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return losses_bodies.binary_cross_entropy_with_logits(
-            input, target, weight, size_average, reduce, reduction, pos_weight
-        )
-    except AttributeError:
         check_tensors(
             "binary_cross_entropy_with_logits",
             ("input", 0, "tensor", input),
@@ -9293,7 +8479,9 @@ def binary_cross_entropy_with_logits(
             ("weight", 2, "tensor?", weight),
             ("pos_weight", 6, "tensor?", pos_weight),
         )
-        raise
+    return losses_bodies.binary_cross_entropy_with_logits(
+        input, target, weight, size_average, reduce, reduction, pos_weight
+    )
 
 
 def kl_div(
@@ -9312,15 +8500,12 @@ def kl_div(
     `input` holds log-probabilities. `reduction='batchmean'` divides the sum by the batch size,
     which is the divergence as mathematicians define it.
     """
-    if input.__class__ not in PLAIN or target.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or target.__class__ not in TENSORS:
         _answer = overridden(kl_div, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return losses_bodies.kl_div(input, target, size_average, reduce, reduction, log_target)
-    except AttributeError:
         check_tensors("kl_div", ("input", 0, "tensor", input), ("target", 1, "tensor", target))
-        raise
+    return losses_bodies.kl_div(input, target, size_average, reduce, reduction, log_target)
 
 
 def hinge_embedding_loss(
@@ -9336,19 +8521,16 @@ def hinge_embedding_loss(
 
     `input` where the target is 1, `max(0, margin - input)` where it is -1.
     """
-    if input.__class__ not in PLAIN or target.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or target.__class__ not in TENSORS:
         _answer = overridden(hinge_embedding_loss, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return margin_losses_bodies.hinge_embedding_loss(
-            input, target, margin, size_average, reduce, reduction
-        )
-    except AttributeError:
         check_tensors(
             "hinge_embedding_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target)
         )
-        raise
+    return margin_losses_bodies.hinge_embedding_loss(
+        input, target, margin, size_average, reduce, reduction
+    )
 
 
 def cosine_embedding_loss(
@@ -9366,25 +8548,22 @@ def cosine_embedding_loss(
     `1 - cos` of two vectors whose target is 1, `max(0, cos - margin)` where it is -1.
     """
     if (
-        input1.__class__ not in PLAIN
-        or input2.__class__ not in PLAIN
-        or target.__class__ not in PLAIN
+        input1.__class__ not in TENSORS
+        or input2.__class__ not in TENSORS
+        or target.__class__ not in TENSORS
     ):
         _answer = overridden(cosine_embedding_loss, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return margin_losses_bodies.cosine_embedding_loss(
-            input1, input2, target, margin, size_average, reduce, reduction
-        )
-    except AttributeError:
         check_tensors(
             "cosine_embedding_loss",
             ("input1", 0, "tensor", input1),
             ("input2", 1, "tensor", input2),
             ("target", 2, "tensor", target),
         )
-        raise
+    return margin_losses_bodies.cosine_embedding_loss(
+        input1, input2, target, margin, size_average, reduce, reduction
+    )
 
 
 def margin_ranking_loss(
@@ -9402,25 +8581,22 @@ def margin_ranking_loss(
     `max(0, -target * (input1 - input2) + margin)`: the first should rank higher where target is 1.
     """
     if (
-        input1.__class__ not in PLAIN
-        or input2.__class__ not in PLAIN
-        or target.__class__ not in PLAIN
+        input1.__class__ not in TENSORS
+        or input2.__class__ not in TENSORS
+        or target.__class__ not in TENSORS
     ):
         _answer = overridden(margin_ranking_loss, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return margin_losses_bodies.margin_ranking_loss(
-            input1, input2, target, margin, size_average, reduce, reduction
-        )
-    except AttributeError:
         check_tensors(
             "margin_ranking_loss",
             ("input1", 0, "tensor", input1),
             ("input2", 1, "tensor", input2),
             ("target", 2, "tensor", target),
         )
-        raise
+    return margin_losses_bodies.margin_ranking_loss(
+        input1, input2, target, margin, size_average, reduce, reduction
+    )
 
 
 def soft_margin_loss(
@@ -9435,17 +8611,14 @@ def soft_margin_loss(
 
     `log(1 + exp(-target * input))`, for targets 1 and -1.
     """
-    if input.__class__ not in PLAIN or target.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or target.__class__ not in TENSORS:
         _answer = overridden(soft_margin_loss, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return margin_losses_bodies.soft_margin_loss(input, target, size_average, reduce, reduction)
-    except AttributeError:
         check_tensors(
             "soft_margin_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target)
         )
-        raise
+    return margin_losses_bodies.soft_margin_loss(input, target, size_average, reduce, reduction)
 
 
 def triplet_margin_loss(
@@ -9469,25 +8642,22 @@ def triplet_margin_loss(
     With `swap`, the negative's distance is the smaller of those to the anchor and the positive.
     """
     if (
-        anchor.__class__ not in PLAIN
-        or positive.__class__ not in PLAIN
-        or negative.__class__ not in PLAIN
+        anchor.__class__ not in TENSORS
+        or positive.__class__ not in TENSORS
+        or negative.__class__ not in TENSORS
     ):
         _answer = overridden(triplet_margin_loss, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return margin_losses_bodies.triplet_margin_loss(
-            anchor, positive, negative, margin, p, eps, swap, size_average, reduce, reduction
-        )
-    except AttributeError:
         check_tensors(
             "triplet_margin_loss",
             ("anchor", 0, "tensor", anchor),
             ("positive", 1, "tensor", positive),
             ("negative", 2, "tensor", negative),
         )
-        raise
+    return margin_losses_bodies.triplet_margin_loss(
+        anchor, positive, negative, margin, p, eps, swap, size_average, reduce, reduction
+    )
 
 
 def multi_margin_loss(
@@ -9508,25 +8678,22 @@ def multi_margin_loss(
     if p.__class__ is not int:
         p = as_int(p, "multi_margin_loss", "p", 3)
     if (
-        input.__class__ not in PLAIN
-        or target.__class__ not in PLAIN
-        or weight.__class__ not in PLAIN
+        input.__class__ not in TENSORS
+        or target.__class__ not in TENSORS
+        or weight.__class__ not in OPTIONAL_TENSORS
     ):
         _answer = overridden(multi_margin_loss, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return margin_losses_bodies.multi_margin_loss(
-            input, target, p, margin, weight, size_average, reduce, reduction
-        )
-    except AttributeError:
         check_tensors(
             "multi_margin_loss",
             ("input", 0, "tensor", input),
             ("target", 1, "tensor", target),
             ("weight", 4, "tensor?", weight),
         )
-        raise
+    return margin_losses_bodies.multi_margin_loss(
+        input, target, p, margin, weight, size_average, reduce, reduction
+    )
 
 
 def multilabel_soft_margin_loss(
@@ -9543,25 +8710,22 @@ def multilabel_soft_margin_loss(
     The mean over the classes of the logistic loss of each class.
     """
     if (
-        input.__class__ not in PLAIN
-        or target.__class__ not in PLAIN
-        or weight.__class__ not in PLAIN
+        input.__class__ not in TENSORS
+        or target.__class__ not in TENSORS
+        or weight.__class__ not in OPTIONAL_TENSORS
     ):
         _answer = overridden(multilabel_soft_margin_loss, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return margin_losses_bodies.multilabel_soft_margin_loss(
-            input, target, weight, size_average, reduce, reduction
-        )
-    except AttributeError:
         check_tensors(
             "multilabel_soft_margin_loss",
             ("input", 0, "tensor", input),
             ("target", 1, "tensor", target),
             ("weight", 2, "tensor?", weight),
         )
-        raise
+    return margin_losses_bodies.multilabel_soft_margin_loss(
+        input, target, weight, size_average, reduce, reduction
+    )
 
 
 def conv1d__default(
@@ -9583,20 +8747,21 @@ def conv1d__default(
     """
     if groups.__class__ is not int:
         groups = as_int(groups, "conv1d", "groups", 7)
-    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+    if (
+        input.__class__ not in TENSORS
+        or weight.__class__ not in TENSORS
+        or bias.__class__ not in OPTIONAL_TENSORS
+    ):
         _answer = overridden(conv1d__default, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return convolutions_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
-    except AttributeError:
         check_tensors(
             "conv1d",
             ("input", 0, "tensor", input),
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-        raise
+    return convolutions_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv1d__padding(
@@ -9615,20 +8780,21 @@ def conv1d__padding(
     """
     if groups.__class__ is not int:
         groups = as_int(groups, "conv1d", "groups", 7)
-    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+    if (
+        input.__class__ not in TENSORS
+        or weight.__class__ not in TENSORS
+        or bias.__class__ not in OPTIONAL_TENSORS
+    ):
         _answer = overridden(conv1d__padding, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return convolutions_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
-    except AttributeError:
         check_tensors(
             "conv1d",
             ("input", 0, "tensor", input),
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-        raise
+    return convolutions_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv2d__default(
@@ -9650,20 +8816,21 @@ def conv2d__default(
     """
     if groups.__class__ is not int:
         groups = as_int(groups, "conv2d", "groups", 7)
-    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+    if (
+        input.__class__ not in TENSORS
+        or weight.__class__ not in TENSORS
+        or bias.__class__ not in OPTIONAL_TENSORS
+    ):
         _answer = overridden(conv2d__default, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return convolutions_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
-    except AttributeError:
         check_tensors(
             "conv2d",
             ("input", 0, "tensor", input),
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-        raise
+    return convolutions_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv2d__padding(
@@ -9682,20 +8849,21 @@ def conv2d__padding(
     """
     if groups.__class__ is not int:
         groups = as_int(groups, "conv2d", "groups", 7)
-    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+    if (
+        input.__class__ not in TENSORS
+        or weight.__class__ not in TENSORS
+        or bias.__class__ not in OPTIONAL_TENSORS
+    ):
         _answer = overridden(conv2d__padding, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return convolutions_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
-    except AttributeError:
         check_tensors(
             "conv2d",
             ("input", 0, "tensor", input),
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-        raise
+    return convolutions_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv3d__default(
@@ -9717,20 +8885,21 @@ def conv3d__default(
     """
     if groups.__class__ is not int:
         groups = as_int(groups, "conv3d", "groups", 7)
-    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+    if (
+        input.__class__ not in TENSORS
+        or weight.__class__ not in TENSORS
+        or bias.__class__ not in OPTIONAL_TENSORS
+    ):
         _answer = overridden(conv3d__default, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return convolutions_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
-    except AttributeError:
         check_tensors(
             "conv3d",
             ("input", 0, "tensor", input),
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-        raise
+    return convolutions_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv3d__padding(
@@ -9749,20 +8918,21 @@ def conv3d__padding(
     """
     if groups.__class__ is not int:
         groups = as_int(groups, "conv3d", "groups", 7)
-    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+    if (
+        input.__class__ not in TENSORS
+        or weight.__class__ not in TENSORS
+        or bias.__class__ not in OPTIONAL_TENSORS
+    ):
         _answer = overridden(conv3d__padding, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return convolutions_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
-    except AttributeError:
         check_tensors(
             "conv3d",
             ("input", 0, "tensor", input),
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-        raise
+    return convolutions_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv_transpose1d(
@@ -9785,22 +8955,23 @@ def conv_transpose1d(
     """
     if groups.__class__ is not int:
         groups = as_int(groups, "conv_transpose1d", "groups", 7)
-    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+    if (
+        input.__class__ not in TENSORS
+        or weight.__class__ not in TENSORS
+        or bias.__class__ not in OPTIONAL_TENSORS
+    ):
         _answer = overridden(conv_transpose1d, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return convolutions_bodies.conv_transpose1d(
-            input, weight, bias, stride, padding, output_padding, groups, dilation
-        )
-    except AttributeError:
         check_tensors(
             "conv_transpose1d",
             ("input", 0, "tensor", input),
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-        raise
+    return convolutions_bodies.conv_transpose1d(
+        input, weight, bias, stride, padding, output_padding, groups, dilation
+    )
 
 
 def conv_transpose2d(
@@ -9823,22 +8994,23 @@ def conv_transpose2d(
     """
     if groups.__class__ is not int:
         groups = as_int(groups, "conv_transpose2d", "groups", 7)
-    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+    if (
+        input.__class__ not in TENSORS
+        or weight.__class__ not in TENSORS
+        or bias.__class__ not in OPTIONAL_TENSORS
+    ):
         _answer = overridden(conv_transpose2d, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return convolutions_bodies.conv_transpose2d(
-            input, weight, bias, stride, padding, output_padding, groups, dilation
-        )
-    except AttributeError:
         check_tensors(
             "conv_transpose2d",
             ("input", 0, "tensor", input),
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-        raise
+    return convolutions_bodies.conv_transpose2d(
+        input, weight, bias, stride, padding, output_padding, groups, dilation
+    )
 
 
 def conv_transpose3d(
@@ -9861,22 +9033,23 @@ def conv_transpose3d(
     """
     if groups.__class__ is not int:
         groups = as_int(groups, "conv_transpose3d", "groups", 7)
-    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+    if (
+        input.__class__ not in TENSORS
+        or weight.__class__ not in TENSORS
+        or bias.__class__ not in OPTIONAL_TENSORS
+    ):
         _answer = overridden(conv_transpose3d, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return convolutions_bodies.conv_transpose3d(
-            input, weight, bias, stride, padding, output_padding, groups, dilation
-        )
-    except AttributeError:
         check_tensors(
             "conv_transpose3d",
             ("input", 0, "tensor", input),
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-        raise
+    return convolutions_bodies.conv_transpose3d(
+        input, weight, bias, stride, padding, output_padding, groups, dilation
+    )
 
 
 def max_pool1d(
@@ -9895,17 +9068,14 @@ def max_pool1d(
 
     `stride` is the kernel size by default. `ceil_mode` allows a last window that is cut off.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(max_pool1d, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return pooling_bodies.max_pool1d(
-            input, kernel_size, stride, padding, dilation, ceil_mode, return_indices
-        )
-    except AttributeError:
         check_tensors("max_pool1d", ("input", 0, "tensor", input))
-        raise
+    return pooling_bodies.max_pool1d(
+        input, kernel_size, stride, padding, dilation, ceil_mode, return_indices
+    )
 
 
 def max_pool2d(
@@ -9924,17 +9094,14 @@ def max_pool2d(
 
     `stride` is the kernel size by default. `ceil_mode` allows a last window that is cut off.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(max_pool2d, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return pooling_bodies.max_pool2d(
-            input, kernel_size, stride, padding, dilation, ceil_mode, return_indices
-        )
-    except AttributeError:
         check_tensors("max_pool2d", ("input", 0, "tensor", input))
-        raise
+    return pooling_bodies.max_pool2d(
+        input, kernel_size, stride, padding, dilation, ceil_mode, return_indices
+    )
 
 
 def max_pool3d(
@@ -9953,17 +9120,14 @@ def max_pool3d(
 
     `stride` is the kernel size by default. `ceil_mode` allows a last window that is cut off.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(max_pool3d, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return pooling_bodies.max_pool3d(
-            input, kernel_size, stride, padding, dilation, ceil_mode, return_indices
-        )
-    except AttributeError:
         check_tensors("max_pool3d", ("input", 0, "tensor", input))
-        raise
+    return pooling_bodies.max_pool3d(
+        input, kernel_size, stride, padding, dilation, ceil_mode, return_indices
+    )
 
 
 def avg_pool1d(
@@ -9979,17 +9143,14 @@ def avg_pool1d(
 
     Returns the mean of each window along the last dimension.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(avg_pool1d, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return pooling_bodies.avg_pool1d(
-            input, kernel_size, stride, padding, ceil_mode, count_include_pad
-        )
-    except AttributeError:
         check_tensors("avg_pool1d", ("self", 0, "tensor", input))
-        raise
+    return pooling_bodies.avg_pool1d(
+        input, kernel_size, stride, padding, ceil_mode, count_include_pad
+    )
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
@@ -9999,15 +9160,12 @@ def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int]) -> Tens
 
     None in `output_size` keeps the input's size there.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(adaptive_avg_pool2d, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return pooling_bodies.adaptive_avg_pool2d(input, output_size)
-    except AttributeError:
         check_tensors("adaptive_avg_pool2d", ("input", 0, "tensor", input))
-        raise
+    return pooling_bodies.adaptive_avg_pool2d(input, output_size)
 
 
 def adaptive_max_pool2d(
@@ -10017,15 +9175,12 @@ def adaptive_max_pool2d(
 
     Returns the largest element of each of `output_size` windows; with `return_indices` also where.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(adaptive_max_pool2d, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return pooling_bodies.adaptive_max_pool2d(input, output_size, return_indices)
-    except AttributeError:
         check_tensors("adaptive_max_pool2d", ("input", 0, "tensor", input))
-        raise
+    return pooling_bodies.adaptive_max_pool2d(input, output_size, return_indices)
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
@@ -10035,15 +9190,12 @@ def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int]) -> Tens
 
     None in `output_size` keeps the input's size there.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(adaptive_avg_pool3d, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return pooling_bodies.adaptive_avg_pool3d(input, output_size)
-    except AttributeError:
         check_tensors("adaptive_avg_pool3d", ("input", 0, "tensor", input))
-        raise
+    return pooling_bodies.adaptive_avg_pool3d(input, output_size)
 
 
 def adaptive_max_pool3d(
@@ -10053,15 +9205,12 @@ def adaptive_max_pool3d(
 
     Returns the largest element of each of `output_size` windows; with `return_indices` also where.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(adaptive_max_pool3d, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return pooling_bodies.adaptive_max_pool3d(input, output_size, return_indices)
-    except AttributeError:
         check_tensors("adaptive_max_pool3d", ("input", 0, "tensor", input))
-        raise
+    return pooling_bodies.adaptive_max_pool3d(input, output_size, return_indices)
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
@@ -10069,15 +9218,12 @@ def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int]) -> Tens
 
     Returns the mean of each of `output_size` windows along the last dimension.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(adaptive_avg_pool1d, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return pooling_bodies.adaptive_avg_pool1d(input, output_size)
-    except AttributeError:
         check_tensors("adaptive_avg_pool1d", ("self", 0, "tensor", input))
-        raise
+    return pooling_bodies.adaptive_avg_pool1d(input, output_size)
 
 
 def adaptive_max_pool1d(
@@ -10087,15 +9233,12 @@ def adaptive_max_pool1d(
 
     Returns the largest element of each of `output_size` windows along the last dimension.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(adaptive_max_pool1d, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return pooling_bodies.adaptive_max_pool1d(input, output_size, return_indices)
-    except AttributeError:
         check_tensors("adaptive_max_pool1d", ("input", 0, "tensor", input))
-        raise
+    return pooling_bodies.adaptive_max_pool1d(input, output_size, return_indices)
 
 
 def max_unpool1d(
@@ -10111,19 +9254,14 @@ def max_unpool1d(
 
     Puts each maximum back in its place, with zeros elsewhere: a partial inverse of `max_pool1d`.
     """
-    if input.__class__ not in PLAIN or indices.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or indices.__class__ not in TENSORS:
         _answer = overridden(max_unpool1d, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return pooling_bodies.max_unpool1d(
-            input, indices, kernel_size, stride, padding, output_size
-        )
-    except AttributeError:
         check_tensors(
             "max_unpool1d", ("input", 0, "tensor", input), ("indices", 1, "tensor", indices)
         )
-        raise
+    return pooling_bodies.max_unpool1d(input, indices, kernel_size, stride, padding, output_size)
 
 
 def max_unpool2d(
@@ -10139,19 +9277,14 @@ def max_unpool2d(
 
     Puts each maximum back in its place, with zeros elsewhere: a partial inverse of `max_pool2d`.
     """
-    if input.__class__ not in PLAIN or indices.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or indices.__class__ not in TENSORS:
         _answer = overridden(max_unpool2d, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return pooling_bodies.max_unpool2d(
-            input, indices, kernel_size, stride, padding, output_size
-        )
-    except AttributeError:
         check_tensors(
             "max_unpool2d", ("input", 0, "tensor", input), ("indices", 1, "tensor", indices)
         )
-        raise
+    return pooling_bodies.max_unpool2d(input, indices, kernel_size, stride, padding, output_size)
 
 
 def max_unpool3d(
@@ -10167,19 +9300,14 @@ def max_unpool3d(
 
     Puts each maximum back in its place, with zeros elsewhere: a partial inverse of `max_pool3d`.
     """
-    if input.__class__ not in PLAIN or indices.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or indices.__class__ not in TENSORS:
         _answer = overridden(max_unpool3d, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return pooling_bodies.max_unpool3d(
-            input, indices, kernel_size, stride, padding, output_size
-        )
-    except AttributeError:
         check_tensors(
             "max_unpool3d", ("input", 0, "tensor", input), ("indices", 1, "tensor", indices)
         )
-        raise
+    return pooling_bodies.max_unpool3d(input, indices, kernel_size, stride, padding, output_size)
 
 
 def var__default(input: Tensor, unbiased: bool) -> Tensor:
@@ -10187,15 +9315,12 @@ def var__default(input: Tensor, unbiased: bool) -> Tensor:
 
     Returns the variance of all elements, with Bessel's correction if `unbiased`.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(var__default, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return statistics_bodies.var_of_all(input, unbiased)
-    except AttributeError:
         check_tensors("var", ("self", 0, "tensor", input))
-        raise
+    return statistics_bodies.var_of_all(input, unbiased)
 
 
 def var__dim(
@@ -10215,17 +9340,14 @@ def var__dim(
         return respelled(var__dim, locals())
     if dim is MISSING or unbiased is MISSING:
         raise missing_arguments("var", input=input, dim=dim, unbiased=unbiased)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(var__dim, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("var", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("var", out, statistics_bodies.var_over(input, dim, unbiased, keepdim))
-    try:
-        return statistics_bodies.var_over(input, dim, unbiased, keepdim)
-    except AttributeError:
-        check_tensors("var", ("self", 0, "tensor", input))
-        raise
+    return statistics_bodies.var_over(input, dim, unbiased, keepdim)
 
 
 def std__default(input: Tensor, unbiased: bool) -> Tensor:
@@ -10233,15 +9355,12 @@ def std__default(input: Tensor, unbiased: bool) -> Tensor:
 
     Returns the standard deviation of all elements, with Bessel's correction if `unbiased`.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(std__default, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return statistics_bodies.std_of_all(input, unbiased)
-    except AttributeError:
         check_tensors("std", ("self", 0, "tensor", input))
-        raise
+    return statistics_bodies.std_of_all(input, unbiased)
 
 
 def std__dim(
@@ -10261,17 +9380,14 @@ def std__dim(
         return respelled(std__dim, locals())
     if dim is MISSING or unbiased is MISSING:
         raise missing_arguments("std", input=input, dim=dim, unbiased=unbiased)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(std__dim, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("std", ("self", 0, "tensor", input))
     if out is not None:
         return store_out("std", out, statistics_bodies.std_over(input, dim, unbiased, keepdim))
-    try:
-        return statistics_bodies.std_over(input, dim, unbiased, keepdim)
-    except AttributeError:
-        check_tensors("std", ("self", 0, "tensor", input))
-        raise
+    return statistics_bodies.std_over(input, dim, unbiased, keepdim)
 
 
 def var_mean__default(input: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
@@ -10279,15 +9395,12 @@ def var_mean__default(input: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
 
     Returns the variance and the mean of all elements.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(var_mean__default, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return statistics_bodies.var_mean_of_all(input, unbiased)
-    except AttributeError:
         check_tensors("var_mean", ("self", 0, "tensor", input))
-        raise
+    return statistics_bodies.var_mean_of_all(input, unbiased)
 
 
 def var_mean__dim(
@@ -10305,15 +9418,12 @@ def var_mean__dim(
         return respelled(var_mean__dim, locals())
     if dim is MISSING or unbiased is MISSING:
         raise missing_arguments("var_mean", input=input, dim=dim, unbiased=unbiased)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(var_mean__dim, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return statistics_bodies.var_mean_over(input, dim, unbiased, keepdim)
-    except AttributeError:
         check_tensors("var_mean", ("self", 0, "tensor", input))
-        raise
+    return statistics_bodies.var_mean_over(input, dim, unbiased, keepdim)
 
 
 def std_mean__default(input: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
@@ -10321,15 +9431,12 @@ def std_mean__default(input: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
 
     Returns the standard deviation and the mean of all elements.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(std_mean__default, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return statistics_bodies.std_mean_of_all(input, unbiased)
-    except AttributeError:
         check_tensors("std_mean", ("self", 0, "tensor", input))
-        raise
+    return statistics_bodies.std_mean_of_all(input, unbiased)
 
 
 def std_mean__dim(
@@ -10347,15 +9454,12 @@ def std_mean__dim(
         return respelled(std_mean__dim, locals())
     if dim is MISSING or unbiased is MISSING:
         raise missing_arguments("std_mean", input=input, dim=dim, unbiased=unbiased)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(std_mean__dim, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return statistics_bodies.std_mean_over(input, dim, unbiased, keepdim)
-    except AttributeError:
         check_tensors("std_mean", ("self", 0, "tensor", input))
-        raise
+    return statistics_bodies.std_mean_over(input, dim, unbiased, keepdim)
 
 
 def cov(
@@ -10377,23 +9481,20 @@ def cov(
     if correction.__class__ is not int:
         correction = as_int(correction, "cov", "correction", 0)
     if (
-        input.__class__ not in PLAIN
-        or fweights.__class__ not in PLAIN
-        or aweights.__class__ not in PLAIN
+        input.__class__ not in TENSORS
+        or fweights.__class__ not in OPTIONAL_TENSORS
+        or aweights.__class__ not in OPTIONAL_TENSORS
     ):
         _answer = overridden(cov, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return statistics_bodies.cov(input, correction, fweights, aweights)
-    except AttributeError:
         check_tensors(
             "cov",
             ("self", 0, "tensor", input),
             ("fweights", 2, "tensor?", fweights),
             ("aweights", 3, "tensor?", aweights),
         )
-        raise
+    return statistics_bodies.cov(input, correction, fweights, aweights)
 
 
 def corrcoef(input: Tensor) -> Tensor:
@@ -10401,15 +9502,12 @@ def corrcoef(input: Tensor) -> Tensor:
 
     Returns Pearson's correlation coefficients of variables held in rows.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(corrcoef, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return statistics_bodies.corrcoef(input)
-    except AttributeError:
         check_tensors("corrcoef", ("self", 0, "tensor", input))
-        raise
+    return statistics_bodies.corrcoef(input)
 
 
 def batch_norm(
@@ -10431,20 +9529,15 @@ def batch_norm(
     `momentum`; otherwise the running ones are used. `weight` and `bias` scale and shift a channel.
     """
     if (
-        input.__class__ not in PLAIN
-        or running_mean.__class__ not in PLAIN
-        or running_var.__class__ not in PLAIN
-        or weight.__class__ not in PLAIN
-        or bias.__class__ not in PLAIN
+        input.__class__ not in TENSORS
+        or running_mean.__class__ not in OPTIONAL_TENSORS
+        or running_var.__class__ not in OPTIONAL_TENSORS
+        or weight.__class__ not in OPTIONAL_TENSORS
+        or bias.__class__ not in OPTIONAL_TENSORS
     ):
         _answer = overridden(batch_norm, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return normalization_bodies.batch_norm(
-            input, running_mean, running_var, weight, bias, training, momentum, eps
-        )
-    except AttributeError:
         check_tensors(
             "batch_norm",
             ("input", 0, "tensor", input),
@@ -10453,7 +9546,9 @@ def batch_norm(
             ("weight", 3, "tensor?", weight),
             ("bias", 4, "tensor?", bias),
         )
-        raise
+    return normalization_bodies.batch_norm(
+        input, running_mean, running_var, weight, bias, training, momentum, eps
+    )
 
 
 def layer_norm(
@@ -10470,20 +9565,21 @@ def layer_norm(
 
     Each row is brought to mean 0 and variance 1, then scaled by `weight` and shifted by `bias`.
     """
-    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+    if (
+        input.__class__ not in TENSORS
+        or weight.__class__ not in OPTIONAL_TENSORS
+        or bias.__class__ not in OPTIONAL_TENSORS
+    ):
         _answer = overridden(layer_norm, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return normalization_bodies.layer_norm(input, normalized_shape, weight, bias, eps)
-    except AttributeError:
         check_tensors(
             "layer_norm",
             ("input", 0, "tensor", input),
             ("weight", 2, "tensor?", weight),
             ("bias", 3, "tensor?", bias),
         )
-        raise
+    return normalization_bodies.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
 def group_norm(
@@ -10500,20 +9596,21 @@ def group_norm(
     """
     if num_groups.__class__ is not int:
         num_groups = as_int(num_groups, "group_norm", "num_groups", 2)
-    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN or bias.__class__ not in PLAIN:
+    if (
+        input.__class__ not in TENSORS
+        or weight.__class__ not in OPTIONAL_TENSORS
+        or bias.__class__ not in OPTIONAL_TENSORS
+    ):
         _answer = overridden(group_norm, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return normalization_bodies.group_norm(input, num_groups, weight, bias, eps)
-    except AttributeError:
         check_tensors(
             "group_norm",
             ("input", 0, "tensor", input),
             ("weight", 2, "tensor?", weight),
             ("bias", 3, "tensor?", bias),
         )
-        raise
+    return normalization_bodies.group_norm(input, num_groups, weight, bias, eps)
 
 
 def instance_norm(
@@ -10533,20 +9630,15 @@ def instance_norm(
     Normalises each channel of each sample by its own mean and variance.
     """
     if (
-        input.__class__ not in PLAIN
-        or running_mean.__class__ not in PLAIN
-        or running_var.__class__ not in PLAIN
-        or weight.__class__ not in PLAIN
-        or bias.__class__ not in PLAIN
+        input.__class__ not in TENSORS
+        or running_mean.__class__ not in OPTIONAL_TENSORS
+        or running_var.__class__ not in OPTIONAL_TENSORS
+        or weight.__class__ not in OPTIONAL_TENSORS
+        or bias.__class__ not in OPTIONAL_TENSORS
     ):
         _answer = overridden(instance_norm, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return normalization_bodies.instance_norm(
-            input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
-        )
-    except AttributeError:
         check_tensors(
             "instance_norm",
             ("input", 0, "tensor", input),
@@ -10555,7 +9647,9 @@ def instance_norm(
             ("weight", 3, "tensor?", weight),
             ("bias", 4, "tensor?", bias),
         )
-        raise
+    return normalization_bodies.instance_norm(
+        input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
+    )
 
 
 def rms_norm(
@@ -10569,15 +9663,12 @@ def rms_norm(
 
     Divides by the root of the mean square over the last dimensions, then multiplies by `weight`.
     """
-    if input.__class__ not in PLAIN or weight.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or weight.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(rms_norm, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return normalization_bodies.rms_norm(input, normalized_shape, weight, eps)
-    except AttributeError:
         check_tensors("rms_norm", ("input", 0, "tensor", input), ("weight", 2, "tensor?", weight))
-        raise
+    return normalization_bodies.rms_norm(input, normalized_shape, weight, eps)
 
 
 def local_response_norm(
@@ -10590,15 +9681,12 @@ def local_response_norm(
     """
     if size.__class__ is not int:
         size = as_int(size, "local_response_norm", "size", 2)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(local_response_norm, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return normalization_bodies.local_response_norm(input, size, alpha, beta, k)
-    except AttributeError:
         check_tensors("local_response_norm", ("input", 0, "tensor", input))
-        raise
+    return normalization_bodies.local_response_norm(input, size, alpha, beta, k)
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) -> Tensor:
@@ -10610,15 +9698,12 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
     """
     if dim.__class__ is not int:
         dim = as_int(dim, "cosine_similarity", "dim", 3)
-    if x1.__class__ not in PLAIN or x2.__class__ not in PLAIN:
+    if x1.__class__ not in TENSORS or x2.__class__ not in TENSORS:
         _answer = overridden(cosine_similarity, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return nn_bodies.cosine_similarity(x1, x2, dim, eps)
-    except AttributeError:
         check_tensors("cosine_similarity", ("x1", 0, "tensor", x1), ("x2", 1, "tensor", x2))
-        raise
+    return nn_bodies.cosine_similarity(x1, x2, dim, eps)
 
 
 def pairwise_distance(
@@ -10629,15 +9714,12 @@ def pairwise_distance(
 
     Returns the `p`-norm of `x1 - x2 + eps` over the last dimension.
     """
-    if x1.__class__ not in PLAIN or x2.__class__ not in PLAIN:
+    if x1.__class__ not in TENSORS or x2.__class__ not in TENSORS:
         _answer = overridden(pairwise_distance, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return nn_bodies.pairwise_distance(x1, x2, p, eps, keepdim)
-    except AttributeError:
         check_tensors("pairwise_distance", ("x1", 0, "tensor", x1), ("x2", 1, "tensor", x2))
-        raise
+    return nn_bodies.pairwise_distance(x1, x2, p, eps, keepdim)
 
 
 def cdist(
@@ -10652,15 +9734,12 @@ def cdist(
     but less accurate for rows that are close; `compute_mode` "use_mm_for_euclid_dist" has it so
     always, "donot_use_mm_for_euclid_dist" never.
     """
-    if x1.__class__ not in PLAIN or x2.__class__ not in PLAIN:
+    if x1.__class__ not in TENSORS or x2.__class__ not in TENSORS:
         _answer = overridden(cdist, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return distances_bodies.cdist(x1, x2, p, compute_mode)
-    except AttributeError:
         check_tensors("cdist", ("x1", 0, "tensor", x1), ("x2", 1, "tensor", x2))
-        raise
+    return distances_bodies.cdist(x1, x2, p, compute_mode)
 
 
 def pdist(input: Tensor, p: float = 2) -> Tensor:
@@ -10668,15 +9747,12 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
 
     Returns the `p`-norm distances between all pairs of rows, those above the diagonal in order.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(pdist, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return distances_bodies.pdist(input, p)
-    except AttributeError:
         check_tensors("pdist", ("self", 0, "tensor", input))
-        raise
+    return distances_bodies.pdist(input, p)
 
 
 def pad(
@@ -10688,15 +9764,12 @@ def pad(
 
     `mode` is `'constant'` (with `value`), `'reflect'`, `'replicate'` or `'circular'`.
     """
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(globals()["pad"], locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return nn_bodies.pad(input, pad, mode, value)
-    except AttributeError:
         check_tensors("pad", ("input", 0, "tensor", input))
-        raise
+    return nn_bodies.pad(input, pad, mode, value)
 
 
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
@@ -10706,15 +9779,12 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """
     if upscale_factor.__class__ is not int:
         upscale_factor = as_int(upscale_factor, "pixel_shuffle", "upscale_factor", 2)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(pixel_shuffle, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return nn_bodies.pixel_shuffle(input, upscale_factor)
-    except AttributeError:
         check_tensors("pixel_shuffle", ("self", 0, "tensor", input))
-        raise
+    return nn_bodies.pixel_shuffle(input, upscale_factor)
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
@@ -10724,15 +9794,12 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """
     if downscale_factor.__class__ is not int:
         downscale_factor = as_int(downscale_factor, "pixel_unshuffle", "downscale_factor", 2)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(pixel_unshuffle, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return nn_bodies.pixel_unshuffle(input, downscale_factor)
-    except AttributeError:
         check_tensors("pixel_unshuffle", ("self", 0, "tensor", input))
-        raise
+    return nn_bodies.pixel_unshuffle(input, downscale_factor)
 
 
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
@@ -10742,15 +9809,12 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """
     if groups.__class__ is not int:
         groups = as_int(groups, "channel_shuffle", "groups", 2)
-    if input.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS:
         _answer = overridden(channel_shuffle, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return nn_bodies.channel_shuffle(input, groups)
-    except AttributeError:
         check_tensors("channel_shuffle", ("self", 0, "tensor", input))
-        raise
+    return nn_bodies.channel_shuffle(input, groups)
 
 
 def grid_sampler_2d(
@@ -10765,15 +9829,12 @@ def grid_sampler_2d(
         interpolation_mode = as_int(interpolation_mode, "grid_sampler_2d", "interpolation_mode", 3)
     if padding_mode.__class__ is not int:
         padding_mode = as_int(padding_mode, "grid_sampler_2d", "padding_mode", 4)
-    if input.__class__ not in PLAIN or grid.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or grid.__class__ not in TENSORS:
         _answer = overridden(grid_sampler_2d, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return ops.grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
-    except AttributeError:
         check_tensors("grid_sampler_2d", ("input", 0, "tensor", input), ("grid", 1, "tensor", grid))
-        raise
+    return ops.grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 def grid_sampler_3d(
@@ -10788,15 +9849,12 @@ def grid_sampler_3d(
         interpolation_mode = as_int(interpolation_mode, "grid_sampler_3d", "interpolation_mode", 3)
     if padding_mode.__class__ is not int:
         padding_mode = as_int(padding_mode, "grid_sampler_3d", "padding_mode", 4)
-    if input.__class__ not in PLAIN or grid.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or grid.__class__ not in TENSORS:
         _answer = overridden(grid_sampler_3d, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return ops.grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
-    except AttributeError:
         check_tensors("grid_sampler_3d", ("input", 0, "tensor", input), ("grid", 1, "tensor", grid))
-        raise
+    return ops.grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 def _grid_sampler_steps(
@@ -10813,19 +9871,16 @@ def _grid_sampler_steps(
         )
     if padding_mode.__class__ is not int:
         padding_mode = as_int(padding_mode, "_grid_sampler_steps", "padding_mode", 4)
-    if input.__class__ not in PLAIN or grid.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or grid.__class__ not in TENSORS:
         _answer = overridden(_grid_sampler_steps, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return sampling_bodies.grid_sampler_steps(
-            input, grid, interpolation_mode, padding_mode, align_corners
-        )
-    except AttributeError:
         check_tensors(
             "_grid_sampler_steps", ("input", 0, "tensor", input), ("grid", 1, "tensor", grid)
         )
-        raise
+    return sampling_bodies.grid_sampler_steps(
+        input, grid, interpolation_mode, padding_mode, align_corners
+    )
 
 
 def grid_sample(
@@ -10845,15 +9900,12 @@ def grid_sample(
     `nearest` or, for two dims, `bicubic`; outside the image `padding_mode` gives `zeros`, the
     `border`, or its `reflection`.
     """
-    if input.__class__ not in PLAIN or grid.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or grid.__class__ not in TENSORS:
         _answer = overridden(grid_sample, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return sampling_bodies.grid_sample(input, grid, mode, padding_mode, align_corners)
-    except AttributeError:
         check_tensors("grid_sample", ("input", 0, "tensor", input), ("grid", 1, "tensor", grid))
-        raise
+    return sampling_bodies.grid_sample(input, grid, mode, padding_mode, align_corners)
 
 
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
@@ -10863,15 +9915,12 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
 
     Shape: theta (N, d, d + 1), size (N, C, *S) of d dims S -> (N, *S, d).
     """
-    if theta.__class__ not in PLAIN:
+    if theta.__class__ not in TENSORS:
         _answer = overridden(affine_grid, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return sampling_bodies.affine_grid(theta, size, align_corners)
-    except AttributeError:
         check_tensors("affine_grid", ("theta", 0, "tensor", theta))
-        raise
+    return sampling_bodies.affine_grid(theta, size, align_corners)
 
 
 def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
@@ -10880,15 +9929,12 @@ def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: boo
     Returns the points that affine maps make of an image's elements: see
         `nn.functional.affine_grid`.
     """
-    if theta.__class__ not in PLAIN:
+    if theta.__class__ not in TENSORS:
         _answer = overridden(affine_grid_generator, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return sampling_bodies.affine_grid_generator(theta, size, align_corners)
-    except AttributeError:
         check_tensors("affine_grid_generator", ("theta", 0, "tensor", theta))
-        raise
+    return sampling_bodies.affine_grid_generator(theta, size, align_corners)
 
 
 def _attention_steps(
@@ -10900,17 +9946,14 @@ def _attention_steps(
     `_attention` step by step: differentiable to any order, and by the mask.
     """
     if (
-        query.__class__ not in PLAIN
-        or key.__class__ not in PLAIN
-        or value.__class__ not in PLAIN
-        or mask.__class__ not in PLAIN
+        query.__class__ not in TENSORS
+        or key.__class__ not in TENSORS
+        or value.__class__ not in TENSORS
+        or mask.__class__ not in OPTIONAL_TENSORS
     ):
         _answer = overridden(_attention_steps, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return attention_bodies.attention_steps(query, key, value, mask, scale, causal)
-    except AttributeError:
         check_tensors(
             "_attention_steps",
             ("query", 0, "tensor", query),
@@ -10918,7 +9961,7 @@ def _attention_steps(
             ("value", 2, "tensor", value),
             ("mask", 3, "tensor?", mask),
         )
-        raise
+    return attention_bodies.attention_steps(query, key, value, mask, scale, causal)
 
 
 def rnn_tanh_cell(
@@ -10935,19 +9978,16 @@ def rnn_tanh_cell(
     Takes one step of a recurrent layer: `tanh(w_ih x + b_ih + w_hh hx + b_hh)`.
     """
     if (
-        input.__class__ not in PLAIN
-        or hx.__class__ not in PLAIN
-        or w_ih.__class__ not in PLAIN
-        or w_hh.__class__ not in PLAIN
-        or b_ih.__class__ not in PLAIN
-        or b_hh.__class__ not in PLAIN
+        input.__class__ not in TENSORS
+        or hx.__class__ not in TENSORS
+        or w_ih.__class__ not in TENSORS
+        or w_hh.__class__ not in TENSORS
+        or b_ih.__class__ not in OPTIONAL_TENSORS
+        or b_hh.__class__ not in OPTIONAL_TENSORS
     ):
         _answer = overridden(rnn_tanh_cell, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return recurrent_bodies.rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
-    except AttributeError:
         check_tensors(
             "rnn_tanh_cell",
             ("input", 0, "tensor", input),
@@ -10957,7 +9997,7 @@ def rnn_tanh_cell(
             ("b_ih", 4, "tensor?", b_ih),
             ("b_hh", 5, "tensor?", b_hh),
         )
-        raise
+    return recurrent_bodies.rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
 def rnn_relu_cell(
@@ -10974,19 +10014,16 @@ def rnn_relu_cell(
     Takes one step of a recurrent layer: `relu(w_ih x + b_ih + w_hh hx + b_hh)`.
     """
     if (
-        input.__class__ not in PLAIN
-        or hx.__class__ not in PLAIN
-        or w_ih.__class__ not in PLAIN
-        or w_hh.__class__ not in PLAIN
-        or b_ih.__class__ not in PLAIN
-        or b_hh.__class__ not in PLAIN
+        input.__class__ not in TENSORS
+        or hx.__class__ not in TENSORS
+        or w_ih.__class__ not in TENSORS
+        or w_hh.__class__ not in TENSORS
+        or b_ih.__class__ not in OPTIONAL_TENSORS
+        or b_hh.__class__ not in OPTIONAL_TENSORS
     ):
         _answer = overridden(rnn_relu_cell, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return recurrent_bodies.rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
-    except AttributeError:
         check_tensors(
             "rnn_relu_cell",
             ("input", 0, "tensor", input),
@@ -10996,7 +10033,7 @@ def rnn_relu_cell(
             ("b_ih", 4, "tensor?", b_ih),
             ("b_hh", 5, "tensor?", b_hh),
         )
-        raise
+    return recurrent_bodies.rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
 def gru_cell(
@@ -11013,19 +10050,16 @@ def gru_cell(
     Takes one step of a GRU; the weights of reset, update and new gate lie one after the other.
     """
     if (
-        input.__class__ not in PLAIN
-        or hx.__class__ not in PLAIN
-        or w_ih.__class__ not in PLAIN
-        or w_hh.__class__ not in PLAIN
-        or b_ih.__class__ not in PLAIN
-        or b_hh.__class__ not in PLAIN
+        input.__class__ not in TENSORS
+        or hx.__class__ not in TENSORS
+        or w_ih.__class__ not in TENSORS
+        or w_hh.__class__ not in TENSORS
+        or b_ih.__class__ not in OPTIONAL_TENSORS
+        or b_hh.__class__ not in OPTIONAL_TENSORS
     ):
         _answer = overridden(gru_cell, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return recurrent_bodies.gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
-    except AttributeError:
         check_tensors(
             "gru_cell",
             ("input", 0, "tensor", input),
@@ -11035,7 +10069,7 @@ def gru_cell(
             ("b_ih", 4, "tensor?", b_ih),
             ("b_hh", 5, "tensor?", b_hh),
         )
-        raise
+    return recurrent_bodies.gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
 def lstm_cell(
@@ -11052,19 +10086,16 @@ def lstm_cell(
     Takes one step of an LSTM from the states `hx`, hidden and cell, to the next ones.
     """
     if (
-        input.__class__ not in PLAIN
+        input.__class__ not in TENSORS
         or holds_others(hx)
-        or w_ih.__class__ not in PLAIN
-        or w_hh.__class__ not in PLAIN
-        or b_ih.__class__ not in PLAIN
-        or b_hh.__class__ not in PLAIN
+        or w_ih.__class__ not in TENSORS
+        or w_hh.__class__ not in TENSORS
+        or b_ih.__class__ not in OPTIONAL_TENSORS
+        or b_hh.__class__ not in OPTIONAL_TENSORS
     ):
         _answer = overridden(lstm_cell, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return recurrent_bodies.lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
-    except AttributeError:
         check_tensors(
             "lstm_cell",
             ("input", 0, "tensor", input),
@@ -11074,7 +10105,7 @@ def lstm_cell(
             ("b_ih", 4, "tensor?", b_ih),
             ("b_hh", 5, "tensor?", b_hh),
         )
-        raise
+    return recurrent_bodies.lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
 def _lstm_steps(
@@ -11086,19 +10117,14 @@ def _lstm_steps(
     `_lstm_layer` step by step: differentiable to any order.
     """
     if (
-        gates.__class__ not in PLAIN
-        or weight_hh.__class__ not in PLAIN
-        or hidden.__class__ not in PLAIN
-        or cell.__class__ not in PLAIN
+        gates.__class__ not in TENSORS
+        or weight_hh.__class__ not in TENSORS
+        or hidden.__class__ not in TENSORS
+        or cell.__class__ not in TENSORS
     ):
         _answer = overridden(_lstm_steps, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return return_types._lstm_steps(
-            *recurrent_bodies.lstm_steps(gates, weight_hh, hidden, cell, reverse)
-        )
-    except AttributeError:
         check_tensors(
             "_lstm_steps",
             ("gates", 0, "tensor", gates),
@@ -11106,7 +10132,9 @@ def _lstm_steps(
             ("hidden", 2, "tensor", hidden),
             ("cell", 3, "tensor", cell),
         )
-        raise
+    return return_types._lstm_steps(
+        *recurrent_bodies.lstm_steps(gates, weight_hh, hidden, cell, reverse)
+    )
 
 
 def _gru_steps(
@@ -11118,17 +10146,14 @@ def _gru_steps(
     `_gru_layer` step by step: differentiable to any order.
     """
     if (
-        gates.__class__ not in PLAIN
-        or weight_hh.__class__ not in PLAIN
-        or bias_hh.__class__ not in PLAIN
-        or hidden.__class__ not in PLAIN
+        gates.__class__ not in TENSORS
+        or weight_hh.__class__ not in TENSORS
+        or bias_hh.__class__ not in OPTIONAL_TENSORS
+        or hidden.__class__ not in TENSORS
     ):
         _answer = overridden(_gru_steps, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return recurrent_bodies.gru_steps(gates, weight_hh, bias_hh, hidden, reverse)
-    except AttributeError:
         check_tensors(
             "_gru_steps",
             ("gates", 0, "tensor", gates),
@@ -11136,7 +10161,7 @@ def _gru_steps(
             ("bias_hh", 2, "tensor?", bias_hh),
             ("hidden", 3, "tensor", hidden),
         )
-        raise
+    return recurrent_bodies.gru_steps(gates, weight_hh, bias_hh, hidden, reverse)
 
 
 def _rnn_steps(
@@ -11148,23 +10173,20 @@ def _rnn_steps(
     `_rnn_layer` step by step: differentiable to any order.
     """
     if (
-        gates.__class__ not in PLAIN
-        or weight_hh.__class__ not in PLAIN
-        or hidden.__class__ not in PLAIN
+        gates.__class__ not in TENSORS
+        or weight_hh.__class__ not in TENSORS
+        or hidden.__class__ not in TENSORS
     ):
         _answer = overridden(_rnn_steps, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return recurrent_bodies.rnn_steps(gates, weight_hh, hidden, relu, reverse)
-    except AttributeError:
         check_tensors(
             "_rnn_steps",
             ("gates", 0, "tensor", gates),
             ("weight_hh", 1, "tensor", weight_hh),
             ("hidden", 2, "tensor", hidden),
         )
-        raise
+    return recurrent_bodies.rnn_steps(gates, weight_hh, hidden, relu, reverse)
 
 
 def signal_windows_bartlett(
@@ -11412,15 +10434,12 @@ def masked_amax(
     """
     if _words:
         return respelled(masked_amax, locals())
-    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_amax, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return masked_bodies.amax(input, dim, keepdim, dtype, mask)
-    except AttributeError:
         check_tensors("masked_amax", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
-        raise
+    return masked_bodies.amax(input, dim, keepdim, dtype, mask)
 
 
 def masked_amin(
@@ -11440,15 +10459,12 @@ def masked_amin(
     """
     if _words:
         return respelled(masked_amin, locals())
-    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_amin, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return masked_bodies.amin(input, dim, keepdim, dtype, mask)
-    except AttributeError:
         check_tensors("masked_amin", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
-        raise
+    return masked_bodies.amin(input, dim, keepdim, dtype, mask)
 
 
 def masked_argmax(
@@ -11470,15 +10486,12 @@ def masked_argmax(
         return respelled(masked_argmax, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "masked_argmax", "dim", 2)
-    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_argmax, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return masked_bodies.argmax(input, dim, keepdim, dtype, mask)
-    except AttributeError:
         check_tensors("masked_argmax", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
-        raise
+    return masked_bodies.argmax(input, dim, keepdim, dtype, mask)
 
 
 def masked_argmin(
@@ -11500,15 +10513,12 @@ def masked_argmin(
         return respelled(masked_argmin, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "masked_argmin", "dim", 2)
-    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_argmin, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return masked_bodies.argmin(input, dim, keepdim, dtype, mask)
-    except AttributeError:
         check_tensors("masked_argmin", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
-        raise
+    return masked_bodies.argmin(input, dim, keepdim, dtype, mask)
 
 
 def masked_cumprod(
@@ -11529,15 +10539,12 @@ def masked_cumprod(
         if dim is MISSING:
             raise missing_arguments("masked_cumprod", input=input, dim=dim)
         dim = as_int(dim, "masked_cumprod", "dim", 2)
-    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_cumprod, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return masked_bodies.cumprod(input, dim, dtype, mask)
-    except AttributeError:
         check_tensors("masked_cumprod", ("self", 0, "tensor", input), ("mask", 3, "tensor?", mask))
-        raise
+    return masked_bodies.cumprod(input, dim, dtype, mask)
 
 
 def masked_cumsum(
@@ -11558,15 +10565,12 @@ def masked_cumsum(
         if dim is MISSING:
             raise missing_arguments("masked_cumsum", input=input, dim=dim)
         dim = as_int(dim, "masked_cumsum", "dim", 2)
-    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_cumsum, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return masked_bodies.cumsum(input, dim, dtype, mask)
-    except AttributeError:
         check_tensors("masked_cumsum", ("self", 0, "tensor", input), ("mask", 3, "tensor?", mask))
-        raise
+    return masked_bodies.cumsum(input, dim, dtype, mask)
 
 
 def masked_log_softmax(
@@ -11588,17 +10592,14 @@ def masked_log_softmax(
         if dim is MISSING:
             raise missing_arguments("masked_log_softmax", input=input, dim=dim)
         dim = as_int(dim, "masked_log_softmax", "dim", 2)
-    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_log_softmax, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return masked_bodies.log_softmax(input, dim, dtype, mask)
-    except AttributeError:
         check_tensors(
             "masked_log_softmax", ("self", 0, "tensor", input), ("mask", 3, "tensor?", mask)
         )
-        raise
+    return masked_bodies.log_softmax(input, dim, dtype, mask)
 
 
 def masked_softmax(
@@ -11619,15 +10620,12 @@ def masked_softmax(
         if dim is MISSING:
             raise missing_arguments("masked_softmax", input=input, dim=dim)
         dim = as_int(dim, "masked_softmax", "dim", 2)
-    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_softmax, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return masked_bodies.softmax(input, dim, dtype, mask)
-    except AttributeError:
         check_tensors("masked_softmax", ("self", 0, "tensor", input), ("mask", 3, "tensor?", mask))
-        raise
+    return masked_bodies.softmax(input, dim, dtype, mask)
 
 
 def masked_softmin(
@@ -11648,15 +10646,12 @@ def masked_softmin(
         if dim is MISSING:
             raise missing_arguments("masked_softmin", input=input, dim=dim)
         dim = as_int(dim, "masked_softmin", "dim", 2)
-    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_softmin, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return masked_bodies.softmin(input, dim, dtype, mask)
-    except AttributeError:
         check_tensors("masked_softmin", ("self", 0, "tensor", input), ("mask", 3, "tensor?", mask))
-        raise
+    return masked_bodies.softmin(input, dim, dtype, mask)
 
 
 def masked_logaddexp(
@@ -11676,17 +10671,14 @@ def masked_logaddexp(
     if _words:
         return respelled(masked_logaddexp, locals())
     if (
-        input.__class__ not in PLAIN
-        or other.__class__ not in PLAIN
-        or input_mask.__class__ not in PLAIN
-        or other_mask.__class__ not in PLAIN
+        input.__class__ not in TENSORS
+        or other.__class__ not in TENSORS
+        or input_mask.__class__ not in OPTIONAL_TENSORS
+        or other_mask.__class__ not in OPTIONAL_TENSORS
     ):
         _answer = overridden(masked_logaddexp, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return masked_bodies.logaddexp(input, other, dtype, input_mask, other_mask)
-    except AttributeError:
         check_tensors(
             "masked_logaddexp",
             ("self", 0, "tensor", input),
@@ -11694,7 +10686,7 @@ def masked_logaddexp(
             ("input_mask", 3, "tensor?", input_mask),
             ("other_mask", 4, "tensor?", other_mask),
         )
-        raise
+    return masked_bodies.logaddexp(input, other, dtype, input_mask, other_mask)
 
 
 def masked_logsumexp(
@@ -11713,17 +10705,14 @@ def masked_logsumexp(
     """
     if _words:
         return respelled(masked_logsumexp, locals())
-    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_logsumexp, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return masked_bodies.logsumexp(input, dim, keepdim, dtype, mask)
-    except AttributeError:
         check_tensors(
             "masked_logsumexp", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask)
         )
-        raise
+    return masked_bodies.logsumexp(input, dim, keepdim, dtype, mask)
 
 
 def masked_mean(
@@ -11742,15 +10731,12 @@ def masked_mean(
     """
     if _words:
         return respelled(masked_mean, locals())
-    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_mean, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return masked_bodies.mean(input, dim, keepdim, dtype, mask)
-    except AttributeError:
         check_tensors("masked_mean", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
-        raise
+    return masked_bodies.mean(input, dim, keepdim, dtype, mask)
 
 
 def masked_median(
@@ -11771,15 +10757,12 @@ def masked_median(
         return respelled(masked_median, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "masked_median", "dim", 2)
-    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_median, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return masked_bodies.median(input, dim, keepdim, dtype, mask)
-    except AttributeError:
         check_tensors("masked_median", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
-        raise
+    return masked_bodies.median(input, dim, keepdim, dtype, mask)
 
 
 def masked_norm(
@@ -11799,15 +10782,12 @@ def masked_norm(
     """
     if _words:
         return respelled(masked_norm, locals())
-    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_norm, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return masked_bodies.norm(input, ord, dim, keepdim, dtype, mask)
-    except AttributeError:
         check_tensors("masked_norm", ("self", 0, "tensor", input), ("mask", 5, "tensor?", mask))
-        raise
+    return masked_bodies.norm(input, ord, dim, keepdim, dtype, mask)
 
 
 def masked_normalize(
@@ -11833,17 +10813,14 @@ def masked_normalize(
         if dim is MISSING:
             raise missing_arguments("masked_normalize", input=input, ord=ord, dim=dim)
         dim = as_int(dim, "masked_normalize", "dim", 3)
-    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_normalize, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return masked_bodies.normalize(input, ord, dim, eps, dtype, mask)
-    except AttributeError:
         check_tensors(
             "masked_normalize", ("self", 0, "tensor", input), ("mask", 5, "tensor?", mask)
         )
-        raise
+    return masked_bodies.normalize(input, ord, dim, eps, dtype, mask)
 
 
 def masked_prod(
@@ -11862,15 +10839,12 @@ def masked_prod(
     """
     if _words:
         return respelled(masked_prod, locals())
-    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_prod, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return masked_bodies.prod(input, dim, keepdim, dtype, mask)
-    except AttributeError:
         check_tensors("masked_prod", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
-        raise
+    return masked_bodies.prod(input, dim, keepdim, dtype, mask)
 
 
 def masked_std(
@@ -11891,15 +10865,12 @@ def masked_std(
     """
     if _words:
         return respelled(masked_std, locals())
-    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_std, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return masked_bodies.std(input, dim, unbiased, correction, keepdim, dtype, mask)
-    except AttributeError:
         check_tensors("masked_std", ("self", 0, "tensor", input), ("mask", 6, "tensor?", mask))
-        raise
+    return masked_bodies.std(input, dim, unbiased, correction, keepdim, dtype, mask)
 
 
 def masked_var(
@@ -11920,15 +10891,12 @@ def masked_var(
     """
     if _words:
         return respelled(masked_var, locals())
-    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_var, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return masked_bodies.var(input, dim, unbiased, correction, keepdim, dtype, mask)
-    except AttributeError:
         check_tensors("masked_var", ("self", 0, "tensor", input), ("mask", 6, "tensor?", mask))
-        raise
+    return masked_bodies.var(input, dim, unbiased, correction, keepdim, dtype, mask)
 
 
 def masked_sum(
@@ -11947,12 +10915,9 @@ def masked_sum(
     """
     if _words:
         return respelled(masked_sum, locals())
-    if input.__class__ not in PLAIN or mask.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_sum, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return masked_bodies.sum(input, dim, keepdim, dtype, mask)
-    except AttributeError:
         check_tensors("masked_sum", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
-        raise
+    return masked_bodies.sum(input, dim, keepdim, dtype, mask)

@@ -55,13 +55,13 @@ def polynomial(x: Any, n: Any, *coefficients: Any) -> Any:
     return ops._three_term_recurrence(x, n, *coefficients)
 
 
-def zeta_of_number(self: float, other: Any) -> Any:
+def zeta_of_number(self: complex, other: Any) -> Any:
     """The Hurwitz zeta function, its order a number."""
     number = ops.scalar_tensor(self, dtype=_floating(other), device=other.device)
     return ops.special_zeta(number, other)
 
 
-def zeta_at_number(self: Any, other: float) -> Any:
+def zeta_at_number(self: Any, other: complex) -> Any:
     """The Hurwitz zeta function, its start a number."""
     number = ops.scalar_tensor(other, dtype=_floating(self), device=self.device)
     return ops.special_zeta(self, number)

@@ -11,7 +11,7 @@ from typing import Any
 from runtime.core.dtype import dtype
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
-from runtime.dispatch.overrides import PLAIN
+from runtime.dispatch.overrides import TENSORS
 from runtime.ops import creation as creation_bodies
 from runtime.ops.arguments import as_list, check_tensors, dtype_for_out, store_out
 from runtime.ops.calling import holds_others, overridden
@@ -25,15 +25,12 @@ def max__other(input: Tensor, other: Tensor) -> Tensor:
 
     Return the larger of two, element by element.
     """
-    if input.__class__ not in PLAIN or other.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         _answer = overridden(max__other, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return ops.clamp(input, other)
-    except AttributeError:
         check_tensors("max", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
-        raise
+    return ops.clamp(input, other)
 
 
 def mT(self: Tensor) -> Tensor:
@@ -41,10 +38,11 @@ def mT(self: Tensor) -> Tensor:
 
     The transposed matrices.
     """
-    if self.__class__ not in PLAIN:
+    if self.__class__ not in TENSORS:
         _answer = overridden(mT, locals())
         if _answer is not NotImplemented:
             return _answer
+        check_tensors("mT", ("self", 0, "tensor", self))
     return self.transpose(-2, -1)
 
 
@@ -53,15 +51,12 @@ def mse_loss(input: Tensor, target: Tensor) -> Tensor:
 
     Average the squared differences.
     """
-    if input.__class__ not in PLAIN or target.__class__ not in PLAIN:
+    if input.__class__ not in TENSORS or target.__class__ not in TENSORS:
         _answer = overridden(mse_loss, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return (input - target).mul(input - target).mean()
-    except AttributeError:
         check_tensors("mse_loss", ("self", 0, "tensor", input), ("target", 1, "tensor", target))
-        raise
+    return (input - target).mul(input - target).mean()
 
 
 def linalg_multi_dot(tensors: Sequence[Tensor]) -> Tensor:
@@ -73,11 +68,8 @@ def linalg_multi_dot(tensors: Sequence[Tensor]) -> Tensor:
         _answer = overridden(linalg_multi_dot, locals())
         if _answer is not NotImplemented:
             return _answer
-    try:
-        return linalg_bodies.multi_dot(tensors)
-    except AttributeError:
         check_tensors("linalg_multi_dot", ("tensors", 0, "tensors", tensors))
-        raise
+    return linalg_bodies.multi_dot(tensors)
 
 
 def zeros(
