@@ -8,6 +8,7 @@ from typing import Any
 
 import torchgen_out as torch
 from runtime.autograd.checkpoint import checkpoint
+from runtime.core import public
 
 POLICIES = ("auto", "accurate", "balanced", "compact")
 FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -64,6 +65,9 @@ class LinearCrossEntropyOptions:
         ratio = -(-classes // max(features, 1))
         even = 1 << (-(-samples // max(ratio, 1)) - 1).bit_length()
         return max(even // divisor, 1)
+
+
+public.place("nn.modules.linear_cross_entropy_options", LinearCrossEntropyOptions)
 
 
 def linear_cross_entropy(
