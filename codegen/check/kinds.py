@@ -13,6 +13,7 @@ from codegen.model.operator import (
     COPY,
     INPLACE,
     OUT,
+    Composite,
     Dispatch,
     Operator,
     Pointwise,
@@ -209,3 +210,24 @@ def only_views_are_copied(operator: Operator, context: Context) -> Iterator[Prob
         where = operator.places.word(COPY, "variants")
         message = f"{operator.name}: the variant 'copy' belongs to views of self"
         yield Problem(where, message, "delete 'copy'", width=len(COPY))
+
+
+@operator_rule("E329")
+def tags_of_out_fit(operator: Operator, context: Context) -> Iterator[Problem]:
+    """What a tag says of out= goes with an entry that has it, and is of a kind that can do so."""
+    is_function = isinstance(operator.kind, Composite) and operator.kind.function is not None
+    needs = {
+        "exact_out": (True, ""),
+        "floating_out": (True, ""),
+        "real_out": (True, ""),
+        "shape_of_out": (isinstance(operator.kind, Composite), "a composite"),
+        "takes_out": (is_function, "a composite that names a function"),
+        "apart_out": (isinstance(operator.kind, Dispatch), "a dispatch entry"),
+        "dtype_of_out": (operator.schema.argument("dtype") is not None, "an argument 'dtype'"),
+    }
+    for tag, (fits, needed) in needs.items():
+        if not operator.has_tag(tag) or (fits and (operator.has_out or operator.has_inplace)):
+            continue
+        where = operator.places.word(tag, "tags")
+        message = f"{operator.name}: '{tag}' needs {needed if not fits else 'the variant out'}"
+        yield Problem(where, message, f"delete '{tag}'", width=len(tag))

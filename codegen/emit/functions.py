@@ -38,8 +38,12 @@ class Binding:
     """What else a call may look like."""
     checks: tuple[integers.Check, ...]
     has_out: bool
-    has_exact_out: bool
-    """Whether out= of a composite must have the result's dtype."""
+    out_body: str
+    """The call of a composite's function that takes out= itself; empty for others."""
+    store: str
+    """The function that puts the result of a composite into out=."""
+    rule: str
+    """Which dtypes a composite may write to, as a literal; empty if results are cast."""
     takes_dtype_of_out: bool
     """Whether out= says the dtype when the caller does not."""
     is_factory: bool
@@ -202,8 +206,10 @@ def _binding(program: Program, operator: Operator, names: dict[str, str]) -> Bin
         forms=calling.forms(operator, names, varargs, operator.has_out),
         checks=integers.checks(operator, names),
         has_out=operator.has_out,
-        has_exact_out=operator.has_tag("exact_out") or operator.has_tag("factory"),
-        takes_dtype_of_out=operator.has_tag("factory") and "dtype" in names,
+        out_body=_out_body(operator, names),
+        store=next((name for tag, name in _STORES.items() if operator.has_tag(tag)), "store_out"),
+        rule=_spelled_rule(operator.out_rule),
+        takes_dtype_of_out=_takes_dtype_of_out(operator),
         is_factory=operator.has_tag("factory"),
         tensors=_tensors(operator, names),
         base_name=operator.base_name,
@@ -234,7 +240,9 @@ def _inplace_binding(program: Program, operator: Operator, names: dict[str, str]
         forms=calling.forms(operator, names, varargs, False),
         checks=integers.checks(operator, names),
         has_out=False,
-        has_exact_out=operator.has_tag("exact_out"),
+        out_body="",
+        store="",
+        rule=_spelled_rule(operator.inplace_rule),
         takes_dtype_of_out=False,
         is_factory=False,
         tensors="",
@@ -395,6 +403,27 @@ def _body(operator: Operator, names: dict[str, str]) -> str:
         return f"tuple({call})" if is_list else call
     assert kind.body is not None
     return expressions.spelled(kind.body, kind.body.text, names=names)
+
+
+def _out_body(operator: Operator, names: dict[str, str]) -> str:
+    """The call of the composite's function that takes out= itself; empty for other entries."""
+    if not operator.has_tag("takes_out"):
+        return ""
+    assert isinstance(operator.kind, Composite) and operator.kind.function is not None
+    given = ", ".join([*names.values(), "out=out"])
+    return f"{references.spelled(operator.kind.function, 'bodies')}({given})"
+
+
+_STORES = {"shape_of_out": "store_in_shape", "silent_out": "store_parts"}
+
+
+def _spelled_rule(rule: str) -> str:
+    return "" if rule == "cast" else f'"{rule}"'
+
+
+def _takes_dtype_of_out(operator: Operator) -> bool:
+    has_dtype = operator.schema.argument("dtype") is not None
+    return operator.has_tag("dtype_of_out") or (operator.has_tag("factory") and has_dtype)
 
 
 def _doc(operator: Operator) -> str:

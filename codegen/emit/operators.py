@@ -125,8 +125,8 @@ def _kind_fields(operator: Operator, kind: str) -> Iterator[Field]:
         return
     yield Field("arguments", _arguments(operator))
     yield Field("promotion", f'"{operator.promotion.rule}"')
-    if operator.has_tag("exact_out"):
-        yield Field("exact_out", "True")
+    if operator.out_rule != "cast":
+        yield Field("out_rule", f'"{operator.out_rule}"')
     if kind != "reduction":
         yield Field("promoted", _quoted(_promoted(operator)))
     yield Field("dtypes", f"dtype_sets.{operator.dtypes.upper()}")
@@ -173,6 +173,8 @@ def _dispatch_fields(operator: Operator) -> Iterator[Field]:
         yield Field("half_is_raw", "True")
     if kind.aliasing:
         yield Field("aliasing", _quoted(kind.aliasing))
+    if operator.has_tag("apart_out"):
+        yield Field("out_apart", "True")
     if kind.memory_format:
         yield Field("memory_format", _quoted(kind.memory_format))
     if operator.has_tag("across_devices"):

@@ -13,6 +13,7 @@ from codegen.model.variants import inplace_schema, out_schema
 from codegen.model.vocabulary import (
     DTYPE_SETS,
     FUNCTION_FOLDERS,
+    OUT_RULES,
     SCHEMA_PREFIXES,
     in_place_dunder,
 )
@@ -312,6 +313,16 @@ class Operator:
     def has_out(self) -> bool:
         """Whether `out=` is offered."""
         return OUT in self.variants
+
+    @property
+    def out_rule(self) -> str:
+        """Which dtypes `out=` may have: a rule of `runtime.core.promotion.check_out`."""
+        return next((rule for tag, rule in OUT_RULES.items() if self.has_tag(tag)), "cast")
+
+    @property
+    def inplace_rule(self) -> str:
+        """Which dtypes self may have in place, as `out_rule`."""
+        return "exact" if self.has_tag("exact_out") else "cast"
 
     @property
     def inplace_schema(self) -> Schema | None:

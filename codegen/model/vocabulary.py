@@ -77,8 +77,24 @@ TAGS: dict[str, str] = {
     "writes_statistics": "the running statistics that it is given are updated",
     "empty_dim_keeps": "`dim=[]` folds no dim, where by default it folds all",
     "exact_out": "out= must have the result's dtype: nothing is cast on the way there",
+    "floating_out": "out= must have a real floating-point dtype",
+    "real_out": "out= may have any real dtype, whatever the result's",
+    "dtype_of_out": "out= says the dtype when the caller does not, and must have it if he does",
+    "shape_of_out": "out= keeps its shape if it has as many elements as the result",
+    "apart_out": "out= must not show memory of other operands than those in 'aliasing'",
+    "takes_out": "the composite's function takes out= itself",
+    "silent_out": "nothing is returned beside out=",
     "internal": "called by generated or runtime code; not shown to users",
 }
+
+OUT_RULES: dict[str, str] = {
+    "exact_out": "exact",
+    "dtype_of_out": "exact",
+    "factory": "exact",
+    "floating_out": "floating",
+    "real_out": "real",
+}
+"""What tags say of the dtypes of out=; without one of them, results are cast to it."""
 
 AUTOCAST_RULES = ("lower", "float32", "float32_on_cuda", "widest")
 """What follows `autocast_` in a tag."""

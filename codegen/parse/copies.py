@@ -29,6 +29,7 @@ def has_copy(operator: Operator) -> bool:
 def copy_of(operator: Operator) -> Operator:
     """The copying function of a view: a composite, so its derivative is that of the view."""
     schema = copy_schema(operator.schema)
+    has_parts = operator.schema.returns[0].type.is_list
     return replace(
         operator,
         schema=schema,
@@ -39,7 +40,7 @@ def copy_of(operator: Operator) -> Operator:
         aliases=(),
         foreach=(),
         kind=Composite(_body(operator), None),
-        tags=("exact_out",),
+        tags=("exact_out", "silent_out") if has_parts else ("exact_out",),
         reference=None,
         samples=_first(operator.samples),
         doc=f"Copy what `{operator.base_name}` views into memory of its own, which is contiguous.",

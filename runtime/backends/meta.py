@@ -15,7 +15,7 @@ from runtime.core import promotion
 from runtime.core.tensor import Tensor, make_tensor
 from runtime.dispatch import signature as signatures
 from runtime.dispatch.backends import register_backend
-from runtime.dispatch.operator import FUNCTION, Call, Dispatch, Operator, Pointwise, Reduction
+from runtime.dispatch.operator import FUNCTION, OUT, Call, Dispatch, Operator, Pointwise, Reduction
 from runtime.kernels import plan as plans
 
 
@@ -103,13 +103,13 @@ def _variant(operator: Operator, call: Call, variant: str) -> Call:
         return call
 
     def call_into(out: Any, *args: Any) -> Any:
-        result = call(out, *args) if variant == "inplace" else call(*args)
+        result = call(out, *args) if variant != OUT else call(*args)
         if isinstance(result, Tensor):
-            if variant == "inplace":
+            if variant != OUT:
                 rule = operator.promotion
                 promotion.check_inplace(operator.base_name, rule, result.dtype, out.dtype)
             else:
-                promotion.check_out(result.dtype, out.dtype, operator.exact_out)
+                promotion.check_out(result.dtype, out.dtype, operator.out_rule)
             if tuple(result._sizes) != tuple(out._sizes):
                 raise errors.inplace_shape(operator.base_name, out._sizes, result._sizes)
         return out

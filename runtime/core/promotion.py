@@ -151,12 +151,20 @@ def check_inplace(name: str, kind: str, result: dtype, own: dtype) -> None:
     check_out(result, own)
 
 
-def check_out(result: dtype, out: dtype, exact: bool = False) -> None:
+def check_out(result: dtype, out: dtype, rule: str = "cast") -> None:
     """Check that a result may be stored in a tensor given as `out=` or written in place.
 
-    Raises: RuntimeError if the cast would lose the category, or if an `exact` one would be cast.
+    The rules: `cast` (the category must not be lost), `exact` (nothing is cast), `floating` (any
+    floating-point dtype), `real` (any dtype that is not complex: all can hold the result).
+    Raises: RuntimeError; a TypeError, too, if a cast would lose the category.
     """
-    if exact and result is not out:
+    if rule == "exact" and result is not out:
         raise errors.other_out_dtype(result, out)
+    if rule == "floating" and out.kind != "f":
+        raise errors.floating_out_expected(out)
+    if rule == "real":
+        if out.kind == "c":
+            raise errors.real_out_expected(out)
+        return
     if not can_cast(result, out):
         raise errors.cannot_cast(result, out)

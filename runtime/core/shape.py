@@ -27,6 +27,9 @@ __all__ = [
 ]
 
 
+MOST_DIMS_TO_CHOOSE_FROM = 64
+
+
 def normalize_dim(dim: int, ndim: int) -> int:
     """Return `dim` counted from the front; a 0-d tensor is taken as having one dim.
 
@@ -43,10 +46,13 @@ def normalize_dim(dim: int, ndim: int) -> int:
 def normalize_dims(dims: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     """Return distinct dims counted from the front, in the order given; None means all dims.
 
-    Raises: IndexError if a dim is out of range, RuntimeError if one is named twice.
+    Raises: IndexError if a dim is out of range, RuntimeError if one is named twice, or if there
+    are more than 64, which PyTorch counts in bits.
     """
     if dims is None:
         return tuple(range(ndim))
+    if ndim > MOST_DIMS_TO_CHOOSE_FROM:
+        raise errors.too_many_dims()
     if not isinstance(dims, (tuple, list)):
         return (normalize_dim(_as_index(cast(SupportsIndex, dims)), ndim),)
     found = tuple([normalize_dim(dim, ndim) for dim in dims])

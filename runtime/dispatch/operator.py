@@ -124,7 +124,7 @@ class Operator:
     'scalar' or 'tensors' for each. record, record_inplace: makers of the autograd wrappers, or
     None. differentiable: the operands that may receive a gradient. number_first: whether the first
     of them may be a number, though the schema says tensor; number_each: whether all may be at
-    once. exact_out: whether out= must have the result's dtype.
+    once. out_rule: which dtypes out= may have, as `promotion.check_out` takes it.
     """
 
     kind = "operator"
@@ -143,7 +143,7 @@ class Operator:
         number_each: bool = False,
         record: Callable[..., Call] | None = None,
         record_inplace: Callable[..., Call] | None = None,
-        exact_out: bool = False,
+        out_rule: str = "cast",
     ) -> None:
         self.name = name
         self.schema = schema
@@ -153,7 +153,7 @@ class Operator:
         self.number_each = number_each
         self.record = record
         self.record_inplace = record_inplace
-        self.exact_out = exact_out
+        self.out_rule = out_rule
         self.calls = CallTable(self, FUNCTION)
         self.inplace_calls = CallTable(self, INPLACE)
         self.out_calls = CallTable(self, OUT)
@@ -417,7 +417,8 @@ class Dispatch(Operator):
     """A hand-written kernel per backend, with a function that tells shapes and dtypes.
 
     kernel_names: backend name to 'module.function'. meta: the shape function, or None when shapes
-    depend on data. half_is_raw, aliasing: as in native_functions.yaml. across_devices: whether the
+    depend on data. half_is_raw, aliasing: as in native_functions.yaml. out_apart: whether out=
+    must not show memory of operands that may not alias self. across_devices: whether the
     tensors may lie on different ones. host_lists: whether those of a list may lie on the host,
     wherever the others do. mutates: whether the schema itself writes to self. memory_format: the
     arguments after which results lie channels-last; the kernels need not know.
@@ -439,6 +440,7 @@ class Dispatch(Operator):
         meta: Call | None,
         half_is_raw: bool = False,
         aliasing: tuple[str, ...] = (),
+        out_apart: bool = False,
         memory_format: tuple[str, ...] = (),
         across_devices: bool = False,
         host_lists: bool = False,
@@ -461,6 +463,7 @@ class Dispatch(Operator):
             self.meta = keep_channels_last(meta, places, outputs > 1)
         self.half_is_raw = half_is_raw
         self.aliasing = aliasing
+        self.out_apart = out_apart
         self.across_devices = across_devices
         self.host_lists = host_lists
         self.mutates = mutates

@@ -30,6 +30,7 @@ from runtime.errors.arguments import (
     operand_needed,
     out_count,
     out_expected,
+    out_with_as_tuple,
     range_not_finite,
     size_not_int,
     tensor_missing_in_list,
@@ -115,6 +116,7 @@ from runtime.errors.dtypes import (
     condition_dtype,
     default_dtype_not_floating,
     dtypes_differ,
+    floating_out_expected,
     inplace_of_complex,
     int_too_big,
     integral_scale_expected,
@@ -125,6 +127,7 @@ from runtime.errors.dtypes import (
     number_overflows,
     other_out_dtype,
     real_number_expected,
+    real_out_expected,
     scalar_type_mismatch,
 )
 from runtime.errors.elements import (
@@ -318,6 +321,7 @@ from runtime.errors.shapes import (
     shape_invalid_for_numel,
     slice_of_zero_dim,
     strides_do_not_match,
+    too_many_dims,
     too_many_elements,
     view_incompatible,
 )

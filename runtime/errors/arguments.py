@@ -83,6 +83,11 @@ def out_count(operator: str, expected: int, got: int) -> RuntimeError:
     return RuntimeError(f"{operator} expected an out= argument of size {expected}, got size {got}")
 
 
+def out_with_as_tuple() -> RuntimeError:
+    """nonzero: out= is one tensor, and a vector for every dim was asked for."""
+    return RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
+
+
 def unexpected_keyword(function: str, name: str) -> TypeError:
     """A function was given an argument that it does not have."""
     return TypeError(f"{function}() got an unexpected keyword argument '{name}'")

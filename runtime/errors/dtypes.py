@@ -26,11 +26,14 @@ def default_dtype_not_floating(prefix: str, got: object) -> TypeError:
     )
 
 
-def cannot_cast(source: object, target: object) -> RuntimeError:
+class CastError(RuntimeError, TypeError):
+    """A result is of another kind than its tensor: a RuntimeError as in most of PyTorch's
+    operators, and a TypeError as in those that put tensors together."""
+
+
+def cannot_cast(source: object, target: object) -> CastError:
     """A result of dtype `source` cannot be stored in a tensor of dtype `target`."""
-    return RuntimeError(
-        f"result type {source!r} can't be cast to the desired output type {target!r}"
-    )
+    return CastError(f"result type {source!r} can't be cast to the desired output type {target!r}")
 
 
 def inplace_of_complex(name: str) -> RuntimeError:
@@ -41,6 +44,16 @@ def inplace_of_complex(name: str) -> RuntimeError:
 def other_out_dtype(result: object, out: object) -> RuntimeError:
     """The tensor given as out= has another dtype than the result."""
     return RuntimeError(f"Expected out tensor to have dtype {result!r}, but got {out!r} instead")
+
+
+def floating_out_expected(out: object) -> RuntimeError:
+    """The tensor given as out= holds no real numbers, and nothing else is computed."""
+    return RuntimeError(f"expects a floating point output tensor, but got {scalar_type_name(out)}")
+
+
+def real_out_expected(out: object) -> NotImplementedError:
+    """The tensor given as out= is complex, and only real numbers are drawn."""
+    return NotImplementedError(f"expected a real output tensor, but got {scalar_type_name(out)}")
 
 
 def negative_number(sentence: str, value: object) -> RuntimeError:

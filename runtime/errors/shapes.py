@@ -39,6 +39,11 @@ def dim_repeated(dim: int) -> RuntimeError:
     return RuntimeError(f"dim {dim} appears multiple times in the list of dims")
 
 
+def too_many_dims() -> RuntimeError:
+    """Dims were to be chosen from more than PyTorch can number."""
+    return RuntimeError("only tensors with up to 64 dims are supported where dims are named")
+
+
 def broadcast_mismatch(size_a: int, size_b: int, dim: int) -> RuntimeError:
     """Two sizes at `dim` (of the broadcast shape) are neither equal nor 1."""
     return RuntimeError(

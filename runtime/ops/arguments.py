@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from runtime import errors
@@ -175,38 +175,62 @@ def check_tensors(name: str, *arguments: tuple[str, int, str, Any]) -> None:
             raise errors.wrong_argument_type(name, argument, position, kind, value) from None
 
 
-def store_inplace(name: str, self: Any, result: Any, exact: bool = False) -> Any:
+def store_inplace(name: str, self: Any, result: Any, rule: str = "cast") -> Any:
     """Put the result of a composite into `self`.
 
     Raises: RuntimeError if `self` has another shape, or a dtype to which nothing is cast.
     """
-    promotion.check_out(result.dtype, self.dtype, exact)
+    promotion.check_out(result.dtype, self.dtype, rule)
     if tuple(self._sizes) != tuple(result._sizes):
         raise errors.inplace_shape(name, self._sizes, result._sizes)
     return ops.copy_(self, result)
 
 
 def dtype_for_out(name: str, out: Any, dtype: Any) -> Any:
-    """The dtype in which to make a tensor for `out`: the one asked for, or that of `out`."""
+    """The dtype in which to compute for `out`: the one asked for, or that of `out`."""
     if not isinstance(out, Tensor):
         raise errors.out_expected(name, out)
     return out.dtype if dtype is None else dtype
 
 
-def store_out(name: str, out: Any, result: Any, exact: bool = False) -> Any:
-    """Put the result of a composite into `out`, which must have its dtype if it is `exact`."""
+def ready_out(name: str, out: Any, sizes: Sequence[int], *inputs: Any) -> Tensor:
+    """`out`, resized if need be, for a body that writes the result into it.
+
+    Raises: TypeError if it is no tensor, RuntimeError if gradients would be lost.
+    """
+    if not isinstance(out, Tensor):
+        raise errors.out_expected(name, out)
+    tensors = [out, *(each for each in inputs if isinstance(each, Tensor))]
+    if grad_mode.state.enabled and any(each._key & keys.GRAD for each in tensors):
+        raise errors.out_with_grad(name)
+    if tuple(out._sizes) != tuple(sizes):
+        memory.warn_of_resizing(name, out, sizes)
+        out.resize_(sizes)
+    return out
+
+
+def store_out(name: str, out: Any, result: Any, rule: str = "cast") -> Any:
+    """Put the result of a composite into `out`, whose dtype `rule` allows."""
     if isinstance(result, Tensor):
-        if not isinstance(out, Tensor):
-            raise errors.out_expected(name, out)
-        if grad_mode.state.enabled and (out._key | result._key) & keys.GRAD:
-            raise errors.out_with_grad(name)
-        promotion.check_out(result.dtype, out.dtype, exact)
-        if tuple(out._sizes) != tuple(result._sizes):
-            memory.resize_out(name, out, result._sizes)
-        return ops.copy_(out, result)
+        if isinstance(out, Tensor):
+            promotion.check_out(result.dtype, out.dtype, rule)
+        return ops.copy_(ready_out(name, out, result._sizes, result), result)
     if not isinstance(out, (tuple, list)):
         raise errors.out_expected(name, out, "tuple of Tensors")
     if len(out) != len(result):
         raise errors.out_count(name, len(result), len(out))
-    stored = [store_out(name, each, value, exact) for each, value in zip(out, result, strict=True)]
+    stored = [store_out(name, each, value, rule) for each, value in zip(out, result, strict=True)]
     return type(result)(*stored) if hasattr(result, "_fields") else tuple(stored)
+
+
+def store_in_shape(name: str, out: Any, result: Any, rule: str = "cast") -> Any:
+    """As `store_out`; an `out` that has as many elements keeps its shape."""
+    if isinstance(out, Tensor) and out.numel() == result.numel():
+        result = result.view(out._sizes)
+    return store_out(name, out, result, rule)
+
+
+def store_parts(name: str, out: Any, result: Any, rule: str = "cast") -> Any:
+    """As `store_out`, of the parts of one tensor; returns None."""
+    store_out(name, out, result, rule)
+    return None

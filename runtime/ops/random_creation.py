@@ -20,6 +20,7 @@ from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
 from runtime.dispatch.operator import operators
 from runtime.ops import creation, creation_like
+from runtime.ops.arguments import ready_out
 
 Options = Any
 
@@ -112,12 +113,18 @@ def randint_like(self: Tensor, low: int, high: int, *options: Options) -> Tensor
     return _draw_integers(creation_like.empty_like(self, *options), low, high)
 
 
-def normal(mean: Any, std: Any, generator: Generator | None = None) -> Tensor:
-    """Normal numbers, mean and standard deviation (tensors or numbers) given per element."""
+def normal(mean: Any, std: Any, generator: Generator | None = None, out: Any = None) -> Tensor:
+    """Normal numbers, mean and standard deviation (tensors or numbers) given per element.
+
+    Drawn in the dtype of `out`, if there is one.
+    """
     tensors = [each for each in (mean, std) if isinstance(each, Tensor)]
     _check_std(std)
     sizes = shapes.broadcast_shapes(*[tensor._sizes for tensor in tensors])
-    made = creation_like.new_empty(tensors[0], sizes)
+    if out is None:
+        made = creation_like.new_empty(tensors[0], sizes)
+    else:
+        made = ready_out("normal", out, sizes, mean, std)
     ops.normal_(made, generator=generator)
     made.mul_(std).add_(mean)  # type: ignore[attr-defined]
     return made

@@ -72,8 +72,11 @@ def _range_numbers(start: Any, end: Any, step: Any, wanted: Any) -> tuple[Any, A
     Raises: RuntimeError for a step of zero or away from the end, or bounds that are not finite.
     """
     start, end, step = creation.number_of(start), creation.number_of(end), creation.number_of(step)
+    given = step
     if wanted is not None and creation.dtype_or(wanted, dtypes.int64).kind == "i":
         start, end, step = int(start), int(end), int(step)
+    if step != given and step == 0:
+        raise ValueError(f"step must be nonzero, and {given} is zero as an integer")
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if not math.isfinite(start) or not math.isfinite(end):

@@ -52,6 +52,13 @@ KINDS = [
         "pointwise operators and reductions",
     ),
     wrong(
+        "out= kept apart of a formula",
+        "  pointwise: self * other\n",
+        "  pointwise: self * other\n  tags: ‸apart_out\n",
+        "E329",
+        "dispatch entry",
+    ),
+    wrong(
         "range of a tensor",
         "  pointwise: self * other",
         "  ‸in_range: self\n  pointwise: self * other",

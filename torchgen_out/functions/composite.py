@@ -25,7 +25,15 @@ from runtime.ops import random_creation as random_creation_bodies
 from runtime.ops import range_creation as range_creation_bodies
 from runtime.ops import signal_windows as signal_windows_bodies
 from runtime.ops import window_creation as window_creation_bodies
-from runtime.ops.arguments import as_list, check_tensors, dtype_for_out, store_inplace, store_out
+from runtime.ops.arguments import (
+    as_list,
+    check_tensors,
+    dtype_for_out,
+    store_in_shape,
+    store_inplace,
+    store_out,
+    store_parts,
+)
 from runtime.ops.calling import holds_others, missing_arguments, overridden, respelled
 from runtime.ops.composite import attention as attention_bodies
 from runtime.ops.composite import broadcasting as broadcasting_bodies
@@ -132,7 +140,7 @@ def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
         check_tensors("polar", ("abs", 0, "tensor", abs), ("angle", 1, "tensor", angle))
     if out is not None:
         return store_out(
-            "polar", out, ops.complex(abs.mul(angle.cos()), abs.mul(angle.sin())), exact=True
+            "polar", out, ops.complex(abs.mul(angle.cos()), abs.mul(angle.sin())), "exact"
         )
     return ops.complex(abs.mul(angle.cos()), abs.mul(angle.sin()))
 
@@ -252,7 +260,7 @@ def empty(
             "empty",
             out,
             creation_bodies.empty(size, dtype, layout, device, pin_memory, memory_format),
-            exact=True,
+            "exact",
         )
     result = creation_bodies.empty(size, dtype, layout, device, pin_memory, memory_format)
     return result.requires_grad_() if requires_grad else result
@@ -278,7 +286,7 @@ def zeros(
     if out is not None:
         dtype = dtype_for_out("zeros", out, dtype)
         return store_out(
-            "zeros", out, creation_bodies.zeros(size, dtype, layout, device, pin_memory), exact=True
+            "zeros", out, creation_bodies.zeros(size, dtype, layout, device, pin_memory), "exact"
         )
     result = creation_bodies.zeros(size, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -304,7 +312,7 @@ def ones(
     if out is not None:
         dtype = dtype_for_out("ones", out, dtype)
         return store_out(
-            "ones", out, creation_bodies.ones(size, dtype, layout, device, pin_memory), exact=True
+            "ones", out, creation_bodies.ones(size, dtype, layout, device, pin_memory), "exact"
         )
     result = creation_bodies.ones(size, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -335,7 +343,7 @@ def full(
             "full",
             out,
             creation_bodies.full(size, fill_value, dtype, layout, device, pin_memory),
-            exact=True,
+            "exact",
         )
     result = creation_bodies.full(size, fill_value, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -665,11 +673,11 @@ def arange__default(
     """
     if out is not None:
         dtype = dtype_for_out("arange", out, dtype)
-        return store_out(
+        return store_in_shape(
             "arange",
             out,
             range_creation_bodies.arange_to(end, dtype, layout, device, pin_memory),
-            exact=True,
+            "exact",
         )
     result = range_creation_bodies.arange_to(end, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -713,11 +721,11 @@ def arange__start_step(
     """
     if out is not None:
         dtype = dtype_for_out("arange", out, dtype)
-        return store_out(
+        return store_in_shape(
             "arange",
             out,
             range_creation_bodies.arange(start, end, step, dtype, layout, device, pin_memory),
-            exact=True,
+            "exact",
         )
     result = range_creation_bodies.arange(start, end, step, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -742,11 +750,11 @@ def range(
     """
     if out is not None:
         dtype = dtype_for_out("range", out, dtype)
-        return store_out(
+        return store_in_shape(
             "range",
             out,
             range_creation_bodies.range_to(start, end, step, dtype, layout, device, pin_memory),
-            exact=True,
+            "exact",
         )
     result = range_creation_bodies.range_to(start, end, step, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -773,11 +781,11 @@ def linspace(
         steps = as_int(steps, "linspace", "steps", 3)
     if out is not None:
         dtype = dtype_for_out("linspace", out, dtype)
-        return store_out(
+        return store_in_shape(
             "linspace",
             out,
             range_creation_bodies.linspace(start, end, steps, dtype, layout, device, pin_memory),
-            exact=True,
+            "exact",
         )
     result = range_creation_bodies.linspace(start, end, steps, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -805,13 +813,13 @@ def logspace(
         steps = as_int(steps, "logspace", "steps", 3)
     if out is not None:
         dtype = dtype_for_out("logspace", out, dtype)
-        return store_out(
+        return store_in_shape(
             "logspace",
             out,
             range_creation_bodies.logspace(
                 start, end, steps, base, dtype, layout, device, pin_memory
             ),
-            exact=True,
+            "exact",
         )
     result = range_creation_bodies.logspace(
         start, end, steps, base, dtype, layout, device, pin_memory
@@ -839,7 +847,7 @@ def eye__default(
     if out is not None:
         dtype = dtype_for_out("eye", out, dtype)
         return store_out(
-            "eye", out, creation_bodies.eye(n, dtype, layout, device, pin_memory), exact=True
+            "eye", out, creation_bodies.eye(n, dtype, layout, device, pin_memory), "exact"
         )
     result = creation_bodies.eye(n, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -871,7 +879,7 @@ def eye__m(
             "eye",
             out,
             creation_bodies.eye_rectangular(n, m, dtype, layout, device, pin_memory),
-            exact=True,
+            "exact",
         )
     result = creation_bodies.eye_rectangular(n, m, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -953,7 +961,7 @@ def rand(
             "rand",
             out,
             random_creation_bodies.rand(size, generator, dtype, layout, device, pin_memory),
-            exact=True,
+            "exact",
         )
     result = random_creation_bodies.rand(size, generator, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -983,7 +991,7 @@ def randn(
             "randn",
             out,
             random_creation_bodies.randn(size, generator, dtype, layout, device, pin_memory),
-            exact=True,
+            "exact",
         )
     result = random_creation_bodies.randn(size, generator, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -1016,7 +1024,7 @@ def randint__default(
             random_creation_bodies.randint_to(
                 high, size, generator, dtype, layout, device, pin_memory
             ),
-            exact=True,
+            "exact",
         )
     result = random_creation_bodies.randint_to(
         high, size, generator, dtype, layout, device, pin_memory
@@ -1054,7 +1062,7 @@ def randint__low(
             random_creation_bodies.randint(
                 low, high, size, generator, dtype, layout, device, pin_memory
             ),
-            exact=True,
+            "exact",
         )
     result = random_creation_bodies.randint(
         low, high, size, generator, dtype, layout, device, pin_memory
@@ -1086,7 +1094,7 @@ def randperm(
             "randperm",
             out,
             random_creation_bodies.randperm(n, generator, dtype, layout, device, pin_memory),
-            exact=True,
+            "exact",
         )
     result = random_creation_bodies.randperm(n, generator, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -1237,9 +1245,7 @@ def normal__Tensor_float(
             return _answer
         check_tensors("normal", ("mean", 0, "tensor", mean))
     if out is not None:
-        return store_out(
-            "normal", out, random_creation_bodies.normal(mean, std, generator), exact=True
-        )
+        return random_creation_bodies.normal(mean, std, generator, out=out)
     return random_creation_bodies.normal(mean, std, generator)
 
 
@@ -1256,9 +1262,7 @@ def normal__float_Tensor(
             return _answer
         check_tensors("normal", ("std", 1, "tensor", std))
     if out is not None:
-        return store_out(
-            "normal", out, random_creation_bodies.normal(mean, std, generator), exact=True
-        )
+        return random_creation_bodies.normal(mean, std, generator, out=out)
     return random_creation_bodies.normal(mean, std, generator)
 
 
@@ -1275,9 +1279,7 @@ def normal__Tensor_Tensor(
             return _answer
         check_tensors("normal", ("mean", 0, "tensor", mean), ("std", 1, "tensor", std))
     if out is not None:
-        return store_out(
-            "normal", out, random_creation_bodies.normal(mean, std, generator), exact=True
-        )
+        return random_creation_bodies.normal(mean, std, generator, out=out)
     return random_creation_bodies.normal(mean, std, generator)
 
 
@@ -1308,7 +1310,7 @@ def normal__float_float(
             random_creation_bodies.normal_of_size(
                 mean, std, size, generator, dtype, layout, device, pin_memory
             ),
-            exact=True,
+            "exact",
         )
     result = random_creation_bodies.normal_of_size(
         mean, std, size, generator, dtype, layout, device, pin_memory
@@ -1427,7 +1429,7 @@ def frexp(
         check_tensors("frexp", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "frexp", out, return_types.frexp(*elementwise_bodies.frexp(input)), exact=True
+            "frexp", out, return_types.frexp(*elementwise_bodies.frexp(input)), "exact"
         )
     return return_types.frexp(*elementwise_bodies.frexp(input))
 
@@ -1537,7 +1539,7 @@ def conj_physical(
             "conj_physical",
             out,
             ops._conj_physical(input) if input.dtype.is_complex else input,
-            exact=True,
+            "exact",
         )
     return ops._conj_physical(input) if input.dtype.is_complex else input
 
@@ -1551,7 +1553,7 @@ def conj_physical_(input: Tensor) -> Tensor:
         "conj_physical_",
         input,
         ops._conj_physical(input) if input.dtype.is_complex else input,
-        exact=True,
+        "exact",
     )
 
 
@@ -1576,9 +1578,7 @@ def round__decimals(
             return _answer
         check_tensors("round", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out(
-            "round", out, elementwise_bodies.round_decimals(input, decimals), exact=True
-        )
+        return store_out("round", out, elementwise_bodies.round_decimals(input, decimals), "exact")
     return elementwise_bodies.round_decimals(input, decimals)
 
 
@@ -1594,7 +1594,7 @@ def round___decimals(input: Tensor = MISSING, *, decimals: int, **_words: Unpack
             raise missing_arguments("round", input=input)
         decimals = as_int(decimals, "round", "decimals", 0)
     return store_inplace(
-        "round_", input, elementwise_bodies.round_decimals(input, decimals), exact=True
+        "round_", input, elementwise_bodies.round_decimals(input, decimals), "exact"
     )
 
 
@@ -1622,7 +1622,7 @@ def nan_to_num(
         check_tensors("nan_to_num", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "nan_to_num", out, elementwise_bodies.nan_to_num(input, nan, posinf, neginf), exact=True
+            "nan_to_num", out, elementwise_bodies.nan_to_num(input, nan, posinf, neginf), "exact"
         )
     return elementwise_bodies.nan_to_num(input, nan, posinf, neginf)
 
@@ -1639,7 +1639,7 @@ def nan_to_num_(
     In-place variant of `nan_to_num`.
     """
     return store_inplace(
-        "nan_to_num_", input, elementwise_bodies.nan_to_num(input, nan, posinf, neginf), exact=True
+        "nan_to_num_", input, elementwise_bodies.nan_to_num(input, nan, posinf, neginf), "exact"
     )
 
 
@@ -1663,7 +1663,7 @@ def float_power__Tensor_Tensor(
         check_tensors("float_power", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "float_power", out, elementwise_bodies.float_power(input, exponent), exact=True
+            "float_power", out, elementwise_bodies.float_power(input, exponent), "exact"
         )
     return elementwise_bodies.float_power(input, exponent)
 
@@ -1674,7 +1674,7 @@ def float_power___Tensor_Tensor(input: Tensor, exponent: Tensor | Number) -> Ten
     In-place variant of `float_power`.
     """
     return store_inplace(
-        "float_power_", input, elementwise_bodies.float_power(input, exponent), exact=True
+        "float_power_", input, elementwise_bodies.float_power(input, exponent), "exact"
     )
 
 
@@ -2190,7 +2190,7 @@ def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None)
             return _answer
         check_tensors("gelu", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("gelu", out, elementwise_bodies.gelu(input, approximate), exact=True)
+        return store_out("gelu", out, elementwise_bodies.gelu(input, approximate), "exact")
     return elementwise_bodies.gelu(input, approximate)
 
 
@@ -2246,7 +2246,10 @@ def nanmean(
             return _answer
         check_tensors("nanmean", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("nanmean", out, statistics_bodies.nanmean(input, dim, keepdim, dtype))
+        dtype = dtype_for_out("nanmean", out, dtype)
+        return store_out(
+            "nanmean", out, statistics_bodies.nanmean(input, dim, keepdim, dtype), "exact"
+        )
     return statistics_bodies.nanmean(input, dim, keepdim, dtype)
 
 
@@ -2266,7 +2269,7 @@ def alias_copy(
         check_tensors("alias_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "alias_copy", out, ops.alias(input).clone(memory_format=contiguous_format), exact=True
+            "alias_copy", out, ops.alias(input).clone(memory_format=contiguous_format), "exact"
         )
     return ops.alias(input).clone(memory_format=contiguous_format)
 
@@ -2301,7 +2304,7 @@ def as_strided_copy(
             "as_strided_copy",
             out,
             input.as_strided(size, stride, storage_offset).clone(memory_format=contiguous_format),
-            exact=True,
+            "exact",
         )
     return input.as_strided(size, stride, storage_offset).clone(memory_format=contiguous_format)
 
@@ -2322,7 +2325,7 @@ def detach_copy(
         check_tensors("detach_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "detach_copy", out, input.detach().clone(memory_format=contiguous_format), exact=True
+            "detach_copy", out, input.detach().clone(memory_format=contiguous_format), "exact"
         )
     return input.detach().clone(memory_format=contiguous_format)
 
@@ -2362,7 +2365,7 @@ def view_copy__default(
         check_tensors("view_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "view_copy", out, input.reshape(size).clone(memory_format=contiguous_format), exact=True
+            "view_copy", out, input.reshape(size).clone(memory_format=contiguous_format), "exact"
         )
     return input.reshape(size).clone(memory_format=contiguous_format)
 
@@ -2389,7 +2392,7 @@ def view_copy__dtype(
         check_tensors("view_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "view_copy", out, input.view(dtype).clone(memory_format=contiguous_format), exact=True
+            "view_copy", out, input.view(dtype).clone(memory_format=contiguous_format), "exact"
         )
     return input.view(dtype).clone(memory_format=contiguous_format)
 
@@ -2413,7 +2416,7 @@ def view_as_real_copy(
             "view_as_real_copy",
             out,
             ops.view_as_real(input).clone(memory_format=contiguous_format),
-            exact=True,
+            "exact",
         )
     return ops.view_as_real(input).clone(memory_format=contiguous_format)
 
@@ -2437,7 +2440,7 @@ def view_as_complex_copy(
             "view_as_complex_copy",
             out,
             ops.view_as_complex(input).clone(memory_format=contiguous_format),
-            exact=True,
+            "exact",
         )
     return ops.view_as_complex(input).clone(memory_format=contiguous_format)
 
@@ -2587,7 +2590,7 @@ def transpose_copy(
             "transpose_copy",
             out,
             input.transpose(dim0, dim1).clone(memory_format=contiguous_format),
-            exact=True,
+            "exact",
         )
     return input.transpose(dim0, dim1).clone(memory_format=contiguous_format)
 
@@ -2641,9 +2644,7 @@ def t_copy(
             return _answer
         check_tensors("t_copy", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out(
-            "t_copy", out, input.t().clone(memory_format=contiguous_format), exact=True
-        )
+        return store_out("t_copy", out, input.t().clone(memory_format=contiguous_format), "exact")
     return input.t().clone(memory_format=contiguous_format)
 
 
@@ -2721,10 +2722,7 @@ def permute_copy(
         check_tensors("permute_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "permute_copy",
-            out,
-            input.permute(dims).clone(memory_format=contiguous_format),
-            exact=True,
+            "permute_copy", out, input.permute(dims).clone(memory_format=contiguous_format), "exact"
         )
     return input.permute(dims).clone(memory_format=contiguous_format)
 
@@ -2755,7 +2753,7 @@ def expand_copy(
             "expand_copy",
             out,
             input.expand(size, implicit=implicit).clone(memory_format=contiguous_format),
-            exact=True,
+            "exact",
         )
     return input.expand(size, implicit=implicit).clone(memory_format=contiguous_format)
 
@@ -2821,7 +2819,7 @@ def squeeze_copy__default(
         check_tensors("squeeze_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "squeeze_copy", out, input.squeeze().clone(memory_format=contiguous_format), exact=True
+            "squeeze_copy", out, input.squeeze().clone(memory_format=contiguous_format), "exact"
         )
     return input.squeeze().clone(memory_format=contiguous_format)
 
@@ -2850,10 +2848,7 @@ def squeeze_copy__dim(
         check_tensors("squeeze_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "squeeze_copy",
-            out,
-            input.squeeze(dim).clone(memory_format=contiguous_format),
-            exact=True,
+            "squeeze_copy", out, input.squeeze(dim).clone(memory_format=contiguous_format), "exact"
         )
     return input.squeeze(dim).clone(memory_format=contiguous_format)
 
@@ -2880,10 +2875,7 @@ def squeeze_copy__dims(
         check_tensors("squeeze_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "squeeze_copy",
-            out,
-            input.squeeze(dim).clone(memory_format=contiguous_format),
-            exact=True,
+            "squeeze_copy", out, input.squeeze(dim).clone(memory_format=contiguous_format), "exact"
         )
     return input.squeeze(dim).clone(memory_format=contiguous_format)
 
@@ -2932,7 +2924,7 @@ def unsqueeze_copy(
             "unsqueeze_copy",
             out,
             input.unsqueeze(dim).clone(memory_format=contiguous_format),
-            exact=True,
+            "exact",
         )
     return input.unsqueeze(dim).clone(memory_format=contiguous_format)
 
@@ -3090,7 +3082,7 @@ def select_copy(
             "select_copy",
             out,
             input.select(dim, index).clone(memory_format=contiguous_format),
-            exact=True,
+            "exact",
         )
     return input.select(dim, index).clone(memory_format=contiguous_format)
 
@@ -3130,7 +3122,7 @@ def slice_copy(
             "slice_copy",
             out,
             ops.slice(input, dim, start, end, step).clone(memory_format=contiguous_format),
-            exact=True,
+            "exact",
         )
     return ops.slice(input, dim, start, end, step).clone(memory_format=contiguous_format)
 
@@ -3207,7 +3199,7 @@ def unfold_copy(
             "unfold_copy",
             out,
             input.unfold(dimension, size, step).clone(memory_format=contiguous_format),
-            exact=True,
+            "exact",
         )
     return input.unfold(dimension, size, step).clone(memory_format=contiguous_format)
 
@@ -3243,7 +3235,7 @@ def diagonal_copy(
             "diagonal_copy",
             out,
             input.diagonal(offset, dim1, dim2).clone(memory_format=contiguous_format),
-            exact=True,
+            "exact",
         )
     return input.diagonal(offset, dim1, dim2).clone(memory_format=contiguous_format)
 
@@ -3274,7 +3266,7 @@ def split_copy(
             return _answer
         check_tensors("split_copy", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out(
+        return store_parts(
             "split_copy",
             out,
             tuple(
@@ -3283,7 +3275,7 @@ def split_copy(
                     for part in input.split(split_size, dim)
                 ]
             ),
-            exact=True,
+            "exact",
         )
     return tuple(
         [part.clone(memory_format=contiguous_format) for part in input.split(split_size, dim)]
@@ -3314,7 +3306,7 @@ def split_with_sizes_copy(
             return _answer
         check_tensors("split_with_sizes_copy", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out(
+        return store_parts(
             "split_with_sizes_copy",
             out,
             tuple(
@@ -3323,7 +3315,7 @@ def split_with_sizes_copy(
                     for part in input.split_with_sizes(split_sizes, dim)
                 ]
             ),
-            exact=True,
+            "exact",
         )
     return tuple(
         [
@@ -3468,11 +3460,11 @@ def unbind_copy(
             return _answer
         check_tensors("unbind_copy", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out(
+        return store_parts(
             "unbind_copy",
             out,
             tuple([part.clone(memory_format=contiguous_format) for part in input.unbind(dim)]),
-            exact=True,
+            "exact",
         )
     return tuple([part.clone(memory_format=contiguous_format) for part in input.unbind(dim)])
 
@@ -3579,7 +3571,7 @@ def slice_scatter(
             "slice_scatter",
             out,
             view_scatter_bodies.slice_scatter(input, src, dim, start, end, step),
-            exact=True,
+            "exact",
         )
     return view_scatter_bodies.slice_scatter(input, src, dim, start, end, step)
 
@@ -4115,7 +4107,7 @@ def diag(
             return _answer
         check_tensors("diag", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("diag", out, shaping_bodies.diag(input, diagonal), exact=True)
+        return store_out("diag", out, shaping_bodies.diag(input, diagonal), "exact")
     return shaping_bodies.diag(input, diagonal)
 
 
@@ -4159,7 +4151,7 @@ def take_along_dim(
         )
     if out is not None:
         return store_out(
-            "take_along_dim", out, indexing_bodies.take_along_dim(input, indices, dim), exact=True
+            "take_along_dim", out, indexing_bodies.take_along_dim(input, indices, dim), "exact"
         )
     return indexing_bodies.take_along_dim(input, indices, dim)
 
@@ -4218,7 +4210,7 @@ def nonzero(
             return _answer
         check_tensors("nonzero", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("nonzero", out, indexing_bodies.nonzero(input, as_tuple), exact=True)
+        return indexing_bodies.nonzero(input, as_tuple, out=out)
     return indexing_bodies.nonzero(input, as_tuple)
 
 
@@ -4317,7 +4309,7 @@ def msort(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpac
             return _answer
         check_tensors("msort", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("msort", out, ops.sort(input, 0)[0], exact=True)
+        return store_out("msort", out, ops.sort(input, 0)[0], "exact")
     return ops.sort(input, 0)[0]
 
 
@@ -4354,7 +4346,7 @@ def quantile__default(
             "quantile",
             out,
             quantiles_bodies.quantile(input, q, dim, keepdim, interpolation),
-            exact=True,
+            "exact",
         )
     return quantiles_bodies.quantile(input, q, dim, keepdim, interpolation)
 
@@ -4390,7 +4382,7 @@ def quantile__scalar(
             "quantile",
             out,
             quantiles_bodies.quantile(input, q, dim, keepdim, interpolation),
-            exact=True,
+            "exact",
         )
     return quantiles_bodies.quantile(input, q, dim, keepdim, interpolation)
 
@@ -4424,7 +4416,7 @@ def nanquantile__default(
             "nanquantile",
             out,
             quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation),
-            exact=True,
+            "exact",
         )
     return quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation)
 
@@ -4460,7 +4452,7 @@ def nanquantile__scalar(
             "nanquantile",
             out,
             quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation),
-            exact=True,
+            "exact",
         )
     return quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation)
 
@@ -4591,7 +4583,7 @@ def aminmax(
             "aminmax",
             out,
             return_types.aminmax(*selection_bodies.aminmax(input, dim, keepdim)),
-            exact=True,
+            "exact",
         )
     return return_types.aminmax(*selection_bodies.aminmax(input, dim, keepdim))
 
@@ -4690,7 +4682,7 @@ def histogram__bin_ct(
             return_types.histogram(
                 *histograms_bodies.histogram(input, bins, range, weight, density)
             ),
-            exact=True,
+            "exact",
         )
     return return_types.histogram(*histograms_bodies.histogram(input, bins, range, weight, density))
 
@@ -4730,7 +4722,7 @@ def histogram__bins_tensor(
             "histogram",
             out,
             return_types.histogram(*histograms_bodies.of_edges(input, bins, weight, density)),
-            exact=True,
+            "exact",
         )
     return return_types.histogram(*histograms_bodies.of_edges(input, bins, weight, density))
 
@@ -5028,7 +5020,7 @@ def matmul(
             return _answer
         check_tensors("matmul", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
-        return store_out("matmul", out, linalg_bodies.matmul(input, other), exact=True)
+        return store_out("matmul", out, linalg_bodies.matmul(input, other), "exact")
     return linalg_bodies.matmul(input, other)
 
 
@@ -5093,7 +5085,7 @@ def inner(
             return _answer
         check_tensors("inner", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
-        return store_out("inner", out, linalg_bodies.inner(input, other), exact=True)
+        return linalg_bodies.inner(input, other, out=out)
     return linalg_bodies.inner(input, other)
 
 
@@ -5120,7 +5112,7 @@ def tensordot__default(
         check_tensors("tensordot", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
         return store_out(
-            "tensordot", out, linalg_bodies.tensordot_count(input, other, dims), exact=True
+            "tensordot", out, linalg_bodies.tensordot_count(input, other, dims), "exact"
         )
     return linalg_bodies.tensordot_count(input, other, dims)
 
@@ -5149,7 +5141,7 @@ def tensordot__pair(
         check_tensors("tensordot", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
         return store_out(
-            "tensordot", out, linalg_bodies.tensordot_pair(input, other, dims), exact=True
+            "tensordot", out, linalg_bodies.tensordot_pair(input, other, dims), "exact"
         )
     return linalg_bodies.tensordot_pair(input, other, dims)
 
@@ -5205,7 +5197,7 @@ def linalg_multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) ->
             return _answer
         check_tensors("linalg_multi_dot", ("tensors", 0, "tensors", tensors))
     if out is not None:
-        return store_out("linalg_multi_dot", out, linalg_bodies.multi_dot(tensors), exact=True)
+        return store_out("linalg_multi_dot", out, linalg_bodies.multi_dot(tensors), "exact")
     return linalg_bodies.multi_dot(tensors)
 
 
@@ -5244,7 +5236,7 @@ def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = N
             return _answer
         check_tensors("linalg_vecdot", ("x", 0, "tensor", x), ("y", 1, "tensor", y))
     if out is not None:
-        return store_out("linalg_vecdot", out, linalg_bodies.vecdot(x, y, dim), exact=True)
+        return store_out("linalg_vecdot", out, linalg_bodies.vecdot(x, y, dim), "exact")
     return linalg_bodies.vecdot(x, y, dim)
 
 
@@ -5272,7 +5264,7 @@ def linalg_cholesky(
         check_tensors("linalg_cholesky", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "linalg_cholesky", out, factorisations_bodies.linalg_cholesky(input, upper), exact=True
+            "linalg_cholesky", out, factorisations_bodies.linalg_cholesky(input, upper), "exact"
         )
     return factorisations_bodies.linalg_cholesky(input, upper)
 
@@ -5411,7 +5403,7 @@ def linalg_lu_factor(
             "linalg_lu_factor",
             out,
             return_types.linalg_lu_factor(*factorisations_bodies.linalg_lu_factor(A, pivot)),
-            exact=True,
+            "exact",
         )
     return return_types.linalg_lu_factor(*factorisations_bodies.linalg_lu_factor(A, pivot))
 
@@ -5433,12 +5425,14 @@ def linalg_lu(
             "linalg_lu",
             out,
             return_types.linalg_lu(*factorisations_bodies.linalg_lu(A, pivot)),
-            exact=True,
+            "exact",
         )
     return return_types.linalg_lu(*factorisations_bodies.linalg_lu(A, pivot))
 
 
-def lu__default(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
+def lu__default(
+    A: Tensor, pivot: bool = True, get_infos: bool = False, *, out: Tensor | None = None
+) -> tuple[Tensor, ...]:
     """lu(Tensor A, bool pivot=True, bool get_infos=False) -> Tensor[]
 
     Returns `L` and `U` in one matrix and the row exchanges. New code uses `linalg.lu_factor`.
@@ -5448,6 +5442,8 @@ def lu__default(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple
         if _answer is not NotImplemented:
             return _answer
         check_tensors("lu", ("A", 0, "tensor", A))
+    if out is not None:
+        return factorisations_bodies.lu(A, pivot, get_infos, out=out)
     return tuple(factorisations_bodies.lu(A, pivot, get_infos))
 
 
@@ -5491,7 +5487,7 @@ def lu_unpack(
             return_types.lu_unpack(
                 *factorisations_bodies.lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots)
             ),
-            exact=True,
+            "exact",
         )
     return return_types.lu_unpack(
         *factorisations_bodies.lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots)
@@ -5518,7 +5514,7 @@ def qr(
         check_tensors("qr", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "qr", out, return_types.qr(*factorisations_bodies.qr(input, some)), exact=True
+            "qr", out, return_types.qr(*factorisations_bodies.qr(input, some)), "exact"
         )
     return return_types.qr(*factorisations_bodies.qr(input, some))
 
@@ -5559,7 +5555,7 @@ def linalg_inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
             return _answer
         check_tensors("linalg_inv", ("A", 0, "tensor", A))
     if out is not None:
-        return store_out("linalg_inv", out, factorisations_bodies.linalg_inv(A), exact=True)
+        return store_out("linalg_inv", out, factorisations_bodies.linalg_inv(A), "exact")
     return factorisations_bodies.linalg_inv(A)
 
 
@@ -5607,7 +5603,7 @@ def linalg_solve_ex(
             return_types.linalg_solve_ex(
                 *factorisations_bodies.linalg_solve_ex(A, B, left, check_errors)
             ),
-            exact=True,
+            "exact",
         )
     return return_types.linalg_solve_ex(
         *factorisations_bodies.linalg_solve_ex(A, B, left, check_errors)
@@ -5629,7 +5625,7 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None 
         check_tensors("linalg_solve", ("A", 0, "tensor", A), ("B", 1, "tensor", B))
     if out is not None:
         return store_out(
-            "linalg_solve", out, factorisations_bodies.linalg_solve(A, B, left), exact=True
+            "linalg_solve", out, factorisations_bodies.linalg_solve(A, B, left), "exact"
         )
     return factorisations_bodies.linalg_solve(A, B, left)
 
@@ -5664,7 +5660,7 @@ def triangular_solve(
             return_types.triangular_solve(
                 *factorisations_bodies.triangular_solve(input, A, upper, transpose, unitriangular)
             ),
-            exact=True,
+            "exact",
         )
     return return_types.triangular_solve(
         *factorisations_bodies.triangular_solve(input, A, upper, transpose, unitriangular)
@@ -5701,7 +5697,7 @@ def lu_solve(
         )
     if out is not None:
         return store_out(
-            "lu_solve", out, factorisations_bodies.lu_solve(input, LU_data, LU_pivots), exact=True
+            "lu_solve", out, factorisations_bodies.lu_solve(input, LU_data, LU_pivots), "exact"
         )
     return factorisations_bodies.lu_solve(input, LU_data, LU_pivots)
 
@@ -5717,7 +5713,7 @@ def linalg_det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
             return _answer
         check_tensors("linalg_det", ("A", 0, "tensor", A))
     if out is not None:
-        return store_out("linalg_det", out, factorisations_bodies.linalg_det(A), exact=True)
+        return store_out("linalg_det", out, factorisations_bodies.linalg_det(A), "exact")
     return factorisations_bodies.linalg_det(A)
 
 
@@ -5751,7 +5747,7 @@ def linalg_slogdet(
             "linalg_slogdet",
             out,
             return_types.linalg_slogdet(*factorisations_bodies.linalg_slogdet(A)),
-            exact=True,
+            "exact",
         )
     return return_types.linalg_slogdet(*factorisations_bodies.linalg_slogdet(A))
 
@@ -5816,7 +5812,7 @@ def linalg_svd(
             "linalg_svd",
             out,
             return_types.linalg_svd(*spectra_bodies.linalg_svd(A, full_matrices, driver)),
-            exact=True,
+            "exact",
         )
     return return_types.linalg_svd(*spectra_bodies.linalg_svd(A, full_matrices, driver))
 
@@ -5832,9 +5828,7 @@ def linalg_svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None =
             return _answer
         check_tensors("linalg_svdvals", ("A", 0, "tensor", A))
     if out is not None:
-        return store_out(
-            "linalg_svdvals", out, spectra_bodies.linalg_svdvals(A, driver), exact=True
-        )
+        return store_out("linalg_svdvals", out, spectra_bodies.linalg_svdvals(A, driver), "exact")
     return spectra_bodies.linalg_svdvals(A, driver)
 
 
@@ -5859,7 +5853,7 @@ def svd(
         check_tensors("svd", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "svd", out, return_types.svd(*spectra_bodies.svd(input, some, compute_uv)), exact=True
+            "svd", out, return_types.svd(*spectra_bodies.svd(input, some, compute_uv)), "exact"
         )
     return return_types.svd(*spectra_bodies.svd(input, some, compute_uv))
 
@@ -5889,7 +5883,7 @@ def linalg_eigh(
             "linalg_eigh",
             out,
             return_types.linalg_eigh(*spectra_bodies.linalg_eigh(input, UPLO)),
-            exact=True,
+            "exact",
         )
     return return_types.linalg_eigh(*spectra_bodies.linalg_eigh(input, UPLO))
 
@@ -5910,7 +5904,7 @@ def linalg_eigvalsh(
         check_tensors("linalg_eigvalsh", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "linalg_eigvalsh", out, spectra_bodies.linalg_eigvalsh(input, UPLO), exact=True
+            "linalg_eigvalsh", out, spectra_bodies.linalg_eigvalsh(input, UPLO), "exact"
         )
     return spectra_bodies.linalg_eigvalsh(input, UPLO)
 
@@ -6266,7 +6260,7 @@ def linalg_matrix_power(
             return _answer
         check_tensors("linalg_matrix_power", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("linalg_matrix_power", out, matrix_functions_bodies.matrix_power(input, n))
+        return matrix_functions_bodies.matrix_power(input, n, out=out)
     return matrix_functions_bodies.matrix_power(input, n)
 
 
@@ -6362,7 +6356,7 @@ def linalg_cross(
         check_tensors("linalg_cross", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
         return store_out(
-            "linalg_cross", out, matrix_functions_bodies.linalg_cross(input, other, dim), exact=True
+            "linalg_cross", out, matrix_functions_bodies.linalg_cross(input, other, dim), "exact"
         )
     return matrix_functions_bodies.linalg_cross(input, other, dim)
 
@@ -6389,7 +6383,7 @@ def cross(
             return _answer
         check_tensors("cross", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
-        return store_out("cross", out, matrix_functions_bodies.cross(input, other, dim), exact=True)
+        return store_out("cross", out, matrix_functions_bodies.cross(input, other, dim), "exact")
     return matrix_functions_bodies.cross(input, other, dim)
 
 
@@ -6821,9 +6815,7 @@ def diff(
             ("append", 4, "tensor?", append),
         )
     if out is not None:
-        return store_out(
-            "diff", out, stacking_bodies.diff(input, n, dim, prepend, append), exact=True
-        )
+        return store_out("diff", out, stacking_bodies.diff(input, n, dim, prepend, append), "exact")
     return stacking_bodies.diff(input, n, dim, prepend, append)
 
 
@@ -6885,7 +6877,7 @@ def fft_ifft(
             return _answer
         check_tensors("fft_ifft", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_ifft", out, fourier_bodies.ifft(input, n, dim, norm), exact=True)
+        return store_out("fft_ifft", out, fourier_bodies.ifft(input, n, dim, norm), "exact")
     return fourier_bodies.ifft(input, n, dim, norm)
 
 
@@ -6945,7 +6937,7 @@ def fft_irfft(
             return _answer
         check_tensors("fft_irfft", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_irfft", out, fourier_bodies.irfft(input, n, dim, norm))
+        return store_out("fft_irfft", out, fourier_bodies.irfft(input, n, dim, norm), "floating")
     return fourier_bodies.irfft(input, n, dim, norm)
 
 
@@ -6974,7 +6966,7 @@ def fft_hfft(
             return _answer
         check_tensors("fft_hfft", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_hfft", out, fourier_bodies.hfft(input, n, dim, norm))
+        return store_out("fft_hfft", out, fourier_bodies.hfft(input, n, dim, norm), "floating")
     return fourier_bodies.hfft(input, n, dim, norm)
 
 
@@ -7003,7 +6995,7 @@ def fft_ihfft(
             return _answer
         check_tensors("fft_ihfft", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_ihfft", out, fourier_bodies.ihfft(input, n, dim, norm), exact=True)
+        return store_out("fft_ihfft", out, fourier_bodies.ihfft(input, n, dim, norm), "exact")
     return fourier_bodies.ihfft(input, n, dim, norm)
 
 
@@ -7104,7 +7096,7 @@ def fft_irfft2(
             return _answer
         check_tensors("fft_irfft2", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_irfft2", out, fourier_bodies.irfftn(input, s, dim, norm))
+        return store_out("fft_irfft2", out, fourier_bodies.irfftn(input, s, dim, norm), "floating")
     return fourier_bodies.irfftn(input, s, dim, norm)
 
 
@@ -7130,7 +7122,7 @@ def fft_hfft2(
             return _answer
         check_tensors("fft_hfft2", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_hfft2", out, fourier_bodies.hfftn(input, s, dim, norm))
+        return store_out("fft_hfft2", out, fourier_bodies.hfftn(input, s, dim, norm), "floating")
     return fourier_bodies.hfftn(input, s, dim, norm)
 
 
@@ -7257,7 +7249,7 @@ def fft_irfftn(
             return _answer
         check_tensors("fft_irfftn", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_irfftn", out, fourier_bodies.irfftn(input, s, dim, norm))
+        return store_out("fft_irfftn", out, fourier_bodies.irfftn(input, s, dim, norm), "floating")
     return fourier_bodies.irfftn(input, s, dim, norm)
 
 
@@ -7283,7 +7275,7 @@ def fft_hfftn(
             return _answer
         check_tensors("fft_hfftn", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_hfftn", out, fourier_bodies.hfftn(input, s, dim, norm))
+        return store_out("fft_hfftn", out, fourier_bodies.hfftn(input, s, dim, norm), "floating")
     return fourier_bodies.hfftn(input, s, dim, norm)
 
 
@@ -7338,7 +7330,7 @@ def fft_fftfreq(
             "fft_fftfreq",
             out,
             window_creation_bodies.fft_fftfreq(n, d, dtype, layout, device, pin_memory),
-            exact=True,
+            "exact",
         )
     result = window_creation_bodies.fft_fftfreq(n, d, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -7368,7 +7360,7 @@ def fft_rfftfreq(
             "fft_rfftfreq",
             out,
             window_creation_bodies.fft_rfftfreq(n, d, dtype, layout, device, pin_memory),
-            exact=True,
+            "exact",
         )
     result = window_creation_bodies.fft_rfftfreq(n, d, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
@@ -7857,7 +7849,7 @@ def linalg_matrix_norm__default(
             "linalg_matrix_norm",
             out,
             norms_bodies.matrix_norm(input, ord, dim, keepdim, dtype),
-            exact=True,
+            "exact",
         )
     return norms_bodies.matrix_norm(input, ord, dim, keepdim, dtype)
 
@@ -7889,7 +7881,7 @@ def linalg_matrix_norm__str_ord(
             "linalg_matrix_norm",
             out,
             norms_bodies.matrix_norm(input, ord, dim, keepdim, dtype),
-            exact=True,
+            "exact",
         )
     return norms_bodies.matrix_norm(input, ord, dim, keepdim, dtype)
 
@@ -7921,10 +7913,7 @@ def linalg_norm__default(
         check_tensors("linalg_norm", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "linalg_norm",
-            out,
-            norms_bodies.linalg_norm(input, ord, dim, keepdim, dtype),
-            exact=True,
+            "linalg_norm", out, norms_bodies.linalg_norm(input, ord, dim, keepdim, dtype), "exact"
         )
     return norms_bodies.linalg_norm(input, ord, dim, keepdim, dtype)
 
@@ -7955,10 +7944,7 @@ def linalg_norm__ord_str(
         check_tensors("linalg_norm", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "linalg_norm",
-            out,
-            norms_bodies.linalg_norm(input, ord, dim, keepdim, dtype),
-            exact=True,
+            "linalg_norm", out, norms_bodies.linalg_norm(input, ord, dim, keepdim, dtype), "exact"
         )
     return norms_bodies.linalg_norm(input, ord, dim, keepdim, dtype)
 
@@ -8035,7 +8021,7 @@ def norm__str(
             return _answer
         check_tensors("norm", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("norm", out, norms_bodies.norm(input, p, dim, keepdim, dtype), exact=True)
+        return store_out("norm", out, norms_bodies.norm(input, p, dim, keepdim, dtype), "exact")
     return norms_bodies.norm(input, p, dim, keepdim, dtype)
 
 
@@ -8064,7 +8050,7 @@ def norm__default(
             return _answer
         check_tensors("norm", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("norm", out, norms_bodies.norm(input, p, dim, keepdim, dtype), exact=True)
+        return store_out("norm", out, norms_bodies.norm(input, p, dim, keepdim, dtype), "exact")
     return norms_bodies.norm(input, p, dim, keepdim, dtype)
 
 
@@ -8119,7 +8105,7 @@ def renorm(
             return _answer
         check_tensors("renorm", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("renorm", out, norms_bodies.renorm(input, p, dim, maxnorm), exact=True)
+        return store_out("renorm", out, norms_bodies.renorm(input, p, dim, maxnorm), "exact")
     return norms_bodies.renorm(input, p, dim, maxnorm)
 
 
@@ -8142,7 +8128,7 @@ def renorm_(
         if dim is MISSING:
             raise missing_arguments("renorm", input=input, p=p, dim=dim, maxnorm=maxnorm)
         dim = as_int(dim, "renorm", "dim", 3)
-    return store_inplace("renorm_", input, norms_bodies.renorm(input, p, dim, maxnorm), exact=True)
+    return store_inplace("renorm_", input, norms_bodies.renorm(input, p, dim, maxnorm), "exact")
 
 
 def norm_except_dim(

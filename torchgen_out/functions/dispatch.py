@@ -16,7 +16,7 @@ from runtime.core.memory_format import memory_format
 from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
 from runtime.dispatch.signature import kind_of, list_of, tensors_of
-from runtime.ops.arguments import as_list
+from runtime.ops.arguments import as_list, dtype_for_out
 from runtime.ops.calling import missing_arguments, reordered, respelled
 from runtime.ops.integers import as_int, as_ints, as_ints_or_none
 from torchgen_out import return_types
@@ -2867,6 +2867,7 @@ def cumsum(
             raise missing_arguments("cumsum", input=input, dim=dim)
         dim = as_int(dim, "cumsum", "dim", 2)
     if out is not None:
+        dtype = dtype_for_out("cumsum", out, dtype)
         try:
             call = _cumsum_out[out._key, input._key]
         except AttributeError:
@@ -2929,6 +2930,7 @@ def cumprod(
             raise missing_arguments("cumprod", input=input, dim=dim)
         dim = as_int(dim, "cumprod", "dim", 2)
     if out is not None:
+        dtype = dtype_for_out("cumprod", out, dtype)
         try:
             call = _cumprod_out[out._key, input._key]
         except AttributeError:

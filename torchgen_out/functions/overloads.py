@@ -1931,13 +1931,24 @@ def tensordot(
 
 
 def lu(
-    A: Any = MISSING, pivot: Any = MISSING, get_infos: Any = MISSING, *, input: Any = MISSING
+    A: Any = MISSING,
+    pivot: Any = MISSING,
+    get_infos: Any = MISSING,
+    *,
+    input: Any = MISSING,
+    out: Any = None,
+    **_words: Unpack[Input],
 ) -> Any:
     """lu(Tensor A, bool pivot=True, bool get_infos=False) -> Tensor[]
     lu.method(Tensor self, bool pivot=True, bool get_infos=False) -> Tensor[]"""
+    if _words:
+        return respelled(lu, locals())
     if is_tensor(A) and input is MISSING:
         return lu__default(
-            A, True if pivot is MISSING else pivot, False if get_infos is MISSING else get_infos
+            A,
+            True if pivot is MISSING else pivot,
+            False if get_infos is MISSING else get_infos,
+            out=out,
         )
     if (A is MISSING) != (input is MISSING) and is_tensor(input if A is MISSING else A):
         return lu__method(

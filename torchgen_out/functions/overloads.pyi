@@ -576,7 +576,11 @@ def tensordot(
 ) -> Tensor: ...
 @overload
 def lu(
-    A: Tensor, pivot: builtins.bool = ..., get_infos: builtins.bool = ...
+    A: Tensor,
+    pivot: builtins.bool = ...,
+    get_infos: builtins.bool = ...,
+    *,
+    out: Tensor | None = ...,
 ) -> builtins.tuple[Tensor, ...]: ...
 @overload
 def lu(

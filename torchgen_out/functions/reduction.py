@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from runtime.core.dtype import dtype
 from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
+from runtime.ops.arguments import dtype_for_out
 from runtime.ops.calling import respelled
 from runtime.ops.integers import as_int, as_ints, as_ints_or_none
 from torchgen_out.operators import reduction as operators
@@ -276,6 +277,7 @@ def nansum(
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "nansum", "dim", 2)
     if out is not None:
+        dtype = dtype_for_out("nansum", out, dtype)
         try:
             call = _nansum_out[out._key, input._key]
         except AttributeError:
@@ -313,6 +315,7 @@ def prod(
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "prod", "dim", 2)
     if out is not None:
+        dtype = dtype_for_out("prod", out, dtype)
         try:
             call = _prod_dim_int_out[out._key, input._key]
         except AttributeError:
@@ -351,6 +354,7 @@ def sum(
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "sum", "dim", 2)
     if out is not None:
+        dtype = dtype_for_out("sum", out, dtype)
         try:
             call = _sum_dim_IntList_out[out._key, input._key]
         except AttributeError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from runtime import errors
@@ -66,7 +67,7 @@ def make_mutating_call(
     def call(self: Tensor, *args: Any) -> Tensor:
         if meta is not None:
             meta(self, *args)
-        _check_own_overlap(operator, self)
+        check_own_overlap(operator, self)
         arguments = convert_all(converters, (self, *args))
         kernel(*arguments)
         if rounded:
@@ -92,7 +93,7 @@ def make_aliasing_call(
 
     def call(self: Tensor, *args: Any) -> Tensor:
         _check_shape(operator, self, (self, *args))
-        _check_own_overlap(operator, self)
+        check_own_overlap(operator, self)
         arguments = convert_all(converters, (self, *args))
         kernel(arguments[0], *arguments)
         if rounded:
@@ -109,9 +110,7 @@ def keep_apart(operator: Dispatch, call: Call) -> Call:
 
     A kernel that reads its source while it writes would depend on the order.
     """
-    operands = [name for name, kind in operator.arguments.items() if kind == "operand"]
-    names = [name for name in operands if name not in operator.aliasing]
-    places = [list(operator.arguments).index(name) - 1 for name in names]
+    places = [place - 1 for place in _kept_apart(operator)]
 
     def call_apart(self: Tensor, *args: Any) -> Tensor:
         for place in places:
@@ -120,6 +119,21 @@ def keep_apart(operator: Dispatch, call: Call) -> Call:
         return call(self, *args)  # type: ignore[no-any-return]
 
     return call_apart if places else call
+
+
+def check_apart(operator: Dispatch, out: Tensor, args: Sequence[Any]) -> None:
+    """Refuse an `out` that shows elements of the operands which may not be there.
+
+    Nothing would depend on it here, but PyTorch's kernels write while they read.
+    """
+    if any(_is_within(out, args[place]) for place in _kept_apart(operator)):
+        raise errors.partly_overlapping(operator.base_name)
+
+
+def _kept_apart(operator: Dispatch) -> list[int]:
+    """The places of the operands that may not be in the memory of what is written."""
+    kinds = enumerate(operator.arguments.items())
+    return [i for i, (name, kind) in kinds if kind == "operand" and name not in operator.aliasing]
 
 
 def _is_within(self: Tensor, other: Any) -> bool:
@@ -137,7 +151,8 @@ def _is_within(self: Tensor, other: Any) -> bool:
     return shapes.overlap(*placed)
 
 
-def _check_own_overlap(operator: Dispatch, self: Tensor) -> None:
+def check_own_overlap(operator: Dispatch, self: Tensor) -> None:
+    """Refuse to write where elements share memory."""
     if 0 in self._strides and shapes.repeats(self._sizes, self._strides):
         raise errors.overlapping_write(operator.base_name)
 
@@ -169,16 +184,21 @@ def make_out_call(operator: Dispatch, call: Call) -> Call:
     def call_out(out: Any, *args: Any) -> Any:
         results = call(*args)
         if isinstance(results, Tensor):
-            return store(operator, out, results)
-        stored = [store(operator, each, result) for each, result in zip(out, results, strict=True)]
+            return store(operator, out, results, args)
+        pairs = zip(out, results, strict=True)
+        stored = [store(operator, each, result, args) for each, result in pairs]
         return operator.wrap(*stored) if operator.wrap else tuple(stored)
 
     return call_out
 
 
-def store(operator: Dispatch, out: Tensor, result: Tensor) -> Tensor:
+def store(operator: Dispatch, out: Tensor, result: Tensor, args: Sequence[Any] = ()) -> Tensor:
     """Copy a result into a tensor given as out=, which is resized if need be."""
-    promotion.check_out(result.dtype, out.dtype, operator.exact_out)
+    promotion.check_out(result.dtype, out.dtype, operator.out_rule)
+    if operator.out_apart:
+        check_own_overlap(operator, out)
     if tuple(out._sizes) != tuple(result._sizes):
         memory.resize_out(operator.base_name, out, result._sizes)
+    if operator.out_apart:
+        check_apart(operator, out, args)
     return ops.copy_(out, result)  # type: ignore[no-any-return]

@@ -118,7 +118,7 @@ def make_out_call(special: PointwiseSignature) -> Call:
         kernels = by_dtype.get(index)
         if kernels is None:
             dtype = dtypes.BY_INDEX[index]
-            promotion.check_out(special.result, dtype, operator.exact_out)
+            promotion.check_out(special.result, dtype, operator.out_rule)
             kernels = by_dtype[index] = PointwiseKernels(special, (dtype,))
         tensors, scalars = kernels.split(args)
         flat = None if out._flat is None else _dense_arrays((out, *tensors))

@@ -84,7 +84,7 @@ def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> 
 
     def call_out(out: Tensor, *args: Any) -> Tensor:
         result = call(*args)
-        promotion.check_out(result.dtype, out.dtype, operator.exact_out)
+        promotion.check_out(result.dtype, out.dtype, operator.out_rule)
         if tuple(out._sizes) != tuple(result._sizes):
             memory.resize_out(operator.base_name, out, result._sizes)
         return ops.copy_(out, result)  # type: ignore[no-any-return]

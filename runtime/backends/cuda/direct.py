@@ -116,7 +116,7 @@ class DirectCall:
         self, out: Tensor, index: int, sizes: Any, dtype: Any, strides: Any = None
     ) -> None:
         """Refuse a result that cannot hold the values; resize one that is too small."""
-        promotion.check_out(dtype or self._common(), out.dtype, self.operator.exact_out)
+        promotion.check_out(dtype or self._common(), out.dtype, self.operator.out_rule)
         if not out.is_cuda or copying.index_of(out) != index:
             raise errors.same_device_expected(f"cuda:{index}", out.device)
         if tuple(out._sizes) != tuple(sizes):

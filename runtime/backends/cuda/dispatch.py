@@ -13,7 +13,7 @@ import numpy as np
 
 from runtime import errors
 from runtime.backends.cpu.dispatch import common_dtype, make_copying_call
-from runtime.backends.cpu.dispatch_into import keep_apart
+from runtime.backends.cpu.dispatch_into import check_apart, check_own_overlap, keep_apart
 from runtime.backends.cuda import (
     captured_draws,
     copying,
@@ -217,18 +217,23 @@ def make_out_call(operator: Dispatch, call: Call) -> Call:
     def call_out(out: Any, *args: Any) -> Any:
         results = call(*args)
         if isinstance(results, Tensor):
-            return store(operator, out, results)
-        stored = [store(operator, each, result) for each, result in zip(out, results, strict=True)]
+            return store(operator, out, results, args)
+        pairs = zip(out, results, strict=True)
+        stored = [store(operator, each, result, args) for each, result in pairs]
         return operator.wrap(*stored) if operator.wrap else tuple(stored)
 
     return call_out
 
 
-def store(operator: Dispatch, out: Tensor, result: Tensor) -> Tensor:
+def store(operator: Dispatch, out: Tensor, result: Tensor, args: Sequence[Any] = ()) -> Tensor:
     """Copy a result into a tensor given as out=, which is resized if need be."""
-    promotion.check_out(result.dtype, out.dtype, operator.exact_out)
+    promotion.check_out(result.dtype, out.dtype, operator.out_rule)
+    if operator.out_apart:
+        check_own_overlap(operator, out)
     if tuple(out._sizes) != tuple(result._sizes):
         resizing.resize_out(operator.base_name, out, result._sizes)
+    if operator.out_apart:
+        check_apart(operator, out, args)
     return ops.copy_(out, result)  # type: ignore[no-any-return]
 
 

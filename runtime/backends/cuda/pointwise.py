@@ -125,7 +125,7 @@ def make_out_call(special: PointwiseSignature) -> Call:
         formula = by_dtype.get(index)
         if formula is None:
             dtype = dtypes.BY_INDEX[index]
-            promotion.check_out(special.result, dtype, operator.exact_out)
+            promotion.check_out(special.result, dtype, operator.out_rule)
             formula = by_dtype[index] = Formula(special, (dtype,))
         tensors, scalars = formula.split(args)
         sizes = shapes.broadcast_shapes(*(t._sizes for t in tensors))

@@ -92,8 +92,24 @@ def lu_unpack(
     )
 
 
-def lu(A: Any, pivot: bool = True, get_infos: bool = False) -> Any:
-    """The factors in one matrix and the swaps; with get_infos what LAPACK says of each matrix."""
+def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
+    """The factors in one matrix and the swaps; with get_infos what LAPACK says of each matrix.
+
+    What is given as out= is resized without a warning, and may have any dtype.
+    """
+    results = _lu(A, pivot, get_infos)
+    if out is None:
+        return results
+    if not isinstance(out, (tuple, list)):
+        raise errors.out_expected("lu", out, "tuple of Tensors")
+    if len(out) != len(results):
+        raise errors.out_count("lu", len(results), len(out))
+    for each, result in zip(out, results, strict=True):
+        each.resize_(result.shape).copy_(result)
+    return out
+
+
+def _lu(A: Any, pivot: bool, get_infos: bool) -> Any:
     LU, pivots, info = ops.linalg_lu_factor_ex(A, pivot=pivot)
     if get_infos:
         return LU, pivots, info

@@ -7,7 +7,9 @@ from typing import Any
 from runtime import errors
 from runtime.core import dtype as dtypes
 from runtime.core import shape as shapes
+from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
+from runtime.ops.arguments import store_out
 
 
 def take_along_dim(self: Any, indices: Any, dim: int | None = None) -> Any:
@@ -36,11 +38,19 @@ def take_along_dim(self: Any, indices: Any, dim: int | None = None) -> Any:
     return source.gather(dim, places)
 
 
-def nonzero(self: Any, as_tuple: bool = False) -> Any:
-    """The places of nonzero elements: a row each, or a vector per dim."""
+def nonzero(self: Any, as_tuple: bool = False, out: Any = None) -> Any:
+    """The places of nonzero elements: a row each, or a vector per dim.
+
+    Raises: RuntimeError for vectors with out=, which is one tensor.
+    """
+    if out is not None and not isinstance(out, Tensor):
+        raise errors.out_expected("nonzero", out)
+    if as_tuple and out is not None:
+        raise errors.out_with_as_tuple()
     mask = self if self.dtype is dtypes.bool else self.ne(0)
     if not as_tuple:
-        return ops._nonzero(mask)
+        found = ops._nonzero(mask)
+        return found if out is None else store_out("nonzero", out, found, "exact")
     places = ops._nonzero(mask if mask.ndim else mask.unsqueeze(0))
     return tuple(places.unbind(1))
 

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 from runtime import errors
 from runtime.core.shape import broadcast_shapes
 from runtime.core.size import Size
+from runtime.dispatch import ops
+from runtime.ops.arguments import store_out
 from runtime.ops.composite.reshaping import reshape
 
 
@@ -70,10 +72,15 @@ def outer(self: Any, vec2: Any) -> Any:
     return self.unsqueeze(1) * vec2
 
 
-def inner(self: Any, other: Any) -> Any:
-    """Sum over the last dims; a 0-d operand multiplies."""
+def inner(self: Any, other: Any, out: Any = None) -> Any:
+    """Sum over the last dims; a 0-d operand multiplies. Products are cast to out=, sums are not."""
     if self.ndim == 0 or other.ndim == 0:
-        return self * other
+        return ops.mul(self, other, out=out)
+    result = _inner(self, other)
+    return result if out is None else store_out("inner", out, result, "exact")
+
+
+def _inner(self: Any, other: Any) -> Any:
     if self.dtype is not other.dtype:
         raise RuntimeError("both inputs should have same dtype")
     if self.shape[-1] != other.shape[-1]:

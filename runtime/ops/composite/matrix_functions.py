@@ -11,6 +11,7 @@ from runtime.core.finfo import finfo
 from runtime.core.shape import broadcast_shapes
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
+from runtime.ops.arguments import store_out
 from runtime.ops.composite.factorisations import check
 from runtime.ops.shapes.factorisations import check_matrices, check_square
 
@@ -89,9 +90,16 @@ def matrix_rank_tol(self: Any, tol: Any, hermitian: bool = False) -> Any:
     return matrix_rank(self, tol, 0.0, hermitian)
 
 
-def matrix_power(self: Any, n: int) -> Any:
-    """The n-th power by squaring; a negative one of the inverse."""
+def matrix_power(self: Any, n: int, out: Any = None) -> Any:
+    """The n-th power by squaring; a negative one of the inverse. Products are not cast to out=."""
     check_square("linalg.matrix_power", self)
+    result = _matrix_power(self, n)
+    if out is None:
+        return result
+    return store_out("linalg.matrix_power", out, result, "cast" if n in (0, 1) else "exact")
+
+
+def _matrix_power(self: Any, n: int) -> Any:
     if n == 0:
         one = ops.eye(self.shape[-1], dtype=self.dtype, device=self.device)
         return one.expand(self.shape).clone()

@@ -61,6 +61,8 @@ def nanmean(self: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     """The mean of the elements that are not nan. Raises: RuntimeError for integers and bool."""
     if self.dtype.kind in "bi":
         raise errors.nanmean_of_integers(self.dtype)
+    if dtype is not None and dtype.kind != "f":
+        raise errors.dtype_not_supported("nanmean", dtype, "floats")
     count = self.isnan().logical_not().sum(dim, keepdim)
     return ops.nansum(self, dim, keepdim, dtype=dtype) / count
 

@@ -87,6 +87,6 @@ def zeros(
         size = args if len(args) > 1 else as_list(*args)
     if out is not None:
         dtype = dtype_for_out("zeros", out, dtype)
-        return store_out("zeros", out, creation_bodies.zeros(size, dtype), exact=True)
+        return store_out("zeros", out, creation_bodies.zeros(size, dtype), "exact")
     result = creation_bodies.zeros(size, dtype)
     return result.requires_grad_() if requires_grad else result
