@@ -39,6 +39,7 @@ class Absent:
 
 
 _GRAPHS = "operators run one by one as they are called, nothing is traced"
+_FAKE = "nothing is traced; tensors on the device 'meta' have sizes and no memory"
 _TRANSFORMS = "use torch.autograd.functional, or a loop over the batch"
 _SPARSE = "sparse layouts are named and not computed with; use dense tensors"
 _LOWER = "there are no quantised dtypes; use bfloat16 or float16"
@@ -82,6 +83,27 @@ MODULES = (
         classes="Tracer",
         functions="symbolic_trace",
         answers={"is_fx_tracing": "False"},
+    ),
+    Absent(
+        "_subclasses",
+        "Tensors without memory, for tracing",
+        _FAKE,
+        classes="CrossRefFakeMode DynamicOutputShapeException FakeTensor FakeTensorMode "
+        "UnsupportedFakeTensorException",
+    ),
+    Absent(
+        "_subclasses.fake_tensor",
+        "Tensors without memory, for tracing",
+        _FAKE,
+        classes="FakeTensor FakeTensorConverter FakeTensorMode",
+        functions="unset_fake_temporarily",
+        answers={"is_fake": "False"},
+    ),
+    Absent(
+        "_subclasses.functional_tensor",
+        "Tensors without writes, for tracing",
+        _FAKE,
+        classes="FunctionalTensor FunctionalTensorMode",
     ),
     Absent(
         "onnx",

@@ -108,8 +108,15 @@ def _unseen(operator: Operator, names: dict[str, str], varargs: str) -> Iterator
 
 
 def _asked(operator: Operator, names: dict[str, str]) -> Iterator[str]:
-    """The tests for operands that are no plain tensors; tables have the same in their keys."""
-    for argument in operator.arguments if isinstance(operator.kind, Composite) else ():
+    """The tests for operands that are no plain tensors; tables have the same in their keys.
+
+    A factory has no operands: no class is plain where a mode is to see every call.
+    """
+    if not isinstance(operator.kind, Composite):
+        return
+    if not any(argument.type.holds_tensors for argument in operator.arguments):
+        yield "not PLAIN"
+    for argument in operator.arguments:
         name = names[argument.name]
         if argument.type.is_tensor_list:
             yield f"holds_others({name})"

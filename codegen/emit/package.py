@@ -90,9 +90,17 @@ TORCH_NAMES = (
     "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_inference",
     "is_warn_always_enabled", "set_autocast_cpu_dtype", "set_autocast_gpu_dtype",
     "set_num_interop_threads", "set_warn_always", "sym_float", "sym_int", "sym_ite", "sym_max",
-    "sym_min", "sym_not", "sym_sqrt", "vmap", "wait",
+    "sym_min", "sym_not", "sym_sqrt", "torch", "vmap", "wait",
 )  # fmt: skip
 """Hand-written names of the package itself that load when they are first asked for."""
+
+PRIVATE_NAMES = (
+    "_assert_async", "_assert_scalar", "_check", "_check_index", "_check_is_size",
+    "_check_not_implemented", "_check_tensor_all", "_check_tensor_all_with", "_check_type",
+    "_check_value", "_check_with", "_convert_indices_from_coo_to_csr",
+    "_convert_indices_from_csr_to_coo", "_segment_reduce", "_shape_as_tensor",
+)  # fmt: skip
+"""Those with an underscore, which programs call all the same."""
 
 FACADES = (
     Facade(
@@ -150,6 +158,8 @@ FACADES = (
         ("eval_frame",),
     ),
     Facade("_dynamo/eval_frame.py", "runtime.programs.dynamo", "Compiled modules."),
+    Facade("__config__.py", "runtime.programs.configuration", "What the library computes with."),
+    Facade("_tensor_str.py", "runtime.programs.tensor_text", "Tensors as text."),
     Facade("accelerator.py", "runtime.programs.accelerator", "The GPU, of whatever make."),
     Facade("compiler.py", "runtime.programs.compiling", "Running functions as they are."),
     Facade(
@@ -170,6 +180,7 @@ FACADES = (
     Facade("profiler.py", "runtime.programs.profiler", "Where the time goes."),
     Facade("storage.py", "runtime.programs.storage_namespace", "The memory of tensors."),
     Facade("torch_names.py", "runtime.programs.torch_names", "Names of the package itself."),
+    Facade("private_names.py", "runtime.programs.private_names", "Names with an underscore."),
     Facade("types.py", "runtime.programs.types_namespace", "Names of types for annotations."),
     Facade("utils/_pytree.py", "runtime.programs.pytree_maps", "Trees of containers."),
     Facade("utils/collect_env.py", "runtime.programs.collect_env", "What the machine is."),
@@ -234,6 +245,7 @@ NAMES = {
     "load": "serialization",
     "save": "serialization",
     **dict.fromkeys(TORCH_NAMES, "torch_names"),
+    **dict.fromkeys(PRIVATE_NAMES, "private_names"),
     **dict.fromkeys(absent_modules.names("absent_names"), "absent_names"),
 }
 """Names of the package itself that load with a module, when they are first asked for."""

@@ -60,6 +60,9 @@ class Storage:
         """Size in bytes."""
         return 0 if self.buffer is None else int(self.buffer.nbytes)
 
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
+
     def data_ptr(self) -> int:
         """Address of the first byte; 0 without memory."""
         if self.buffer is None:

@@ -40,7 +40,8 @@ _PROFILES = {
     "short": PrintOptions(precision=2, edgeitems=2),
     "full": PrintOptions(threshold=math.inf),
 }
-_options = PrintOptions()
+options = PrintOptions()
+"""Those that tensors are printed by."""
 
 
 def set_printoptions(
@@ -59,8 +60,8 @@ def set_printoptions(
     """
     if profile is not None:
         chosen = _PROFILES[profile]
-        _options.precision, _options.threshold = chosen.precision, chosen.threshold
-        _options.edgeitems, _options.linewidth = chosen.edgeitems, chosen.linewidth
+        options.precision, options.threshold = chosen.precision, chosen.threshold
+        options.edgeitems, options.linewidth = chosen.edgeitems, chosen.linewidth
     given = {
         "precision": precision,
         "threshold": threshold,
@@ -69,13 +70,13 @@ def set_printoptions(
     }
     for name, value in given.items():
         if value is not None:
-            setattr(_options, name, value)
-    _options.sci_mode = sci_mode
+            setattr(options, name, value)
+    options.sci_mode = sci_mode
 
 
 def get_printoptions() -> dict[str, Any]:
     """Return the options of printing, as `set_printoptions` takes them."""
-    return asdict(_options)
+    return asdict(options)
 
 
 # Numbers.
@@ -100,16 +101,16 @@ class _RealFormat:
         low, high = float(magnitudes.min()), float(magnitudes.max())
         self.all_integers = bool((values == np.ceil(values)).all())
         self.scientific = high / low > 1000.0 or high > 1.0e8 or low < 1.0e-4
-        if _options.sci_mode is not None:
-            self.scientific = _options.sci_mode
+        if options.sci_mode is not None:
+            self.scientific = options.sci_mode
         shown = (len(self._digits(value)) for value in values.tolist())
         self.width = max(self.width, *shown)
 
     def _digits(self, value: float) -> str:
         if self.scientific:
-            return f"{value:.{_options.precision}e}"
+            return f"{value:.{options.precision}e}"
         if not self.all_integers:
-            return f"{value:.{_options.precision}f}"
+            return f"{value:.{options.precision}f}"
         return f"{value:.0f}." if math.isfinite(value) else f"{value:.0f}"
 
     def text(self, value: Any) -> str:
@@ -138,8 +139,8 @@ _Format = _RealFormat | _ComplexFormat
 def _format_of(values: np.ndarray, summarize: bool) -> _Format:
     if summarize:
         for dim, size in enumerate(values.shape):
-            if size > 2 * _options.edgeitems:
-                edges = np.arange(-_options.edgeitems, _options.edgeitems)
+            if size > 2 * options.edgeitems:
+                edges = np.arange(-options.edgeitems, options.edgeitems)
                 values = values.take(edges, axis=dim)
     return _ComplexFormat(values) if values.dtype.kind == "c" else _RealFormat(values)
 
@@ -153,7 +154,7 @@ def _nested_text(values: np.ndarray, indent: int, summarize: bool, form: _Format
         return form.text(values.item())
     if values.ndim == 1:
         return _row_text(values, indent, summarize, form)
-    edge = _options.edgeitems
+    edge = options.edgeitems
 
     def rows(part: np.ndarray) -> list[str]:
         return [_nested_text(row, indent + 1, summarize, form) for row in part]
@@ -167,7 +168,7 @@ def _nested_text(values: np.ndarray, indent: int, summarize: bool, form: _Format
 
 
 def _row_text(values: np.ndarray, indent: int, summarize: bool, form: _Format) -> str:
-    edge = _options.edgeitems
+    edge = options.edgeitems
 
     def texts(part: np.ndarray) -> list[str]:
         return [form.text(value) for value in part.tolist()]
@@ -178,17 +179,17 @@ def _row_text(values: np.ndarray, indent: int, summarize: bool, form: _Format) -
         shown = [*texts(values[:edge]), " ...", *texts(values[-edge:])]
     else:
         shown = texts(values)
-    per_line = max(1, (_options.linewidth - indent) // (form.width + 2))
+    per_line = max(1, (options.linewidth - indent) // (form.width + 2))
     lines = [", ".join(shown[at : at + per_line]) for at in range(0, len(shown), per_line)]
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
 
-def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
+def with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
     """Append the suffixes, each on the last line if it fits there, else on a new one."""
     parts = [text]
     line_length = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
-        if line_length + len(suffix) + 2 > _options.linewidth:
+        if line_length + len(suffix) + 2 > options.linewidth:
             parts.append(",\n" + " " * indent + suffix)
             line_length = indent + len(suffix)
         else:
@@ -197,13 +198,14 @@ def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
     return "".join(parts) + ")"
 
 
-def _contents(tensor: Tensor, indent: int) -> str:
+def contents(tensor: Tensor, indent: int) -> str:
+    """Return the numbers of a tensor; lines after the first stand `indent` characters in."""
     if tensor.is_meta:
         return "..."
     if not tensor.numel():
         return "[]"
     values = interop.host_values(tensor)
-    summarize = values.size > _options.threshold
+    summarize = values.size > options.threshold
     return _nested_text(values, indent, summarize, _format_of(values, summarize))
 
 
@@ -214,7 +216,7 @@ def _suffixes(tensor: Tensor) -> Iterator[str]:
     default = dtypes.default_dtype()
     evident = [default]
     numel = tensor.numel()
-    if tensor.is_meta or (not _options.edgeitems if numel else tensor.dim() != 1):
+    if tensor.is_meta or (not options.edgeitems if numel else tensor.dim() != 1):
         yield f"size={tuple(tensor.shape)}"
     if not tensor.is_meta and numel:
         evident += [default.to_complex(), dtypes.int64, dtypes.bool]
@@ -228,15 +230,14 @@ def _suffixes(tensor: Tensor) -> Iterator[str]:
         yield "requires_grad=True"
 
 
-def tensor_repr(tensor: Tensor, contents: str | None = None) -> str:
+def tensor_repr(tensor: Tensor, instead: str | None = None) -> str:
     """Return the text of a tensor, `tensor([1., 2.])`; a subclass shows its own name.
 
-    contents: what stands in place of the numbers.
+    instead: what stands in place of the numbers.
     """
     prefix = "tensor(" if tensor.__class__.__name__ in _PLAIN else tensor.__class__.__name__ + "("
-    if contents is None:
-        contents = _contents(tensor, len(prefix))
-    return _with_suffixes(prefix + contents, list(_suffixes(tensor)), len(prefix))
+    shown = contents(tensor, len(prefix)) if instead is None else instead
+    return with_suffixes(prefix + shown, list(_suffixes(tensor)), len(prefix))
 
 
 _PLAIN = ("Tensor", "Parameter")

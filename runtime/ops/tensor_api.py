@@ -108,11 +108,6 @@ class TensorAPI:
     __dlpack_device__ = dlpack.dlpack_device
 
     @property
-    def __array_interface__(self: Self) -> dict[str, Any]:
-        """NumPy's description of the memory."""
-        return self.numpy().__array_interface__  # type: ignore[no-any-return]
-
-    @property
     def __cuda_array_interface__(self: Self) -> dict[str, Any]:
         """The description of a CUDA tensor's memory, version 3, for other libraries.
 

@@ -187,6 +187,7 @@ class SWALR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """Compute the rates of this epoch from those of the one before."""
+        self._warn_outside_step()
         step = self._step_count - 1
         if self.anneal_epochs == 0:
             step = max(1, step)

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from runtime import errors
 from runtime.core import public
 from runtime.dispatch import ops as operators
+from runtime.programs import absent
 
 __all__ = [
     "OpNamespace", "OpOverload", "OpOverloadPacket", "__getattr__", "aten", "import_module",
@@ -100,7 +101,8 @@ class OpOverloadPacket:
         return self.qualified.replace("::", ".")
 
 
-_SCHEMA = re.compile(r"(?P<name>\w+)(?:\.(?P<overload>\w+))?\((?P<arguments>.*?)\)\s*->", re.DOTALL)
+_OPTIONAL = re.compile(r"\w+(?:\[\d*\])?\? (dim|dtype|generator)\b")
+"""Parameters without which PyTorch has one overload, and another with them, named after them."""
 
 
 def _overload_names(name: str, function: Any) -> Iterator[str]:
@@ -109,17 +111,18 @@ def _overload_names(name: str, function: Any) -> Iterator[str]:
     An entry of `Tensor|Scalar` is two of PyTorch's overloads; one whose options all have defaults
     is the overload without them, too.
     """
-    yield "default"
+    found: dict[str, None] = {"default": None}
     head = (function.__doc__ or "").partition("\n\n")[0]
-    for match in _SCHEMA.finditer(head):
-        if match["name"] != name:
-            continue
-        if match["overload"]:
-            yield match["overload"]
-        if "Tensor|Scalar" in match["arguments"]:
-            yield "Scalar"
+    found.update(dict.fromkeys(re.findall(rf"^\s*{name}\.(\w+)\(", head, re.MULTILINE)))
+    found.update(dict.fromkeys(_OPTIONAL.findall(head)))
+    if "Tensor|Scalar" in head:
+        found["Scalar"] = found["Tensor"] = None
+    if "dim" in found and "[" in head:
+        found["dims"] = None
+    yield from found
     if "out" in inspect.signature(function).parameters:
         yield "out"
+        yield from (f"{each}_out" for each in found if each != "default")
 
 
 class OpNamespace:
@@ -131,7 +134,7 @@ class OpNamespace:
     def __getattr__(self, name: str) -> OpOverloadPacket:
         function = _defined.get((self.name, name))
         if self.name == "aten":
-            function = getattr(operators, name, None)
+            function = getattr(operators, name, None) or _BELOW_METHODS.get(name)
         if function is None or name.startswith("__"):
             raise AttributeError(
                 f"'_OpNamespace' '{self.name}' object has no attribute '{name}': operator "
@@ -145,6 +148,31 @@ class OpNamespace:
         known = vars(operators) if self.name == "aten" else {}
         return sorted([*super().__dir__(), *known])
 
+
+def _to_copy(
+    self: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool | None = None, non_blocking: bool = False, memory_format: Any = None,
+) -> Any:  # fmt: skip
+    """Return a tensor of the same values in other memory, whatever `Tensor.to` would return."""
+    made = self.to(device or self.device, dtype or self.dtype, non_blocking, copy=True)
+    if memory_format is not None:
+        made = made.contiguous(memory_format=memory_format)
+    return made.pin_memory() if pin_memory else made
+
+
+def _pin_memory(self: Any, device: Any = None) -> Any:
+    """Return a copy in memory that a GPU can read while the program goes on."""
+    return self.pin_memory()
+
+
+_DENSE = "sparse layouts are named and not computed with; use dense tensors"
+_BELOW_METHODS: dict[str, Any] = {
+    "_pin_memory": _pin_memory,
+    "_sparse_addmm": absent.function("torch.ops.aten._sparse_addmm", _DENSE),
+    "_sparse_mm_reduce_impl": absent.function("torch.ops.aten._sparse_mm_reduce_impl", _DENSE),
+    "_to_copy": _to_copy,
+}
+"""Operators that PyTorch's methods call, and classes that answer for themselves name."""
 
 _namespaces: dict[str, OpNamespace] = {}
 _defined: dict[tuple[str, str], Any] = {}

@@ -27,7 +27,7 @@ __all__ = [
     "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_inference",
     "is_warn_always_enabled", "set_autocast_cpu_dtype", "set_autocast_gpu_dtype",
     "set_num_interop_threads", "set_warn_always", "sym_float", "sym_int", "sym_ite", "sym_max",
-    "sym_min", "sym_not", "sym_sqrt", "vmap", "wait",
+    "sym_min", "sym_not", "sym_sqrt", "torch", "vmap", "wait",
 ]  # fmt: skip
 
 _warns_always = False

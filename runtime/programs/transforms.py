@@ -9,8 +9,8 @@ import torchgen_out as torch
 from runtime.programs import absent
 
 __all__ = [
-    "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
-    "stack_module_state", "vjp", "vmap",
+    "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev",
+    "jvp", "linearize", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip
 
 _REMEDY = (
@@ -28,6 +28,37 @@ jvp = absent.function("torch.func.jvp", _REMEDY)
 linearize = absent.function("torch.func.linearize", _REMEDY)
 vjp = absent.function("torch.func.vjp", _REMEDY)
 vmap = absent.function("torch.func.vmap", _REMEDY)
+
+
+def functional_call(
+    module: torch.nn.Module,
+    parameter_and_buffer_dicts: dict[str, Any] | Sequence[dict[str, Any]],
+    args: Any = None,
+    kwargs: dict[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """Call a module as if these were its parameters and buffers, of one dict or several.
+
+    **Raises** ValueError for a name in several dicts, TypeError for what is no dict; and what
+    `torch.nn.utils.stateless.functional_call` raises.
+    """
+    given = parameter_and_buffer_dicts
+    dicts = [given] if isinstance(given, dict) else given
+    if not isinstance(dicts, (list, tuple)) or not all(isinstance(each, dict) for each in dicts):
+        raise TypeError(
+            "functional_call: expected parameter_and_buffer_dicts to be a dict, or a list or tuple "
+            f"of dicts, got {type(given).__name__}"
+        )
+    merged: dict[str, Any] = {}
+    for each in dicts:
+        if repeated := merged.keys() & each.keys():
+            raise ValueError(f"{sorted(repeated)} appeared in multiple dictionaries")
+        merged.update(each)
+    return torch.nn.utils.stateless.functional_call(
+        module, merged, args, kwargs, tie_weights=tie_weights, strict=strict
+    )
 
 
 def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -193,6 +193,34 @@ def test_schedules(name: str, args: Any, options: Any, kind: str) -> None:
         np.testing.assert_allclose(mine, wanted, rtol=1e-12)
 
 
+@pytest.mark.parametrize("last_epoch", [-1, 0, 3])
+@pytest.mark.parametrize(
+    ("name", "args", "options"),
+    [pytest.param(*case, id=f"{case[0]}-{i}") for i, case in enumerate(SCHEDULERS)],
+)
+def test_resumed_schedules(name: str, args: Any, options: Any, last_epoch: int) -> None:
+    """Those that begin behind the first epoch, asked by hand for the next rates; their state."""
+    start = {"initial_lr": 0.5, "max_lr": 1.0, "min_lr": 0.01}
+    momenta = {"max_momentum": 0.9, "base_momentum": 0.8}
+    results = []
+    for library in (ours, theirs):
+        group = {"params": parameters(library), **start, **momenta}
+        optimizer = library.optim.SGD([group], lr=0.3, momentum=0.9)
+        scheduler = getattr(library.optim.lr_scheduler, name)(
+            optimizer, *args, **options, last_epoch=last_epoch
+        )
+        rates = []
+        for _ in range(4):
+            with pytest.warns(UserWarning, match="please use `get_last_lr"):
+                rates += scheduler.get_lr()
+            optimizer.step()
+            scheduler.step()
+            rates += scheduler.get_last_lr()
+        results.append((rates, sorted(scheduler.state_dict())))
+    np.testing.assert_allclose(results[0][0], results[1][0], rtol=1e-12)
+    assert results[0][1] == results[1][1]
+
+
 @pytest.mark.parametrize("combine", ["sequential", "chained"])
 def test_combined_schedules(combine: str) -> None:
     results = []

@@ -22,8 +22,9 @@ class CosineAnnealingLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        self._warn_outside_step()
         epoch, period, low = self.last_epoch, self.T_max, self.eta_min
-        if epoch == 0:
+        if self._is_initial:
             return self._rates()
         if self._step_count == 1 and epoch > 0:
             return self._get_closed_form_lr()
@@ -65,6 +66,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        self._warn_outside_step()
         height = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
         return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
 
@@ -79,12 +81,12 @@ class CosineAnnealingWarmRestarts(LRScheduler):
                 raise ValueError(f"Expected non-negative epoch, but got {epoch}")
             self._jump(epoch)
         self._step_count += 1
-        self._set(self.get_lr())
+        self._set(self._rates_of_step())
 
     def _advance(self) -> None:
         self.T_cur += 1
         if self.T_cur >= self.T_i:
-            self.T_cur -= self.T_i
+            self.T_cur %= self.T_i
             self.T_i *= self.T_mult
         self.last_epoch += 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from runtime.optim.lr_scheduler.one_cycle import for_groups
@@ -48,7 +49,7 @@ class CyclicLR(LRScheduler):
         self.total_size = float(step_size_up + down)
         self.step_ratio = step_size_up / self.total_size
         self.mode, self.gamma = mode, gamma
-        self._scale_fn = scale_fn
+        self._scale_fn_custom = scale_fn
         self.scale_mode = scale_mode if scale_fn is not None else _scale_mode(mode)
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
@@ -77,13 +78,14 @@ class CyclicLR(LRScheduler):
 
     def scale_fn(self, x: float) -> float:
         """How much of the height a cycle (or a step) has."""
-        if self._scale_fn is not None:
-            return self._scale_fn(x)
+        if self._scale_fn_custom is not None:
+            return self._scale_fn_custom(x)
         if self.mode == "triangular":
             return 1.0
         return 1 / 2.0 ** (x - 1) if self.mode == "triangular2" else self.gamma**x
 
     def get_lr(self) -> list[Any]:
+        self._warn_outside_step()
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         place = 1.0 + self.last_epoch / self.total_size - cycle
         if place <= self.step_ratio:
@@ -102,10 +104,18 @@ class CyclicLR(LRScheduler):
         ]
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything but the optimizer and a scale function of one's own."""
+        """Everything but the optimizer; of a scale function of one's own its attributes."""
         state = super().state_dict()
-        state.pop("_scale_fn")
+        own = state["_scale_fn_custom"]
+        is_object = own is not None and not isinstance(own, FunctionType)
+        state["_scale_fn_custom"] = own.__dict__.copy() if is_object else None
         return state
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        own = state_dict.get("_scale_fn_custom")
+        super().load_state_dict({**state_dict, "_scale_fn_custom": self._scale_fn_custom})
+        if own is not None:
+            self._scale_fn_custom.__dict__.update(own)
 
 
 def _scale_mode(mode: str) -> str:

@@ -52,6 +52,7 @@ class LambdaLR(_ByFunction):
     """lr = initial lr * lr_lambda(epoch)."""
 
     def get_lr(self) -> list[Any]:
+        self._warn_outside_step()
         return [
             base * each(self.last_epoch)
             for each, base in zip(self.lr_lambdas, self.base_lrs, strict=True)
@@ -62,7 +63,8 @@ class MultiplicativeLR(_ByFunction):
     """lr *= lr_lambda(epoch)."""
 
     def get_lr(self) -> list[Any]:
-        if self.last_epoch == 0:
+        self._warn_outside_step()
+        if self._is_initial:
             return self._rates()
         return [
             rate * each(self.last_epoch)
@@ -80,6 +82,7 @@ class StepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        self._warn_outside_step()
         if self.last_epoch == 0 or self.last_epoch % self.step_size:
             return self._rates()
         return [rate * self.gamma for rate in self._rates()]
@@ -102,6 +105,7 @@ class MultiStepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        self._warn_outside_step()
         if self.last_epoch not in self.milestones:
             return self._rates()
         return [rate * self.gamma ** self.milestones[self.last_epoch] for rate in self._rates()]
@@ -127,6 +131,7 @@ class ConstantLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        self._warn_outside_step()
         if self.last_epoch == 0:
             return [rate * self.factor for rate in self._rates()]
         if self.last_epoch != self.total_iters:
@@ -161,9 +166,10 @@ class LinearLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        self._warn_outside_step()
         if self.last_epoch == 0:
             return [rate * self.start_factor for rate in self._rates()]
-        if self.last_epoch > self.total_iters:
+        if self._is_initial or self.last_epoch > self.total_iters:
             return self._rates()
         rise = self.end_factor - self.start_factor
         before = self.total_iters * self.start_factor + (self.last_epoch - 1) * rise
@@ -183,7 +189,8 @@ class ExponentialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        if self.last_epoch == 0:
+        self._warn_outside_step()
+        if self._is_initial:
             return self._rates()
         return [rate * self.gamma for rate in self._rates()]
 
@@ -205,7 +212,8 @@ class PolynomialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        if self.last_epoch == 0 or self.last_epoch > self.total_iters:
+        self._warn_outside_step()
+        if self._is_initial or self.last_epoch > self.total_iters:
             return self._rates()
         now = 1.0 - self.last_epoch / self.total_iters
         before = 1.0 - (self.last_epoch - 1) / self.total_iters

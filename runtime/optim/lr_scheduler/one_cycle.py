@@ -100,6 +100,7 @@ class OneCycleLR(LRScheduler):
             group["momentum"] = momentum
 
     def get_lr(self) -> list[Any]:
+        self._warn_outside_step()
         step = self.last_epoch
         if step > self.total_steps:
             raise ValueError(

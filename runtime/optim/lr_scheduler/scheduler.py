@@ -26,6 +26,11 @@ class LRScheduler:
 
     __module__ = "torchgen_out.optim.lr_scheduler"
 
+    _is_initial = False
+    """Whether the step of the construction runs, in which relative rates stay as they are."""
+
+    _get_lr_called_within_step = False
+
     def __init_subclass__(cls, **options: Any) -> None:
         """Let the library's own classes say where users find them."""
         super().__init_subclass__(**options)
@@ -51,7 +56,11 @@ class LRScheduler:
     def _initial_step(self) -> None:
         """Set the rates of the first epoch."""
         self._step_count = 0
-        self.step()
+        self._is_initial = True
+        try:
+            self.step()
+        finally:
+            self._is_initial = False
 
     def get_lr(self) -> list[Any]:
         """Compute the rates of all groups at `last_epoch`."""
@@ -68,12 +77,29 @@ class LRScheduler:
         self._step_count += 1
         if epoch is None:
             self.last_epoch += 1
-            rates = self.get_lr()
+            rates = self._rates_of_step()
         else:
             self.last_epoch = epoch
             closed = getattr(self, "_get_closed_form_lr", None)
-            rates = self.get_lr() if closed is None else closed()
+            rates = self._rates_of_step() if closed is None else closed()
         self._set(rates)
+
+    def _rates_of_step(self) -> list[Any]:
+        self._get_lr_called_within_step = True
+        try:
+            return self.get_lr()
+        finally:
+            self._get_lr_called_within_step = False
+
+    def _warn_outside_step(self) -> None:
+        """Say whose answer is meant, where somebody asks for the rates that a next step sets."""
+        if not self._get_lr_called_within_step:
+            warnings.warn(
+                "To get the last learning rate computed by the scheduler, please use "
+                "`get_last_lr()`.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _set(self, rates: list[Any]) -> None:
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
