@@ -31,13 +31,14 @@ FLOORS: dict[str, int] = {
 """Package -> floor. A module may import its own floor and those below."""
 
 FACADES = (
-    "_C", "_custom_ops", "_dynamo", "_jit_internal", "absent_names", "accelerator", "amp", "ao",
+    "_C", "__config__", "_custom_ops", "_dynamo", "_jit_internal", "_subclasses", "_tensor_str",
+    "absent_names", "accelerator", "amp", "ao",
     "as_torch", "autograd", "backends.openmp", "backends.opt_einsum", "backends.quantized",
     "backends.xnnpack", "compiler", "cuda.amp", "distributed", "distributions", "export",
     "func", "futures", "fx", "hub", "jit", "library", "mps", "mtia", "multiprocessing",
-    "nested", "nn", "onnx", "ops", "optim", "overrides", "profiler", "quantization",
-    "quasirandom", "serialization", "sparse", "storage", "testing", "torch_names", "types", "utils",
-    "xpu",
+    "nested", "nn", "onnx", "ops", "optim", "overrides", "private_names", "profiler",
+    "quantization", "quasirandom", "serialization", "sparse", "storage", "testing", "torch_names",
+    "types", "utils", "xpu",
 )  # fmt: skip
 """Parts of torchgen_out that re-export floor 8: nothing below may need them."""
 

@@ -84,6 +84,15 @@ MODULES = (
         functions="symbolic_trace",
         answers={"is_fx_tracing": "False"},
     ),
+    Absent("fx.experimental", "Parts of tracing", _GRAPHS),
+    Absent(
+        "fx.experimental.proxy_tensor",
+        "Tracing by tensors",
+        _GRAPHS,
+        classes="ProxyTorchDispatchMode",
+        functions="make_fx",
+        answers={"get_proxy_mode": "None"},
+    ),
     Absent(
         "_subclasses",
         "Tensors without memory, for tracing",

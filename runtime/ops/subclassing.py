@@ -32,12 +32,12 @@ def init_subclass(cls: type[Tensor], **options: Any) -> None:
         return
     cls._override_bit = keys.OVERRIDES
     overrides.InUse.classes = True
-    for name, original in _own_attributes():
+    for name, original in own_attributes():
         if _inherited(cls, name) is original:
             setattr(cls, name, _asking(original))
 
 
-def _own_attributes() -> Iterator[tuple[str, Any]]:
+def own_attributes() -> Iterator[tuple[str, Any]]:
     """The hand-written methods and properties; those that operators make ask by themselves."""
     for name, member in vars(Tensor).items():
         function = member.fget if isinstance(member, property) else member

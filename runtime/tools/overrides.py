@@ -9,6 +9,7 @@ from typing import Any
 import torchgen_out as torch
 from runtime.core import public
 from runtime.dispatch import overrides
+from runtime.tools import modes
 
 __all__ = [
     "BaseTorchFunctionMode",
@@ -164,7 +165,7 @@ class TorchFunctionMode:
         raise NotImplementedError
 
     def __enter__(self) -> Any:
-        overrides.use_modes()
+        modes.let_modes_see()
         overrides.state.modes += (self,)
         return self
 

@@ -159,3 +159,41 @@ def test_limits_of_named_types(name: str) -> None:
         assert getattr(own, part) == getattr(their, part)
     with pytest.raises(NotImplementedError, match=rf"torch\.{name} is not provided"):
         torchgen_out.ones(2, dtype=getattr(torchgen_out, name))
+
+
+PRIVATE = [
+    lambda t: t._check(True), lambda t: t._check(False, lambda: "text"), lambda t: t._check(0),
+    lambda t: t._check(t.tensor(True)), lambda t: t._check_index(False, lambda: "text"),
+    lambda t: t._check_with(KeyError, False, lambda: "k"), lambda t: t._check(False, "text"),
+    lambda t: t._check_tensor_all(t.tensor([1])), lambda t: t._check_tensor_all(t.tensor([True])),
+    lambda t: t._assert_async(t.tensor(0.0), "text"), lambda t: t._assert_async(t.tensor([1, 2])),
+    lambda t: t._shape_as_tensor(t.ones(2, 3)),
+    lambda t: t._convert_indices_from_coo_to_csr(t.tensor([0, 0, 2]), 4),
+    lambda t: t._convert_indices_from_coo_to_csr(t.tensor([[0]]), 4),
+    lambda t: t._convert_indices_from_csr_to_coo(t.tensor([0, 2, 2, 3]), t.tensor([1, 0, 2])),
+    lambda t: t._tensor_str._tensor_str(t.ones(2, 2), 3), lambda t: t._tensor_str._str(t.ones(2)),
+    lambda t: t._tensor_str._add_suffixes("tensor([1]", ["a=1"], 3, True),
+    lambda t: t.ops.aten.squeeze.dim(t.ones(1, 2), 0),
+    lambda t: t.ops.aten._to_copy.default(t.ones(2), dtype=t.float64),
+    lambda t: sorted(t.ops.aten.squeeze.overloads())[:3],
+    lambda t: t.func.functional_call(
+        t.nn.Linear(2, 1), ({"weight": t.ones(1, 2)}, {"bias": t.ones(1)}), t.ones(1, 2)
+    ),
+    lambda t: t.func.functional_call(t.nn.Linear(2, 1), [{"bias": 1}, {"bias": 2}], t.ones(1, 2)),
+    lambda t: t.torch is t and callable(t.__config__.show),
+    lambda t: hasattr(t.ones(1), "__array_interface__"),
+    lambda t: t.fx.experimental.proxy_tensor.get_proxy_mode(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(PRIVATE)))
+def test_private_names(number: int) -> None:
+    """What programs call though it is no promise: the same results, the same errors."""
+    results = []
+    for library in (torchgen_out, torch):
+        try:
+            results.append(str(PRIVATE[number](library)))
+        except Exception as error:  # whatever PyTorch raises
+            kind = "Key" if isinstance(error, KeyError) else type(error).__name__
+            results.append(f"{kind}: {str(error)[:40]}")
+    assert results[0] == results[1]

@@ -6,6 +6,7 @@ Every operator is called with such an object in each place of a tensor; nothing 
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 from collections.abc import Iterator
 from typing import Any
@@ -228,3 +229,38 @@ def test_names_of_functions() -> None:
     assert torch.zeros in torch.overrides.get_ignored_functions()
     assert torch.overrides.is_tensor_like(Answer()) and not torch.overrides.is_tensor_like(1)
     assert not overrides.state.modes
+
+
+def test_modes_see_what_is_no_operator() -> None:
+    """Factories, hand-written functions, methods and properties: all stay the objects they were."""
+    seen: list[Any] = []
+
+    class Seeing(torch.overrides.TorchFunctionMode):
+        def __torch_function__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            seen.append((func, args[:1] if func in from_numbers else (), kwargs or {}))
+            return func(*args, **(kwargs or {}))
+
+    from_numbers = {torch.zeros, torch.arange, torch.rand, torch.tensor, torch.eye, torch.full}
+    handlers = {torch.Tensor.to: 1, torch.Tensor.__getitem__: 2, torch.nn.functional.dropout: 3}
+    weight = torch.ones(2, 2)
+    with Seeing(), torch.device("cpu"):
+        torch.zeros(2, 3, dtype=torch.float64)
+        torch.arange(1, 5), torch.rand(3, requires_grad=True), torch.tensor([1.0]), torch.eye(2)
+        weight.to(torch.float64), weight[0], torch.nn.functional.dropout(weight, 0.0)
+        assert weight.shape == (2, 2)
+        torch.nn.init.zeros_(weight)
+    functions = [func for func, _, _ in seen]
+    assert functions[:9] == [
+        torch.zeros, torch.arange, torch.rand, torch.tensor, torch.eye, torch.Tensor.to,
+        torch.Tensor.__getitem__, torch.nn.functional.dropout, torch.Tensor.shape.__get__,
+    ]  # fmt: skip
+    assert functions[9] is torch.nn.init.zeros_ and len(functions) == 10
+    assert set(handlers) <= set(functions)
+    assert [given for _, _, given in seen[:3]] == [
+        {"dtype": torch.float64}, {}, {"requires_grad": True}
+    ]  # fmt: skip
+    assert [first for _, first, _ in seen[:4]] == [(2,), (1,), (3,), ([1.0],)]
+    assert "dtype" in inspect.signature(torch.tensor).parameters
+    assert not weight.any() and torch.zeros(2).shape == (2,)

@@ -6,6 +6,7 @@
 from runtime.programs import absent
 from torchgen_out.fx import (  # noqa: F401
     _symbolic_trace,
+    experimental,
     graph,
     graph_module,
     node,
