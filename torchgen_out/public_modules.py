@@ -360,27 +360,34 @@ _WRITTEN_IN = {
         "runtime.nn.weight_hooks.weight_norm",
     ],
     "torchgen_out.optim.adadelta": [
+        "runtime.optim.functional.adadelta",
         "runtime.optim.adaptive.Adadelta",
     ],
     "torchgen_out.optim.adagrad": [
+        "runtime.optim.functional.adagrad",
         "runtime.optim.adaptive.Adagrad",
     ],
     "torchgen_out.optim.adam": [
+        "runtime.optim.functional.adam",
         "runtime.optim.adam.Adam",
     ],
     "torchgen_out.optim.adamax": [
+        "runtime.optim.functional.adamax",
         "runtime.optim.adaptive.Adamax",
     ],
     "torchgen_out.optim.adamw": [
+        "runtime.optim.functional.adamw",
         "runtime.optim.adam.AdamW",
     ],
     "torchgen_out.optim.asgd": [
+        "runtime.optim.functional.asgd",
         "runtime.optim.averaged.ASGD",
     ],
     "torchgen_out.optim.lbfgs": [
         "runtime.optim.lbfgs.LBFGS",
     ],
     "torchgen_out.optim.nadam": [
+        "runtime.optim.functional.nadam",
         "runtime.optim.adam_variants.NAdam",
     ],
     "torchgen_out.optim.lr_scheduler": [
@@ -412,18 +419,22 @@ _WRITTEN_IN = {
         "runtime.optim.optimizer.required",
     ],
     "torchgen_out.optim.radam": [
+        "runtime.optim.functional.radam",
         "runtime.optim.adam_variants.RAdam",
     ],
     "torchgen_out.optim.rmsprop": [
+        "runtime.optim.functional.rmsprop",
         "runtime.optim.adaptive.RMSprop",
     ],
     "torchgen_out.optim.rprop": [
+        "runtime.optim.functional.rprop",
         "runtime.optim.by_sign.Rprop",
     ],
     "torchgen_out.optim.sparse_adam": [
         "runtime.optim.sparse_adam.SparseAdam",
     ],
     "torchgen_out.optim.sgd": [
+        "runtime.optim.functional.sgd",
         "runtime.optim.sgd.SGD",
     ],
     "torchgen_out.optim.swa_utils": [
@@ -442,6 +453,9 @@ _WRITTEN_IN = {
     "torchgen_out.optim": [
         "runtime.optim.adafactor.Adafactor",
         "runtime.optim.muon.Muon",
+    ],
+    "torchgen_out.optim._adafactor": [
+        "runtime.optim.functional.adafactor",
     ],
 }
 PUBLIC_MODULES = {name: module for module, names in _WRITTEN_IN.items() for name in names}

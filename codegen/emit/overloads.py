@@ -312,10 +312,14 @@ def _branch(
         _pass(argument, own[argument.name], translate.parameter(argument) == gathered)
         for argument in operator.arguments
     ]
-    if not inplace and any(o.has_out for o in family) and operator.has_out:
+    if not inplace and operator.has_out:
         arguments.append("out=out")
-    if any(o.has_tag("factory") for o in family) and operator.has_tag("factory"):
+    elif not inplace and any(o.has_out for o in family):
+        tests.append("out is None")
+    if operator.has_tag("factory"):
         arguments.append("requires_grad=requires_grad")
+    elif any(o.has_tag("factory") for o in family):
+        tests.append("not requires_grad")
     name = (
         naming.inplace_name(program, operator)
         if inplace

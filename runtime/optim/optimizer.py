@@ -410,19 +410,22 @@ def check_at_least_zero(**options: float) -> None:
 
 
 def with_gradient(group: dict[str, Any]) -> Iterable[tuple[Any, Any]]:
-    """The parameters of a group that have a gradient, with it.
+    """The parameters of a group that have a gradient, with it; or the group's own pairs.
 
     **Raises** RuntimeError for a sparse gradient, AssertionError if steps shall be captured in a
     graph of CUDA and a parameter is elsewhere.
     """
     must_be_on_a_device = group.get("capturable", False)
-    for parameter in group["params"]:
+    for parameter, gradient in group.get("pairs") or _gradients(group["params"]):
         if must_be_on_a_device and not parameter.is_cuda:
             raise AssertionError(
                 "If capturable=True, params and state_steps must be on supported devices: ['cuda']."
             )
-        gradient = parameter.grad
         if gradient is not None:
             if gradient.is_sparse:
                 raise RuntimeError("sparse gradients are not supported by this optimizer")
             yield parameter, gradient
+
+
+def _gradients(parameters: Iterable[Any]) -> Iterable[tuple[Any, Any]]:
+    return ((parameter, parameter.grad) for parameter in parameters)

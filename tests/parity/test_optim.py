@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import io
 from typing import Any
 
@@ -257,3 +259,53 @@ def test_reduce_on_plateau(options: dict[str, Any]) -> None:
             rates += scheduler.get_last_lr()
         results.append(rates)
     np.testing.assert_allclose(*results)
+
+
+FUNCTIONAL = {
+    "adadelta": ("Adadelta", "square_avg acc_delta step", {}),
+    "adagrad": ("Adagrad", "sum step", {}),
+    "adam": ("Adam", "exp_avg exp_avg_sq max_exp_avg_sq step", {"amsgrad": True}),
+    "adamax": ("Adamax", "exp_avg exp_inf step", {}),
+    "adamw": ("AdamW", "exp_avg exp_avg_sq max_exp_avg_sq step", {"amsgrad": True}),
+    "asgd": ("ASGD", "ax mu eta step", {}),
+    "nadam": ("NAdam", "exp_avg exp_avg_sq mu_product step", {"weight_decay": 0.1}),
+    "radam": ("RAdam", "exp_avg exp_avg_sq step", {}),
+    "rmsprop": ("RMSprop", "square_avg grad_avg momentum_buffer step",
+                {"momentum": 0.9, "centered": True}),
+    "rprop": ("Rprop", "prev step_size step", {}),
+    "sgd": ("SGD", "momentum_buffer", {"momentum": 0.9, "nesterov": True}),
+    "_adafactor": ("Adafactor", "row_var col_var variance step", {}),
+}  # fmt: skip
+PAIRS = {"betas": ("beta1", "beta2"), "etas": ("etaminus", "etaplus"), "eps": ("eps1", "eps2"),
+         "step_sizes": ("step_size_min", "step_size_max")}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FUNCTIONAL)
+def test_steps_as_functions(name: str) -> None:
+    """The function of an optimizer's module goes on where the optimizer stopped."""
+    kind, lists, options = FUNCTIONAL[name]
+    results, parameters_of = [], []
+    for library in (ours, theirs):
+        step = getattr(importlib.import_module(f"{library.__name__}.optim.{name}"), name.strip("_"))
+        weights = parameters(library)
+        for weight in weights:
+            weight.grad = weight.detach().sin()
+        optimizer = getattr(library.optim, kind)(weights, **options)
+        optimizer.step()
+        given = dict(optimizer.param_groups[0])
+        for pair, names in PAIRS.items():
+            if isinstance(given.get(pair), tuple):
+                given.update(zip(names, given[pair], strict=True))
+        state = [[optimizer.state[w].get(each) for w in weights] for each in lists.split()]
+        signature = inspect.signature(step).parameters.values()
+        named = {
+            each.name: given[each.name] for each in signature if each.kind == each.KEYWORD_ONLY
+        }
+        with library.no_grad():
+            step(weights, [weight.grad for weight in weights], *state, **named)
+        values = [*weights, *(value for each in state for value in each if value is not None)]
+        results.append([value.detach().numpy() for value in values])
+        parameters_of.append([(each.name, each.default, each.kind) for each in signature])
+    assert parameters_of[0] == parameters_of[1]
+    for mine, wanted in zip(*results, strict=True):
+        np.testing.assert_allclose(mine, wanted, rtol=1e-5, atol=1e-7)

@@ -243,6 +243,23 @@ def test_numbers_first(operator: Operator, number: Any, dtype: Any, shape: Any) 
         assert torch.equal(leaf.grad, other.grad)
 
 
+def test_results_are_never_dropped() -> None:
+    """An entry of a family that takes no out= is not meant by a call that gives it."""
+    x = torch.tensor([1.0, 3.0])
+    for name in ("div", "floor_divide", "float_power", "pow", "xlogy"):
+        function = getattr(torch, name)
+        expected = function(2, x)
+        out = torch.zeros_like(expected)
+        assert function(2, x, out=out) is out and torch.equal(out, expected)
+    with pytest.raises(TypeError, match="invalid combination"):
+        torch.remainder(2, x, out=torch.zeros(2))
+    with pytest.raises(TypeError, match="invalid combination"):
+        torch.normal(x, 1.0, requires_grad=True)
+    expected = torch.div(2, x, rounding_mode="floor")
+    assert torch.equal(expected, torch.tensor([2.0, 0.0]))
+    assert torch.div(5, torch.tensor([2, 3]), rounding_mode="trunc").dtype is torch.int64
+
+
 def test_two_numbers() -> None:
     assert torch.equal(torch.mul(2, 3), torch.tensor(6))
     assert torch.equal(torch.add(1, 2.5, alpha=2), torch.tensor(6.0))

@@ -254,6 +254,10 @@ def empty(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
+    if not PLAIN:
+        _answer = overridden(empty, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         dtype = dtype_for_out("empty", out, dtype)
         return store_out(
@@ -283,6 +287,10 @@ def zeros(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
+    if not PLAIN:
+        _answer = overridden(zeros, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         dtype = dtype_for_out("zeros", out, dtype)
         return store_out(
@@ -309,6 +317,10 @@ def ones(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
+    if not PLAIN:
+        _answer = overridden(ones, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         dtype = dtype_for_out("ones", out, dtype)
         return store_out(
@@ -337,6 +349,10 @@ def full(
     The dtype follows the value unless given: bool, int64, the default dtype, or its complex
         counterpart.
     """
+    if not PLAIN:
+        _answer = overridden(full, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         dtype = dtype_for_out("full", out, dtype)
         return store_out(
@@ -364,6 +380,10 @@ def empty_strided(
 
     Returns a tensor of undefined values with the given strides, counted in elements.
     """
+    if not PLAIN:
+        _answer = overridden(empty_strided, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = creation_bodies.empty_strided(size, stride, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -383,6 +403,10 @@ def empty_permuted(
 
     Returns a tensor of undefined values whose dims stand in memory in the given order.
     """
+    if not PLAIN:
+        _answer = overridden(empty_permuted, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = creation_bodies.empty_permuted(
         size, physical_layout, dtype, layout, device, pin_memory
     )
@@ -403,6 +427,10 @@ def scalar_tensor(
 
     Returns a 0-d tensor of the default dtype unless `dtype` is given.
     """
+    if not PLAIN:
+        _answer = overridden(scalar_tensor, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = creation_bodies.scalar_tensor(s, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -671,6 +699,10 @@ def arange__default(
 
     Returns 0, 1, 2 ... below `end`: int64 for an int, otherwise of the default dtype.
     """
+    if not PLAIN:
+        _answer = overridden(arange__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         dtype = dtype_for_out("arange", out, dtype)
         return store_in_shape(
@@ -698,6 +730,10 @@ def arange__start(
 
     Returns start, start + 1 ... below `end`.
     """
+    if not PLAIN:
+        _answer = overridden(arange__start, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = range_creation_bodies.arange_from(start, end, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -719,6 +755,10 @@ def arange__start_step(
 
     Returns start, start + step ... up to but not including `end`; `step` may be negative.
     """
+    if not PLAIN:
+        _answer = overridden(arange__start_step, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         dtype = dtype_for_out("arange", out, dtype)
         return store_in_shape(
@@ -748,6 +788,10 @@ def range(
 
     Returns start, start + step ... up to and including `end`. Prefer `arange`.
     """
+    if not PLAIN:
+        _answer = overridden(range, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         dtype = dtype_for_out("range", out, dtype)
         return store_in_shape(
@@ -779,6 +823,10 @@ def linspace(
     """
     if steps.__class__ is not int:
         steps = as_int(steps, "linspace", "steps", 3)
+    if not PLAIN:
+        _answer = overridden(linspace, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         dtype = dtype_for_out("linspace", out, dtype)
         return store_in_shape(
@@ -811,6 +859,10 @@ def logspace(
     """
     if steps.__class__ is not int:
         steps = as_int(steps, "logspace", "steps", 3)
+    if not PLAIN:
+        _answer = overridden(logspace, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         dtype = dtype_for_out("logspace", out, dtype)
         return store_in_shape(
@@ -844,6 +896,10 @@ def eye__default(
     """
     if n.__class__ is not int:
         n = as_int(n, "eye", "n", 1)
+    if not PLAIN:
+        _answer = overridden(eye__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         dtype = dtype_for_out("eye", out, dtype)
         return store_out(
@@ -873,6 +929,10 @@ def eye__m(
         n = as_int(n, "eye", "n", 1)
     if m.__class__ is not int:
         m = as_int(m, "eye", "m", 2)
+    if not PLAIN:
+        _answer = overridden(eye__m, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         dtype = dtype_for_out("eye", out, dtype)
         return store_out(
@@ -907,6 +967,10 @@ def tril_indices(
         col = as_int(col, "tril_indices", "col", 2)
     if offset.__class__ is not int:
         offset = as_int(offset, "tril_indices", "offset", 3)
+    if not PLAIN:
+        _answer = overridden(tril_indices, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = creation_bodies.tril_indices(row, col, offset, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -933,6 +997,10 @@ def triu_indices(
         col = as_int(col, "triu_indices", "col", 2)
     if offset.__class__ is not int:
         offset = as_int(offset, "triu_indices", "offset", 3)
+    if not PLAIN:
+        _answer = overridden(triu_indices, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = creation_bodies.triu_indices(row, col, offset, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -955,6 +1023,10 @@ def rand(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
+    if not PLAIN:
+        _answer = overridden(rand, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         dtype = dtype_for_out("rand", out, dtype)
         return store_out(
@@ -985,6 +1057,10 @@ def randn(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
+    if not PLAIN:
+        _answer = overridden(randn, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         dtype = dtype_for_out("randn", out, dtype)
         return store_out(
@@ -1016,6 +1092,10 @@ def randint__default(
     """
     if high.__class__ is not int:
         high = as_int(high, "randint", "high", 1)
+    if not PLAIN:
+        _answer = overridden(randint__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         dtype = dtype_for_out("randint", out, dtype)
         return store_out(
@@ -1054,6 +1134,10 @@ def randint__low(
         low = as_int(low, "randint", "low", 1)
     if high.__class__ is not int:
         high = as_int(high, "randint", "high", 2)
+    if not PLAIN:
+        _answer = overridden(randint__low, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         dtype = dtype_for_out("randint", out, dtype)
         return store_out(
@@ -1088,6 +1172,10 @@ def randperm(
     """
     if n.__class__ is not int:
         n = as_int(n, "randperm", "n", 1)
+    if not PLAIN:
+        _answer = overridden(randperm, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         dtype = dtype_for_out("randperm", out, dtype)
         return store_out(
@@ -1302,6 +1390,10 @@ def normal__float_float(
 
     Returns normal numbers of one mean and standard deviation.
     """
+    if not PLAIN:
+        _answer = overridden(normal__float_float, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         dtype = dtype_for_out("normal", out, dtype)
         return store_out(
@@ -1369,7 +1461,36 @@ def div__Scalar(input: Number, other: Number) -> Tensor:
 
     Divide two numbers; the quotient is a tensor of no dims.
     """
+    if not PLAIN:
+        _answer = overridden(div__Scalar, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return ops.scalar_tensor(input).div(other)
+
+
+def div__Scalar_mode(
+    input: Number = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    rounding_mode: str | None,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
+    """div.Scalar_mode(Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
+
+    Divide the number `self` by each element of `other` and round as `rounding_mode` says.
+    """
+    if _words:
+        return respelled(div__Scalar_mode, locals())
+    if other.__class__ not in PLAIN:
+        _answer = overridden(div__Scalar_mode, locals())
+        if _answer is not NotImplemented:
+            return _answer
+    if out is not None:
+        return store_out(
+            "div", out, elementwise_bodies.div_number_mode(input, other, rounding_mode)
+        )
+    return elementwise_bodies.div_number_mode(input, other, rounding_mode)
 
 
 def floor_divide__Scalar(input: Number, other: Number) -> Tensor:
@@ -1377,6 +1498,10 @@ def floor_divide__Scalar(input: Number, other: Number) -> Tensor:
 
     Divide two numbers and round down; the quotient is a tensor of no dims.
     """
+    if not PLAIN:
+        _answer = overridden(floor_divide__Scalar, locals())
+        if _answer is not NotImplemented:
+            return _answer
     return ops.full((), input).floor_divide(other)
 
 
@@ -1678,16 +1803,26 @@ def float_power___Tensor_Tensor(input: Tensor, exponent: Tensor | Number) -> Ten
     )
 
 
-def float_power__Scalar(input: Number, exponent: Tensor) -> Tensor:
+def float_power__Scalar(
+    input: Number = MISSING,
+    exponent: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """float_power.Scalar(Scalar self, Tensor exponent) -> Tensor
 
     Return the number `self` to the power of `exponent`, computed in float64 or complex128.
     """
+    if _words:
+        return respelled(float_power__Scalar, locals())
     if exponent.__class__ not in TENSORS:
         _answer = overridden(float_power__Scalar, locals())
         if _answer is not NotImplemented:
             return _answer
         check_tensors("float_power", ("exponent", 1, "tensor", exponent))
+    if out is not None:
+        return store_out("float_power", out, elementwise_bodies.float_power(input, exponent))
     return elementwise_bodies.float_power(input, exponent)
 
 
@@ -7324,6 +7459,10 @@ def fft_fftfreq(
     """
     if n.__class__ is not int:
         n = as_int(n, "fft_fftfreq", "n", 1)
+    if not PLAIN:
+        _answer = overridden(fft_fftfreq, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         dtype = dtype_for_out("fft_fftfreq", out, dtype)
         return store_out(
@@ -7354,6 +7493,10 @@ def fft_rfftfreq(
     """
     if n.__class__ is not int:
         n = as_int(n, "fft_rfftfreq", "n", 1)
+    if not PLAIN:
+        _answer = overridden(fft_rfftfreq, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         dtype = dtype_for_out("fft_rfftfreq", out, dtype)
         return store_out(
@@ -7416,6 +7559,10 @@ def bartlett_window__default(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "bartlett_window", "window_length", 1)
+    if not PLAIN:
+        _answer = overridden(bartlett_window__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = window_creation_bodies.bartlett_window(
         window_length, dtype, layout, device, pin_memory
     )
@@ -7439,6 +7586,10 @@ def bartlett_window__periodic(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "bartlett_window", "window_length", 1)
+    if not PLAIN:
+        _answer = overridden(bartlett_window__periodic, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = window_creation_bodies.bartlett_window_periodic(
         window_length, periodic, dtype, layout, device, pin_memory
     )
@@ -7461,6 +7612,10 @@ def blackman_window__default(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "blackman_window", "window_length", 1)
+    if not PLAIN:
+        _answer = overridden(blackman_window__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = window_creation_bodies.blackman_window(
         window_length, dtype, layout, device, pin_memory
     )
@@ -7484,6 +7639,10 @@ def blackman_window__periodic(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "blackman_window", "window_length", 1)
+    if not PLAIN:
+        _answer = overridden(blackman_window__periodic, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = window_creation_bodies.blackman_window_periodic(
         window_length, periodic, dtype, layout, device, pin_memory
     )
@@ -7506,6 +7665,10 @@ def hann_window__default(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hann_window", "window_length", 1)
+    if not PLAIN:
+        _answer = overridden(hann_window__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = window_creation_bodies.hann_window(window_length, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -7527,6 +7690,10 @@ def hann_window__periodic(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hann_window", "window_length", 1)
+    if not PLAIN:
+        _answer = overridden(hann_window__periodic, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = window_creation_bodies.hann_window_periodic(
         window_length, periodic, dtype, layout, device, pin_memory
     )
@@ -7549,6 +7716,10 @@ def hamming_window__default(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hamming_window", "window_length", 1)
+    if not PLAIN:
+        _answer = overridden(hamming_window__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = window_creation_bodies.hamming_window(window_length, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -7570,6 +7741,10 @@ def hamming_window__periodic(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hamming_window", "window_length", 1)
+    if not PLAIN:
+        _answer = overridden(hamming_window__periodic, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = window_creation_bodies.hamming_window_periodic(
         window_length, periodic, dtype, layout, device, pin_memory
     )
@@ -7594,6 +7769,10 @@ def hamming_window__periodic_alpha(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hamming_window", "window_length", 1)
+    if not PLAIN:
+        _answer = overridden(hamming_window__periodic_alpha, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = window_creation_bodies.hamming_window_alpha(
         window_length, periodic, alpha, dtype, layout, device, pin_memory
     )
@@ -7620,6 +7799,10 @@ def hamming_window__periodic_alpha_beta(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hamming_window", "window_length", 1)
+    if not PLAIN:
+        _answer = overridden(hamming_window__periodic_alpha_beta, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = window_creation_bodies.hamming_window_alpha_beta(
         window_length, periodic, alpha, beta, dtype, layout, device, pin_memory
     )
@@ -7642,6 +7825,10 @@ def kaiser_window__default(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "kaiser_window", "window_length", 1)
+    if not PLAIN:
+        _answer = overridden(kaiser_window__default, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = window_creation_bodies.kaiser_window(window_length, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
@@ -7663,6 +7850,10 @@ def kaiser_window__periodic(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "kaiser_window", "window_length", 1)
+    if not PLAIN:
+        _answer = overridden(kaiser_window__periodic, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = window_creation_bodies.kaiser_window_periodic(
         window_length, periodic, dtype, layout, device, pin_memory
     )
@@ -7687,6 +7878,10 @@ def kaiser_window__beta(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "kaiser_window", "window_length", 1)
+    if not PLAIN:
+        _answer = overridden(kaiser_window__beta, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = window_creation_bodies.kaiser_window_beta(
         window_length, periodic, beta, dtype, layout, device, pin_memory
     )
@@ -10191,6 +10386,10 @@ def signal_windows_bartlett(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_bartlett", "M", 1)
+    if not PLAIN:
+        _answer = overridden(signal_windows_bartlett, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = signal_windows_bodies.bartlett(M, sym, dtype, layout, device)
     return result.requires_grad_() if requires_grad else result
 
@@ -10211,6 +10410,10 @@ def signal_windows_blackman(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_blackman", "M", 1)
+    if not PLAIN:
+        _answer = overridden(signal_windows_blackman, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = signal_windows_bodies.blackman(M, sym, dtype, layout, device)
     return result.requires_grad_() if requires_grad else result
 
@@ -10231,6 +10434,10 @@ def signal_windows_cosine(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_cosine", "M", 1)
+    if not PLAIN:
+        _answer = overridden(signal_windows_cosine, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = signal_windows_bodies.cosine(M, sym, dtype, layout, device)
     return result.requires_grad_() if requires_grad else result
 
@@ -10255,6 +10462,10 @@ def signal_windows_exponential(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_exponential", "M", 1)
+    if not PLAIN:
+        _answer = overridden(signal_windows_exponential, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = signal_windows_bodies.exponential(M, center, tau, sym, dtype, layout, device)
     return result.requires_grad_() if requires_grad else result
 
@@ -10276,6 +10487,10 @@ def signal_windows_gaussian(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_gaussian", "M", 1)
+    if not PLAIN:
+        _answer = overridden(signal_windows_gaussian, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = signal_windows_bodies.gaussian(M, std, sym, dtype, layout, device)
     return result.requires_grad_() if requires_grad else result
 
@@ -10297,6 +10512,10 @@ def signal_windows_general_cosine(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_general_cosine", "M", 1)
+    if not PLAIN:
+        _answer = overridden(signal_windows_general_cosine, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = signal_windows_bodies.general_cosine(M, a, sym, dtype, layout, device)
     return result.requires_grad_() if requires_grad else result
 
@@ -10318,6 +10537,10 @@ def signal_windows_general_hamming(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_general_hamming", "M", 1)
+    if not PLAIN:
+        _answer = overridden(signal_windows_general_hamming, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = signal_windows_bodies.general_hamming(M, alpha, sym, dtype, layout, device)
     return result.requires_grad_() if requires_grad else result
 
@@ -10338,6 +10561,10 @@ def signal_windows_hamming(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_hamming", "M", 1)
+    if not PLAIN:
+        _answer = overridden(signal_windows_hamming, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = signal_windows_bodies.hamming(M, sym, dtype, layout, device)
     return result.requires_grad_() if requires_grad else result
 
@@ -10358,6 +10585,10 @@ def signal_windows_hann(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_hann", "M", 1)
+    if not PLAIN:
+        _answer = overridden(signal_windows_hann, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = signal_windows_bodies.hann(M, sym, dtype, layout, device)
     return result.requires_grad_() if requires_grad else result
 
@@ -10379,6 +10610,10 @@ def signal_windows_kaiser(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_kaiser", "M", 1)
+    if not PLAIN:
+        _answer = overridden(signal_windows_kaiser, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = signal_windows_bodies.kaiser(M, beta, sym, dtype, layout, device)
     return result.requires_grad_() if requires_grad else result
 
@@ -10399,6 +10634,10 @@ def signal_windows_nuttall(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_nuttall", "M", 1)
+    if not PLAIN:
+        _answer = overridden(signal_windows_nuttall, locals())
+        if _answer is not NotImplemented:
+            return _answer
     result = signal_windows_bodies.nuttall(M, sym, dtype, layout, device)
     return result.requires_grad_() if requires_grad else result
 

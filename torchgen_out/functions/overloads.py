@@ -52,6 +52,7 @@ from torchgen_out.functions.composite import (
     cumulative_trapezoid__x,
     div___Tensor_mode,
     div__Scalar,
+    div__Scalar_mode,
     div__Tensor_mode,
     dsplit__array,
     dsplit__int,
@@ -527,6 +528,7 @@ def normal(
         and layout is MISSING
         and device is MISSING
         and pin_memory is MISSING
+        and not requires_grad
     ):
         return normal__Tensor_float(
             mean,
@@ -542,6 +544,7 @@ def normal(
         and layout is MISSING
         and device is MISSING
         and pin_memory is MISSING
+        and not requires_grad
     ):
         return normal__float_Tensor(
             mean, std, generator=None if generator is MISSING else generator, out=out
@@ -554,6 +557,7 @@ def normal(
         and layout is MISSING
         and device is MISSING
         and pin_memory is MISSING
+        and not requires_grad
     ):
         return normal__Tensor_Tensor(
             mean, std, generator=None if generator is MISSING else generator, out=out
@@ -601,6 +605,7 @@ def div(
     """div.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
     div.Tensor_mode(Tensor self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
     div.Scalar(Scalar self, Scalar other) -> Tensor
+    div.Scalar_mode(Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
     div.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
     if _words:
         return respelled(div, locals())
@@ -612,14 +617,21 @@ def div(
         and (rounding_mode is None or is_str(rounding_mode))
     ):
         return div__Tensor_mode(input, other, rounding_mode=rounding_mode, out=out)
-    if is_number(input) and is_number(other) and rounding_mode is MISSING:
+    if is_number(input) and is_number(other) and rounding_mode is MISSING and out is None:
         return div__Scalar(input, other)
+    if (
+        is_number(input)
+        and is_number_or_tensor(other)
+        and (rounding_mode is None or is_str(rounding_mode))
+    ):
+        return div__Scalar_mode(input, other, rounding_mode=rounding_mode, out=out)
     if is_number(input) and is_tensor(other) and rounding_mode is MISSING:
-        return div__Scalar_Tensor(input, other)
+        return div__Scalar_Tensor(input, other, out=out)
     schemas = (
         "div.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
         "div.Tensor_mode(Tensor self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor",
         "div.Scalar(Scalar self, Scalar other) -> Tensor",
+        "div.Scalar_mode(Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor",
         "div.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     )
     return unmatched(div, schemas, locals())
@@ -662,10 +674,10 @@ def floor_divide(
         return respelled(floor_divide, locals())
     if is_tensor(input) and is_number_or_tensor(other):
         return floor_divide__default(input, other, out=out)
-    if is_number(input) and is_number(other):
+    if is_number(input) and is_number(other) and out is None:
         return floor_divide__Scalar(input, other)
     if is_number(input) and is_tensor(other):
-        return floor_divide__Scalar_Tensor(input, other)
+        return floor_divide__Scalar_Tensor(input, other, out=out)
     schemas = (
         "floor_divide(Tensor self, Tensor|Scalar other) -> Tensor",
         "floor_divide.Scalar(Scalar self, Scalar other) -> Tensor",
@@ -693,7 +705,7 @@ def remainder(
         return respelled(remainder, locals())
     if is_tensor(input) and is_number_or_tensor(other):
         return remainder__Tensor(input, other, out=out)
-    if is_number(input) and is_tensor(other):
+    if is_number(input) and is_tensor(other) and out is None:
         return remainder__Scalar_Tensor(input, other)
     schemas = (
         "remainder.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
@@ -721,7 +733,7 @@ def bitwise_left_shift(
         return respelled(bitwise_left_shift, locals())
     if is_tensor(input) and is_number_or_tensor(other):
         return bitwise_left_shift__Tensor(input, other, out=out)
-    if is_number(input) and is_tensor(other):
+    if is_number(input) and is_tensor(other) and out is None:
         return bitwise_left_shift__Scalar_Tensor(input, other)
     schemas = (
         "bitwise_left_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
@@ -751,7 +763,7 @@ def bitwise_right_shift(
         return respelled(bitwise_right_shift, locals())
     if is_tensor(input) and is_number_or_tensor(other):
         return bitwise_right_shift__Tensor(input, other, out=out)
-    if is_number(input) and is_tensor(other):
+    if is_number(input) and is_tensor(other) and out is None:
         return bitwise_right_shift__Scalar_Tensor(input, other)
     schemas = (
         "bitwise_right_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
@@ -816,7 +828,7 @@ def xlogy(
     if is_tensor(input) and is_number_or_tensor(other):
         return xlogy__Tensor(input, other, out=out)
     if is_number(input) and is_tensor(other):
-        return xlogy__Scalar_Self(input, other)
+        return xlogy__Scalar_Self(input, other, out=out)
     schemas = (
         "xlogy.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
         "xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor",
@@ -844,7 +856,7 @@ def float_power(
     if is_tensor(input) and is_number_or_tensor(exponent):
         return float_power__Tensor_Tensor(input, exponent, out=out)
     if is_number(input) and is_tensor(exponent):
-        return float_power__Scalar(input, exponent)
+        return float_power__Scalar(input, exponent, out=out)
     schemas = (
         "float_power.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor",
         "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
@@ -872,7 +884,7 @@ def pow(
     if is_tensor(input) and is_number_or_tensor(exponent):
         return pow__Tensor_Tensor(input, exponent, out=out)
     if is_number(input) and is_tensor(exponent):
-        return pow__Scalar(input, exponent)
+        return pow__Scalar(input, exponent, out=out)
     schemas = (
         "pow.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor",
         "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
@@ -899,7 +911,7 @@ def special_xlog1py(
         return respelled(special_xlog1py, locals())
     if is_tensor(input) and is_number_or_tensor(other):
         return special_xlog1py__default(input, other, out=out)
-    if is_number(input) and is_tensor(other):
+    if is_number(input) and is_tensor(other) and out is None:
         return special_xlog1py__self_scalar(input, other)
     schemas = (
         "special_xlog1py(Tensor self, Tensor|Scalar other) -> Tensor",
@@ -918,9 +930,9 @@ def special_zeta(
         return respelled(special_zeta, locals())
     if is_tensor(input) and is_tensor(other):
         return special_zeta__default(input, other, out=out)
-    if is_number(input) and is_tensor(other):
+    if is_number(input) and is_tensor(other) and out is None:
         return special_zeta__self_scalar(input, other)
-    if is_tensor(input) and is_number(other):
+    if is_tensor(input) and is_number(other) and out is None:
         return special_zeta__other_scalar(input, other)
     schemas = (
         "special_zeta(Tensor self, Tensor other) -> Tensor",
@@ -950,7 +962,13 @@ def where(
         and is_number_or_tensor(other)
     ):
         return where__self(condition, input if self is MISSING else self, other, out=out)
-    if condition is not MISSING and self is MISSING and other is MISSING and input is MISSING:
+    if (
+        condition is not MISSING
+        and self is MISSING
+        and other is MISSING
+        and input is MISSING
+        and out is None
+    ):
         return where__default(condition)
     schemas = (
         "where.self(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
@@ -1611,7 +1629,7 @@ def median(
     median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
     if _words:
         return respelled(median, locals())
-    if input is not MISSING and dim is MISSING and keepdim is MISSING:
+    if input is not MISSING and dim is MISSING and keepdim is MISSING and out is None:
         return median__default(input)
     if input is not MISSING and is_int(dim) and (keepdim is MISSING or is_bool(keepdim)):
         return median__dim(input, dim, False if keepdim is MISSING else keepdim, out=out)
@@ -1634,7 +1652,7 @@ def nanmedian(
     nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
     if _words:
         return respelled(nanmedian, locals())
-    if input is not MISSING and dim is MISSING and keepdim is MISSING:
+    if input is not MISSING and dim is MISSING and keepdim is MISSING and out is None:
         return nanmedian__default(input)
     if input is not MISSING and is_int(dim) and (keepdim is MISSING or is_bool(keepdim)):
         return nanmedian__dim(input, dim, False if keepdim is MISSING else keepdim, out=out)
@@ -1898,7 +1916,7 @@ def bernoulli(
         return bernoulli__default(
             input, generator=None if generator is MISSING else generator, out=out
         )
-    if input is not MISSING and is_number(p):
+    if input is not MISSING and is_number(p) and out is None:
         return bernoulli__p(input, p, generator=None if generator is MISSING else generator)
     schemas = (
         "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
@@ -1950,7 +1968,11 @@ def lu(
             False if get_infos is MISSING else get_infos,
             out=out,
         )
-    if (A is MISSING) != (input is MISSING) and is_tensor(input if A is MISSING else A):
+    if (
+        (A is MISSING) != (input is MISSING)
+        and is_tensor(input if A is MISSING else A)
+        and out is None
+    ):
         return lu__method(
             input if A is MISSING else A,
             True if pivot is MISSING else pivot,

@@ -302,13 +302,28 @@ def __div__(self: Tensor, other: Tensor | Number) -> Tensor:
 
 
 _div_Scalar_Tensor = operators.div_Scalar_Tensor.calls
+_div_Scalar_Tensor_out = operators.div_Scalar_Tensor.out_calls
 
 
-def div__Scalar_Tensor(input: Number, other: Tensor) -> Tensor:
+def div__Scalar_Tensor(
+    input: Number = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """div.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
 
     Divide the number `self` by each element of `other`.
     """
+    if _words:
+        return respelled(div__Scalar_Tensor, locals())
+    if out is not None:
+        try:
+            call = _div_Scalar_Tensor_out[out._key, kind_of(input), other._key]
+        except AttributeError:
+            return _div_Scalar_Tensor_out.miss(out, input, other)
+        return call(out, input, other)
     try:
         call = _div_Scalar_Tensor[kind_of(input), other._key]
     except AttributeError:
@@ -440,13 +455,28 @@ def __floordiv__(self: Tensor, other: Tensor | Number) -> Tensor:
 
 
 _floor_divide_Scalar_Tensor = operators.floor_divide_Scalar_Tensor.calls
+_floor_divide_Scalar_Tensor_out = operators.floor_divide_Scalar_Tensor.out_calls
 
 
-def floor_divide__Scalar_Tensor(input: Number, other: Tensor) -> Tensor:
+def floor_divide__Scalar_Tensor(
+    input: Number = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
 
     Divide the number `self` by each element of `other`, rounding towards minus infinity.
     """
+    if _words:
+        return respelled(floor_divide__Scalar_Tensor, locals())
+    if out is not None:
+        try:
+            call = _floor_divide_Scalar_Tensor_out[out._key, kind_of(input), other._key]
+        except AttributeError:
+            return _floor_divide_Scalar_Tensor_out.miss(out, input, other)
+        return call(out, input, other)
     try:
         call = _floor_divide_Scalar_Tensor[kind_of(input), other._key]
     except AttributeError:
@@ -2815,13 +2845,28 @@ def xlogy___Tensor(input: Tensor, other: Tensor | Number) -> Tensor:
 
 
 _xlogy_Scalar_Self = operators.xlogy_Scalar_Self.calls
+_xlogy_Scalar_Self_out = operators.xlogy_Scalar_Self.out_calls
 
 
-def xlogy__Scalar_Self(input: Number, other: Tensor) -> Tensor:
+def xlogy__Scalar_Self(
+    input: Number = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
     """xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor
 
     Return `self * log(other)` for a number `self`, and 0 if it is 0.
     """
+    if _words:
+        return respelled(xlogy__Scalar_Self, locals())
+    if out is not None:
+        try:
+            call = _xlogy_Scalar_Self_out[out._key, kind_of(input), other._key]
+        except AttributeError:
+            return _xlogy_Scalar_Self_out.miss(out, input, other)
+        return call(out, input, other)
     try:
         call = _xlogy_Scalar_Self[kind_of(input), other._key]
     except AttributeError:
@@ -2894,13 +2939,28 @@ def __pow__(self: Tensor, other: Tensor | Number) -> Tensor:
 
 
 _pow_Scalar = operators.pow_Scalar.calls
+_pow_Scalar_out = operators.pow_Scalar.out_calls
 
 
-def pow__Scalar(input: Number, exponent: Tensor) -> Tensor:
+def pow__Scalar(
+    input: Number = MISSING,
+    exponent: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
     """pow.Scalar(Scalar self, Tensor exponent) -> Tensor
 
     Return the number `self` to the power of each element of `exponent`.
     """
+    if _words:
+        return respelled(pow__Scalar, locals())
+    if out is not None:
+        try:
+            call = _pow_Scalar_out[out._key, kind_of(input), exponent._key]
+        except AttributeError:
+            return _pow_Scalar_out.miss(out, input, exponent)
+        return call(out, input, exponent)
     try:
         call = _pow_Scalar[kind_of(input), exponent._key]
     except AttributeError:

@@ -6,7 +6,11 @@
 from runtime.optim.adafactor import (
     Adafactor,
 )
+from runtime.optim.functional import (
+    adafactor,
+)
 
 __all__ = [
     "Adafactor",
+    "adafactor",
 ]

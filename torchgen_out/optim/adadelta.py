@@ -6,7 +6,11 @@
 from runtime.optim.adaptive import (
     Adadelta,
 )
+from runtime.optim.functional import (
+    adadelta,
+)
 
 __all__ = [
     "Adadelta",
+    "adadelta",
 ]

@@ -6,7 +6,11 @@
 from runtime.optim.adaptive import (
     Adagrad,
 )
+from runtime.optim.functional import (
+    adagrad,
+)
 
 __all__ = [
     "Adagrad",
+    "adagrad",
 ]

@@ -6,7 +6,11 @@
 from runtime.optim.adam import (
     Adam,
 )
+from runtime.optim.functional import (
+    adam,
+)
 
 __all__ = [
     "Adam",
+    "adam",
 ]

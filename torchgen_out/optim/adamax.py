@@ -6,7 +6,11 @@
 from runtime.optim.adaptive import (
     Adamax,
 )
+from runtime.optim.functional import (
+    adamax,
+)
 
 __all__ = [
     "Adamax",
+    "adamax",
 ]

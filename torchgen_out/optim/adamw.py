@@ -6,7 +6,11 @@
 from runtime.optim.adam import (
     AdamW,
 )
+from runtime.optim.functional import (
+    adamw,
+)
 
 __all__ = [
     "AdamW",
+    "adamw",
 ]

@@ -6,7 +6,11 @@
 from runtime.optim.averaged import (
     ASGD,
 )
+from runtime.optim.functional import (
+    asgd,
+)
 
 __all__ = [
     "ASGD",
+    "asgd",
 ]

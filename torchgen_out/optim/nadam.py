@@ -6,7 +6,11 @@
 from runtime.optim.adam_variants import (
     NAdam,
 )
+from runtime.optim.functional import (
+    nadam,
+)
 
 __all__ = [
     "NAdam",
+    "nadam",
 ]

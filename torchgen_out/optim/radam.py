@@ -6,7 +6,11 @@
 from runtime.optim.adam_variants import (
     RAdam,
 )
+from runtime.optim.functional import (
+    radam,
+)
 
 __all__ = [
     "RAdam",
+    "radam",
 ]

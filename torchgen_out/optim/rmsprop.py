@@ -6,7 +6,11 @@
 from runtime.optim.adaptive import (
     RMSprop,
 )
+from runtime.optim.functional import (
+    rmsprop,
+)
 
 __all__ = [
     "RMSprop",
+    "rmsprop",
 ]

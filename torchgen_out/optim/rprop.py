@@ -6,7 +6,11 @@
 from runtime.optim.by_sign import (
     Rprop,
 )
+from runtime.optim.functional import (
+    rprop,
+)
 
 __all__ = [
     "Rprop",
+    "rprop",
 ]

@@ -3,10 +3,14 @@
 # Do not edit.
 """SGD."""
 
+from runtime.optim.functional import (
+    sgd,
+)
 from runtime.optim.sgd import (
     SGD,
 )
 
 __all__ = [
     "SGD",
+    "sgd",
 ]

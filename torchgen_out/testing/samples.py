@@ -581,6 +581,15 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "3", "other": "2"}, None),
         ],
     ),
+    "div.Scalar_mode": (
+        {},
+        {},
+        [
+            ({"self": "7", "other": "ints([2, -2, 3])", "rounding_mode": "'floor'"}, None),
+            ({"self": "2.5", "other": "ints([2, -2, 3])", "rounding_mode": "'trunc'"}, None),
+            ({"self": "2", "other": "3", "rounding_mode": "None"}, None),
+        ],
+    ),
     "div.Scalar_Tensor": (
         {"other": (0.5, 3.0)},
         {"self": ["2", "-1.5"]},

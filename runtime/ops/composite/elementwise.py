@@ -11,10 +11,11 @@ from typing import Any
 
 from runtime import errors
 from runtime.core import dtype as dtypes
+from runtime.core import promotion
 from runtime.core.finfo import finfo
 from runtime.core.shape import normalize_dim
 from runtime.core.tensor import Tensor
-from runtime.dispatch import ops
+from runtime.dispatch import ops, signature
 from runtime.kernels.cpu.reductions import comparing
 
 
@@ -32,6 +33,14 @@ def div_mode(self: Any, other: Any, rounding_mode: str | None) -> Any:
     if _is_integral(self) and _is_integral(other):
         return ops._div_trunc_integral(self, other)
     return ops._div_trunc(self, other)
+
+
+def div_number_mode(self: Any, other: Any, rounding_mode: str | None) -> Any:
+    """Divide a number, of the dtype that it has beside `other`, and round."""
+    entries = [signature.kind_of(each) for each in (self, other)]
+    dtype = promotion.result_type(signature.promotion_entries(entries))
+    device = getattr(other, "device", None)
+    return div_mode(ops.scalar_tensor(self, dtype=dtype, device=device), other, rounding_mode)
 
 
 def _is_integral(operand: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from runtime.core.dtype import dtype
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
-from runtime.dispatch.overrides import TENSORS
+from runtime.dispatch.overrides import PLAIN, TENSORS
 from runtime.ops import creation as creation_bodies
 from runtime.ops.arguments import as_list, check_tensors, dtype_for_out, store_out
 from runtime.ops.calling import holds_others, overridden
@@ -85,6 +85,10 @@ def zeros(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
+    if not PLAIN:
+        _answer = overridden(zeros, locals())
+        if _answer is not NotImplemented:
+            return _answer
     if out is not None:
         dtype = dtype_for_out("zeros", out, dtype)
         return store_out("zeros", out, creation_bodies.zeros(size, dtype), "exact")

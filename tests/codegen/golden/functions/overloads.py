@@ -30,7 +30,13 @@ def max(
     max.other(Tensor self, Tensor other) -> Tensor"""
     if _words:
         return respelled(max, locals())
-    if input is not MISSING and dim is MISSING and keepdim is MISSING and other is MISSING:
+    if (
+        input is not MISSING
+        and dim is MISSING
+        and keepdim is MISSING
+        and other is MISSING
+        and out is None
+    ):
         return max__default(input)
     if (
         input is not MISSING
@@ -44,6 +50,7 @@ def max(
         and (dim is MISSING) != (other is MISSING)
         and is_tensor(other if dim is MISSING else dim)
         and keepdim is MISSING
+        and out is None
     ):
         return max__other(input, other if dim is MISSING else dim)
     schemas = (
