@@ -159,10 +159,6 @@ GAPS: tuple[Gap, ...] = (
     Gap("parity.test_every_value", "mode", "3", "complex*", _COMPLEX_SCALAR),
     Gap("parity.test_every_value", "cummax", "3", "complex*", _COMPLEX_SCALAR),
     Gap("parity.test_every_value", "cummin", "2", "complex*", _COMPLEX_SCALAR),
-    Gap(
-        "parity.test_every_value", "bincount", "2", "*float16", "half weights are summed in float32"
-    ),
-    Gap("parity.test_every_value", "bincount", "2", "complex*", "PyTorch drops imaginary parts"),
 )
 
 NOT_UNIQUE: dict[str, str] = {}

@@ -11,6 +11,7 @@ from codegen.emit.imports import member_order
 from codegen.model.operator import Operator
 from codegen.model.program import Program
 from codegen.model.schema import Argument
+from codegen.model.vocabulary import FOREACH_SYNONYMS
 from codegen.write import File
 
 
@@ -31,6 +32,8 @@ class Foreach:
     """The operands of one call; a lone one as a tuple."""
     call: str
     is_inplace: bool
+    synonyms: str
+    """Other words for parameters, as the body of a dict; empty if there are none."""
 
 
 def emit(program: Program) -> Iterable[File]:
@@ -84,7 +87,15 @@ def _item(program: Program, name: str, entries: list[Operator], is_inplace: bool
         row=", ".join(names) if len(names) > 1 else f"({names[0]},)",
         call=", ".join(given),
         is_inplace=is_inplace,
+        synonyms=", ".join(f'"{word}": "{name}"' for word, name in _synonyms(operands)),
     )
+
+
+def _synonyms(operands: list[Argument]) -> Iterator[tuple[str, str]]:
+    """PyTorch's words, each with our name of the parameter."""
+    for argument in operands[1:]:
+        for word in FOREACH_SYNONYMS.get(argument.name, ()):
+            yield word, translate.parameter(argument)
 
 
 def _is_listed(argument: Argument) -> bool:
@@ -106,15 +117,21 @@ def _function(program: Program, entries: list[Operator], is_inplace: bool) -> st
 
 def _parameters(operator: Operator) -> str:
     """Numbers may be given by position, in lists as well, wherever the operator wants a name."""
-    parts = [_parameter(a) for a in operator.arguments if _is_listed(a) or not a.is_keyword_only]
-    rest = [_parameter(a) for a in operator.arguments if a.is_keyword_only and not _is_listed(a)]
-    return ", ".join([*parts, "*", *rest] if rest else parts)
+    has_synonyms = any(_synonyms([a for a in operator.arguments if _is_listed(a)]))
+    listed = [a for a in operator.arguments if _is_listed(a) or not a.is_keyword_only]
+    parts = [_parameter(a, has_synonyms and i > 0) for i, a in enumerate(listed)]
+    others = [a for a in operator.arguments if a.is_keyword_only and not _is_listed(a)]
+    rest = [_parameter(a, False) for a in others]
+    words = ["**words: Any"] if has_synonyms else []
+    return ", ".join([*parts, *(["*", *rest] if rest else []), *words])
 
 
-def _parameter(argument: Argument) -> str:
+def _parameter(argument: Argument, may_miss: bool) -> str:
+    """may_miss: whether it may have been given by another name."""
     name = translate.parameter(argument)
     annotation = "Any" if _is_listed(argument) else translate.annotation(argument.type)
-    default = f" = {translate.default(argument.default)}" if argument.default else ""
+    missing = " = MISSING" if may_miss else ""
+    default = f" = {translate.default(argument.default)}" if argument.default else missing
     return f"{name}: {annotation}{default}"
 
 

@@ -51,13 +51,15 @@ def get_num_threads() -> int:
 def set_num_threads(count: int) -> None:
     """Let operators use up to `count` threads, those of the BLAS library included.
 
-    Raises: RuntimeError if count is no int, or not positive.
+    Raises: RuntimeError if count is no int, or not positive; ValueError beyond 31 bits.
     """
     global _threads, _pool
-    if not isinstance(count, int):
+    if not isinstance(count, int) or isinstance(count, bool):
         raise RuntimeError(f"set_num_threads expects an int, but got {type(count).__name__}")
     if count < 1:
         raise RuntimeError("set_num_threads expects a positive integer")
+    if count >= 2**31:
+        raise ValueError(f"set_num_threads: {count} does not fit into 32 bits")
     _threads, _pool = int(count), None
     openblas.set_num_threads(_threads)
 

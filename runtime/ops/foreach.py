@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 from typing import Any
 
 from runtime import errors
+from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
 
 TENSORS = "tensors"
@@ -17,12 +19,32 @@ TENSORS_OR_NUMBERS = "tensors or numbers"
 """A list of tensors or numbers, a number for all calls, or a tensor without dims."""
 
 
+def respelled(function: Callable[..., Any], synonyms: dict[str, str], given: dict[str, Any]) -> Any:
+    """The call with PyTorch's other words for parameters: `_foreach_add(tensors, scalar=2)`.
+
+    synonyms: our name for each word. given: what the function was given, by parameter.
+    Raises: TypeError for a word that is none of them, or names what was given already.
+    """
+    words = given.pop("words")
+    for word, value in words.items():
+        name = synonyms.get(word)
+        if name is None:
+            raise TypeError(f"{function.__name__}() got an unexpected keyword argument '{word}'")
+        place = inspect.signature(function).parameters[name]
+        if given[name] is not place.default:
+            raise TypeError(f"{function.__name__}() got multiple values for argument '{name}'")
+        given[name] = value
+    return function(**given)
+
+
 def rows(name: str, kinds: tuple[str, ...], *operands: Any) -> Iterable[tuple[Any, ...]]:
     """The operands of every call; `kinds` says what each of them may be.
 
     Raises: TypeError or RuntimeError, before the first call, if lists are missing, empty or of
     different lengths.
     """
+    if any(operand is MISSING for operand in operands):
+        raise errors.arguments_missing(name, ["other"])
     lists = [operand for operand in operands if isinstance(operand, (list, tuple))]
     if not lists:
         raise errors.wrong_argument_type(name, "self", 0, "tensors", operands[0])

@@ -142,3 +142,34 @@ def test_gradients() -> None:
     sum(each.sum() for each in torchgen_out._foreach_mul(a, b)).backward()
     for each, factor in zip(a, b, strict=True):
         np.testing.assert_array_equal(each.grad.numpy(), factor.numpy())
+
+
+WORDS: list[tuple[str, dict[str, Any]]] = [
+    ("add", {"scalar": 2}),
+    ("sub", {"scalars": [1, 2, 3]}),
+    ("maximum", {"scalars": [1, 2, 3]}),
+    ("minimum", {"other": 1}),
+    ("clamp_max", {"scalar": 0.5}),
+    ("addcmul", {"tensor1": 1, "tensor2": 2, "scalars": [1, 2, 3]}),
+    ("lerp", {"tensors1": 1, "weights": 2}),
+    ("lerp", {"tensors1": 1}),
+    ("pow", {"scalar": 2}),
+    ("add", {}),
+]
+LISTED = ("other", "tensor1", "tensor2", "tensors1", "weights")
+
+
+@pytest.mark.parametrize("call", WORDS, ids=str)
+def test_words(call: tuple[str, dict[str, Any]]) -> None:
+    """Operands by PyTorch's names, which differ from overload to overload."""
+    name, given = call
+    found = []
+    for library in (torch, torchgen_out):
+        first, *others = lists(library, 3)
+        words = {w: others[v - 1] if w in LISTED else v for w, v in given.items()}
+        try:
+            results = getattr(library, f"_foreach_{name}")(self=first, **words)
+            found.append([each.tolist() for each in results])
+        except TypeError:
+            found.append("TypeError")
+    assert found[0] == found[1]

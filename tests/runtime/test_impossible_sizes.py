@@ -96,6 +96,28 @@ def test_places_far_outside(call: Callable[[Any], Any], expected: int) -> None:
     assert call(ones(3, 3).t()).sum().item() == expected
 
 
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_stride_without_a_second_window(count: int, transposed: bool) -> None:
+    """May be any number, in gradients as well."""
+    name = f"conv_transpose{count}d" if transposed else f"conv{count}d"
+    found = []
+    for stride in (2**62, 100):
+        x = ones(1, 2, *(1 if transposed else 5,) * count).requires_grad_()
+        weight = ones(2, 2, *(2,) * count).requires_grad_()
+        result = getattr(functional, name)(x, weight, stride=stride)
+        found.append([result, *torch.autograd.grad(result.square().sum(), (x, weight))])
+    assert all(map(torch.equal, *found))
+
+
+@pytest.mark.parametrize("count", [2**31, 2**40])
+def test_numbers_of_threads_that_cannot_be(count: int) -> None:
+    before = torch.get_num_threads()
+    with pytest.raises(ValueError, match="32 bits"):
+        torch.set_num_threads(count)
+    assert torch.get_num_threads() == before
+
+
 # -- memory of somebody else -------------------------------------------------------------------
 
 

@@ -4782,6 +4782,23 @@ def segment_reduce(
     )
 
 
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor
+
+    Counts how often each non-negative integer occurs, or sums the `weights` of its occurrences.
+
+    float32 weights are summed to float32, others to float64.
+    """
+    if minlength.__class__ is not int:
+        minlength = as_int(minlength, "bincount", "minlength", 3)
+    if input.__class__ not in TENSORS or weights.__class__ not in OPTIONAL_TENSORS:
+        _answer = overridden(bincount, locals())
+        if _answer is not NotImplemented:
+            return _answer
+        check_tensors("bincount", ("self", 0, "tensor", input), ("weights", 1, "tensor?", weights))
+    return histograms_bodies.bincount(input, weights, minlength)
+
+
 def histogram__bin_ct(
     input: Tensor = MISSING,
     bins: int = 100,

@@ -2788,20 +2788,20 @@ def min__dim(
     return call(input, dim, keepdim)
 
 
-_bincount = operators.bincount.calls
+__bincount = operators._bincount.calls
 
 
-def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor
+def _bincount(input: Tensor, weights: Tensor | None, minlength: int) -> Tensor:
+    """_bincount(Tensor self, Tensor? weights, SymInt minlength) -> Tensor
 
-    Counts how often each non-negative integer occurs, or sums the `weights` of its occurrences.
+    Counts how often each non-negative integer occurs.
     """
     if minlength.__class__ is not int:
-        minlength = as_int(minlength, "bincount", "minlength", 3)
+        minlength = as_int(minlength, "_bincount", "minlength", 3)
     try:
-        call = _bincount[input._key, None if weights is None else weights._key]
+        call = __bincount[input._key, None if weights is None else weights._key]
     except AttributeError:
-        return _bincount.miss(input, weights, minlength)
+        return __bincount.miss(input, weights, minlength)
     return call(input, weights, minlength)
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from runtime.core.dtype import dtype
 from runtime.core.memory_format import memory_format
+from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
-from runtime.ops.foreach import NUMBERS, TENSORS, TENSORS_OR_NUMBERS, rows
+from runtime.ops.foreach import NUMBERS, TENSORS, TENSORS_OR_NUMBERS, respelled, rows
 from torchgen_out.functions import composite, dispatch, overloads, pointwise, reduction
 
 __all__ = [
@@ -136,9 +137,13 @@ def _foreach_zero_(self: Any) -> Any:
     return written
 
 
-def _foreach_add(self: Any, other: Any, alpha: Any = 1) -> tuple[Tensor, ...]:
+def _foreach_add(
+    self: Any, other: Any = MISSING, alpha: Any = 1, **words: Any
+) -> tuple[Tensor, ...]:
     """For every tensor: add.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) ->
     Tensor"""
+    if words:
+        return respelled(_foreach_add, {"scalar": "other", "scalars": "other"}, locals())
     calls = rows("_foreach_add", (TENSORS, TENSORS_OR_NUMBERS, NUMBERS), self, other, alpha)
     results = []
     for self, other, alpha in calls:
@@ -146,9 +151,11 @@ def _foreach_add(self: Any, other: Any, alpha: Any = 1) -> tuple[Tensor, ...]:
     return tuple(results)
 
 
-def _foreach_add_(self: Any, other: Any, alpha: Any = 1) -> Any:
+def _foreach_add_(self: Any, other: Any = MISSING, alpha: Any = 1, **words: Any) -> Any:
     """For every tensor: add_.Tensor(Tensor(a!) self, Tensor|Scalar other, *, Scalar alpha=1) ->
     Tensor(a!)"""
+    if words:
+        return respelled(_foreach_add_, {"scalar": "other", "scalars": "other"}, locals())
     calls = rows("_foreach_add_", (TENSORS, TENSORS_OR_NUMBERS, NUMBERS), self, other, alpha)
     written = self
     for self, other, alpha in calls:
@@ -156,9 +163,13 @@ def _foreach_add_(self: Any, other: Any, alpha: Any = 1) -> Any:
     return written
 
 
-def _foreach_addcdiv(self: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> tuple[Tensor, ...]:
+def _foreach_addcdiv(
+    self: Any, tensor1: Any = MISSING, tensor2: Any = MISSING, value: Any = 1, **words: Any
+) -> tuple[Tensor, ...]:
     """For every tensor: addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) ->
     Tensor"""
+    if words:
+        return respelled(_foreach_addcdiv, {"scalars": "value"}, locals())
     calls = rows(
         "_foreach_addcdiv", (TENSORS, TENSORS, TENSORS, NUMBERS), self, tensor1, tensor2, value
     )
@@ -168,9 +179,13 @@ def _foreach_addcdiv(self: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> t
     return tuple(results)
 
 
-def _foreach_addcdiv_(self: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Any:
+def _foreach_addcdiv_(
+    self: Any, tensor1: Any = MISSING, tensor2: Any = MISSING, value: Any = 1, **words: Any
+) -> Any:
     """For every tensor: addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar
     value=1) -> Tensor(a!)"""
+    if words:
+        return respelled(_foreach_addcdiv_, {"scalars": "value"}, locals())
     calls = rows(
         "_foreach_addcdiv_", (TENSORS, TENSORS, TENSORS, NUMBERS), self, tensor1, tensor2, value
     )
@@ -180,9 +195,13 @@ def _foreach_addcdiv_(self: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> 
     return written
 
 
-def _foreach_addcmul(self: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> tuple[Tensor, ...]:
+def _foreach_addcmul(
+    self: Any, tensor1: Any = MISSING, tensor2: Any = MISSING, value: Any = 1, **words: Any
+) -> tuple[Tensor, ...]:
     """For every tensor: addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) ->
     Tensor"""
+    if words:
+        return respelled(_foreach_addcmul, {"scalars": "value"}, locals())
     calls = rows(
         "_foreach_addcmul", (TENSORS, TENSORS, TENSORS, NUMBERS), self, tensor1, tensor2, value
     )
@@ -192,9 +211,13 @@ def _foreach_addcmul(self: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> t
     return tuple(results)
 
 
-def _foreach_addcmul_(self: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Any:
+def _foreach_addcmul_(
+    self: Any, tensor1: Any = MISSING, tensor2: Any = MISSING, value: Any = 1, **words: Any
+) -> Any:
     """For every tensor: addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar
     value=1) -> Tensor(a!)"""
+    if words:
+        return respelled(_foreach_addcmul_, {"scalars": "value"}, locals())
     calls = rows(
         "_foreach_addcmul_", (TENSORS, TENSORS, TENSORS, NUMBERS), self, tensor1, tensor2, value
     )
@@ -204,8 +227,10 @@ def _foreach_addcmul_(self: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> 
     return written
 
 
-def _foreach_div(self: Any, other: Any) -> tuple[Tensor, ...]:
+def _foreach_div(self: Any, other: Any = MISSING, **words: Any) -> tuple[Tensor, ...]:
     """For every tensor: div.Tensor(Tensor self, Tensor|Scalar other) -> Tensor"""
+    if words:
+        return respelled(_foreach_div, {"scalar": "other", "scalars": "other"}, locals())
     calls = rows("_foreach_div", (TENSORS, TENSORS_OR_NUMBERS), self, other)
     results = []
     for self, other in calls:
@@ -213,8 +238,10 @@ def _foreach_div(self: Any, other: Any) -> tuple[Tensor, ...]:
     return tuple(results)
 
 
-def _foreach_div_(self: Any, other: Any) -> Any:
+def _foreach_div_(self: Any, other: Any = MISSING, **words: Any) -> Any:
     """For every tensor: div_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)"""
+    if words:
+        return respelled(_foreach_div_, {"scalar": "other", "scalars": "other"}, locals())
     calls = rows("_foreach_div_", (TENSORS, TENSORS_OR_NUMBERS), self, other)
     written = self
     for self, other in calls:
@@ -222,8 +249,10 @@ def _foreach_div_(self: Any, other: Any) -> Any:
     return written
 
 
-def _foreach_mul(self: Any, other: Any) -> tuple[Tensor, ...]:
+def _foreach_mul(self: Any, other: Any = MISSING, **words: Any) -> tuple[Tensor, ...]:
     """For every tensor: mul.Tensor(Tensor self, Tensor|Scalar other) -> Tensor"""
+    if words:
+        return respelled(_foreach_mul, {"scalar": "other", "scalars": "other"}, locals())
     calls = rows("_foreach_mul", (TENSORS, TENSORS_OR_NUMBERS), self, other)
     results = []
     for self, other in calls:
@@ -231,8 +260,10 @@ def _foreach_mul(self: Any, other: Any) -> tuple[Tensor, ...]:
     return tuple(results)
 
 
-def _foreach_mul_(self: Any, other: Any) -> Any:
+def _foreach_mul_(self: Any, other: Any = MISSING, **words: Any) -> Any:
     """For every tensor: mul_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)"""
+    if words:
+        return respelled(_foreach_mul_, {"scalar": "other", "scalars": "other"}, locals())
     calls = rows("_foreach_mul_", (TENSORS, TENSORS_OR_NUMBERS), self, other)
     written = self
     for self, other in calls:
@@ -276,9 +307,13 @@ def _foreach_reciprocal_(self: Any) -> Any:
     return written
 
 
-def _foreach_sub(self: Any, other: Any, alpha: Any = 1) -> tuple[Tensor, ...]:
+def _foreach_sub(
+    self: Any, other: Any = MISSING, alpha: Any = 1, **words: Any
+) -> tuple[Tensor, ...]:
     """For every tensor: sub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) ->
     Tensor"""
+    if words:
+        return respelled(_foreach_sub, {"scalar": "other", "scalars": "other"}, locals())
     calls = rows("_foreach_sub", (TENSORS, TENSORS_OR_NUMBERS, NUMBERS), self, other, alpha)
     results = []
     for self, other, alpha in calls:
@@ -286,9 +321,11 @@ def _foreach_sub(self: Any, other: Any, alpha: Any = 1) -> tuple[Tensor, ...]:
     return tuple(results)
 
 
-def _foreach_sub_(self: Any, other: Any, alpha: Any = 1) -> Any:
+def _foreach_sub_(self: Any, other: Any = MISSING, alpha: Any = 1, **words: Any) -> Any:
     """For every tensor: sub_.Tensor(Tensor(a!) self, Tensor|Scalar other, *, Scalar alpha=1) ->
     Tensor(a!)"""
+    if words:
+        return respelled(_foreach_sub_, {"scalar": "other", "scalars": "other"}, locals())
     calls = rows("_foreach_sub_", (TENSORS, TENSORS_OR_NUMBERS, NUMBERS), self, other, alpha)
     written = self
     for self, other, alpha in calls:
@@ -820,8 +857,12 @@ def _foreach_sigmoid_(self: Any) -> Any:
     return written
 
 
-def _foreach_clamp_max(self: Any, max: Any) -> tuple[Tensor, ...]:
+def _foreach_clamp_max(self: Any, max: Any = MISSING, **words: Any) -> tuple[Tensor, ...]:
     """For every tensor: clamp_max(Tensor self, Tensor|Scalar max) -> Tensor"""
+    if words:
+        return respelled(
+            _foreach_clamp_max, {"other": "max", "scalar": "max", "scalars": "max"}, locals()
+        )
     calls = rows("_foreach_clamp_max", (TENSORS, TENSORS_OR_NUMBERS), self, max)
     results = []
     for self, max in calls:
@@ -829,8 +870,12 @@ def _foreach_clamp_max(self: Any, max: Any) -> tuple[Tensor, ...]:
     return tuple(results)
 
 
-def _foreach_clamp_max_(self: Any, max: Any) -> Any:
+def _foreach_clamp_max_(self: Any, max: Any = MISSING, **words: Any) -> Any:
     """For every tensor: clamp_max_(Tensor(a!) self, Tensor|Scalar max) -> Tensor(a!)"""
+    if words:
+        return respelled(
+            _foreach_clamp_max_, {"other": "max", "scalar": "max", "scalars": "max"}, locals()
+        )
     calls = rows("_foreach_clamp_max_", (TENSORS, TENSORS_OR_NUMBERS), self, max)
     written = self
     for self, max in calls:
@@ -838,8 +883,12 @@ def _foreach_clamp_max_(self: Any, max: Any) -> Any:
     return written
 
 
-def _foreach_minimum(self: Any, max: Any) -> tuple[Tensor, ...]:
+def _foreach_minimum(self: Any, max: Any = MISSING, **words: Any) -> tuple[Tensor, ...]:
     """For every tensor: clamp_max(Tensor self, Tensor|Scalar max) -> Tensor"""
+    if words:
+        return respelled(
+            _foreach_minimum, {"other": "max", "scalar": "max", "scalars": "max"}, locals()
+        )
     calls = rows("_foreach_minimum", (TENSORS, TENSORS_OR_NUMBERS), self, max)
     results = []
     for self, max in calls:
@@ -847,8 +896,12 @@ def _foreach_minimum(self: Any, max: Any) -> tuple[Tensor, ...]:
     return tuple(results)
 
 
-def _foreach_minimum_(self: Any, max: Any) -> Any:
+def _foreach_minimum_(self: Any, max: Any = MISSING, **words: Any) -> Any:
     """For every tensor: clamp_max_(Tensor(a!) self, Tensor|Scalar max) -> Tensor(a!)"""
+    if words:
+        return respelled(
+            _foreach_minimum_, {"other": "max", "scalar": "max", "scalars": "max"}, locals()
+        )
     calls = rows("_foreach_minimum_", (TENSORS, TENSORS_OR_NUMBERS), self, max)
     written = self
     for self, max in calls:
@@ -856,8 +909,12 @@ def _foreach_minimum_(self: Any, max: Any) -> Any:
     return written
 
 
-def _foreach_clamp_min(self: Any, min: Any) -> tuple[Tensor, ...]:
+def _foreach_clamp_min(self: Any, min: Any = MISSING, **words: Any) -> tuple[Tensor, ...]:
     """For every tensor: clamp_min(Tensor self, Tensor|Scalar min) -> Tensor"""
+    if words:
+        return respelled(
+            _foreach_clamp_min, {"other": "min", "scalar": "min", "scalars": "min"}, locals()
+        )
     calls = rows("_foreach_clamp_min", (TENSORS, TENSORS_OR_NUMBERS), self, min)
     results = []
     for self, min in calls:
@@ -865,8 +922,12 @@ def _foreach_clamp_min(self: Any, min: Any) -> tuple[Tensor, ...]:
     return tuple(results)
 
 
-def _foreach_clamp_min_(self: Any, min: Any) -> Any:
+def _foreach_clamp_min_(self: Any, min: Any = MISSING, **words: Any) -> Any:
     """For every tensor: clamp_min_(Tensor(a!) self, Tensor|Scalar min) -> Tensor(a!)"""
+    if words:
+        return respelled(
+            _foreach_clamp_min_, {"other": "min", "scalar": "min", "scalars": "min"}, locals()
+        )
     calls = rows("_foreach_clamp_min_", (TENSORS, TENSORS_OR_NUMBERS), self, min)
     written = self
     for self, min in calls:
@@ -874,8 +935,12 @@ def _foreach_clamp_min_(self: Any, min: Any) -> Any:
     return written
 
 
-def _foreach_maximum(self: Any, min: Any) -> tuple[Tensor, ...]:
+def _foreach_maximum(self: Any, min: Any = MISSING, **words: Any) -> tuple[Tensor, ...]:
     """For every tensor: clamp_min(Tensor self, Tensor|Scalar min) -> Tensor"""
+    if words:
+        return respelled(
+            _foreach_maximum, {"other": "min", "scalar": "min", "scalars": "min"}, locals()
+        )
     calls = rows("_foreach_maximum", (TENSORS, TENSORS_OR_NUMBERS), self, min)
     results = []
     for self, min in calls:
@@ -883,8 +948,12 @@ def _foreach_maximum(self: Any, min: Any) -> tuple[Tensor, ...]:
     return tuple(results)
 
 
-def _foreach_maximum_(self: Any, min: Any) -> Any:
+def _foreach_maximum_(self: Any, min: Any = MISSING, **words: Any) -> Any:
     """For every tensor: clamp_min_(Tensor(a!) self, Tensor|Scalar min) -> Tensor(a!)"""
+    if words:
+        return respelled(
+            _foreach_maximum_, {"other": "min", "scalar": "min", "scalars": "min"}, locals()
+        )
     calls = rows("_foreach_maximum_", (TENSORS, TENSORS_OR_NUMBERS), self, min)
     written = self
     for self, min in calls:
@@ -892,8 +961,12 @@ def _foreach_maximum_(self: Any, min: Any) -> Any:
     return written
 
 
-def _foreach_lerp(self: Any, end: Any, weight: Any) -> tuple[Tensor, ...]:
+def _foreach_lerp(
+    self: Any, end: Any = MISSING, weight: Any = MISSING, **words: Any
+) -> tuple[Tensor, ...]:
     """For every tensor: lerp.Tensor(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor"""
+    if words:
+        return respelled(_foreach_lerp, {"tensors1": "end", "weights": "weight"}, locals())
     calls = rows("_foreach_lerp", (TENSORS, TENSORS, TENSORS_OR_NUMBERS), self, end, weight)
     results = []
     for self, end, weight in calls:
@@ -901,9 +974,11 @@ def _foreach_lerp(self: Any, end: Any, weight: Any) -> tuple[Tensor, ...]:
     return tuple(results)
 
 
-def _foreach_lerp_(self: Any, end: Any, weight: Any) -> Any:
+def _foreach_lerp_(self: Any, end: Any = MISSING, weight: Any = MISSING, **words: Any) -> Any:
     """For every tensor: lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor|Scalar weight) ->
     Tensor(a!)"""
+    if words:
+        return respelled(_foreach_lerp_, {"tensors1": "end", "weights": "weight"}, locals())
     calls = rows("_foreach_lerp_", (TENSORS, TENSORS, TENSORS_OR_NUMBERS), self, end, weight)
     written = self
     for self, end, weight in calls:

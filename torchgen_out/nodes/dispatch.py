@@ -3119,7 +3119,7 @@ def recording_min_dim(below, needs_self):
 
 
 class BincountBackward0(Node):
-    """bincount
+    """_bincount
     self: non_differentiable
     weights: not_implemented
     """
@@ -3131,7 +3131,7 @@ class BincountBackward0(Node):
         return (grad_weights,)
 
 
-def recording_bincount(below, needs_weights):
+def recording__bincount(below, needs_weights):
     """Records BincountBackward0 around `below`."""
 
     def call(self, weights, minlength):

@@ -1446,9 +1446,9 @@ min_dim = Dispatch(
     record=nodes.recording_min_dim,
 )
 
-bincount = Dispatch(
-    "bincount",
-    "bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor",
+_bincount = Dispatch(
+    "_bincount",
+    "_bincount(Tensor self, Tensor? weights, SymInt minlength) -> Tensor",
     {"self": "tensor", "weights": "tensor?"},
     arguments={"self": "operand", "weights": "operand", "minlength": "raw"},
     promotion="none",
@@ -1457,7 +1457,7 @@ bincount = Dispatch(
     kernel_names={"CPU": "reductions.selection.bincount", "CUDA": "reductions.selection.bincount"},
     meta=None,
     differentiable=("weights",),
-    record=nodes.recording_bincount,
+    record=nodes.recording__bincount,
 )
 
 histc = Dispatch(

@@ -4714,6 +4714,14 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
             ({"self": "ints([1, 2])", "weights": "randn(3)"}, "RuntimeError"),
         ],
     ),
+    "_bincount": (
+        {},
+        {},
+        [
+            ({"self": "ints([1, 0, 3, 1])", "weights": "None", "minlength": "0"}, None),
+            ({"self": "ints([1, 0, 3, 1])", "weights": "randn(4)", "minlength": "6"}, None),
+        ],
+    ),
     "histc": (
         {},
         {},

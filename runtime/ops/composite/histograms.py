@@ -7,7 +7,15 @@ from math import isfinite, prod
 from typing import Any
 
 from runtime import errors
+from runtime.core import dtype as dtypes
 from runtime.dispatch import ops
+
+
+def bincount(self: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """Counts, or sums of weights: of float32 in float32, of others in float64."""
+    if weights is not None and weights.dtype not in (dtypes.float32, dtypes.float64):
+        weights = weights.to(dtypes.float64)
+    return ops._bincount(self, weights, minlength)
 
 
 def histogram(

@@ -31,6 +31,9 @@ def batch_norm(
             raise errors.one_value_per_channel(f"torch.Size({list(sizes)})")
         if 0 in sizes:  # nothing to learn statistics from
             running_mean = running_var = None
+    elif running_mean is None or running_var is None:
+        missing = "running_mean" if running_mean is None else "running_var"
+        raise RuntimeError(f"{missing} must be defined in evaluation mode")
     return _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 

@@ -34,6 +34,8 @@ def native_batch_norm(
     for name, parameter in named.items():
         if parameter is not None and parameter.numel() != count:
             raise RuntimeError(f"{name} should contain {count} elements not {parameter.numel()}")
+    if (running_mean is None) != (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
     for name in ("running_mean", "running_var"):
         if not training and named[name] is None:
             raise RuntimeError(f"{name} must be defined in evaluation mode")

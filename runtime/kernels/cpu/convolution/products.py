@@ -7,6 +7,7 @@ gradients are convolutions, so that three products serve all.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +44,8 @@ def convolution(
     groups: int,
 ) -> None:
     """Write the convolution, or the transposed one, plus the bias of each channel."""
-    geometry = geometry_of(out.ndim, stride, padding, dilation, groups)
+    windows = input.shape if transposed else out.shape
+    geometry = geometry_of(windows[2:], stride, padding, dilation, groups)
     y, x, w = spatial(out), spatial(input), spatial(weight)
     if not transposed:
         product(y, x, w, bias, geometry)
@@ -64,7 +66,8 @@ def convolution_grad_input(
     groups: int,
 ) -> None:
     """Write the gradient of a convolution with respect to its input."""
-    geometry = geometry_of(out.ndim, stride, padding, dilation, groups)
+    windows = out.shape if transposed else grad_output.shape
+    geometry = geometry_of(windows[2:], stride, padding, dilation, groups)
     dx, dy, w = spatial(out), spatial(grad_output), spatial(weight)
     if transposed:
         product(dx, dy, w, None, geometry)
@@ -85,19 +88,31 @@ def convolution_grad_weight(
     groups: int,
 ) -> None:
     """Write the gradient of a convolution with respect to its weight."""
-    geometry = geometry_of(out.ndim, stride, padding, dilation, groups)
+    windows = input.shape if transposed else grad_output.shape
+    geometry = geometry_of(windows[2:], stride, padding, dilation, groups)
     dw, dy, x = spatial(out), spatial(grad_output), spatial(input)
     if transposed:
         dy, x = x, dy
     product_weight(dw, dy, x, geometry)
 
 
-def geometry_of(ndim: int, stride: Any, padding: Any, dilation: Any, groups: int) -> Geometry:
-    """Fill the numbers up to three spatial dims; one number stands for all."""
-    count = ndim - 2
-    return Geometry(
-        _triple(stride, count, 1), _triple(padding, count, 0), _triple(dilation, count, 1), groups
-    )
+FAR = 1 << 16
+"""From here on a stride is 1 where there is one window: kernels make room for what lies between."""
+
+
+def geometry_of(
+    windows: Sequence[int], stride: Any, padding: Any, dilation: Any, groups: int
+) -> Geometry:
+    """Fill the numbers up to three spatial dims; one number stands for all.
+
+    windows: how many there are along each spatial dim.
+    """
+    count = len(windows)
+    steps = _triple(stride, count, 1)
+    if max(steps) >= FAR:
+        pairs = zip((1, 1, 1)[count:] + tuple(windows), steps, strict=True)
+        steps = tuple([1 if each == 1 else step for each, step in pairs])  # type: ignore[assignment]
+    return Geometry(steps, _triple(padding, count, 0), _triple(dilation, count, 1), groups)
 
 
 def _triple(value: Any, count: int, missing: int) -> Triple:

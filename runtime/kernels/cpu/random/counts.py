@@ -33,7 +33,7 @@ WORK = 40
 def poisson(out: Array, self: Array, generator: Any) -> None:
     """Write numbers of events of the rates in self. **Raises** RuntimeError for a negative one."""
     rates = np.ascontiguousarray(self, np.float64).reshape(-1)
-    if (rates < 0).any():
+    if not (rates >= 0).all():
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     _draw(poisson_counts, out, (rates,), generator)
 

@@ -52,7 +52,8 @@ def convolution(
     groups: int,
 ) -> None:
     """Write the convolution, or the transposed one, plus the bias of each channel."""
-    geometry = geometry_of(out.ndim, stride, padding, dilation, groups)
+    windows = input.sizes if transposed else out.sizes
+    geometry = geometry_of(windows[2:], stride, padding, dilation, groups)
     function = product_transposed if transposed else product
     bias = None if bias is None else contiguous(queue, bias)
     function(queue, spatial(out), _laid(queue, input), _laid(queue, weight), bias, geometry)
@@ -72,7 +73,8 @@ def convolution_grad_input(
     groups: int,
 ) -> None:
     """Write the gradient of a convolution with respect to its input."""
-    geometry = geometry_of(out.ndim, stride, padding, dilation, groups)
+    windows = out.sizes if transposed else grad_output.sizes
+    geometry = geometry_of(windows[2:], stride, padding, dilation, groups)
     function = product if transposed else product_transposed
     function(queue, spatial(out), _laid(queue, grad_output), _laid(queue, weight), None, geometry)
 
@@ -91,7 +93,8 @@ def convolution_grad_weight(
     groups: int,
 ) -> None:
     """Write the gradient of a convolution with respect to its weight."""
-    geometry = geometry_of(out.ndim, stride, padding, dilation, groups)
+    windows = input.sizes if transposed else grad_output.sizes
+    geometry = geometry_of(windows[2:], stride, padding, dilation, groups)
     dy, x = _laid(queue, grad_output), _laid(queue, input)
     if transposed:
         dy, x = x, dy

@@ -55,7 +55,7 @@ def poisson_counts(out, rates, faults, origin, n, start, seed):
     while i < n:
         rate = rates[i]
         block = np.uint64(np.uint64(i) * np.uint64(TRIES))
-        if rate < T(0):
+        if not rate >= T(0):
             note(faults, RATE, 0, 0)
         if not rate > T(0):
             out[i] = rate

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
-from runtime.ops.foreach import TENSORS, TENSORS_OR_NUMBERS, rows
+from runtime.ops.foreach import TENSORS, TENSORS_OR_NUMBERS, respelled, rows
 from torchgen_out.functions import pointwise
 
 __all__ = [
@@ -17,8 +18,10 @@ __all__ = [
 ]
 
 
-def _foreach_mul(self: Any, other: Any) -> tuple[Tensor, ...]:
+def _foreach_mul(self: Any, other: Any = MISSING, **words: Any) -> tuple[Tensor, ...]:
     """For every tensor: mul.Tensor(Tensor self, Tensor|Scalar other) -> Tensor"""
+    if words:
+        return respelled(_foreach_mul, {"scalar": "other", "scalars": "other"}, locals())
     calls = rows("_foreach_mul", (TENSORS, TENSORS_OR_NUMBERS), self, other)
     results = []
     for self, other in calls:
@@ -26,8 +29,10 @@ def _foreach_mul(self: Any, other: Any) -> tuple[Tensor, ...]:
     return tuple(results)
 
 
-def _foreach_mul_(self: Any, other: Any) -> Any:
+def _foreach_mul_(self: Any, other: Any = MISSING, **words: Any) -> Any:
     """For every tensor: mul_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)"""
+    if words:
+        return respelled(_foreach_mul_, {"scalar": "other", "scalars": "other"}, locals())
     calls = rows("_foreach_mul_", (TENSORS, TENSORS_OR_NUMBERS), self, other)
     written = self
     for self, other in calls:
