@@ -263,7 +263,6 @@ Tensor.amax = reduction.amax
 Tensor.amin = reduction.amin
 Tensor.any = reduction.any
 Tensor.mean = reduction.mean
-Tensor.nansum = reduction.nansum
 Tensor.prod = reduction.prod
 Tensor.sum = reduction.sum
 
@@ -324,6 +323,7 @@ Tensor._where_of = composite._where_of
 Tensor.where = composite._where_of
 Tensor.prelu = composite.prelu
 Tensor.nanmean = composite.nanmean
+Tensor.nansum = composite.nansum
 Tensor.detach_ = composite.detach_
 Tensor.real = property(composite.real, assigning(composite.real))
 Tensor.imag = property(composite.imag, assigning(composite.imag))

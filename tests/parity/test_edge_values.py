@@ -63,6 +63,8 @@ CASES: Mapping[str, Callable[[Any], Any]] = {
     "sum to bool along a dim": lambda t: t.tensor([[0.43], [0.0]]).sum(1, dtype=t.bool),
     "prod to bool": lambda t: t.tensor([0.43]).prod(dtype=t.bool),
     "nansum to bool": lambda t: t.tensor([0.43, NAN]).nansum(dtype=t.bool),
+    "nansum of nan to bool": lambda t: t.tensor([NAN]).nansum(dtype=t.bool),
+    "nansum to integers": lambda t: t.tensor([-1.5, NAN, 2.5]).nansum(dtype=t.int64),
     "addmm, alpha 0": lambda t: t.addmm(
         t.ones(3, 3), t.full((3, 3), NAN), t.ones(3, 3), alpha=0, beta=2
     ),

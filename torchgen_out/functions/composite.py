@@ -2388,6 +2388,34 @@ def nanmean(
     return statistics_bodies.nanmean(input, dim, keepdim, dtype)
 
 
+def nansum(
+    input: Tensor = MISSING,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
+) -> Tensor:
+    """nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) ->
+    Tensor
+
+    Sum along `dim`, counting nan as 0.
+
+    Otherwise as `sum`: integers and `bool` are summed in int64.
+    """
+    if _words:
+        return respelled(nansum, locals())
+    if input.__class__ not in TENSORS:
+        _answer = overridden(nansum, locals())
+        if _answer is not NotImplemented:
+            return _answer
+        check_tensors("nansum", ("self", 0, "tensor", input))
+    if out is not None:
+        return statistics_bodies.nansum(input, dim, keepdim, dtype, out=out)
+    return statistics_bodies.nansum(input, dim, keepdim, dtype)
+
+
 def alias_copy(
     input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
 ) -> Tensor:

@@ -252,41 +252,36 @@ def min__default(
     return call(input)
 
 
-_nansum = operators.nansum.calls
-_nansum_out = operators.nansum.out_calls
+__nansum = operators._nansum.calls
+__nansum_out = operators._nansum.out_calls
 
 
-def nansum(
-    input: Tensor = MISSING,
+def _nansum(
+    input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     *,
     dtype: dtype | None = None,
     out: Tensor | None = None,
-    **_words: Unpack[InputDimKeepdim],
 ) -> Tensor:
-    """nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) ->
+    """_nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) ->
     Tensor
 
-    Sum along `dim`, counting nan as 0.
-
-    Otherwise as `sum`: integers and `bool` are summed in int64.
+    Sum floats to floats along `dim`, counting nan as 0.
     """
-    if _words:
-        return respelled(nansum, locals())
     if dim is not None and dim.__class__ is not int:
-        dim = as_ints(dim, "nansum", "dim", 2)
+        dim = as_ints(dim, "_nansum", "dim", 2)
     if out is not None:
-        dtype = dtype_for_out("nansum", out, dtype)
+        dtype = dtype_for_out("_nansum", out, dtype)
         try:
-            call = _nansum_out[out._key, input._key]
+            call = __nansum_out[out._key, input._key]
         except AttributeError:
-            return _nansum_out.miss(out, input, dim, keepdim, dtype)
+            return __nansum_out.miss(out, input, dim, keepdim, dtype)
         return call(out, input, dim, keepdim, dtype)
     try:
-        call = _nansum[input._key]
+        call = __nansum[input._key]
     except AttributeError:
-        return _nansum.miss(input, dim, keepdim, dtype)
+        return __nansum.miss(input, dim, keepdim, dtype)
     return call(input, dim, keepdim, dtype)
 
 

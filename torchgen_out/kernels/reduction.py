@@ -117,22 +117,22 @@ def min_combine(acc, other):
 min_ = (None, min_reduce, min_combine, None)
 
 
-def nansum_identity():
+def _nansum_identity():
     """0"""
     return T(0)
 
 
-def nansum_reduce(acc, self):
+def _nansum_reduce(acc, self):
     """acc if isnan(self) else acc + self"""
     return acc if isnan(self) else acc + self
 
 
-def nansum_combine(acc, other):
+def _nansum_combine(acc, other):
     """acc + other"""
     return acc + other
 
 
-nansum = (nansum_identity, nansum_reduce, nansum_combine, None)
+_nansum = (_nansum_identity, _nansum_reduce, _nansum_combine, None)
 
 
 def prod_dim_int_identity():

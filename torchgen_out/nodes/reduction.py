@@ -191,7 +191,7 @@ def recording_min(below, needs_self):
 
 
 class NansumBackward0(Node):
-    """nansum
+    """_nansum
     self: sum_backward(grad, self.shape, dim, keepdim) * self.isnan().logical_not()
     """
 
@@ -210,7 +210,7 @@ class NansumBackward0(Node):
         node.saved_self = None
 
 
-def recording_nansum(below, needs_self):
+def recording__nansum(below, needs_self):
     """Records NansumBackward0 around `below`."""
 
     def call(self, dim, keepdim, dtype):

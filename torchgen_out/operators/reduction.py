@@ -95,18 +95,18 @@ min = Reduction(
     record=nodes.recording_min,
 )
 
-nansum = Reduction(
-    "nansum",
-    "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
-    "Tensor",
+_nansum = Reduction(
+    "_nansum",
+    "_nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) ->"
+    " Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw", "dtype": "raw"},
-    promotion="bool_to_long",
+    promotion="default",
     out_rule="exact",
-    dtypes=dtype_sets.REAL,
-    parts=kernels.nansum,
+    dtypes=dtype_sets.FLOATING,
+    parts=kernels._nansum,
     differentiable=("self",),
-    record=nodes.recording_nansum,
+    record=nodes.recording__nansum,
 )
 
 prod_dim_int = Reduction(

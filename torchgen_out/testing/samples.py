@@ -1980,6 +1980,18 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
         ],
     ),
     "nansum": (
+        {},
+        {},
+        [
+            ({"self": "floats([1, nan, 3])"}, None),
+            ({"self": "floats([nan, 1.5, 2.5])", "dtype": "int64"}, None),
+            ({"self": "randn(3, 4)", "dim": "1"}, None),
+            ({"self": "randn(2, 3, 4)", "dim": "[0, 2]", "keepdim": "True"}, None),
+            ({"self": "ints([1, 2])"}, None),
+            ({"self": "randn(3)", "dim": "3"}, "IndexError"),
+        ],
+    ),
+    "_nansum": (
         {"self": (-3.0, 3.0)},
         {},
         [],

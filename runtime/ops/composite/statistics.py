@@ -9,6 +9,7 @@ from runtime import errors
 from runtime.core import dtype as dtypes
 from runtime.dispatch import ops
 from runtime.dispatch.operator import operators
+from runtime.ops.arguments import dtype_for_out
 
 
 def _over(name: str, self: Any, dim: Any, unbiased: bool, keepdim: bool = False) -> Any:
@@ -55,6 +56,22 @@ def std_mean_of_all(self: Any, unbiased: bool) -> Any:
 def std_mean_over(self: Any, dim: Any, unbiased: bool, keepdim: bool = False) -> Any:
     """The standard deviation and the mean over `dim`."""
     return _over("std_mean", self, dim, unbiased, keepdim)
+
+
+def nansum(self: Any, dim: Any, keepdim: bool, dtype: Any, out: Any = None) -> Any:
+    """The sum of the elements that are not nan: those become 0 before a cast to integers.
+
+    Raises: NotImplementedError for complex numbers, and for a sum of floats in integers with out=.
+    """
+    own = self.dtype
+    if own.kind in "bi":
+        return ops.sum(self, dim, keepdim, dtype=dtype, out=out)
+    wanted = dtype if out is None else dtype_for_out("nansum", out, dtype)
+    if own.kind == "f" and (wanted is None or wanted.kind == "f"):
+        return ops._nansum(self, dim, keepdim, dtype=dtype, out=out)
+    if out is not None or own.kind == "c" or wanted.kind == "c":
+        raise errors.dtype_not_supported("nansum", own if own.kind == "c" else wanted, "floats")
+    return self.masked_fill(self.isnan(), 0).sum(dim, keepdim, dtype=dtype)
 
 
 def nanmean(self: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
