@@ -1,4 +1,4 @@
-"""Ready parametrizations: weights by direction and length, and of spectral norm 1."""
+"""Ready parametrizations: weights by direction and length, of spectral norm 1, orthogonal."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 import torchgen_out as torch
 from runtime.nn.convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from runtime.nn.module import Module
+from runtime.nn.orthogonal import orthogonal
 from runtime.nn.parametrize import register_parametrization
 from torchgen_out.nn import functional as F
 
-__all__ = ["spectral_norm", "weight_norm"]
+__all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 
 def length_except(tensor: Any, dim: int | None) -> Any:

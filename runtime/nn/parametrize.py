@@ -57,7 +57,7 @@ class ParametrizationList(ModuleList):
             raise ValueError("ParametrizationList requires one or more modules.")
         super().__init__(modules)
         self.unsafe = unsafe
-        found = self._inverted(original)
+        found = self._inverted(original, is_first=True)
         self.is_tensor = isinstance(found, torch.Tensor)
         self.ntensors = 1 if self.is_tensor else len(found)
         for name, tensor in zip(self._names(), [found] if self.is_tensor else found, strict=True):
@@ -83,12 +83,20 @@ class ParametrizationList(ModuleList):
         else:
             self.register_parameter(name, Parameter(tensor, original.requires_grad))
 
-    def _inverted(self, value: Any) -> Any:
-        """What the parametrizations have to be given for `value`; those without an inverse it."""
+    def _inverted(self, value: Any, is_first: bool = False) -> Any:
+        """What the parametrizations have to be given for `value`; those without an inverse it.
+
+        An inverse that is not implemented counts as none for the first value.
+        """
         with torch.no_grad():
             for module in reversed(list(self)):
-                if hasattr(module, "right_inverse"):
+                if not hasattr(module, "right_inverse"):
+                    continue
+                try:
                     value = module.right_inverse(value)
+                except NotImplementedError:
+                    if not is_first:
+                        raise
         return value
 
     def right_inverse(self, value: Any) -> None:

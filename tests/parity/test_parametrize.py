@@ -161,7 +161,48 @@ def test_spectral_hooks_are_removed() -> None:
     assert not layer._forward_pre_hooks
 
 
+@pytest.mark.parametrize("use_trivialization", [True, False])
+@pytest.mark.parametrize("orthogonal_map", ["matrix_exp", "cayley", "householder"])
+@pytest.mark.parametrize("shape", [(3, 5), (5, 3), (4, 4)])
+def test_orthogonal_weights(
+    shape: tuple[int, int], orthogonal_map: str, use_trivialization: bool
+) -> None:
+    """The value that was there, a step away from it, its gradient, and a value assigned."""
+    draw = np.random.default_rng(0)
+    whole = np.linalg.qr(draw.standard_normal((5, 5)))[0] if 5 in shape else np.eye(4)[::-1].copy()
+    start, step = whole[: shape[0], : shape[1]], draw.standard_normal(shape) / 10
+    found: list[list[Any]] = []
+    for library in (torch, torchgen_out):
+        layer = library.nn.Linear(shape[1], shape[0], bias=False, dtype=library.float64)
+        with library.no_grad():
+            layer.weight.copy_(library.tensor(start))
+        library.nn.utils.parametrizations.orthogonal(
+            layer, orthogonal_map=orthogonal_map, use_trivialization=use_trivialization
+        )
+        values = [layer.weight.detach()] if shape == (4, 4) or not use_trivialization else []
+        parametrized = layer.parametrizations.weight
+        with library.no_grad():
+            parametrized.original.add_(library.tensor(step))
+        if use_trivialization:  # completed at random, unless it is square
+            parametrized[0].base = library.tensor(whole)
+        layer.weight.pow(3).sum().backward()
+        values += [layer.weight.detach(), parametrized.original.grad]
+        if orthogonal_map == "householder":
+            layer.weight = library.tensor(start)
+            values.append(layer.weight.detach() if shape == (4, 4) or not use_trivialization
+                          else library.zeros(()))  # fmt: skip
+        found.append([value.numpy() for value in values])
+    for wanted, ours in zip(*found, strict=True):
+        np.testing.assert_allclose(ours, wanted, rtol=1e-9, atol=1e-12)
+
+
 MISTAKES = (
+    "u.parametrizations.orthogonal(m, orthogonal_map='qr')",
+    "u.parametrizations.orthogonal(n.BatchNorm1d(3))",
+    "u.parametrizations.orthogonal(m, 'weigth')",
+    "setattr(u.parametrizations.orthogonal(m), 'weight', m.weight.T)",
+    "setattr(u.parametrizations.orthogonal(m, orthogonal_map='cayley', use_trivialization=False),"
+    " 'weight', m.weight.detach())",
     "p.register_parametrization(m, 'weigth', n.Identity())",
     "p.register_parametrization(m, 'weight', n.Flatten(0))",
     "p.remove_parametrizations(m, 'weight')",
