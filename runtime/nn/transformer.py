@@ -65,6 +65,10 @@ class _Layer(Module):
             setattr(self, f"dropout{number}", Dropout(dropout))
         self.activation = _get_activation_fn(activation)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over a pickle's attributes; those of PyTorch's first files had no activation."""
+        super().__setstate__({"activation": F.relu, **state})
+
     def _feed_forward(self, x: Any) -> Any:
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
 

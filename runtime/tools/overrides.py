@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -17,6 +18,7 @@ __all__ = [
     "get_default_nowrap_functions",
     "get_ignored_functions",
     "get_overridable_functions",
+    "get_testing_overrides",
     "handle_torch_function",
     "has_torch_function",
     "has_torch_function_unary",
@@ -108,6 +110,44 @@ def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
             found.setdefault(place, []).append(function)
     found[torch.Tensor] = list(_names_of_tensor())
     return found
+
+
+@functools.cache
+def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., int]]:
+    """For each function that asks its arguments' classes one with its parameters that returns -1.
+
+    Tests of classes with `__torch_function__` call them in place of the functions.
+    """
+    found: dict[Callable[..., Any], Callable[..., int]] = {}
+    for functions in get_overridable_functions().values():
+        for function in functions:
+            found[function] = _stand_in(_parameters_of(function))
+    return found
+
+
+def _parameters_of(function: Callable[..., Any]) -> inspect.Signature:
+    """The parameters that callers see: not those that take what was misspelt or is out of date."""
+    if function.__name__ == "__get__":
+        return inspect.Signature([_SELF])
+    if function.__name__ == "__set__":
+        return inspect.Signature([_SELF, _SELF.replace(name="value")])
+    signature = inspect.signature(function)
+    return signature.replace(
+        parameters=[each for each in signature.parameters.values() if each.name not in _HIDDEN]
+    )
+
+
+def _stand_in(signature: inspect.Signature) -> Callable[..., int]:
+    def stand_in(*args: Any, **kwargs: Any) -> int:
+        signature.bind(*args, **kwargs)
+        return -1
+
+    stand_in.__signature__ = signature  # type: ignore[attr-defined]
+    return stand_in
+
+
+_SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_HIDDEN = ("_rest", "_words")
 
 
 def resolve_name(f: Callable[..., Any]) -> str | None:

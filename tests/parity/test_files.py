@@ -200,6 +200,8 @@ GAINED: dict[str, tuple[Callable[[Any], Any], list[str]]] = {
     "resizing of 1.4": (lambda nn: nn.Upsample(scale_factor=2), ["recompute_scale_factor"]),
     "pooling of 1.1": (lambda nn: nn.AvgPool2d(2), ["divisor_override"]),
     "encoder of 1.8": (lambda nn: nn.TransformerEncoderLayer(4, 2, 8), ["norm_first"]),
+    "encoder of 1.2": (lambda nn: nn.TransformerEncoderLayer(4, 2, 8), ["activation"]),
+    "decoder of 1.2": (lambda nn: nn.TransformerDecoderLayer(4, 2, 8), ["activation"]),
 }
 HOOKS_OF_0_4 = {"_backward_hooks", "_forward_hooks", "_forward_pre_hooks"}
 
@@ -226,6 +228,7 @@ def test_modules_of_older_releases(name: str, monkeypatch: pytest.MonkeyPatch) -
     assert repr(loaded) == repr(today)
     missing = [name for name in vars(today) if not hasattr(loaded, name)]
     assert missing == [] and loaded.state_dict().keys() == today.state_dict().keys()
+    assert getattr(loaded, "activation", None) is getattr(today, "activation", None)
     simple = [name for name in gained if isinstance(vars(today).get(name), str | int | float)]
     assert {name: getattr(loaded, name) for name in simple} == {
         name: getattr(today, name) for name in simple

@@ -264,3 +264,13 @@ def test_modes_see_what_is_no_operator() -> None:
     assert [first for _, first, _ in seen[:4]] == [(2,), (1,), (3,), ([1.0],)]
     assert "dtype" in inspect.signature(torch.tensor).parameters
     assert not weight.any() and torch.zeros(2).shape == (2,)
+
+
+def test_stand_ins_of_all_functions() -> None:
+    stand_ins = torch.overrides.get_testing_overrides()
+    assert len(stand_ins) > 800
+    assert stand_ins[torch.add](1, 2, alpha=3) == stand_ins[torch.Tensor.shape.__get__](1) == -1
+    assert list(inspect.signature(stand_ins[torch.einsum]).parameters)[:2] == ["equation", "args"]
+    for wrong in (lambda: stand_ins[torch.mm](1, 2, 3, 4), lambda: stand_ins[torch.add](1, beta=2)):
+        with pytest.raises(TypeError):
+            wrong()
