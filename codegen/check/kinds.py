@@ -212,6 +212,21 @@ def only_views_are_copied(operator: Operator, context: Context) -> Iterator[Prob
         yield Problem(where, message, "delete 'copy'", width=len(COPY))
 
 
+@operator_rule("E330")
+def successors_exist(operator: Operator, context: Context) -> Iterator[Problem]:
+    """What supersedes an operator is one, too, by the name that users know."""
+    if operator.superseded is None:
+        return
+    base = context.program.base
+    everyone = (*context.program.operators, *(base.operators if base else ()))
+    known = {each.public_path for each in everyone}
+    if operator.superseded not in known:
+        where = operator.places.value("superseded")
+        message = f"{operator.name}: there is no operator '{operator.superseded}'"
+        hint = did_you_mean(operator.superseded, sorted(known))
+        yield Problem(where, message, hint, width=len(operator.superseded))
+
+
 @operator_rule("E329")
 def tags_of_out_fit(operator: Operator, context: Context) -> Iterator[Problem]:
     """What a tag says of out= goes with an entry that has it, and is of a kind that can do so."""

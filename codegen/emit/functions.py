@@ -50,6 +50,8 @@ class Binding:
     tensors: str
     """(name, position, value) of each argument that must be a tensor."""
     base_name: str
+    superseded: str
+    """The names of the operator and of what replaces it, as arguments; empty for others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +215,7 @@ def _binding(program: Program, operator: Operator, names: dict[str, str]) -> Bin
         is_factory=operator.has_tag("factory"),
         tensors=_tensors(operator, names),
         base_name=operator.base_name,
+        superseded=_superseded(operator),
     )
 
 
@@ -247,6 +250,7 @@ def _inplace_binding(program: Program, operator: Operator, names: dict[str, str]
         is_factory=False,
         tensors="",
         base_name=operator.base_name,
+        superseded=_superseded(operator),
     )
 
 
@@ -265,6 +269,12 @@ def _method_bindings(program: Program, operator: Operator) -> Iterator[Binding]:
     yield replace(method, style="composite", schema=str(operator.schema))
     if operator.has_inplace:
         yield replace(_inplace_binding(program, turned, names), body=body)
+
+
+def _superseded(operator: Operator) -> str:
+    if operator.superseded is None:
+        return ""
+    return f'"{operator.public_path}", "{operator.superseded}"'
 
 
 def _tensors(operator: Operator, names: dict[str, str]) -> str:

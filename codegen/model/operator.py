@@ -198,6 +198,8 @@ class Operator:
     """Where users find the function: `torch`, `nn.functional`, `linalg`, `fft`, `special`."""
     deprecated: tuple[Schema, ...]
     """Schemas of older argument orders that calls may still have."""
+    superseded: str | None
+    """The public path of what replaces it, `linalg.qr`: a call warns, once in a process."""
     dunders: tuple[str, ...]
     """Python operators it implements (key `operators`), in-place ones included."""
     aliases: tuple[str, ...]

@@ -37,6 +37,7 @@ def copy_of(operator: Operator) -> Operator:
         python_module="torch",
         dunders=(),
         deprecated=(),
+        superseded=None,
         aliases=(),
         foreach=(),
         kind=Composite(_body(operator), None),

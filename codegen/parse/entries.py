@@ -15,7 +15,7 @@ from codegen.parse.report import Report
 from codegen.parse.samples import read_samples
 from codegen.parse.schema import base_name_of, parse_schema
 from codegen.parse.values import check_keys, described, sentences_of, text_of, words_of
-from codegen.parse.yaml_nodes import AnyNode, Mapping, Sequence
+from codegen.parse.yaml_nodes import AnyNode, Mapping, Scalar, Sequence
 
 _PROMOTION = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*")
 _FUNC = re.compile(r"""\bfunc: *["']?(?:\w+::)?(\w+)""")
@@ -62,12 +62,14 @@ def _read_operator(node: Mapping, report: Report) -> Operator | None:
     reference = text_of(node.get("reference"), "'reference'", report)
     refusal = text_of(node.get("refusal"), "'refusal'", report)
     doc = text_of(node.get("doc"), "'doc'", report)
+    superseded = text_of(node.get("superseded"), "'superseded'", report)
     assert schema.where is not None
     return Operator(
         schema=schema,
         variants=words_of(node.get("variants"), "'variants'", report) or (FUNCTION, METHOD),
         python_module=_word(node, "python_module", "torch", report),
         deprecated=_deprecated(node, report),
+        superseded=superseded.text.strip() if superseded else None,
         dunders=words_of(node.get("operators"), "'operators'", report) or (),
         aliases=words_of(node.get("aliases"), "'aliases'", report) or (),
         foreach=words_of(node.get("foreach"), "'foreach'", report) or (),
@@ -80,10 +82,18 @@ def _read_operator(node: Mapping, report: Report) -> Operator | None:
         tags=words_of(node.get("tags"), "'tags'", report) or (),
         reference=reference.text.strip() if reference else None,
         samples=read_samples(node.get("samples"), schema, report),
-        doc=doc.text.strip() if doc else None,
+        doc=_doc(doc.text.strip() if doc else None, superseded),
         where=schema.where,
         places=NodePlaces(node),
     )
+
+
+def _doc(written: str | None, superseded: Scalar | None) -> str | None:
+    """The documentation, with a word on what replaces the operator."""
+    if superseded is None:
+        return written
+    word = f"New code uses `{superseded.text.strip()}`; the first call warns."
+    return f"{written}\n\n{word}" if written else word
 
 
 def _schema(node: Mapping, report: Report) -> Schema | None:

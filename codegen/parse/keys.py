@@ -51,6 +51,7 @@ OPERATOR_KEYS = (
         vocabulary.PYTHON_MODULES,
     ),
     Key("deprecated", Shape.SCHEMAS, "Schemas of older argument orders, taken with a warning."),
+    Key("superseded", Shape.WORD, "What PyTorch would have called instead; a call warns, once."),
     Key("operators", Shape.WORDS, "Python operators it implements.",
         tuple(sorted(vocabulary.DUNDERS))),
     Key("aliases", Shape.WORDS, "Further public names with the same variants."),

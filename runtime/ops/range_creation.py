@@ -20,6 +20,7 @@ from runtime.core.dtype import dtype
 from runtime.core.layout import layout
 from runtime.core.tensor import Tensor
 from runtime.dispatch.backends import backend_of
+from runtime.errors import deprecation
 from runtime.kernels.cpu.copying import ranges
 from runtime.ops import creation
 
@@ -129,6 +130,7 @@ def range_to(
     pin_memory: bool | None = None,
 ) -> Tensor:
     """start, start + step ... up to and including `end`."""
+    deprecation.range_with_end()
     start, end, step = _range_numbers(start, end, step, dtype)
     count = int((end - start) / step) + 1
     chosen = creation.dtype_or(dtype, dtypes.default_dtype())

@@ -51,6 +51,13 @@ SPELLING = [
         "before 'promotion'",
     ),
     wrong(
+        "successor",
+        "  view: transpose\n",
+        "  superseded: ‸linalg.nothing\n  view: transpose\n",
+        "E330",
+        "no operator 'linalg.nothing'",
+    ),
+    wrong(
         "check of a view",
         "  view: transpose\n",
         "  ‸check: limits.check\n  view: transpose\n",

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import torchgen_out as torch
+from runtime.errors import deprecation
 
 
 def test_instances_of_functions_are_shown_the_static_form() -> None:
@@ -49,3 +50,44 @@ def test_older_reductions_of_losses(name: str, older: dict[str, bool], reduction
     with pytest.warns(UserWarning, match=f"please use reduction='{reduction}' instead"):
         loss = getattr(torch.nn, name)(**older)
     assert loss.reduction == reduction
+
+
+EYE = torch.eye(3)
+DEPRECATED = {
+    "cholesky": lambda: torch.cholesky(EYE),
+    "qr": lambda: EYE.qr(),
+    "lu": lambda: torch.lu(EYE),
+    "chain_matmul": lambda: torch.chain_matmul(EYE, EYE),
+    "triangular_solve": lambda: torch.triangular_solve(EYE, EYE),
+    "lu_solve": lambda: torch.lu_solve(EYE, *torch.linalg.lu_factor(EYE)),
+    "range": lambda: torch.range(0, 3),
+    "T": lambda: torch.ones(2, 3, 4).T,
+    "T of a number": lambda: torch.ones(()).T,
+    "mT of a number": lambda: torch.ones(()).mT,
+    "H of a number": lambda: torch.ones(()).H,
+    "adjoint of a number": lambda: torch.ones(()).adjoint(),
+    "meshgrid": lambda: torch.meshgrid(torch.ones(2), torch.ones(3)),
+    "cross": lambda: torch.cross(EYE, EYE),
+}
+FINE = {
+    "T": lambda: (EYE.T, torch.ones(3).T, torch.ones(2, 3, 4).mT),
+    "meshgrid": lambda: torch.meshgrid(torch.ones(2), torch.ones(3), indexing="ij"),
+    "cross": lambda: torch.cross(EYE, EYE, dim=0),
+}
+
+
+@pytest.mark.parametrize("name", DEPRECATED)
+def test_what_pytorch_has_given_up_warns_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the line of whoever calls it."""
+    monkeypatch.setattr(deprecation, "_told", set())
+    with pytest.warns(UserWarning, match="deprecated|required to pass") as told:
+        DEPRECATED[name]()
+        DEPRECATED[name]()
+    assert [each.filename for each in told] == [__file__]
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_what_stays_does_not_warn(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deprecation, "_told", set())
+    FINE[name]()
+    assert not deprecation._told

@@ -18,6 +18,7 @@ from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
 from runtime.dispatch.overrides import OPTIONAL_TENSORS, PLAIN, TENSORS
 from runtime.dispatch.signature import kind_of
+from runtime.errors.deprecation import superseded
 from runtime.ops import conversion as conversion_bodies
 from runtime.ops import creation as creation_bodies
 from runtime.ops import creation_like as creation_like_bodies
@@ -5352,7 +5353,9 @@ def kron(
 def chain_matmul(*args: Any, matrices: Any = None, out: Tensor | None = None) -> Tensor:
     """chain_matmul(Tensor[] matrices) -> Tensor
 
-    Multiplies a chain of matrices in the cheapest order. New code uses `linalg.multi_dot`.
+    Multiplies a chain of matrices in the cheapest order.
+
+    New code uses `linalg.multi_dot`; the first call warns.
     """
     if matrices is None:
         matrices = args if len(args) > 1 else as_list(*args)
@@ -5361,6 +5364,7 @@ def chain_matmul(*args: Any, matrices: Any = None, out: Tensor | None = None) ->
         if _answer is not NotImplemented:
             return _answer
         check_tensors("chain_matmul", ("matrices", 0, "tensors", matrices))
+    superseded("chain_matmul", "linalg.multi_dot")
     if out is not None:
         return store_out("chain_matmul", out, linalg_bodies.chain_matmul(matrices))
     return linalg_bodies.chain_matmul(matrices)
@@ -5458,7 +5462,9 @@ def cholesky(
 ) -> Tensor:
     """cholesky(Tensor self, bool upper=False) -> Tensor
 
-    Returns the Cholesky factor. New code uses `linalg.cholesky`.
+    Returns the Cholesky factor.
+
+    New code uses `linalg.cholesky`; the first call warns.
     """
     if _words:
         return respelled(cholesky, locals())
@@ -5467,6 +5473,7 @@ def cholesky(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("cholesky", ("self", 0, "tensor", input))
+    superseded("cholesky", "linalg.cholesky")
     if out is not None:
         return store_out("cholesky", out, factorisations_bodies.cholesky(input, upper))
     return factorisations_bodies.cholesky(input, upper)
@@ -5615,13 +5622,16 @@ def lu__default(
 ) -> tuple[Tensor, ...]:
     """lu(Tensor A, bool pivot=True, bool get_infos=False) -> Tensor[]
 
-    Returns `L` and `U` in one matrix and the row exchanges. New code uses `linalg.lu_factor`.
+    Returns `L` and `U` in one matrix and the row exchanges.
+
+    New code uses `linalg.lu_factor`; the first call warns.
     """
     if A.__class__ not in TENSORS:
         _answer = overridden(lu__default, locals())
         if _answer is not NotImplemented:
             return _answer
         check_tensors("lu", ("A", 0, "tensor", A))
+    superseded("lu", "linalg.lu_factor")
     if out is not None:
         return factorisations_bodies.lu(A, pivot, get_infos, out=out)
     return tuple(factorisations_bodies.lu(A, pivot, get_infos))
@@ -5683,7 +5693,9 @@ def qr(
 ) -> return_types.qr:
     """qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)
 
-    Returns `Q` and `R`. New code uses `linalg.qr`.
+    Returns `Q` and `R`.
+
+    New code uses `linalg.qr`; the first call warns.
     """
     if _words:
         return respelled(qr, locals())
@@ -5692,6 +5704,7 @@ def qr(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("qr", ("self", 0, "tensor", input))
+    superseded("qr", "linalg.qr")
     if out is not None:
         return store_out(
             "qr", out, return_types.qr(*factorisations_bodies.qr(input, some)), "exact"
@@ -5823,8 +5836,9 @@ def triangular_solve(
     """triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool
     unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)
 
-    Returns the solution of a triangular system, and the matrix. New code uses
-        `linalg.solve_triangular`.
+    Returns the solution of a triangular system, and the matrix.
+
+    New code uses `linalg.solve_triangular`; the first call warns.
     """
     if _words:
         return respelled(triangular_solve, locals())
@@ -5833,6 +5847,7 @@ def triangular_solve(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("triangular_solve", ("self", 0, "tensor", input), ("A", 1, "tensor", A))
+    superseded("triangular_solve", "linalg.solve_triangular")
     if out is not None:
         return store_out(
             "triangular_solve",
@@ -5857,7 +5872,9 @@ def lu_solve(
 ) -> Tensor:
     """lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor
 
-    Returns the solution of `A X = self`, given the factors of `A`. New code uses `linalg.lu_solve`.
+    Returns the solution of `A X = self`, given the factors of `A`.
+
+    New code uses `linalg.lu_solve`; the first call warns.
     """
     if _words:
         return respelled(lu_solve, locals())
@@ -5875,6 +5892,7 @@ def lu_solve(
             ("LU_data", 1, "tensor", LU_data),
             ("LU_pivots", 2, "tensor", LU_pivots),
         )
+    superseded("lu_solve", "linalg.lu_solve")
     if out is not None:
         return store_out(
             "lu_solve", out, factorisations_bodies.lu_solve(input, LU_data, LU_pivots), "exact"

@@ -8,6 +8,7 @@ from typing import Any
 
 from runtime.core.shape import broadcast_shapes
 from runtime.core.size import Size
+from runtime.errors import deprecation
 
 
 def broadcast_tensors(tensors: Sequence[Any]) -> list[Any]:
@@ -23,7 +24,9 @@ def meshgrid(tensors: Sequence[Any], indexing: str | None = None) -> list[Any]:
     """
     if not tensors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
-    indexing = "ij" if indexing is None else indexing
+    if indexing is None:
+        deprecation.grid_without_indexing()
+        indexing = "ij"
     if indexing not in ("ij", "xy"):
         raise RuntimeError(
             f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'

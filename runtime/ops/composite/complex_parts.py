@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.dispatch import ops
+from runtime.errors import deprecation
 
 
 def imag(self: Any) -> Any:
@@ -16,6 +17,9 @@ def imag(self: Any) -> Any:
 
 def adjoint(self: Any) -> Any:
     """The last two dims swapped, conjugated; a scalar is conjugated only."""
+    if not self._sizes:
+        deprecation.transposed_scalar("adjoint()", "Consider using x.conj().")
+        return self.conj()
     return self.mT.conj()
 
 
@@ -27,4 +31,7 @@ def hermitian(self: Any) -> Any:
             f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor."
             + (" For batches of matrices, consider using tensor.mH" if ndim > 2 else "")
         )
+    if not ndim:
+        deprecation.transposed_scalar("Tensor.H", "Consider using x.conj().")
+        return self.conj()
     return self.mT.conj()

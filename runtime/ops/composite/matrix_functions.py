@@ -11,6 +11,7 @@ from runtime.core.finfo import finfo
 from runtime.core.shape import broadcast_shapes
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
+from runtime.errors import deprecation
 from runtime.ops.arguments import store_out
 from runtime.ops.composite.factorisations import check
 from runtime.ops.shapes.factorisations import check_matrices, check_square
@@ -179,6 +180,7 @@ def linalg_cross(self: Any, other: Any, dim: int = -1) -> Any:
 def cross(self: Any, other: Any, dim: int | None = None) -> Any:
     """The vectors orthogonal to both, along `dim` or the first dim of size 3."""
     if dim is None:
+        deprecation.cross_without_dim()
         dim = next((i for i, size in enumerate(self.shape) if size == 3), None)
         if dim is None:
             raise RuntimeError("no dimension of size 3 in input")

@@ -11,6 +11,7 @@ from runtime.core.shape import normalize_dim
 from runtime.core.size import Size, make_size
 from runtime.core.tensor import Tensor
 from runtime.dispatch.view_call import layout_only
+from runtime.errors import deprecation
 
 Geometry: TypeAlias = tuple[Size, tuple[int, ...], int]
 
@@ -44,7 +45,9 @@ def t(self: Tensor) -> Geometry:
 
 @layout_only
 def reverse_dims(self: Tensor) -> Geometry:
-    """Reverse the order of all dims (`Tensor.T`)."""
+    """Reverse the order of all dims (`Tensor.T`); warn unless there are one or two."""
+    if len(self._sizes) not in (1, 2):
+        deprecation.reversed_dims(len(self._sizes))
     return make_size(reversed(self._sizes)), self._strides[::-1], self._offset
 
 
@@ -59,6 +62,8 @@ def matrix_transpose(self: Tensor) -> Geometry:
         raise RuntimeError(
             "tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor."
         )
+    else:
+        deprecation.transposed_scalar("Tensor.mT", "It is the tensor itself.")
     return make_size(sizes), tuple(strides), self._offset
 
 
