@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 _INTEGRAL = ("uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64")
+_FLOAT8 = (
+    *("float8_e5m2", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e4m3fnuz", "float8_e8m0fnu"),
+)
 _FLOATING = ("float16", "bfloat16", "float32", "float64")
 _LAPACK_COMPLEX = ("complex64", "complex128")
 _COMPLEX = ("complex32", *_LAPACK_COMPLEX)
 
 DTYPE_SETS: dict[str, tuple[str, ...]] = {
-    "all": ("bool", *_INTEGRAL, *_FLOATING, *_COMPLEX),
-    "numeric": (*_INTEGRAL, *_FLOATING, *_COMPLEX),
-    "real": ("bool", *_INTEGRAL, *_FLOATING),
-    "real_numeric": (*_INTEGRAL, *_FLOATING),
+    "all": ("bool", *_INTEGRAL, *_FLOATING, *_COMPLEX, *_FLOAT8),
+    "numeric": (*_INTEGRAL, *_FLOATING, *_COMPLEX, *_FLOAT8),
+    "real": ("bool", *_INTEGRAL, *_FLOATING, *_FLOAT8),
+    "real_numeric": (*_INTEGRAL, *_FLOATING, *_FLOAT8),
     "floating": _FLOATING,
     "floating_and_complex": (*_FLOATING, *_COMPLEX),
     "lapack_real": ("float32", "float64"),

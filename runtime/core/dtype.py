@@ -19,7 +19,7 @@ class dtype:
         index: PyTorch's number of the type; the low five bits of a tensor's key.
         itemsize: bytes per element.
         numpy: the NumPy dtype of the *storage*. Narrow types, whose `opmath` is another one, are
-            stored as unsigned integers: float16 as uint16, complex32 as uint32.
+            stored as unsigned integers of their size: float16 as uint16.
         kind: "b" (bool), "i" (integer), "f" (floating) or "c" (complex).
         is_promoted: whether other dtypes beside it have a common dtype with it.
         opmath: the dtype in which an element-wise formula computes.
@@ -119,14 +119,24 @@ bfloat16 = _define("bfloat16", 15, "uint16", "f")
 uint16 = _define("uint16", 27, "uint16", "i")
 uint32 = _define("uint32", 28, "uint32", "i")
 uint64 = _define("uint64", 29, "uint64", "i")
+float8_e5m2 = _define("float8_e5m2", 23, "uint8", "f")
+float8_e4m3fn = _define("float8_e4m3fn", 24, "uint8", "f")
+float8_e5m2fnuz = _define("float8_e5m2fnuz", 25, "uint8", "f")
+float8_e4m3fnuz = _define("float8_e4m3fnuz", 26, "uint8", "f")
+float8_e8m0fnu = _define("float8_e8m0fnu", 30, "uint8", "f")  # PyTorch's 44 has no place here.
+float8_e8m0fnu.is_signed = False
 
 ALL: tuple[dtype, ...] = tuple(each for each in BY_INDEX if each is not None)
 
 for _integer in (bool, uint8, int8, int16, int32, int64, uint16, uint32, uint64):
     _integer.acc = int64
     _integer._real = _integer
-for _unsigned in (uint16, uint32, uint64):
-    _unsigned.is_promoted = False
+_FLOAT8 = (float8_e5m2, float8_e4m3fn, float8_e5m2fnuz, float8_e4m3fnuz, float8_e8m0fnu)
+for _float in _FLOAT8:
+    _float.opmath = _float.acc = float32
+    _float._real = _float
+for _alone in (uint16, uint32, uint64, *_FLOAT8):
+    _alone.is_promoted = False
 for _float, _its_complex in (
     (float16, complex32),
     (float32, complex64),
@@ -188,8 +198,7 @@ def _define_name(name: str, itemsize: builtins.int) -> dtype:
 ABSENT: dict[str, dtype] = {
     name: _define_name(name, itemsize)
     for name, itemsize in {
-        "float8_e4m3fn": 1, "float8_e4m3fnuz": 1, "float8_e5m2": 1, "float8_e5m2fnuz": 1,
-        "float8_e8m0fnu": 1, "float4_e2m1fn_x2": 1,
+        "float4_e2m1fn_x2": 1,
         "qint8": 1, "quint8": 1, "qint32": 4, "quint4x2": 1, "quint2x4": 1,
     }.items()
 }  # fmt: skip
@@ -219,6 +228,11 @@ def from_numpy(numpy_dtype: object) -> dtype:
     if native in _BY_NUMPY and not as_numpy.isnative:
         raise errors.foreign_byte_order()
     raise errors.unsupported_numpy_dtype(as_numpy)
+
+
+def is_part(own: dtype) -> builtins.bool:
+    """Return whether there are complex numbers whose parts have this dtype."""
+    return not own.is_complex and own._complex is not None and own._complex._real is own
 
 
 _default = float32

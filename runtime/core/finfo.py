@@ -22,7 +22,7 @@ _NAMED_FORMATS = {
     "float8_e5m2fnuz": (0.125, -57344.0, 57344.0, 2.0**-15),
     "float8_e8m0fnu": (1.0, 2.0**-127, 2.0**127, 2.0**-127),
 }
-"""eps, min, max and tiny of types that are named only."""
+"""eps, min, max and tiny of the types of 8 bits, as PyTorch tells them."""
 
 
 class finfo:

@@ -110,7 +110,7 @@ def _outweigh(higher: dtype, lower: dtype) -> dtype:
         return higher
     if higher.kind == "f":
         return higher.to_complex()
-    return promote_types(higher, lower) if higher.kind == "b" else lower
+    return lower if lower.kind == "c" and higher.kind == "i" else promote_types(higher, lower)
 
 
 def element_types(kind: str, entries: Iterable[Entry]) -> tuple[dtype, dtype]:

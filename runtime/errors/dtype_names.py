@@ -19,6 +19,11 @@ _SCALAR_TYPE_NAMES = {
     "uint16": "UInt16",
     "uint32": "UInt32",
     "uint64": "UInt64",
+    "float8_e5m2": "Float8_e5m2",
+    "float8_e4m3fn": "Float8_e4m3fn",
+    "float8_e5m2fnuz": "Float8_e5m2fnuz",
+    "float8_e4m3fnuz": "Float8_e4m3fnuz",
+    "float8_e8m0fnu": "Float8_e8m0fnu",
 }
 
 _C_NAMES = {
@@ -38,6 +43,11 @@ _C_NAMES = {
     "uint16": "unsigned short",
     "uint32": "unsigned int",
     "uint64": "unsigned long",
+    "float8_e5m2": "c10::Float8_e5m2",
+    "float8_e4m3fn": "c10::Float8_e4m3fn",
+    "float8_e5m2fnuz": "c10::Float8_e5m2fnuz",
+    "float8_e4m3fnuz": "c10::Float8_e4m3fnuz",
+    "float8_e8m0fnu": "c10::Float8_e8m0fnu",
 }
 
 

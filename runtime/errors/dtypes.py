@@ -7,15 +7,16 @@ from runtime.errors.dtype_names import c_name, fixed_width_name, scalar_type_nam
 
 def no_complex_dtype(dtype: object) -> RuntimeError:
     """A dtype has no complex dtype with parts of its type."""
-    return RuntimeError(f"Unknown Complex ScalarType for {dtype!r}")
+    return RuntimeError(f"Unknown Complex ScalarType for {scalar_type_name(dtype)}")
 
 
 def no_promotion(type1: object, type2: object) -> RuntimeError:
     """No dtype holds the numbers of both."""
     names = scalar_type_name(type1), scalar_type_name(type2)
+    is_float8 = any(name.startswith("Float8") for name in names)
+    which = "Float8 Types" if is_float8 else "uint16, uint32, uint64 types"
     return RuntimeError(
-        "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
-        f"{names[0]} and {names[1]}"
+        f"Promotion for {which} is not supported, attempted to promote {names[0]} and {names[1]}"
     )
 
 

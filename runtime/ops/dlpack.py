@@ -25,6 +25,7 @@ from runtime.core.storage import ForeignStorage
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch import ops
 from runtime.dispatch.backends import backend_of
+from runtime.kernels import narrow
 from runtime.ops import conversion
 
 __all__ = ["DLDeviceType", "from_dlpack", "to_dlpack"]
@@ -43,16 +44,24 @@ _ON_HOST = (DLDeviceType.kDLCPU, DLDeviceType.kDLCUDAHost)
 _ON_DEVICE = (DLDeviceType.kDLCUDA, DLDeviceType.kDLCUDAManaged)
 
 
-_INT, _UINT, _FLOAT, _BFLOAT, _COMPLEX, _BOOL = 0, 1, 2, 4, 5, 6
+_INT, _UINT, _FLOAT, _COMPLEX, _BOOL = 0, 1, 2, 5, 6
 _CODES = {"b": _BOOL, "f": _FLOAT, "c": _COMPLEX}
+_OWN_CODES = {
+    dtypes.bfloat16: 4,
+    dtypes.float8_e4m3fn: 10,
+    dtypes.float8_e4m3fnuz: 11,
+    dtypes.float8_e5m2: 12,
+    dtypes.float8_e5m2fnuz: 13,
+    dtypes.float8_e8m0fnu: 14,
+}
+"""Of types that are not told by their size."""
 
 
 def _type_code(of: dtype) -> tuple[int, int]:
     """(code, bits) of a dtype."""
-    if of is dtypes.bfloat16:
-        return _BFLOAT, 16
-    code = _CODES.get(of.kind) if of.kind != "i" else (_INT if of.is_signed else _UINT)
-    assert code is not None
+    code = _OWN_CODES.get(of)
+    if code is None:
+        code = _CODES.get(of.kind, _INT if of.is_signed else _UINT)
     return code, of.itemsize * 8
 
 
@@ -173,8 +182,8 @@ def _export(self: Tensor, values: np.ndarray, max_version: Any, **options: Any) 
     if self.dtype is dtypes.float16:
         values = values.view(np.float16)
     capsule = values.__dlpack__(max_version=max_version, **options)
-    if self.dtype is dtypes.bfloat16:
-        _open(capsule)[0].tensor.code = _BFLOAT
+    if narrow.is_narrow(self.dtype):
+        _open(capsule)[0].tensor.code, _ = _type_code(self.dtype)
     return capsule
 
 

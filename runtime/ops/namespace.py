@@ -28,6 +28,11 @@ from runtime.core.dtype import (
     double,
     dtype,
     float,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    float8_e8m0fnu,
     float16,
     float32,
     float64,
@@ -122,11 +127,6 @@ from runtime.ops.typed_storage import (
     UntypedStorage,
 )
 
-float8_e4m3fn = ABSENT["float8_e4m3fn"]
-float8_e4m3fnuz = ABSENT["float8_e4m3fnuz"]
-float8_e5m2 = ABSENT["float8_e5m2"]
-float8_e5m2fnuz = ABSENT["float8_e5m2fnuz"]
-float8_e8m0fnu = ABSENT["float8_e8m0fnu"]
 float4_e2m1fn_x2 = ABSENT["float4_e2m1fn_x2"]
 qint8 = ABSENT["qint8"]
 qint32 = ABSENT["qint32"]

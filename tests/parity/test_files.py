@@ -244,8 +244,9 @@ def test_whole_modules_to_pytorch() -> None:
 
 
 def test_what_this_library_lacks_is_named() -> None:
-    file = saved_by(reference, reference.ones(2).to(reference.float8_e4m3fn))
-    with pytest.raises(torch.serialization.LoadError, match=r"torch\.float8_e4m3fn"):
+    packed = reference.zeros(2, dtype=reference.uint8).view(reference.float4_e2m1fn_x2)
+    file = saved_by(reference, packed)
+    with pytest.raises(torch.serialization.LoadError, match=r"torch\.float4_e2m1fn_x2"):
         torch.load(file)
 
 

@@ -51,6 +51,114 @@ def float32_to_bfloat16(value):
     return np.uint16(nan if is_nan else rounded)
 
 
+def float_of_bits(bits):
+    """The float32 of these 32 bits."""
+    return np.uint32(bits).view(np.float32)
+
+
+def bits_of_float(value):
+    """The 32 bits of a float32."""
+    return np.float32(value).view(np.uint32)
+
+
+def float_of_byte(bits, exponent_at, scale, is_nan):
+    """Exponent and significand of a byte in float32's place, and the bias corrected, also of
+    subnormals. exponent_at: how far they move. scale: two to the difference of the biases."""
+    byte = np.uint32(bits)
+    magnitude = np.uint32((byte & np.uint32(0x7F)) << np.uint32(exponent_at))
+    scaled = bits_of_float(np.float32(float_of_bits(magnitude) * np.float32(scale)))
+    wide = np.uint32(0x7FC00000) if is_nan else scaled
+    return float_of_bits(np.uint32(wide | np.uint32((byte & np.uint32(0x80)) << np.uint32(24))))
+
+
+def byte_of_float(value, digits, bias, largest, beyond, nan):
+    """The sign, and below it the nearest number of so many binary digits behind the point.
+
+    Where a float32 of `bias` is subnormal, adding a power of two lets the adder round to the grid;
+    above, rounding is an integer addition. largest: the greatest finite number's code, beyond: that
+    of what is greater."""
+    magnitude = np.uint32(bits_of_float(value) & np.uint32(0x7FFFFFFF))
+    dropped = np.uint32(23 - digits)
+    grid = np.uint32((127 + 24 - bias - digits) << 23)
+    lifted = np.float32(float_of_bits(magnitude) + float_of_bits(grid))
+    subnormal = np.uint32(bits_of_float(lifted) - grid)
+    tie = np.uint32((magnitude >> dropped) & np.uint32(1))
+    half = np.uint32((1 << (22 - digits)) - 1)
+    rounded = np.uint32(np.uint32(magnitude + half) + tie)
+    normal = np.uint32(np.uint32(rounded - np.uint32((127 - bias) << 23)) >> dropped)
+    code = subnormal if magnitude < np.uint32((128 - bias) << 23) else normal
+    code = np.uint32(beyond) if code > np.uint32(largest) else code
+    return np.uint32(nan) if magnitude > np.uint32(0x7F800000) else code
+
+
+def sign_of_byte(value):
+    """The sign of a float32 in a byte."""
+    return np.uint32(np.uint32(bits_of_float(value) >> np.uint32(24)) & np.uint32(0x80))
+
+
+def float8_e5m2_to_float32(bits):
+    """The upper half of a float16."""
+    return float16_to_float32(np.uint32(np.uint32(bits) << np.uint32(8)))
+
+
+def float32_to_float8_e5m2(value):
+    """Infinite beyond 57344."""
+    code = byte_of_float(value, 2, 15, 0x7B, 0x7C, 0x7F)
+    return np.uint8(code | sign_of_byte(value))
+
+
+def float8_e4m3fn_to_float32(bits):
+    """All ones are nan; there is no infinity."""
+    is_nan = (np.uint32(bits) & np.uint32(0x7F)) == np.uint32(0x7F)
+    return float_of_byte(bits, 20, 2.0**120, is_nan)
+
+
+def float32_to_float8_e4m3fn(value):
+    """Nothing, infinity neither, is beyond 448."""
+    code = byte_of_float(value, 3, 7, 0x7E, 0x7E, 0x7F)
+    return np.uint8(code | sign_of_byte(value))
+
+
+def float8_e5m2fnuz_to_float32(bits):
+    """The negative zero is nan; there is no infinity."""
+    return float_of_byte(bits, 21, 2.0**111, np.uint32(bits) == np.uint32(0x80))
+
+
+def float32_to_float8_e5m2fnuz(value):
+    """Beyond 57344 it is nan; zero has no sign."""
+    code = byte_of_float(value, 2, 16, 0x7F, 0x80, 0x80)
+    return np.uint8(code | sign_of_byte(value) if code != np.uint32(0) else code)
+
+
+def float8_e4m3fnuz_to_float32(bits):
+    """The negative zero is nan; there is no infinity."""
+    return float_of_byte(bits, 20, 2.0**119, np.uint32(bits) == np.uint32(0x80))
+
+
+def float32_to_float8_e4m3fnuz(value):
+    """Beyond 240 it is nan; zero has no sign."""
+    code = byte_of_float(value, 3, 8, 0x7F, 0x80, 0x80)
+    return np.uint8(code | sign_of_byte(value) if code != np.uint32(0) else code)
+
+
+def float8_e8m0fnu_to_float32(bits):
+    """A power of two: float32's exponent, of which 0 is 2**-127 and 255 is nan."""
+    byte = np.uint32(bits)
+    wide = np.uint32(0x00400000) if byte == np.uint32(0) else np.uint32(byte << np.uint32(23))
+    return float_of_bits(np.uint32(0x7FC00000) if byte == np.uint32(0xFF) else wide)
+
+
+def float32_to_float8_e8m0fnu(value):
+    """The nearest power of two of the size, from the middle on the larger one; 2**-127 is the
+    least, and infinity is nan."""
+    magnitude = np.uint32(bits_of_float(value) & np.uint32(0x7FFFFFFF))
+    exponent = np.uint32(magnitude >> np.uint32(23))
+    rest = np.uint32(magnitude & np.uint32(0x007FFFFF))
+    middle = np.uint32(0x00400000) if exponent > np.uint32(0) else np.uint32(0x00400001)
+    up = np.uint32(1) if rest >= middle else np.uint32(0)
+    return np.uint8(np.uint32(0xFF) if exponent == np.uint32(0xFF) else np.uint32(exponent + up))
+
+
 def complex32_to_complex64(bits):
     """The real part stands in the lower half."""
     pair = np.uint32(bits)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from runtime import errors
+from runtime.core import dtype as dtypes
 from runtime.core import memory_format as formats
 from runtime.core import number, shape
 from runtime.core.dtype import dtype
@@ -71,7 +72,7 @@ def zero_(self: Tensor) -> None:
 
 def complex_(real: Tensor, imag: Tensor) -> tuple[Sequence[int], dtype]:
     """The broadcast sizes; the dtype with parts of the inputs' dtype."""
-    if not real.dtype.is_floating_point or not imag.dtype.is_floating_point:
+    if not dtypes.is_part(real.dtype) or not dtypes.is_part(imag.dtype):
         raise errors.complex_of(real.dtype, imag.dtype)
     if real.dtype is not imag.dtype:
         raise errors.complex_parts_differ(real.dtype, imag.dtype)

@@ -128,7 +128,7 @@ def view_as_complex(self: Tensor) -> TypedGeometry:
     **Raises** RuntimeError unless the last dim has size 2 and stride 1 and all else is even.
     """
     own, sizes, strides = self.dtype, self._sizes, self._strides
-    if not own.is_floating_point or own.to_complex().to_real() is not own:
+    if not dtypes.is_part(own):
         raise RuntimeError(
             "view_as_complex is only supported for half, float and double tensors, "
             f"but got a tensor of scalar type: {errors.scalar_type_name(own)}"

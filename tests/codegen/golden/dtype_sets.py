@@ -21,6 +21,11 @@ ALL = frozenset(
         "complex32",
         "complex64",
         "complex128",
+        "float8_e5m2",
+        "float8_e4m3fn",
+        "float8_e5m2fnuz",
+        "float8_e4m3fnuz",
+        "float8_e8m0fnu",
     ]
 )
 NUMERIC = frozenset(
@@ -40,6 +45,11 @@ NUMERIC = frozenset(
         "complex32",
         "complex64",
         "complex128",
+        "float8_e5m2",
+        "float8_e4m3fn",
+        "float8_e5m2fnuz",
+        "float8_e4m3fnuz",
+        "float8_e8m0fnu",
     ]
 )
 REAL = frozenset(
@@ -57,6 +67,11 @@ REAL = frozenset(
         "bfloat16",
         "float32",
         "float64",
+        "float8_e5m2",
+        "float8_e4m3fn",
+        "float8_e5m2fnuz",
+        "float8_e4m3fnuz",
+        "float8_e8m0fnu",
     ]
 )
 REAL_NUMERIC = frozenset(
@@ -73,6 +88,11 @@ REAL_NUMERIC = frozenset(
         "bfloat16",
         "float32",
         "float64",
+        "float8_e5m2",
+        "float8_e4m3fn",
+        "float8_e5m2fnuz",
+        "float8_e4m3fnuz",
+        "float8_e8m0fnu",
     ]
 )
 FLOATING = frozenset(

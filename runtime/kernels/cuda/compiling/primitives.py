@@ -108,6 +108,14 @@ def max(x, y):
 _BITS = """\
 
 
+def float_of_bits(bits):
+    return libdevice.int_as_float(np.int32(np.uint32(bits)))
+
+
+def bits_of_float(value):
+    return np.uint32(libdevice.float_as_int(np.float32(value)))
+
+
 def float16_to_float32(bits):
     return libdevice.half2float(np.int16(bits))
 
