@@ -24,6 +24,7 @@ BY_DTYPE = (
     "torch.sum(x, 1, dtype=torch.float32, out=out(3))",
     "torch.prod(x, 1, out=out(3))",
     "torch.mean(x, 1, out=out(3))",
+    "torch.mean(x, 1, dtype=torch.float64, out=out(3))",
     "torch.nansum(i, 1, out=out(3))",
     "torch.nansum(x, 1, out=out(3))",
     "torch.nanmean(x, 1, out=out(3))",

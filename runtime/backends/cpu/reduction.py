@@ -84,7 +84,9 @@ def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> 
 
     def call_out(out: Tensor, *args: Any) -> Tensor:
         result = call(*args)
-        promotion.check_out(result.dtype, out.dtype, operator.out_rule)
+        is_asked_for = dtype_at is not None and args[dtype_at] is not None
+        rule = "exact" if is_asked_for else operator.out_rule
+        promotion.check_out(result.dtype, out.dtype, rule)
         if tuple(out._sizes) != tuple(result._sizes):
             memory.resize_out(operator.base_name, out, result._sizes)
         return ops.copy_(out, result)  # type: ignore[no-any-return]
