@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from tests.parity.op_db import gaps, running
+from tests.parity.op_db import first_release, gaps, running
 from tests.parity.op_db.catalogue import ENTRIES, Entry
 
 SLICE = 16
@@ -43,6 +43,10 @@ def test_every_sample(entry: Entry) -> None:
     assert not unknown, "\n".join(" ".join(each) for each in unknown[:20])
     for gap in known:
         assert any(gaps.covers(gap, check) for _, check, _ in found), f"mended: {gap.reason}"
+
+
+def test_the_first_release_names_entries() -> None:
+    assert not first_release.NAMES - {entry.info.name for entry in ENTRIES}
 
 
 def test_gaps_name_entries() -> None:
