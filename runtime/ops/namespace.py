@@ -107,6 +107,7 @@ from runtime.ops.legacy_types import (
     ShortTensor,
     set_default_tensor_type,
 )
+from runtime.ops.lobpcg import lobpcg
 from runtime.ops.memory_api import resize_as_
 from runtime.ops.printing import get_printoptions, set_printoptions
 from runtime.ops.queries import broadcast_shapes, is_storage, is_tensor, result_type, typename
@@ -228,6 +229,7 @@ __all__ = [
     "is_tensor",
     "kl_div",
     "layout",
+    "lobpcg",
     "long",
     "manual_seed",
     "margin_ranking_loss",
