@@ -50,7 +50,10 @@ def arange(
     device: device | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
-    """start, start + step ... up to but not including `end`; int64 if all three are ints."""
+    """start, start + step ... up to but not including `end`; int64 if all three are ints.
+
+    int64 makes integers of all three; other integers hold as many numbers as floats would.
+    """
     on = creation.device_or_default(device)
     are_ints = start.__class__ is end.__class__ is step.__class__ is int
     if are_ints and step > 0 and start <= end and on.type_index != devices.CUDA:
@@ -58,23 +61,27 @@ def arange(
         if own is dtypes.int64 or (own in EXACT and start > -EXACT_BELOW and end < EXACT_BELOW):
             shapes.check_storable((-((start - end) // step),))
             return creation.from_values(np.arange(start, end, step, own.numpy), own, on, pin_memory)
-    start, end, step = _range_numbers(start, end, step, dtype)
+    truncates = creation.dtype_or(dtype, dtypes.default_dtype()) is dtypes.int64
+    start, end, step = _range_numbers(start, end, step, truncates)
     is_integral = all(isinstance(each, int) for each in (start, end, step))
     chosen = creation.dtype_or(dtype, dtypes.int64 if is_integral else dtypes.default_dtype())
     if chosen.kind in "bc":
         raise errors.dtype_not_supported("arange_cpu", chosen, "integers and floats")
     count = -((start - end) // step) if is_integral else math.ceil((end - start) / step)
+    if chosen.kind == "i":
+        start, step = int(start), int(step)
     return _steps(start, step, count, chosen, on, pin_memory)
 
 
-def _range_numbers(start: Any, end: Any, step: Any, wanted: Any) -> tuple[Any, Any, Any]:
-    """The bounds, checked; an integer dtype makes integers of them.
+def _range_numbers(start: Any, end: Any, step: Any, truncates: bool) -> tuple[Any, Any, Any]:
+    """The bounds, checked; as integers if `truncates`.
 
-    Raises: RuntimeError for a step of zero or away from the end, or bounds that are not finite.
+    Raises: RuntimeError for a step of zero or away from the end, or bounds that are not finite;
+    ValueError for a step of which no integer is left.
     """
     start, end, step = creation.number_of(start), creation.number_of(end), creation.number_of(step)
     given = step
-    if wanted is not None and creation.dtype_or(wanted, dtypes.int64).kind == "i":
+    if truncates:
         start, end, step = int(start), int(end), int(step)
     if step != given and step == 0:
         raise ValueError(f"step must be nonzero, and {given} is zero as an integer")
@@ -92,7 +99,7 @@ def _steps(
 ) -> Tensor:
     shapes.check_storable((count,))
     if isinstance(start, int) and isinstance(step, int) and on.type_index != devices.CUDA:
-        values = np.arange(start, start + count * step, step, dtype=_INT64)
+        values = start + step * np.arange(count, dtype=_INT64)
         return creation.from_values(values, chosen, on, pin_memory)
     return _numbers(start, 0.0, step, count, count, chosen, on, pin_memory)
 
@@ -131,9 +138,9 @@ def range_to(
 ) -> Tensor:
     """start, start + step ... up to and including `end`."""
     deprecation.range_with_end()
-    start, end, step = _range_numbers(start, end, step, dtype)
-    count = int((end - start) / step) + 1
     chosen = creation.dtype_or(dtype, dtypes.default_dtype())
+    start, end, step = _range_numbers(start, end, step, chosen.kind == "i")
+    count = int((end - start) / step) + 1
     return _steps(start, step, count, chosen, creation.device_or_default(device), pin_memory)
 
 
