@@ -1,4 +1,4 @@
-"""What bindings ask of arguments that the schema says are integers, or lists of them.
+"""What bindings ask of arguments that the schema says are integers, lists of them, or dtypes.
 
 Plans are remembered by equality, and `1 == 1.0 == True`: what is no integer must not get that far.
 The usual case, an `int`, costs one comparison of classes.
@@ -13,6 +13,7 @@ from codegen.model.operator import Composite, Operator, View
 from codegen.model.schema import Argument
 
 _INTEGERS = (("int",), ("SymInt",))
+_DTYPE = ("ScalarType",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Check:
     unusual: str
     """When the argument must be looked at, as a condition."""
     function: str
-    """Of `runtime.ops.integers`."""
+    """Of `runtime.ops.integers`, or `as_dtype`."""
     operator: str
     argument: str
     position: int
@@ -44,20 +45,31 @@ def _checks(operator: Operator, names: dict[str, str]) -> Iterator[Check]:
         return
     lists_are_passed_on = isinstance(operator.kind, Composite) or operator.has_tag("factory")
     for position, argument in enumerate(operator.arguments):
+        if argument.type.names == _DTYPE and not operator.has_tag("factory"):
+            yield _dtype_check(operator, argument, names[argument.name], position)
         if argument.type.element.names not in _INTEGERS or len(argument.type.modifiers) > 2:
             continue
         if argument.type.is_list and lists_are_passed_on:
             continue
         name = names[argument.name]
-        yield Check(
-            name,
-            _unusual(argument, name),
-            _function(argument),
-            operator.base_name,
-            argument.name,
-            0 if argument.is_keyword_only else position + 1,
-            argument.is_required,
-        )
+        unusual, function = _unusual(argument, name), _function(argument)
+        yield _check(operator, argument, name, position, unusual, function)
+
+
+def _dtype_check(operator: Operator, argument: Argument, name: str, position: int) -> Check:
+    """Python's types stand for dtypes; factories look for them themselves."""
+    unusual = f"{name}.__class__ is not Dtype"
+    if argument.type.is_optional:
+        unusual = f"{name} is not None and {unusual}"
+    return _check(operator, argument, name, position, unusual, "as_dtype")
+
+
+def _check(
+    operator: Operator, argument: Argument, name: str, position: int, unusual: str, function: str
+) -> Check:
+    shown = 0 if argument.is_keyword_only else position + 1
+    is_required = argument.is_required
+    return Check(name, unusual, function, operator.base_name, argument.name, shown, is_required)
 
 
 def _function(argument: Argument) -> str:

@@ -16,6 +16,9 @@ from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
 from runtime.dispatch.operator import Call, guard_out
 
+Dtype = dtypes.dtype
+"""The class by the name that bindings know it by: they have an argument `dtype`."""
+
 
 def as_list(*values: Any) -> Any:
     """What stands in the place of several arguments: the one sequence, or the one item.
@@ -91,6 +94,16 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float, complex)) or hasattr(value, "__float__")
 
 
+def as_dtype(value: Any, operator: str, argument: str, position: int) -> dtypes.dtype:
+    """The dtype that a Python type stands for: float64, int64, bool or complex128.
+
+    Raises: TypeError for anything else.
+    """
+    if value.__class__ is not type or value not in dtypes.BY_PYTHON_TYPE:
+        raise errors.wrong_argument_type(operator, argument, position, "torch.dtype", value)
+    return dtypes.BY_PYTHON_TYPE[value]
+
+
 def is_numbers(value: Any) -> bool:
     """Whether an argument is a list of numbers, as far as its first item tells."""
     if not isinstance(value, (tuple, list)):
@@ -109,8 +122,10 @@ def is_str(value: Any) -> bool:
 
 
 def is_dtype(value: Any) -> bool:
-    """Whether an argument is a dtype."""
-    return isinstance(value, dtypes.dtype)
+    """Whether an argument is a dtype, or a Python type that stands for one."""
+    return isinstance(value, dtypes.dtype) or (
+        value.__class__ is type and value in dtypes.BY_PYTHON_TYPE
+    )
 
 
 def no_overload(name: str, schemas: tuple[str, ...], args: tuple[Any, ...]) -> TypeError:

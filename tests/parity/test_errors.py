@@ -127,6 +127,18 @@ COMPUTED = [
     for value in values
     for call in COMPUTED_WITH
 ]
+PYTHON_TYPES = (
+    "x.sum(dtype=T)",
+    "x.cumsum(0, dtype=T)",
+    "torch.softmax(x * 0, 1, T)",
+    "F.softmax(x * 0, 1, dtype=T)",
+    "torch.prod(x, dtype=T)",
+    "torch.nansum(x, 1, dtype=T)",
+    "torch.linalg.vector_norm(x, dtype=T)",
+    "torch.arange(0.5, 6.7, 1.5, dtype=T)",
+    "torch.zeros_like(x, dtype=T)",
+)
+
 POWERS = (
     "torch.tensor([1, 2]) ** -1",
     "torch.tensor([1, 2]).pow_(-2)",
@@ -246,3 +258,9 @@ def test_arguments_of_another_type(call: str) -> None:
 def test_what_equals_an_integer_is_none(call: str) -> None:
     for given in ("1", "1.0", "True", "np.int64(1)", "torch.tensor(1)"):
         check_alike(call.replace("N", given))
+
+
+@pytest.mark.parametrize("call", PYTHON_TYPES)
+def test_python_types_are_dtypes(call: str) -> None:
+    for given in ("float", "int", "str", "3"):
+        check_alike(call.replace("T", given))

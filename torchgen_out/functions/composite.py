@@ -27,6 +27,8 @@ from runtime.ops import range_creation as range_creation_bodies
 from runtime.ops import signal_windows as signal_windows_bodies
 from runtime.ops import window_creation as window_creation_bodies
 from runtime.ops.arguments import (
+    Dtype,
+    as_dtype,
     as_list,
     check_tensors,
     dtype_for_out,
@@ -2376,6 +2378,8 @@ def nanmean(
     """
     if _words:
         return respelled(nanmean, locals())
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "nanmean", "dtype", 0)
     if input.__class__ not in TENSORS:
         _answer = overridden(nanmean, locals())
         if _answer is not NotImplemented:
@@ -2407,6 +2411,8 @@ def nansum(
     """
     if _words:
         return respelled(nansum, locals())
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "nansum", "dtype", 0)
     if input.__class__ not in TENSORS:
         _answer = overridden(nansum, locals())
         if _answer is not NotImplemented:
@@ -2547,8 +2553,10 @@ def view_copy__dtype(
     """
     if _words:
         return respelled(view_copy__dtype, locals())
-    if dtype is MISSING:
-        raise missing_arguments("view_copy", input=input, dtype=dtype)
+    if dtype.__class__ is not Dtype:
+        if dtype is MISSING:
+            raise missing_arguments("view_copy", input=input, dtype=dtype)
+        dtype = as_dtype(dtype, "view_copy", "dtype", 2)
     if input.__class__ not in TENSORS:
         _answer = overridden(view_copy__dtype, locals())
         if _answer is not NotImplemented:
@@ -5510,6 +5518,7 @@ def linalg_ldl_factor_ex(
             return_types.linalg_ldl_factor_ex(
                 *factorisations_bodies.linalg_ldl_factor_ex(input, hermitian, check_errors)
             ),
+            "exact",
         )
     return return_types.linalg_ldl_factor_ex(
         *factorisations_bodies.linalg_ldl_factor_ex(input, hermitian, check_errors)
@@ -5541,6 +5550,7 @@ def linalg_ldl_factor(
             return_types.linalg_ldl_factor(
                 *factorisations_bodies.linalg_ldl_factor(input, hermitian)
             ),
+            "exact",
         )
     return return_types.linalg_ldl_factor(
         *factorisations_bodies.linalg_ldl_factor(input, hermitian)
@@ -5569,6 +5579,7 @@ def linalg_ldl_solve(
             "linalg_ldl_solve",
             out,
             factorisations_bodies.linalg_ldl_solve(LD, pivots, B, hermitian),
+            "exact",
         )
     return factorisations_bodies.linalg_ldl_solve(LD, pivots, B, hermitian)
 
@@ -7075,7 +7086,7 @@ def fft_ifft(
             return _answer
         check_tensors("fft_ifft", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_ifft", out, fourier_bodies.ifft(input, n, dim, norm), "exact")
+        return fourier_bodies.ifft(input, n, dim, norm, out=out)
     return fourier_bodies.ifft(input, n, dim, norm)
 
 
@@ -8054,6 +8065,8 @@ def _vector_norm_of_all(input: Tensor, ord: Number = 2, dtype: dtype | None = No
 
     Return the norm of all elements: what `_foreach_norm` runs over a list.
     """
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "_vector_norm_of_all", "dtype", 3)
     if input.__class__ not in TENSORS:
         _answer = overridden(_vector_norm_of_all, locals())
         if _answer is not NotImplemented:
@@ -8067,6 +8080,8 @@ def _power_sum_of_all(input: Tensor, ord: Number = 2, dtype: dtype | None = None
 
     Return the sum of the powers of magnitudes: what `_foreach_powsum` runs over a list.
     """
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "_power_sum_of_all", "dtype", 3)
     if input.__class__ not in TENSORS:
         _answer = overridden(_power_sum_of_all, locals())
         if _answer is not NotImplemented:
@@ -8097,6 +8112,8 @@ def linalg_matrix_norm__default(
         return respelled(linalg_matrix_norm__default, locals())
     if ord is MISSING:
         raise missing_arguments("linalg_matrix_norm", input=input, ord=ord)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "linalg_matrix_norm", "dtype", 0)
     if input.__class__ not in TENSORS:
         _answer = overridden(linalg_matrix_norm__default, locals())
         if _answer is not NotImplemented:
@@ -8129,6 +8146,8 @@ def linalg_matrix_norm__str_ord(
     """
     if _words:
         return respelled(linalg_matrix_norm__str_ord, locals())
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "linalg_matrix_norm", "dtype", 0)
     if input.__class__ not in TENSORS:
         _answer = overridden(linalg_matrix_norm__str_ord, locals())
         if _answer is not NotImplemented:
@@ -8164,6 +8183,8 @@ def linalg_norm__default(
     """
     if _words:
         return respelled(linalg_norm__default, locals())
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "linalg_norm", "dtype", 0)
     if input.__class__ not in TENSORS:
         _answer = overridden(linalg_norm__default, locals())
         if _answer is not NotImplemented:
@@ -8195,6 +8216,8 @@ def linalg_norm__ord_str(
         return respelled(linalg_norm__ord_str, locals())
     if ord is MISSING:
         raise missing_arguments("linalg_norm", input=input, ord=ord)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "linalg_norm", "dtype", 0)
     if input.__class__ not in TENSORS:
         _answer = overridden(linalg_norm__ord_str, locals())
         if _answer is not NotImplemented:
@@ -8273,6 +8296,8 @@ def norm__str(
     """
     if _words:
         return respelled(norm__str, locals())
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "norm", "dtype", 0)
     if input.__class__ not in TENSORS:
         _answer = overridden(norm__str, locals())
         if _answer is not NotImplemented:
@@ -8302,6 +8327,8 @@ def norm__default(
         return respelled(norm__default, locals())
     if p is MISSING:
         raise missing_arguments("norm", input=input, p=p)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "norm", "dtype", 0)
     if input.__class__ not in TENSORS:
         _answer = overridden(norm__default, locals())
         if _answer is not NotImplemented:
@@ -10722,6 +10749,8 @@ def masked_amax(
     """
     if _words:
         return respelled(masked_amax, locals())
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "masked_amax", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_amax, locals())
         if _answer is not NotImplemented:
@@ -10747,6 +10776,8 @@ def masked_amin(
     """
     if _words:
         return respelled(masked_amin, locals())
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "masked_amin", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_amin, locals())
         if _answer is not NotImplemented:
@@ -10774,6 +10805,8 @@ def masked_argmax(
         return respelled(masked_argmax, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "masked_argmax", "dim", 2)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "masked_argmax", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_argmax, locals())
         if _answer is not NotImplemented:
@@ -10801,6 +10834,8 @@ def masked_argmin(
         return respelled(masked_argmin, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "masked_argmin", "dim", 2)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "masked_argmin", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_argmin, locals())
         if _answer is not NotImplemented:
@@ -10827,6 +10862,8 @@ def masked_cumprod(
         if dim is MISSING:
             raise missing_arguments("masked_cumprod", input=input, dim=dim)
         dim = as_int(dim, "masked_cumprod", "dim", 2)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "masked_cumprod", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_cumprod, locals())
         if _answer is not NotImplemented:
@@ -10853,6 +10890,8 @@ def masked_cumsum(
         if dim is MISSING:
             raise missing_arguments("masked_cumsum", input=input, dim=dim)
         dim = as_int(dim, "masked_cumsum", "dim", 2)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "masked_cumsum", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_cumsum, locals())
         if _answer is not NotImplemented:
@@ -10880,6 +10919,8 @@ def masked_log_softmax(
         if dim is MISSING:
             raise missing_arguments("masked_log_softmax", input=input, dim=dim)
         dim = as_int(dim, "masked_log_softmax", "dim", 2)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "masked_log_softmax", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_log_softmax, locals())
         if _answer is not NotImplemented:
@@ -10908,6 +10949,8 @@ def masked_softmax(
         if dim is MISSING:
             raise missing_arguments("masked_softmax", input=input, dim=dim)
         dim = as_int(dim, "masked_softmax", "dim", 2)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "masked_softmax", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_softmax, locals())
         if _answer is not NotImplemented:
@@ -10934,6 +10977,8 @@ def masked_softmin(
         if dim is MISSING:
             raise missing_arguments("masked_softmin", input=input, dim=dim)
         dim = as_int(dim, "masked_softmin", "dim", 2)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "masked_softmin", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_softmin, locals())
         if _answer is not NotImplemented:
@@ -10958,6 +11003,8 @@ def masked_logaddexp(
     """
     if _words:
         return respelled(masked_logaddexp, locals())
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "masked_logaddexp", "dtype", 0)
     if (
         input.__class__ not in TENSORS
         or other.__class__ not in TENSORS
@@ -10993,6 +11040,8 @@ def masked_logsumexp(
     """
     if _words:
         return respelled(masked_logsumexp, locals())
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "masked_logsumexp", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_logsumexp, locals())
         if _answer is not NotImplemented:
@@ -11019,6 +11068,8 @@ def masked_mean(
     """
     if _words:
         return respelled(masked_mean, locals())
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "masked_mean", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_mean, locals())
         if _answer is not NotImplemented:
@@ -11045,6 +11096,8 @@ def masked_median(
         return respelled(masked_median, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "masked_median", "dim", 2)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "masked_median", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_median, locals())
         if _answer is not NotImplemented:
@@ -11070,6 +11123,8 @@ def masked_norm(
     """
     if _words:
         return respelled(masked_norm, locals())
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "masked_norm", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_norm, locals())
         if _answer is not NotImplemented:
@@ -11101,6 +11156,8 @@ def masked_normalize(
         if dim is MISSING:
             raise missing_arguments("masked_normalize", input=input, ord=ord, dim=dim)
         dim = as_int(dim, "masked_normalize", "dim", 3)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "masked_normalize", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_normalize, locals())
         if _answer is not NotImplemented:
@@ -11127,6 +11184,8 @@ def masked_prod(
     """
     if _words:
         return respelled(masked_prod, locals())
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "masked_prod", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_prod, locals())
         if _answer is not NotImplemented:
@@ -11153,6 +11212,8 @@ def masked_std(
     """
     if _words:
         return respelled(masked_std, locals())
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "masked_std", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_std, locals())
         if _answer is not NotImplemented:
@@ -11179,6 +11240,8 @@ def masked_var(
     """
     if _words:
         return respelled(masked_var, locals())
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "masked_var", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_var, locals())
         if _answer is not NotImplemented:
@@ -11203,6 +11266,8 @@ def masked_sum(
     """
     if _words:
         return respelled(masked_sum, locals())
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "masked_sum", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
         _answer = overridden(masked_sum, locals())
         if _answer is not NotImplemented:

@@ -16,7 +16,7 @@ from runtime.core.memory_format import memory_format
 from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
 from runtime.dispatch.signature import kind_of, list_of, tensors_of
-from runtime.ops.arguments import as_list, dtype_for_out
+from runtime.ops.arguments import Dtype, as_dtype, as_list, dtype_for_out
 from runtime.ops.calling import missing_arguments, reordered, respelled
 from runtime.ops.integers import as_int, as_ints, as_ints_or_none
 from torchgen_out import return_types
@@ -68,6 +68,8 @@ def _to_copy(
     A cast to an integer cuts the fraction, a cast to bool tells what is not zero, a cast from
     complex to real drops the imaginary part.
     """
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "_to_copy", "dtype", 0)
     try:
         call = __to_copy[input._key]
     except AttributeError:
@@ -2866,6 +2868,8 @@ def cumsum(
         if dim is MISSING:
             raise missing_arguments("cumsum", input=input, dim=dim)
         dim = as_int(dim, "cumsum", "dim", 2)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "cumsum", "dtype", 0)
     if out is not None:
         dtype = dtype_for_out("cumsum", out, dtype)
         try:
@@ -2897,6 +2901,8 @@ def cumsum_(
         if dim is MISSING:
             raise missing_arguments("cumsum", input=input, dim=dim)
         dim = as_int(dim, "cumsum", "dim", 2)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "cumsum", "dtype", 0)
     try:
         call = _cumsum_inplace[input._key]
     except AttributeError:
@@ -2929,6 +2935,8 @@ def cumprod(
         if dim is MISSING:
             raise missing_arguments("cumprod", input=input, dim=dim)
         dim = as_int(dim, "cumprod", "dim", 2)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "cumprod", "dtype", 0)
     if out is not None:
         dtype = dtype_for_out("cumprod", out, dtype)
         try:
@@ -2960,6 +2968,8 @@ def cumprod_(
         if dim is MISSING:
             raise missing_arguments("cumprod", input=input, dim=dim)
         dim = as_int(dim, "cumprod", "dim", 2)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "cumprod", "dtype", 0)
     try:
         call = _cumprod_inplace[input._key]
     except AttributeError:
@@ -4138,6 +4148,8 @@ def _lu_permutation(pivots: Tensor, rows: int, dtype: dtype) -> Tensor:
     """
     if rows.__class__ is not int:
         rows = as_int(rows, "_lu_permutation", "rows", 2)
+    if dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "_lu_permutation", "dtype", 3)
     try:
         call = __lu_permutation[pivots._key]
     except AttributeError:
@@ -4627,6 +4639,8 @@ def linalg_vector_norm(
         return respelled(linalg_vector_norm, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "linalg_vector_norm", "dim", 3)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "linalg_vector_norm", "dtype", 0)
     if out is not None:
         try:
             call = _linalg_vector_norm_out[out._key, input._key]
@@ -4665,6 +4679,8 @@ def softmax(
         if dim is MISSING:
             raise missing_arguments("softmax", input=input, dim=dim)
         dim = as_int(dim, "softmax", "dim", 2)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "softmax", "dtype", 3)
     if out is not None:
         try:
             call = _softmax_int_out[out._key, input._key]
@@ -4700,6 +4716,8 @@ def log_softmax(
         if dim is MISSING:
             raise missing_arguments("log_softmax", input=input, dim=dim)
         dim = as_int(dim, "log_softmax", "dim", 2)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "log_softmax", "dtype", 3)
     if out is not None:
         try:
             call = _log_softmax_int_out[out._key, input._key]
@@ -4726,6 +4744,8 @@ def _softmax_backward_data(
     """
     if dim.__class__ is not int:
         dim = as_int(dim, "_softmax_backward_data", "dim", 3)
+    if input_dtype.__class__ is not Dtype:
+        input_dtype = as_dtype(input_dtype, "_softmax_backward_data", "input_dtype", 4)
     try:
         call = __softmax_backward_data[grad_output._key, output._key]
     except AttributeError:
@@ -4746,6 +4766,8 @@ def _log_softmax_backward_data(
     """
     if dim.__class__ is not int:
         dim = as_int(dim, "_log_softmax_backward_data", "dim", 3)
+    if input_dtype.__class__ is not Dtype:
+        input_dtype = as_dtype(input_dtype, "_log_softmax_backward_data", "input_dtype", 4)
     try:
         call = __log_softmax_backward_data[grad_output._key, output._key]
     except AttributeError:

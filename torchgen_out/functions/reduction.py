@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from runtime.core.dtype import dtype
 from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
-from runtime.ops.arguments import dtype_for_out
+from runtime.ops.arguments import Dtype, as_dtype, dtype_for_out
 from runtime.ops.calling import respelled
 from runtime.ops.integers import as_int, as_ints, as_ints_or_none
 from torchgen_out.operators import reduction as operators
@@ -211,6 +211,8 @@ def mean(
         return respelled(mean, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "mean", "dim", 2)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "mean", "dtype", 0)
     if out is not None:
         try:
             call = _mean_dim_out[out._key, input._key]
@@ -271,6 +273,8 @@ def _nansum(
     """
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "_nansum", "dim", 2)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "_nansum", "dtype", 0)
     if out is not None:
         dtype = dtype_for_out("_nansum", out, dtype)
         try:
@@ -309,6 +313,8 @@ def prod(
         return respelled(prod, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "prod", "dim", 2)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "prod", "dtype", 0)
     if out is not None:
         dtype = dtype_for_out("prod", out, dtype)
         try:
@@ -348,6 +354,8 @@ def sum(
         return respelled(sum, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "sum", "dim", 2)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "sum", "dtype", 0)
     if out is not None:
         dtype = dtype_for_out("sum", out, dtype)
         try:

@@ -14,6 +14,7 @@ from runtime import errors
 from runtime.core import dtype as dtypes
 from runtime.core.shape import normalize_dim
 from runtime.dispatch import ops
+from runtime.ops.arguments import store_out
 
 NONE, BY_ROOT, BY_COUNT = 0, 1, 2
 
@@ -88,11 +89,16 @@ def fft(self: Any, n: int | None = None, dim: int = -1, norm: str | None = None)
     return ops._fft_r2c(tensor, (dim,), normalization(norm, True), False)
 
 
-def ifft(self: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
-    """The inverse transform over one dim."""
+def ifft(
+    self: Any, n: int | None = None, dim: int = -1, norm: str | None = None, out: Any = None
+) -> Any:
+    """The inverse transform over one dim. That of real numbers is not cast to out=."""
     tensor, dim = to_complex(self), _dim(self, dim)
     tensor = resize(tensor, dim, _points(tensor.size(dim) if n is None else n))
-    return ops._fft_c2c(tensor, (dim,), normalization(norm, False), False)
+    result = ops._fft_c2c(tensor, (dim,), normalization(norm, False), False)
+    if out is None:
+        return result
+    return store_out("fft_ifft", out, result, "cast" if self.is_complex() else "exact")
 
 
 def rfft(self: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:

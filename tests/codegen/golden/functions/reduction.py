@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from runtime.core.dtype import dtype
 from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
+from runtime.ops.arguments import Dtype, as_dtype
 from runtime.ops.calling import respelled
 from runtime.ops.integers import as_ints
 from torchgen_out.operators import reduction as operators
@@ -40,6 +41,8 @@ def mean(
         return respelled(mean, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "mean", "dim", 2)
+    if dtype is not None and dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "mean", "dtype", 0)
     if out is not None:
         try:
             call = _mean_dim_out[out._key, input._key]
