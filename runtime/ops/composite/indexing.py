@@ -63,6 +63,7 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     if any(size < 0 for size in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
     steps = shapes.contiguous_strides(sizes)
+    indices = indices.to(dtypes.int64)
     return tuple(
         [
             indices.floor_divide(step) % size if size else indices
