@@ -31,6 +31,8 @@ def ctc_loss(
     is_batch = log_probs.dim() == 3
     probs = log_probs if is_batch else log_probs.unsqueeze(1)
     steps, batch, classes = probs.shape
+    if not probs.numel():
+        raise RuntimeError("log_probs tensor must not be empty")
     if not 0 <= blank < classes:
         raise RuntimeError("blank must be in label range")
     times = _lengths("input_lengths", input_lengths, batch, steps)

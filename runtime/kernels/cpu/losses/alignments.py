@@ -40,15 +40,15 @@ def ctc_loss(
     zero_infinity: bool,
 ) -> None:
     """Write minus the log-likelihoods and alpha. **Raises** IndexError if a label is no class."""
-    classes = log_probs.shape[2]
-    bad = targets[(targets < 0) | (targets >= classes)]
-    if bad.size:
-        raise errors.target_out_of_bounds(bad.flat[0])
+    integers = _integers(targets, starts, input_lengths, target_lengths)
+    labels, begins, _, counts = integers
+    for begin, count in zip(begins.tolist(), counts.tolist(), strict=True):
+        used = labels[begin : begin + count]  # what pads them may be any number
+        bad = used[(used < 0) | (used >= log_probs.shape[2])]
+        if bad.size:
+            raise errors.target_out_of_bounds(bad[0])
     if loss.size:
-        arrays = (
-            np.ascontiguousarray(log_probs),
-            *_integers(targets, starts, input_lengths, target_lengths),
-        )
+        arrays = np.ascontiguousarray(log_probs), *integers
         loop = follow_forward.of(log_probs.dtype)
         work = WORK * log_alpha.size
         threads.run_ranges(loop, loss.size, work, loss, log_alpha, *arrays, blank)
@@ -94,8 +94,7 @@ def spread_labels(labels, skips, targets, start, blank):
     for s in range(labels.size):
         labels[s] = targets[start + s // 2] if s % 2 == 1 else blank
     for s in range(labels.size):
-        may_skip = s + 2 < labels.size and labels[s] != blank
-        skips[s] = may_skip and labels[s] != labels[min(s + 2, labels.size - 1)]
+        skips[s] = s + 2 < labels.size and labels[s] != labels[min(s + 2, labels.size - 1)]
 
 
 @typed

@@ -125,11 +125,7 @@ def follow_forward(
                 before = I(row - width)
                 step = load_X(log_alpha[before + s - 1]) if s >= 1 else none
                 skip = none
-                if (
-                    s >= 2
-                    and label != blank
-                    and label != label_at(targets, start, s - 2, blank, classes)
-                ):
+                if s >= 2 and label != label_at(targets, start, s - 2, blank, classes):
                     skip = load_X(log_alpha[before + s - 2])
                 ways = joined(load_X(log_alpha[before + s]), step, skip)
             emitted = load_X(log_probs[I((t * batch + n) * classes + label)])
@@ -164,11 +160,7 @@ def follow_backward(
                 behind = I(row + width)
                 step = load_X(log_beta[behind + s + 1]) if s + 1 < states else none
                 skip = none
-                if (
-                    s + 2 < states
-                    and label != blank
-                    and label != label_at(targets, start, s + 2, blank, classes)
-                ):
+                if s + 2 < states and label != label_at(targets, start, s + 2, blank, classes):
                     skip = load_X(log_beta[behind + s + 2])
                 ways = joined(load_X(log_beta[behind + s]), step, skip)
             emitted = load_X(log_probs[I((t * batch + n) * classes + label)])
