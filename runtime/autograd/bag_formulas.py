@@ -29,6 +29,8 @@ def embedding_bag_backward(
 
     Shape: grad (bags, columns), indices (n). A maximum hands its gradient to the row it came from.
     """
+    if mode == MAX and not weight.shape[0]:
+        return grad.new_zeros(weight.shape), None  # the bags are empty
     if mode == MAX:
         places = max_indices.clamp(min=0)
         found = grad.masked_fill(max_indices < 0, 0)

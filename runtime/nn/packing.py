@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import torchgen_out as torch
@@ -71,10 +72,12 @@ def pack_padded_sequence(
 ) -> PackedSequence:
     """Pack a padded batch (L, N, *) or, with batch_first, (N, L, *).
 
-    **Raises** RuntimeError if a length is not positive, or if they do not fall and
+    **Raises** RuntimeError if a length is not positive or above L, or if they do not fall and
     `enforce_sorted` is set.
     """
-    counts = lengths.tolist() if isinstance(lengths, torch.Tensor) else list(lengths)
+    counts = _counts("lengths", torch.as_tensor(lengths).to(torch.int64))
+    if not input.numel():
+        raise RuntimeError("Cannot pack empty tensors.")
     order = None
     if not enforce_sorted:
         order = sorted(range(len(counts)), key=lambda row: -counts[row])
@@ -99,9 +102,39 @@ def pack_padded_sequence(
             "Length of all samples has to be greater than 0, but found an element in 'lengths' "
             "that is <= 0"
         )
+    if counts[0] > input.size(0):
+        raise RuntimeError(
+            f"pack_padded_sequence: expected lengths of at most {input.size(0)}, got {counts[0]}"
+        )
     sizes = [sum(count > time for count in counts) for time in range(counts[0])]
     data = torch.cat([input[time, :size] for time, size in enumerate(sizes)])
     return PackedSequence(data, torch.tensor(sizes, dtype=torch.int64), order)
+
+
+def _counts(name: str, given: Any) -> list[int]:
+    """Lengths or batch sizes as numbers. **Raises** RuntimeError unless they are int64 and 1-D."""
+    if given.dim() != 1 or given.dtype is not torch.int64:
+        raise RuntimeError(
+            f"`{name}` argument should be a 1D CPU int64 tensor, but got {given.dim()}D "
+            f"{given.device} {given.dtype} tensor"
+        )
+    return list(given.tolist())
+
+
+def checked_batch_sizes(sequence: Any) -> list[int]:
+    """The batch sizes of a packed sequence.
+
+    **Raises** RuntimeError unless they are positive, do not rise, and sum up to its rows.
+    """
+    sizes = _counts("batch_sizes", sequence.batch_sizes)
+    rows = sequence.data.size(0)
+    falls = all(size >= after for size, after in pairwise(sizes))
+    if not sizes or sizes[-1] < 1 or not falls or sum(sizes) != rows:
+        raise RuntimeError(
+            "Expected batch_sizes of a packed sequence to be positive, not to rise, and to sum up "
+            f"to the {rows} rows of its data, but got {sizes}"
+        )
+    return sizes
 
 
 def pad_packed_sequence(
@@ -111,7 +144,7 @@ def pad_packed_sequence(
     total_length: int | None = None,
 ) -> tuple[Any, Any]:
     """Undo `pack_padded_sequence`; returns the padded batch and the lengths."""
-    sizes = sequence.batch_sizes.tolist()
+    sizes = checked_batch_sizes(sequence)
     if total_length is not None and total_length < len(sizes):
         raise ValueError(
             "Expected total_length to be at least the length of the longest sequence in input, "
@@ -144,6 +177,10 @@ def pad_sequence(
     """Stack sequences (L_i, *) into (max L, N, *) or, with batch_first, (N, max L, *)."""
     if not len(sequences):
         raise RuntimeError("received an empty list of sequences")
+    if padding_side not in ("right", "left"):
+        raise RuntimeError(
+            f"Expected padding_side to be one of left or right, but got {padding_side}"
+        )
     longest = max(sequence.size(0) for sequence in sequences)
     rows = []
     for sequence in sequences:

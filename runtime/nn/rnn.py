@@ -9,7 +9,7 @@ from typing import Any
 import torchgen_out as torch
 from runtime.nn import init
 from runtime.nn.module import Module
-from runtime.nn.packing import PackedSequence
+from runtime.nn.packing import PackedSequence, checked_batch_sizes
 from runtime.nn.parameter import Parameter
 from runtime.nn.rnn_loops import Weights, run_by_steps, run_whole
 from torchgen_out.nn import functional as F
@@ -155,7 +155,7 @@ class RNNBase(Module):
     def _forward_packed(
         self, input: Any, hx: Any, sizes: tuple[int, ...], rows: int
     ) -> tuple[Any, list[Any]]:
-        counts = input.batch_sizes.tolist()
+        counts = checked_batch_sizes(input)
         self._check_input(input.data)
         states = self._initial_states(hx, True, rows, counts[0], sizes, input.data)
         if hx is not None and input.sorted_indices is not None:
@@ -188,12 +188,19 @@ class RNNBase(Module):
         if hx is None:
             return tuple(input.new_zeros((rows, batch, size)) for size in sizes)
         given = hx if isinstance(hx, (tuple, list)) else (hx,)
+        if len(given) != len(sizes):
+            raise RuntimeError(f"{self._get_name()} expects {len(sizes)} states, got {len(given)}")
         for state in given:
             if state.dim() != (3 if batched else 2):
                 kind = "batched 3-D" if batched else "unbatched 2-D"
                 raise RuntimeError(
                     f"For {kind} input, hx should also be {'3-D' if batched else '2-D'} "
                     f"but got {state.dim()}-D tensor"
+                )
+            if state.dtype is not input.dtype and not torch.is_autocast_enabled(input.device.type):
+                raise ValueError(
+                    "Input and hidden tensors are not the same dtype, found input tensor with "
+                    f"{input.dtype} and hidden tensor with {state.dtype}"
                 )
         states = tuple(given) if batched else tuple(state.unsqueeze(1) for state in given)
         for name, state, size in zip(("hidden[0]", "hidden[1]"), states, sizes, strict=False):

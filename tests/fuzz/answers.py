@@ -74,6 +74,8 @@ def answer(library: Any, call: RandomCall, is_guarded: bool) -> Answer:
     try:
         made = {name: _made(session, maker, value) for name, value in call.arguments.items()}
         results = calls.results(_invoke(session, maker, call, made))
+        if call.way == "gradient":
+            results += _gradients(library, maker, results)
         return Result([_value(each) for each in results], maker.contents())
     except Exception as error:
         text = str(error)
@@ -96,7 +98,10 @@ def _invoke(session: calls.Session, maker: Maker, call: RandomCall, made: dict[s
         return invoked.method(name)
     if call.way == "inplace":
         return invoked.method(name + "_")
-    if call.way == "function":
+    if call.way == "gradient":
+        for tensor in maker.tensors.values():
+            tensor.requires_grad_(tensor.is_floating_point() or tensor.is_complex())
+    if call.way in ("function", "gradient"):
         return invoked.plain()
     template = calls.results(invoked.plain())
     outs = [_out(session, maker, call, each) for each in template]
@@ -104,6 +109,17 @@ def _invoke(session: calls.Session, maker: Maker, call: RandomCall, made: dict[s
     if call.out == "self" and first is not None:
         outs[0] = first
     return invoked.plain(out=outs[0] if len(outs) == 1 else tuple(outs))
+
+
+def _gradients(library: Any, maker: Maker, results: list[Any]) -> list[Any]:
+    """Of the sum of all results, for the tensors that the call was given; None where there is no
+    gradient."""
+    outputs = [each for each in results if getattr(each, "requires_grad", False)]
+    leaves = [each for each in maker.tensors.values() if each.requires_grad]
+    if not outputs:
+        return []
+    ones = [library.ones_like(each) for each in outputs]
+    return list(library.autograd.grad(outputs, leaves, ones, allow_unused=True))
 
 
 def _out(session: calls.Session, maker: Maker, call: RandomCall, like: Any) -> Any:
@@ -133,6 +149,7 @@ def _value(result: Any) -> tuple[str, Any]:
 
 NOT_OFFERED = re.compile(
     r"has no attribute '\w+_'|unexpected keyword argument 'out'|invalid combination of arguments"
+    r"|not differentiable with respect to argument|derivative for .* is not implemented"
 )
 """What PyTorch says of variants that it has not."""
 

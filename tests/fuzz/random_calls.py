@@ -9,19 +9,26 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from codegen.model.operator import Operator
 from codegen.model.schema import Argument, Type
+from codegen.parse.entries import read_operators
+from codegen.parse.report import Report
+from codegen.parse.yaml_nodes import Source
+from codegen.parse.yaml_reader import read_yaml
 from tests import calls, harness
 from tests.fuzz.laid_out import LAYOUTS, Stored, lay_out
 from tests.inputs import COMPLEX, FLOATING, INTEGRAL, DtypeName, Input, is_input
 
 Generator = np.random.Generator
 
-WAYS = ("function", "method", "inplace", "out")
+FUNCTIONS = Path(__file__).parent / "functions.yaml"
+"""Public functions that are no operators."""
+WAYS = ("function", "method", "inplace", "out", "gradient")
 OUTS = ("right", "stepped", "short", "long", "dtype", "self")
 """What is given as `out=`: as large as the result, that with gaps, too small, too large, of another
 dtype, or the first operand."""
@@ -38,10 +45,17 @@ class Tier:
     layouts: tuple[str, ...]
     changed: float
     """How often a tensor or a number is not the sample's."""
+    ways: tuple[float, ...]
+    """How often an operator is called in each of WAYS."""
 
 
-QUICK = Tier(("float32",) * 6 + ("int64", "bool"), ("dense",) * 3 + LAYOUTS, 0.25)
-WIDE = Tier((*FLOATING, *COMPLEX, *INTEGRAL, "bool"), LAYOUTS, 0.35)
+QUICK = Tier(
+    ("float32",) * 6 + ("int64", "bool"),
+    ("dense",) * 3 + LAYOUTS,
+    0.25,
+    (0.4, 0.2, 0.2, 0.2, 0.0),
+)
+WIDE = Tier((*FLOATING, *COMPLEX, *INTEGRAL, "bool"), LAYOUTS, 0.35, (0.3, 0.15, 0.2, 0.2, 0.15))
 TIERS = {"quick": QUICK, "wide": WIDE}
 
 
@@ -73,7 +87,7 @@ class RandomCall:
 
 @cache
 def operators() -> tuple[Operator, ...]:
-    """Those that PyTorch has, too, in an order that says nothing."""
+    """Those that PyTorch has, too, and functions, in an order that says nothing."""
     import torch
 
     theirs = calls.Session(torch)
@@ -85,13 +99,21 @@ def operators() -> tuple[Operator, ...]:
 
     found = [
         operator
-        for operator in harness.program().operators
+        for operator in (*harness.program().operators, *_functions())
         if not operator.has_tag("internal")
         and not operator.has_tag("property")
         and harness.cases(operator)
         and has_counterpart(operator)
     ]
     return tuple(sorted(found, key=lambda each: zlib.crc32(each.name.encode())))
+
+
+def _functions() -> tuple[Operator, ...]:
+    report = Report()
+    nodes = read_yaml(Source(FUNCTIONS.name, FUNCTIONS.read_text()), report)
+    found, _ = read_operators(nodes or [], report)
+    report.raise_if_any()
+    return found
 
 
 def draw(seed: int, number: int, tier: Tier, names: Sequence[str] = ()) -> RandomCall:
@@ -110,12 +132,13 @@ def draw(seed: int, number: int, tier: Tier, names: Sequence[str] = ()) -> Rando
         name: drawing.value(value, operator.schema.argument(name))
         for name, value in case.arguments.items()
     }
-    way = WAYS[rng.choice(len(WAYS), p=(0.4, 0.2, 0.2, 0.2))]
+    way = WAYS[rng.choice(len(WAYS), p=tier.ways)]
     has = {
         "function": operator.has_function,
         "method": operator.has_method,
         "inplace": operator.has_inplace,
         "out": operator.has_out,
+        "gradient": operator.has_function,
     }
     if not has[way]:
         way = "function" if operator.has_function else "method"

@@ -27,6 +27,46 @@ def _attend(query: Any, key: Any, value: Any, mask: Any, scale: float, causal: b
     return ops._attention(query, key, value, mask, scale, causal)[0]
 
 
+def _usual_scale(size: int) -> float:
+    """1 / sqrt(size); vectors of no elements have the product 0 on any scale."""
+    return 1 / math.sqrt(size) if size else 1.0
+
+
+def _check_attention(query: Any, key: Any, value: Any, mask: Any, is_causal: bool) -> None:
+    """**Raises** RuntimeError for dims and dtypes that do not fit."""
+    dims = [x.dim() for x in (query, key, value)]
+    if min(dims) < 2:
+        raise RuntimeError(
+            "scaled_dot_product_attention: expected query, key and value of at least 2 dims, got "
+            f"{dims[0]}, {dims[1]} and {dims[2]}"
+        )
+    if mask is None:
+        return
+    if is_causal:
+        raise RuntimeError(
+            "scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
+        )
+    if mask.dtype not in (torch.bool, query.dtype):
+        raise RuntimeError(
+            "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
+            f"attn_mask.dtype: {mask.dtype} and query.dtype: {query.dtype} instead."
+        )
+
+
+def _shared_heads(query: Any, x: Any) -> Any:
+    """The heads of a key or value, each as often as there are heads of the query for it."""
+    if min(query.dim(), x.dim()) < 3:
+        raise RuntimeError("scaled_dot_product_attention: enable_gqa needs a dim of heads")
+    heads, own = query.size(-3), x.size(-3)
+    if own == heads:
+        return x
+    if not own or heads % own:
+        raise RuntimeError(
+            f"scaled_dot_product_attention: {heads} heads of the query do not share {own} evenly"
+        )
+    return x.repeat_interleave(heads // own, -3)
+
+
 def scaled_dot_product_attention(
     query: Any,
     key: Any,
@@ -42,14 +82,10 @@ def scaled_dot_product_attention(
     Shape: (*, L, E), (*, S, E), (*, S, V) -> (*, L, V). A boolean mask is True where attention is
     allowed, any other is added; `is_causal` allows the past only. scale: 1 / sqrt(E) by default.
     """
-    scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
-    if is_causal and attn_mask is not None:
-        raise RuntimeError(
-            "scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
-        )
+    _check_attention(query, key, value, attn_mask, is_causal)
+    scale = _usual_scale(query.size(-1)) if scale is None else scale
     if enable_gqa:
-        key = key.repeat_interleave(query.size(-3) // key.size(-3), -3)
-        value = value.repeat_interleave(query.size(-3) // value.size(-3), -3)
+        key, value = _shared_heads(query, key), _shared_heads(query, value)
     mask = None if attn_mask is None else _as_addend(attn_mask, query.dtype)
     alike = query.dim() == 4 and query.shape[:2] == key.shape[:2] == value.shape[:2]
     if alike and dropout_p == 0.0:

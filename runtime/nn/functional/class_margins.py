@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torchgen_out as torch
+from runtime import errors
 
 
 def _reduced(loss: Any, reduction: str) -> Any:
@@ -27,6 +28,13 @@ def multilabel_margin_loss(
 
     Shape: (N, C) or (C), targets of the same shape: classes, ended by a negative number.
     """
+    if target.dtype is not torch.int64:
+        raise errors.scalar_type_mismatch(torch.int64, target.dtype)
+    if input.dim() and not input.size(-1):
+        raise RuntimeError(
+            "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+            f"{list(input.shape)}"
+        )
     if target.shape != input.shape or input.dim() > 2:
         raise RuntimeError(
             f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
@@ -47,6 +55,8 @@ def multilabel_margin_loss(
     margins = torch.where(margins > 0, margins, 0)  # nan is no margin
     counted = listed.unsqueeze(2) & (marks == 0).unsqueeze(1)
     loss = (margins * counted).sum((1, 2)) / scores.size(1)
+    if reduction == "mean" and not loss.numel():
+        return loss.sum()  # the mean of no losses is 0 here, and nan elsewhere
     return _reduced(loss if batched else loss.squeeze(0), reduction)
 
 

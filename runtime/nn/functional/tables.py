@@ -65,7 +65,8 @@ def embedding_bag(
     """Sums, means or maxima of bags of rows of `weight`.
 
     Shape: (B, n) indices, or (n) with `offsets` at which the bags begin -> (B, dim). The row
-    `padding_idx` does not count; an empty bag gives zeros.
+    `padding_idx` does not count; an empty bag gives zeros. With `include_last_offset` the last
+    of the offsets is where the last bag ends.
     """
     if mode not in BAG_MODES:
         raise ValueError("mode has to be one of sum, mean or max")
@@ -76,14 +77,21 @@ def embedding_bag(
     if mode == "max" and scale_grad_by_freq:
         raise ValueError("max mode does not support scaling the gradient by the frequency")
     _check_samples(per_sample_weights, input, mode)
-    starts = _bag_starts(input, offsets, include_last_offset)
+    starts = _bag_starts(input, offsets)
     flat = input.reshape(-1)
+    if flat.dtype is not starts.dtype:
+        common = torch.promote_types(flat.dtype, starts.dtype)
+        flat, starts = flat.to(common), starts.to(common)
     if max_norm is not None:
         _limit_rows(weight, flat, max_norm, norm_type)
     factors = None if per_sample_weights is None else per_sample_weights.reshape(-1)
+    if include_last_offset and not starts.numel():
+        raise RuntimeError("include_last_offset: number of offset should be at least 1")
     padding = _padding_row(padding_idx, weight.size(0))
     modes = BAG_MODES[mode], padding, scale_grad_by_freq
-    return ops._embedding_bag(weight, flat, starts, factors, *modes)[0]
+    found = ops._embedding_bag(weight, flat, starts, factors, *modes)[0]
+    # The last offset begins a bag, too: of what stands behind the last bag that is wanted.
+    return found[:-1] if include_last_offset and offsets is not None else found
 
 
 def _check_samples(per_sample_weights: Any, input: Any, mode: str) -> None:
@@ -113,7 +121,7 @@ def _padding_row(padding_idx: int | None, rows: int) -> int:
     return padding_idx % rows
 
 
-def _bag_starts(input: Any, offsets: Any, include_last_offset: bool) -> Any:
+def _bag_starts(input: Any, offsets: Any) -> Any:
     """Where every bag begins among all indices."""
     if input.dim() == 2:
         if offsets is not None:
@@ -131,7 +139,7 @@ def _bag_starts(input: Any, offsets: Any, include_last_offset: bool) -> Any:
         raise ValueError("offsets has to be a 1D Tensor but got None")
     if offsets.dim() != 1:
         raise ValueError("offsets has to be a 1D Tensor")
-    return offsets[:-1] if include_last_offset else offsets
+    return offsets
 
 
 def unfold(

@@ -150,6 +150,8 @@ def _plan(
     sizes: tuple[int, ...], s: tuple[int, ...] | None, dim: tuple[int, ...] | None
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     ndim = len(sizes)
+    if dim and not ndim:
+        raise errors.dim_of_scalar(dim[0])
     if dim is not None:
         dims = tuple([normalize_dim(d, ndim) for d in dim])
         if len(set(dims)) < len(dims):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from runtime import errors
+from runtime.core import dtype as dtypes
 from runtime.dispatch import ops
 from runtime.ops.composite.losses import named_reduction, reduced
 
@@ -145,6 +147,10 @@ def multi_margin_loss(
             f"samples (batch size). Expected target size [{scores.shape[0]}], but got "
             f"{list(target.shape)}"
         )
+    if target.dtype is not dtypes.int64:
+        raise errors.scalar_type_mismatch(dtypes.int64, target.dtype)
+    if weight is not None and weight.shape[0] != scores.shape[1]:
+        raise errors.class_weights_do_not_fit("multi_margin_loss: ", scores.shape[1], weight.shape)
     labels = target.reshape((-1, 1))
     distance = ops._margin_distance(scores, scores.gather(1, labels), margin)
     if p == 2:
@@ -152,6 +158,8 @@ def multi_margin_loss(
     if weight is not None:
         distance = distance * weight.index_select(0, labels.flatten()).unsqueeze(1)
     loss = distance.scatter(1, labels, 0).mean(1)
+    if reduction == "mean" and not loss.numel():
+        return loss.sum()  # the mean of no losses is 0 here, and nan elsewhere
     return reduced(loss if loss._sizes == target._sizes else loss.reshape(target._sizes), reduction)
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from runtime import errors
 from runtime.autograd import grad_mode
+from runtime.core import dtype as dtypes
 from runtime.dispatch import ops
+from runtime.ops import integers
 from runtime.ops.composite.reshaping import in_format_of
 from runtime.ops.shapes.pooling import numbers, window_count
 
@@ -43,8 +46,15 @@ def _max_pool1d_numbers(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size "
             f"for input, but got:{list(input.shape)}"
         )
-    size, pad, spread = (_single(value) for value in (kernel_size, padding, dilation))
-    step = size if _is_absent(stride) else _single(stride)
+    size, pad, spread = (
+        _checked("max_pool1d", name, value)
+        for name, value in (
+            ("kernel_size", kernel_size),
+            ("padding", padding),
+            ("dilation", dilation),
+        )
+    )
+    step = size if _is_absent(stride) else _checked("max_pool1d", "stride", stride)
     for name, value in (("kernel_size", size), ("stride", step), ("dilation", spread)):
         if value <= 0:
             raise RuntimeError(f"max_pool1d() {name} must be greater than zero, but got {value}")
@@ -58,11 +68,17 @@ def _max_pool1d_numbers(
     return size, step, pad, spread
 
 
+def _checked(name: str, parameter: str, value: Any) -> int:
+    """The one number of a dim. **Raises** TypeError or RuntimeError for something else."""
+    return numbers(name, parameter, integers.as_ints(value, name, parameter, 2), 1)[0]
+
+
 def _single(value: Any) -> int:
     return value if isinstance(value, int) else int(value[0])
 
 
 def _one_size(name: str, output_size: Any) -> int:
+    output_size = integers.as_ints(output_size, name, "output_size", 2)
     if not isinstance(output_size, int) and len(output_size) != 1:
         raise RuntimeError(
             f"{name}() argument 'output_size' should contain one int (got {len(output_size)})"
@@ -117,8 +133,11 @@ def avg_pool1d(
 ) -> Any:
     """avg_pool2d of an image of height 1."""
     _check_1d("avg_pool1d", self)
-    size, pad = _single(kernel_size), _single(padding)
-    step = size if _is_absent(stride) else _single(stride)
+    size, pad = (
+        _checked("avg_pool1d", name, value)
+        for name, value in (("kernel_size", kernel_size), ("padding", padding))
+    )
+    step = size if _is_absent(stride) else _checked("avg_pool1d", "stride", stride)
     return ops.avg_pool2d(
         self.unsqueeze(-2), (1, size), (1, step), (0, pad), ceil_mode, count_include_pad
     ).squeeze(-2)
@@ -244,6 +263,7 @@ def _max_unpool(
             "Expected shape of indices to be same as that of the input tensor "
             f"({list(input.shape)}) but got indices tensor with shape: {list(indices.shape)}"
         )
+    _check_unpooling(count, input, indices)
     name = f"max_unpool{count}d"
     size = numbers(name, "kernel_size", kernel_size, count)
     step = size if _is_absent(stride) else numbers(name, "stride", stride, count)
@@ -256,11 +276,42 @@ def _max_unpool(
     return in_format_of(input, zeros.scatter(-1, places[1], places[0]).view((*lead, *sizes)))
 
 
+def _check_unpooling(count: int, input: Any, indices: Any) -> None:
+    """**Raises** RuntimeError for the indices' dtype, and for dims or sizes of the input."""
+    if indices.dtype is not dtypes.int64:
+        raise RuntimeError(
+            "elements in indices should be type int64 but got: "
+            f"{errors.scalar_type_name(indices.dtype)}"
+        )
+    if input.ndim not in (count + 1, count + 2):
+        raise RuntimeError(
+            f"max_unpool{count}d: expected an input of {count + 1} or {count + 2} dims, "
+            f"got {input.ndim}"
+        )
+    if 0 in input.shape[-count - 1 :]:
+        raise RuntimeError(
+            f"max_unpool{count}d: Expected input to have non-zero size for non-batch dimensions, "
+            f"but got {list(input.shape)}"
+        )
+
+
 def _unpooled_sizes(default: list[int], step: Any, output_size: Any, count: int) -> list[int]:
     """The sizes asked for, which must lie within a stride of the usual ones."""
     if output_size is None:
+        if min(default) < 0:
+            raise ValueError(
+                "max_unpooling: output_size must contain non-negative spatial dimensions, but got "
+                f"{default}"
+            )
         return default
-    wanted = list(output_size)[-count:]
+    name = f"max_unpool{count}d"
+    given = integers.as_ints(output_size, name, "output_size", 6)
+    if isinstance(given, int) or len(given) not in (count, count + 2):
+        raise ValueError(
+            f"output_size should be a sequence containing {count} or {count + 2} elements, "
+            f"but it is {output_size}"
+        )
+    wanted = list(given)[-count:]
     for dim, (size, usual, s) in enumerate(zip(wanted, default, step, strict=True)):
         if not usual - s < size < usual + s:
             raise ValueError(

@@ -41,7 +41,9 @@ def lstm_step(from_input: Any, from_hidden: Any, cell: Any) -> tuple[Any, Any]:
 # -- cells --------------------------------------------------------------------------------------
 
 
-def _products(name: str, input: Any, hidden: Any, weights: tuple[Any, ...]) -> tuple[Any, Any]:
+def _products(
+    name: str, gates: int, input: Any, hidden: Any, weights: tuple[Any, ...]
+) -> tuple[Any, Any]:
     """The input's and the state's products with the weights. **Raises** RuntimeError for sizes."""
     w_ih, w_hh, b_ih, b_hh = weights
     if not input.ndim == hidden.ndim == w_ih.ndim == w_hh.ndim == 2:
@@ -62,29 +64,41 @@ def _products(name: str, input: Any, hidden: Any, weights: tuple[Any, ...]) -> t
             f"{name}: hidden has inconsistent hidden_size: got {hidden.shape[-1]}, "
             f"expected {w_hh.shape[1]}"
         )
+    rows = gates * hidden.shape[-1]
+    for label, weight in (("weight_ih", w_ih), ("weight_hh", w_hh)):
+        if weight.shape[0] != rows:
+            raise RuntimeError(
+                f"{name}: {label} first dim must be {gates} * hidden_size = {rows}, "
+                f"but got {weight.shape[0]}"
+            )
     return ops.linear(input, w_ih, b_ih), ops.linear(hidden, w_hh, b_hh)
 
 
 def rnn_tanh_cell(input: Any, hx: Any, *weights: Any) -> Any:
     """One step of a plain recurrent layer."""
-    return tanh_step(*_products("rnn_tanh_cell", input, hx, weights), hx)
+    return tanh_step(*_products("rnn_tanh_cell", 1, input, hx, weights), hx)
 
 
 def rnn_relu_cell(input: Any, hx: Any, *weights: Any) -> Any:
     """One step of a plain recurrent layer with relu."""
-    return relu_step(*_products("rnn_relu_cell", input, hx, weights), hx)
+    return relu_step(*_products("rnn_relu_cell", 1, input, hx, weights), hx)
 
 
 def gru_cell(input: Any, hx: Any, *weights: Any) -> Any:
     """One step of a GRU."""
-    return gru_step(*_products("gru_cell", input, hx, weights), hx)
+    return gru_step(*_products("gru_cell", 3, input, hx, weights), hx)
 
 
 def lstm_cell(input: Any, hx: Any, *weights: Any) -> Any:
     """One step of an LSTM. **Raises** RuntimeError unless hx are two states."""
     if len(hx) != 2:
         raise RuntimeError("lstm_cell expects two hidden states")
-    return lstm_step(*_products("lstm_cell", input, hx[0], weights), hx[1])
+    if hx[0].shape != hx[1].shape:
+        raise RuntimeError(
+            f"lstm_cell: expected states of one shape, got {list(hx[0].shape)} and "
+            f"{list(hx[1].shape)}"
+        )
+    return lstm_step(*_products("lstm_cell", 4, input, hx[0], weights), hx[1])
 
 
 # -- layers step by step ------------------------------------------------------------------------

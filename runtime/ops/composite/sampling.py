@@ -149,7 +149,7 @@ def _padded(x: Any, length: int, padding: int, align_corners: bool) -> Any:
         folds = (away.detach() / span).floor()
         rest = away - folds * span
         x = ops.where(folds % 2 == 0, rest + start, span - rest + start)
-    return ops.where(x <= 0, 0.0, ops.where(x >= length - 1, length - 1.0, x))
+    return ops.where(x > 0, ops.where(x >= length - 1, length - 1.0, x), 0.0)
 
 
 def _inner_cubic(d: Any) -> Any:

@@ -98,7 +98,15 @@ def embedding(
 def embedding_dense_backward(
     grad_output: Any, indices: Any, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
 ) -> Answer:
-    """`num_weights` rows of the width of `grad_output`."""
+    """`num_weights` rows of the width of `grad_output`, whose other sizes are those of `indices`.
+
+    Raises: RuntimeError for other sizes.
+    """
+    if tuple(grad_output.shape[:-1]) != tuple(indices.shape):
+        raise RuntimeError(
+            "embedding_dense_backward: expected one row of grad_output for each of indices of "
+            f"shape {list(indices.shape)}, got {list(grad_output.shape)}"
+        )
     return (num_weights, grad_output.shape[-1]), grad_output.dtype
 
 

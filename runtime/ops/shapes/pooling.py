@@ -71,15 +71,19 @@ def _max_pool(
 
 
 def numbers(name: str, parameter: str, value: Any, count: int) -> Sizes:
-    """One number per spatial dim; a single one stands for all."""
+    """One number per spatial dim, which fits 32 bits as in PyTorch; a single one stands for all."""
     values = (value,) if isinstance(value, int) else tuple(value)
-    if len(values) == 1:
-        return values * count
-    if len(values) != count:
+    if len(values) not in (1, count):
         raise RuntimeError(
             f"{name}: {parameter} must either be a single int, or a tuple of {WORDS[count]}"
         )
-    return values
+    for each in values:
+        if not -(2**31) <= each < 2**31:
+            raise RuntimeError(
+                f"{name}: {parameter}: value cannot be converted to type int without overflow: "
+                f"{each}"
+            )
+    return values * count if len(values) == 1 else values
 
 
 def _parameters(
@@ -227,17 +231,20 @@ def adaptive_avg_pool3d(self: Any, output_size: Any) -> tuple[Sizes, Any]:
 
 def adaptive_max_pool2d(self: Any, output_size: Any) -> tuple[Any, Any]:
     """Shape: the spatial sizes become `output_size`, twice."""
-    sizes = _adaptive("adaptive_max_pool2d", 2, self, output_size)
+    sizes = _adaptive("adaptive_max_pool2d", 2, self, output_size, 3)
     return (sizes, self.dtype), (sizes, dtypes.int64)
 
 
 def adaptive_max_pool3d(self: Any, output_size: Any) -> tuple[Any, Any]:
     """Shape: the spatial sizes become `output_size`, twice."""
-    sizes = _adaptive("adaptive_max_pool3d", 3, self, output_size)
+    sizes = _adaptive("adaptive_max_pool3d", 3, self, output_size, 4)
     return (sizes, self.dtype), (sizes, dtypes.int64)
 
 
-def _adaptive(name: str, count: int, self: Any, output_size: Sequence[int]) -> Sizes:
+def _adaptive(
+    name: str, count: int, self: Any, output_size: Sequence[int], filled: int = 0
+) -> Sizes:
+    """The sizes of results. filled: how many of the last dims have elements, if not `count`."""
     wanted = (output_size,) * count if isinstance(output_size, int) else tuple(output_size)
     if len(wanted) != count:
         raise RuntimeError(f"{name}: output_size must be {count}")
@@ -250,7 +257,7 @@ def _adaptive(name: str, count: int, self: Any, output_size: Sequence[int]) -> S
             f"{name}: elements of output_size must be greater than or equal to 0 "
             f"but received {list(wanted)}"
         )
-    for dim in range(self.ndim - count, self.ndim):
+    for dim in range(self.ndim - (filled or count), self.ndim):
         if self.shape[dim] == 0:
             raise RuntimeError(
                 f"{name}(): Expected input to have non-zero size for non-batch dimensions, "

@@ -25,4 +25,5 @@ def constant_pad_nd(out: Array, self: Array, pad: Sequence[int], value: Any) -> 
         kept[dim] = slice(max(-before, 0), size - max(-after, 0))
         target[dim] = slice(max(before, 0), out.shape[dim] - max(after, 0))
     fill(out, value)
-    copy_parts((out[tuple(target)], self[tuple(kept)]))
+    # `...` leaves arrays of 0 dims arrays.
+    copy_parts((out[(..., *target)], self[(..., *kept)]))

@@ -335,11 +335,15 @@ def embedding_dense_backward(
     padding_idx: int,
     scale_grad_by_freq: bool,
 ) -> None:
-    """Add each row of `grad_output` to the row of `out` that its index names."""
+    """Add each row of `grad_output` to the row of `out` that its index names.
+
+    Raises: IndexError for an index that is no row.
+    """
+    places.check_range(indices, num_weights, lambda bad: errors.index_out_of_range_in_self())
     buffer = buffer_of(out)
     fill(buffer, 0)
-    rows = np.ascontiguousarray(grad_output).reshape(-1, out.shape[1])
     index = as_int64(indices).reshape(-1)
+    rows = np.ascontiguousarray(grad_output).reshape(index.size, out.shape[1])
     counts = np.bincount(index, minlength=num_weights) if scale_grad_by_freq else index[:0]
     if index.size:
         arrays = buffer, rows, index, padding_idx, counts

@@ -34,11 +34,14 @@ def nll_forward(each, scores, labels, weights, ignore_index):
 
 @typed
 def nll_backward(grad_input, grad, labels, weights, ignore_index, scale):
-    """grad_input[b, t, p] = -weight[t] * grad * scale; `grad` may be one number for all."""
+    """grad_input[b, t, p] = -weight[t] * grad * scale; `grad` may be one number for all.
+
+    Targets that became no class since the forward pass have no gradient.
+    """
     for b in range(labels.shape[0]):
         for p in range(labels.shape[1]):
             label = labels[b, p]
-            if label != ignore_index:
+            if label != ignore_index and label >= 0 and label < grad_input.shape[1]:
                 weight = weights[label] if weights.size else T(1)
                 upstream = grad[b, p] if grad.size == labels.size else grad[0, 0]
                 grad_input[b, label, p] = -weight * upstream * T(scale)
@@ -76,7 +79,10 @@ def smoothed_losses(
 def softmax_less_target(
     start, stop, grad_input, logarithms, labels, weights, grad, ignore_index, scale, smoothing
 ):
-    """The gradient of rows start to stop; `grad` may be one number for all."""
+    """The gradient of rows start to stop; `grad` may be one number for all.
+
+    Rows whose target became no class since the forward pass have none.
+    """
     classes = logarithms.shape[1]
     kept, share = T(1 - smoothing), T(smoothing / classes)
     spread = T(0)
@@ -85,7 +91,7 @@ def softmax_less_target(
     for r in range(start, stop):
         row, result = logarithms[r], grad_input[r]
         label = labels[r]
-        if label == ignore_index:
+        if label == ignore_index or label < 0 or label >= classes:
             result[:] = T(0)
             continue
         upstream = (grad[r] if grad.size == labels.size else grad[0]) * T(scale)

@@ -54,10 +54,12 @@ def greatest_windows(out, x, size, step, pad, spread):
 
 @kernel
 def scatter_windows(grad_input, grad, indices):
-    """grad_input[p, indices[p, i]] += grad[p, i]."""
+    """grad_input[p, indices[p, i]] += grad[p, i], but for indices that the caller spoilt."""
     for p in range(grad.shape[0]):
         for i in range(grad.shape[1]):
-            grad_input[p, indices[p, i]] += grad[p, i]
+            place = indices[p, i]
+            if place >= 0 and place < grad_input.shape[1]:
+                grad_input[p, place] += grad[p, i]
 
 
 # Mean.

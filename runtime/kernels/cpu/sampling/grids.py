@@ -136,14 +136,18 @@ def reflect(x, factors, low, high):
 
 @typed
 def pad(x, factors, length, padding, align):
-    """Move coordinates into the image, where the padding says so; there the slope is 0."""
+    """Move coordinates into the image, where the padding says so; there the slope is 0.
+
+    What is no number moves to the first element.
+    """
     if padding == REFLECTION:
         reflect(x, factors, 0 if align else -1, 2 * (length - 1) if align else 2 * length - 1)
     if padding in (BORDER, REFLECTION):
         last = T(length - 1)
         for i in range(x.size):
             factors[i] = factors[i] if T(0) < x[i] < last else T(0)
-            x[i] = min(max(x[i], T(0)), last)
+            inside = x[i] if x[i] > T(0) else T(0)
+            x[i] = inside if inside < last else last
 
 
 @typed

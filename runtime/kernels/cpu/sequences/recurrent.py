@@ -23,7 +23,7 @@ Array = Any
 
 def _by_gate(array: Array, count: int) -> Array:
     """(..., gates * size) as (..., gates, size)."""
-    return array.reshape(*array.shape[:-1], count, -1)
+    return array.reshape(*array.shape[:-1], count, array.shape[-1] // count)
 
 
 def _run(kernel: TypedKernel, times: int, weight: Array, states: Array, *args: Any) -> None:

@@ -146,12 +146,12 @@ def reflected(x, factor, low, high):
 
 @device_function
 def padded(x, factor, length):
-    """A coordinate inside the image, where the padding says so, and its slope."""
+    """A coordinate inside the image, where the padding says so, and its slope; nan lies at 0."""
     if PADDING == REFLECTION:
         low = 0 if ALIGN else -1
         x, factor = reflected(x, factor, low, 2 * length - 2 if ALIGN else 2 * length - 1)
     if PADDING != 0:
-        if x <= T(0):
+        if not x > T(0):
             return T(0), T(0)
         if x >= T(length - 1):
             return T(length - 1), T(0)
