@@ -14,7 +14,7 @@ class _DropoutNd(Module):
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
-        if p < 0 or p > 1:
+        if not 0 <= p <= 1:
             raise errors.dropout_argument(p)
         self.p, self.inplace = p, inplace
 

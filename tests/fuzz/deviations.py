@@ -51,6 +51,11 @@ KNOWN: tuple[Known, ...] = (
     Known("grid_sampler_3d", "value", "", "PyTorch reads beside it: other values every time"),
     Known("linalg_lu_factor_ex", "refused", "pivoting", "PyTorch looks at empty ones first"),
     Known("soft_margin_loss", "accepted", "doesn't match the broadcast", "operands broadcast"),
+    Known(
+        "corrcoef", "value", "", "the variance of equal numbers is 0, in PyTorch a rounding error"
+    ),
+    Known("scaled_dot_product_attention", "accepted", "Dimension", "masks of one dim broadcast"),
+    Known("fold", "refused", "expected size", "PyTorch's count of blocks overflows"),
     Known("*_copy*", "accepted", r"\[out", "out= of several results is resized"),
     Known("*_copy*", "shape", r"\[out", "PyTorch returns nothing when given several out="),
     Known("*median*", "value", "", "PyTorch reads expanded tensors as if they were dense"),

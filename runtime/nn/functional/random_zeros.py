@@ -10,7 +10,7 @@ from runtime.dispatch import ops
 
 
 def _check_probability(p: float) -> None:
-    if p < 0.0 or p > 1.0:
+    if not 0.0 <= p <= 1.0:
         raise errors.dropout_argument(p)
 
 

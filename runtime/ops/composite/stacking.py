@@ -113,6 +113,11 @@ def _neighbours(y: Any, dim: int) -> tuple[Any, Any]:
     return y.narrow(dim, 0, max(size - 1, 0)), y.narrow(dim, min(1, size), max(size - 1, 0))
 
 
+def _place(y: Any, dim: int) -> int:
+    """The dim of y counted from the front: x may have more of them."""
+    return dim + y.ndim if dim < 0 else dim
+
+
 def _steps(name: str, y: Any, x: Any, dim: int) -> Any:
     """The distances of the sample points, to be multiplied with y."""
     if x.ndim == 1 and y.ndim != 1:
@@ -123,12 +128,15 @@ def _steps(name: str, y: Any, x: Any, dim: int) -> Any:
         x = x.reshape(sizes)
     elif x.ndim == y.ndim == 1 and x.shape[0] != y.shape[0]:
         raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
-    first, second = _neighbours(x, dim - y.ndim if dim >= 0 else dim)
+    elif x.ndim < y.ndim:
+        x = x.reshape((*[1] * (y.ndim - x.ndim), *x.shape))
+    first, second = _neighbours(x, dim)
     return second - first
 
 
 def trapezoid_x(y: Any, x: Any, dim: int = -1) -> Any:
     """The integral over sample points."""
+    dim = _place(y, dim)
     if not y.size(dim):
         return y.sum(dim)
     first, second = _neighbours(y, dim)
@@ -143,6 +151,7 @@ def trapezoid_dx(y: Any, dx: Any = 1, dim: int = -1) -> Any:
 
 def cumulative_trapezoid_x(y: Any, x: Any, dim: int = -1) -> Any:
     """The integrals up to each sample point but the first."""
+    dim = _place(y, dim)
     first, second = _neighbours(y, dim)
     return ((first + second) * _steps("cumulative_trapezoid", y, x, dim)).cumsum(dim) / 2.0
 

@@ -120,7 +120,10 @@ def log_normal_(self: Any, mean: float = 1, std: float = 2, generator: Any = Non
 def multinomial(
     self: Any, num_samples: int, replacement: bool = False, generator: Any = None
 ) -> Answer:
-    """int64, `num_samples` for each row. Raises: RuntimeError for ndim or `num_samples`."""
+    """int64, `num_samples` for each row.
+
+    Raises: RuntimeError for ndim or `num_samples`, or if there is nothing to draw from.
+    """
     if self.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
     if num_samples <= 0:
@@ -129,6 +132,8 @@ def multinomial(
         raise RuntimeError(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
         )
+    if not self.shape[-1]:
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     return (*self.shape[:-1], num_samples), dtypes.int64
 
 
