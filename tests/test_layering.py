@@ -32,13 +32,12 @@ FLOORS: dict[str, int] = {
 
 FACADES = (
     "_C", "__config__", "_custom_ops", "_dynamo", "_jit_internal", "_subclasses", "_tensor_str",
-    "absent_names", "accelerator", "amp", "ao",
-    "as_torch", "autograd", "backends.openmp", "backends.opt_einsum", "backends.quantized",
-    "backends.xnnpack", "compiler", "cuda.amp", "distributed", "distributions", "export",
-    "func", "futures", "fx", "hub", "jit", "library", "mps", "mtia", "multiprocessing",
-    "nested", "nn", "onnx", "ops", "optim", "overrides", "private_names", "profiler",
-    "quantization", "quasirandom", "serialization", "sparse", "storage", "testing", "torch_names",
-    "types", "utils", "xpu",
+    "_utils", "absent_names", "accelerator", "amp", "ao", "as_torch", "autograd", "backends.openmp",
+    "backends.opt_einsum", "backends.quantized", "backends.xnnpack", "compiler", "cuda.amp",
+    "distributed", "distributions", "export", "func", "functional", "futures", "fx", "hub", "jit",
+    "library", "mps", "mtia", "multiprocessing", "nested", "nn", "onnx", "ops", "optim",
+    "overrides", "private_names", "profiler", "quantization", "quasirandom", "serialization",
+    "sparse", "storage", "testing", "torch_names", "types", "utils", "xpu",
 )  # fmt: skip
 """Parts of torchgen_out that re-export floor 8: nothing below may need them."""
 

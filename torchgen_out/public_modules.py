@@ -410,6 +410,14 @@ _WRITTEN_IN = {
         "runtime.optim.lr_scheduler.scheduler._LRScheduler",
     ],
     "torchgen_out.optim.optimizer": [
+        "runtime.optim.third_party._default_to_fused_or_foreach",
+        "runtime.optim.third_party._disable_dynamo_if_unsupported",
+        "runtime.optim.third_party._get_capturable_supported_devices",
+        "runtime.optim.third_party._get_scalar_dtype",
+        "runtime.optim.third_party._get_value",
+        "runtime.optim.third_party._stack_if_compiling",
+        "runtime.optim.third_party._use_grad_for_differentiable",
+        "runtime.optim.third_party._view_as_real",
         "runtime.optim.optimizer._params_t",
         "runtime.optim.optimizer._RequiredParameter",
         "runtime.optim.optimizer.Optimizer",
@@ -456,6 +464,10 @@ _WRITTEN_IN = {
     ],
     "torchgen_out.optim._adafactor": [
         "runtime.optim.functional.adafactor",
+    ],
+    "torchgen_out.utils.data._utils.collate": [
+        "runtime.data.collate.default_collate",
+        "runtime.data.collate.default_convert",
     ],
 }
 PUBLIC_MODULES = {name: module for module, names in _WRITTEN_IN.items() for name in names}

@@ -159,6 +159,19 @@ MODULES = (
         functions="convert fuse_modules get_default_qconfig prepare prepare_qat quantize_dynamic",
     ),
     Absent(
+        "utils._python_dispatch",
+        "Calls below autograd",
+        "classes and modes see calls above autograd, by __torch_function__",
+        classes="BaseTorchDispatchMode TorchDispatchMode",
+        functions="_disable_current_modes return_and_correct_aliasing transform_subclass",
+        answers={
+            "_get_current_dispatch_mode": "None",
+            "_get_current_dispatch_mode_stack": "[]",
+            "is_traceable_wrapper_subclass": "False",
+            "is_traceable_wrapper_subclass_type": "False",
+        },
+    ),
+    Absent(
         "utils.cpp_extension",
         "Extensions in C++",
         _EXTENSION,

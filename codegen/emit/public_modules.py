@@ -57,7 +57,7 @@ MODULES = (
             "runtime.nn.parameter": "Buffer Parameter",
         },
         gathers=("nn.modules",),
-        submodules=("functional", "init"),
+        submodules=("common_types", "functional", "init"),
     ),
     PublicModule(
         "nn.attention",
@@ -448,6 +448,9 @@ MODULES = (
         "optim.optimizer",
         "The base class of optimizers.",
         {
+            "runtime.optim.third_party": "_default_to_fused_or_foreach "
+            "_disable_dynamo_if_unsupported _get_capturable_supported_devices _get_scalar_dtype "
+            "_get_value _stack_if_compiling _use_grad_for_differentiable _view_as_real",
             "runtime.optim.optimizer": "_params_t _RequiredParameter Optimizer ParamsT "
             "register_optimizer_step_post_hook register_optimizer_step_pre_hook required",
         },
@@ -480,6 +483,12 @@ MODULES = (
             "runtime.optim.weight_averaging": "AveragedModel SWALR get_ema_avg_fn "
             "get_ema_multi_avg_fn get_swa_avg_fn get_swa_multi_avg_fn update_bn",
         },
+    ),
+    PublicModule("utils.data._utils", "Parts of loaders."),
+    PublicModule(
+        "utils.data._utils.collate",
+        "Samples as a batch.",
+        {"runtime.data.collate": "default_collate default_convert"},
     ),
 )
 """Modules by PyTorch's paths. Of a class that stands in several, the first is its place; packages

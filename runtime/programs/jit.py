@@ -23,6 +23,7 @@ __all__ = [
     "RecursiveScriptModule",
     "ScriptFunction",
     "ScriptModule",
+    "TracerWarning",
     "_overload",
     "_overload_method",
     "_script_if_tracing",
@@ -132,6 +133,10 @@ class Attribute:
     def __init__(self, value: Any, type: Any) -> None:
         self.value = value
         self.type = type
+
+
+class TracerWarning(Warning):
+    """What a tracer says of what it cannot see; programs silence it."""
 
 
 class ScriptModule(Module):

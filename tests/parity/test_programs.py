@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import operator
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from types import SimpleNamespace
@@ -186,6 +187,23 @@ PRIVATE = [
     lambda t: t.torch is t and callable(t.__config__.show),
     lambda t: hasattr(t.ones(1), "__array_interface__"),
     lambda t: t.fx.experimental.proxy_tensor.get_proxy_mode(),
+    lambda t: t._utils._unflatten_dense_tensors(
+        t._utils._flatten_dense_tensors([t.ones(2, 2), t.zeros(3)]), [t.ones(2, 2), t.zeros(3)]
+    ),
+    lambda t: list(t._utils._take_tensors([t.ones(2), t.ones(3), t.ones(1).double()], 12)),
+    lambda t: t._utils._get_device_index("cpu", allow_cpu=True),
+    lambda t: t._utils._get_device_index("cpu"), lambda t: t._utils._get_device_index(None),
+    lambda t: t.functional.einsum is t.einsum and len(t.functional.__all__),
+    lambda t: t.nn.common_types._size_2_t, lambda t: issubclass(t.jit.TracerWarning, Warning),
+    lambda t: importlib.import_module(
+        f"{t.__name__}.utils.data._utils.collate"
+    ).default_collate([1, 2]),
+    lambda t: importlib.import_module(
+        f"{t.__name__}.utils._python_dispatch"
+    ).is_traceable_wrapper_subclass(t.ones(1)),
+    lambda t: importlib.import_module(
+        f"{t.__name__}.optim.optimizer"
+    )._default_to_fused_or_foreach([t.ones(1)], False),
 ]  # fmt: skip
 
 

@@ -231,6 +231,7 @@ from runtime.nn.unpooling import (
 )
 from torchgen_out.nn import (  # noqa: F401
     attention,
+    common_types,
     functional,
     grad,
     init,

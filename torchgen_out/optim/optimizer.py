@@ -12,12 +12,30 @@ from runtime.optim.optimizer import (
     register_optimizer_step_pre_hook,
     required,
 )
+from runtime.optim.third_party import (
+    _default_to_fused_or_foreach,
+    _disable_dynamo_if_unsupported,
+    _get_capturable_supported_devices,
+    _get_scalar_dtype,
+    _get_value,
+    _stack_if_compiling,
+    _use_grad_for_differentiable,
+    _view_as_real,
+)
 
 __all__ = [
     "Optimizer",
     "ParamsT",
     "_RequiredParameter",
+    "_default_to_fused_or_foreach",
+    "_disable_dynamo_if_unsupported",
+    "_get_capturable_supported_devices",
+    "_get_scalar_dtype",
+    "_get_value",
     "_params_t",
+    "_stack_if_compiling",
+    "_use_grad_for_differentiable",
+    "_view_as_real",
     "register_optimizer_step_post_hook",
     "register_optimizer_step_pre_hook",
     "required",
