@@ -10,6 +10,7 @@ from torchgen_out.utils import checkpoint, data, dlpack, hooks  # noqa: F401
 
 _LAZY_MODULES = frozenset(
     [
+        "_python_dispatch",
         "_pytree",
         "checkpoint",
         "collect_env",
