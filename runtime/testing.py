@@ -114,6 +114,7 @@ def _of_elements(
     a: Any, e: Any, tolerance: tuple[float, float] | None, equal_nan: bool
 ) -> str | None:
     relative, absolute = tolerance or _default(a, e)
+    a, e = _promoted(a), _promoted(e)
     wide = torch.promote_types(a.dtype, e.dtype)
     is_exact = not (wide.is_floating_point or wide.is_complex)
     wide = torch.int64 if is_exact else torch.promote_types(wide, torch.float64)
@@ -135,6 +136,14 @@ def _of_elements(
     for title, values, bound in zip(("absolute", "relative"), (far, ratio), allowed, strict=True):
         lines.append(f"Greatest {title} difference: {_greatest(values, close)}{bound}")
     return "\n".join(lines)
+
+
+def _promoted(tensor: Any) -> Any:
+    """The tensor; of a dtype that has no common one with others, in the next wider that has."""
+    own = tensor.dtype
+    if own.is_promoted:
+        return tensor
+    return tensor.to(torch.float32 if own.is_floating_point else torch.int64)
 
 
 def _default(a: Any, e: Any) -> tuple[float, float]:

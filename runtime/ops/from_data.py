@@ -136,6 +136,8 @@ def _from_sequence(data: Sequence[Any], wanted: dtype | None, on: device) -> Ten
     if isinstance(leaf, str):
         raise ValueError(f"too many dimensions '{type(leaf).__name__}'")
     values = _array_of(data, None if wanted is None else _long_ints(wanted))
+    if wanted is dtypes.uint64 and values.dtype.kind == "f":
+        values = _exact_ints(data, values)
     own = dtypes.from_numpy(values.dtype)
     if own is dtypes.float64 and not isinstance(leaf, (np.ndarray, np.generic)):
         own = dtypes.default_dtype()
@@ -183,6 +185,16 @@ def _array_of(data: Sequence[Any], of_long_ints: Any = None) -> np.ndarray:
     if values.dtype.kind in "US":
         raise TypeError("expected numbers, got 'str' among them")
     return values
+
+
+def _exact_ints(data: Sequence[Any], values: np.ndarray) -> np.ndarray:
+    """The numbers for uint64, of which NumPy makes floats if not all are below 2**63."""
+    numbers = np.array(data, dtype=object)
+    if not numbers.size or _highest_type(numbers) is not None:
+        return values
+    for each in (numbers.max(), numbers.min()):
+        number.check_fits(each, dtypes.uint64)
+    return (numbers % 2**64).astype(np.uint64)
 
 
 def _are_numbers(values: np.ndarray) -> bool:

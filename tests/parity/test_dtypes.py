@@ -68,6 +68,7 @@ def test_is_made_and_moved(name):
     ):
         same(*map(moved, pair(name)))
     ours, theirs = pair(name)
+    torch.testing.assert_close(*[pair(name)[0] for _ in range(2)])
     ours[2] = theirs[2] = 5
     same(ours, theirs)
     same(ours.fill_(3), theirs.fill_(3))
@@ -182,6 +183,7 @@ def test_unsigned_integers_compute(name):
     assert x.sort().values.tolist() == [0, 5, 9] and x.unique().tolist() == [0, 5, 9]
     assert x.bincount(minlength=3).tolist() == [1, 0, 0, 0, 0, 1, 0, 0, 0, 1]
     assert (~x)[1] == torch.iinfo(own).max == torch.tensor([2**bits - 1], dtype=own)[0].item()
+    assert torch.tensor([2**bits - 1, 0], dtype=own).tolist() == [2**bits - 1, 0]
     with pytest.raises(RuntimeError, match="attempted to promote"):
         x + torch.ones(3, dtype=torch.int64)
 
