@@ -70,6 +70,10 @@ class Module(Hooks, StateDict, Conversion, Tree):
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
 
+    def compile(self, **options: Any) -> None:
+        """Say once that there is no compiler: the module runs as it is."""
+        torch.compile(self, **options)
+
     # -- attributes -------------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:

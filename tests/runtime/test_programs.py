@@ -119,6 +119,7 @@ def test_what_a_compiler_would_do() -> None:
         warnings.simplefilter("ignore")
         assert torch.compile(len) is len and torch.jit.script(len) is len
         assert torch.compile(mode="max-autotune")(len) is len
+        assert torch.nn.ReLU().compile(mode="max-autotune") is None
     assert not torch.jit.is_scripting() and not torch.compiler.is_compiling()
     assert torch.jit.isinstance([1], list[int]) and not torch.jit.isinstance([1], dict[str, int])
 
