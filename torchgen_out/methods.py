@@ -322,6 +322,7 @@ Tensor.polygamma_ = composite.polygamma_
 Tensor._where_of = composite._where_of
 Tensor.where = composite._where_of
 Tensor.prelu = composite.prelu
+Tensor.hash_tensor = composite.hash_tensor
 Tensor.nanmean = composite.nanmean
 Tensor.nansum = composite.nansum
 Tensor.detach_ = composite.detach_

@@ -456,6 +456,14 @@ class TensorMethods:
         *,
         out: Tensor | None = ...,
     ) -> Tensor: ...
+    def hash_tensor(
+        self,
+        dim: builtins.int | Sequence[builtins.int] = ...,
+        *,
+        keepdim: builtins.bool = ...,
+        mode: builtins.int = ...,
+        out: Tensor | None = ...,
+    ) -> Tensor: ...
     @overload
     def max(self, *, out: Tensor | None = ...) -> Tensor: ...
     @overload

@@ -2362,6 +2362,37 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     return elementwise_bodies.prelu(input, weight)
 
 
+def hash_tensor(
+    input: Tensor = MISSING,
+    dim: int | Sequence[int] = (),
+    *,
+    keepdim: bool = False,
+    mode: int = 0,
+    out: Tensor | None = None,
+    **_words: Unpack[InputDimKeepdim],
+) -> Tensor:
+    """hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor
+
+    Return the exclusive or of the elements' 64 bits, along `dim` or of all; as uint64.
+
+    Floats are widened to float64, integers to int64. The only `mode` is 0.
+    """
+    if _words:
+        return respelled(hash_tensor, locals())
+    if mode.__class__ is not int:
+        mode = as_int(mode, "hash_tensor", "mode", 0)
+    if input.__class__ not in TENSORS:
+        _answer = overridden(hash_tensor, locals())
+        if _answer is not NotImplemented:
+            return _answer
+        check_tensors("hash_tensor", ("self", 0, "tensor", input))
+    if out is not None:
+        return store_out(
+            "hash_tensor", out, statistics_bodies.hash_tensor(input, dim, keepdim, mode), "exact"
+        )
+    return statistics_bodies.hash_tensor(input, dim, keepdim, mode)
+
+
 def nanmean(
     input: Tensor = MISSING,
     dim: int | Sequence[int] | None = None,

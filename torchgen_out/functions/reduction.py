@@ -159,6 +159,25 @@ def any(
     return call(input, dim, keepdim)
 
 
+__xor_sum = operators._xor_sum.calls
+
+
+def _xor_sum(
+    input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False
+) -> Tensor:
+    """_xor_sum(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor
+
+    Return the exclusive or of the elements along `dim`, or of all.
+    """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_ints(dim, "_xor_sum", "dim", 2)
+    try:
+        call = __xor_sum[input._key]
+    except AttributeError:
+        return __xor_sum.miss(input, dim, keepdim)
+    return call(input, dim, keepdim)
+
+
 _max = operators.max.calls
 _max_out = operators.max.out_calls
 

@@ -6,6 +6,7 @@
 from torchgen_out.functions import composite, dispatch, overloads, pointwise, reduction, view
 
 __all__ = [
+    "_xor_sum",
     "abs",
     "abs_",
     "absolute",
@@ -256,6 +257,7 @@ __all__ = [
     "hamming_window",
     "hann_window",
     "hardshrink",
+    "hash_tensor",
     "heaviside",
     "heaviside_",
     "histc",
@@ -881,6 +883,8 @@ all = reduction.all
 amax = reduction.amax
 amin = reduction.amin
 any = reduction.any
+hash_tensor = composite.hash_tensor
+_xor_sum = reduction._xor_sum
 max = overloads.max
 mean = reduction.mean
 min = overloads.min

@@ -68,6 +68,24 @@ def any_dims_combine(acc, other):
 any_dims = (any_dims_identity, any_dims_reduce, any_dims_combine, None)
 
 
+def _xor_sum_identity():
+    """0"""
+    return T(0)
+
+
+def _xor_sum_reduce(acc, self):
+    """acc ^ self"""
+    return acc ^ self
+
+
+def _xor_sum_combine(acc, other):
+    """acc ^ other"""
+    return acc ^ other
+
+
+_xor_sum = (_xor_sum_identity, _xor_sum_reduce, _xor_sum_combine, None)
+
+
 def max_reduce(acc, self):
     """max(acc, self)"""
     return max(acc, self)

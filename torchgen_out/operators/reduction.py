@@ -58,6 +58,16 @@ any_dims = Reduction(
     parts=kernels.any_dims,
 )
 
+_xor_sum = Reduction(
+    "_xor_sum",
+    "_xor_sum(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
+    promotion="default",
+    dtypes=dtype_sets.INTEGRAL,
+    parts=kernels._xor_sum,
+)
+
 max = Reduction(
     "max",
     "max(Tensor self) -> Tensor",

@@ -1952,6 +1952,21 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
         {},
         [],
     ),
+    "hash_tensor": (
+        {},
+        {},
+        [
+            ({"self": "randn(3, 4)"}, None),
+            ({"self": "ints([[1, 2], [4, 8]])", "dim": "1", "keepdim": "True"}, None),
+            ({"self": "randn(3)", "mode": "1"}, "RuntimeError"),
+            ({"self": "randn(0)"}, "RuntimeError"),
+        ],
+    ),
+    "_xor_sum": (
+        {"self": (-9.0, 9.0)},
+        {},
+        [],
+    ),
     "max": (
         {"self": (-3.0, 3.0)},
         {},

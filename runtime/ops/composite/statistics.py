@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import nan
 from typing import Any
 
@@ -162,3 +163,20 @@ def corrcoef(self: Any) -> Any:
         deviations = deviations.real
     scaled = covariances / deviations.unsqueeze(1) / deviations.unsqueeze(0)
     return scaled if scaled.dtype.is_complex else scaled.clamp(-1, 1)
+
+
+def hash_tensor(self: Any, dim: int | Sequence[int], keepdim: bool, mode: int) -> Any:
+    """The exclusive or of what lies in memory once elements have 64 bits."""
+    if mode:
+        raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
+    dims = [dim] if isinstance(dim, int) else list(dim or ())
+    if not dims and not self.numel():
+        raise errors.empty_extremum("hash_tensor")
+    if self.dtype.is_complex:
+        raise errors.dtype_not_supported("hash_tensor", self.dtype, "real numbers")
+    for each in dims if self._sizes else ():
+        if not self.size(each):
+            raise errors.empty_reduction_dim("hash_tensor", each)
+    wide = dtypes.float64 if self.dtype.is_floating_point else dtypes.int64
+    bits = self.detach().to(wide).view(dtypes.int64)
+    return ops._xor_sum(bits, dims or None, keepdim).view(dtypes.uint64)
