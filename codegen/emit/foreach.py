@@ -11,7 +11,7 @@ from codegen.emit.imports import member_order
 from codegen.model.operator import Operator
 from codegen.model.program import Program
 from codegen.model.schema import Argument
-from codegen.model.vocabulary import FOREACH_SYNONYMS
+from codegen.model.vocabulary import FOREACH_OPERAND, FOREACH_SYNONYMS
 from codegen.write import File
 
 
@@ -94,8 +94,10 @@ def _item(program: Program, name: str, entries: list[Operator], is_inplace: bool
 def _synonyms(operands: list[Argument]) -> Iterator[tuple[str, str]]:
     """PyTorch's words, each with our name of the parameter."""
     for argument in operands[1:]:
-        for word in FOREACH_SYNONYMS.get(argument.name, ()):
-            yield word, translate.parameter(argument)
+        own = translate.parameter(argument)
+        is_either = argument.type.is_tensor and "Scalar" in argument.type.names
+        words = FOREACH_SYNONYMS.get(argument.name, FOREACH_OPERAND if is_either else ())
+        yield from ((word, own) for word in words if word != own)
 
 
 def _is_listed(argument: Argument) -> bool:

@@ -57,13 +57,15 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 """NumPy's words for parameters of these names; nn.functional has none."""
 
 FOREACH_SYNONYMS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("min", "max"), ("other", "scalar", "scalars")),
-    "other": ("scalar", "scalars"),
+    "exponent": (),
     "value": ("scalars",),
     "end": ("tensors1",),
     "weight": ("weights",),
 }
 """PyTorch's words for parameters of these names where an operator runs over lists."""
+
+FOREACH_OPERAND = ("other", "scalar", "scalars")
+"""Its words for any other parameter that is a tensor or a number: each for what it is given."""
 
 SCHEMA_PREFIXES: dict[str, str] = {name: name.replace(".", "_") + "_" for name in NAMESPACES}
 """Prefix of operator names per module; users do not see it."""
