@@ -38,7 +38,8 @@ def main() -> None:
     kinds: Counter[str] = Counter()
     failed: set[str] = set()
     done = _runs_in(options.to)
-    for entry in chosen[part::parts]:
+    chosen = chosen[part::parts]
+    for entry in chosen:
         for dtype in [name for name in entry.dtypes() if name in options.dtypes]:
             if (str(entry), dtype) in done:
                 continue
