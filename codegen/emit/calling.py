@@ -115,7 +115,7 @@ def _asked(operator: Operator, names: dict[str, str]) -> Iterator[str]:
     if not isinstance(operator.kind, Composite):
         return
     if not any(argument.type.holds_tensors for argument in operator.arguments):
-        yield "not PLAIN"
+        yield "not PLAIN and state.modes"
     for argument in operator.arguments:
         name = names[argument.name]
         if argument.type.is_tensor_list:

@@ -16,7 +16,7 @@ from runtime.core.memory_format import contiguous_format, memory_format
 from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
-from runtime.dispatch.overrides import OPTIONAL_TENSORS, PLAIN, TENSORS
+from runtime.dispatch.overrides import OPTIONAL_TENSORS, PLAIN, TENSORS, state
 from runtime.dispatch.signature import kind_of
 from runtime.errors.deprecation import superseded
 from runtime.ops import conversion as conversion_bodies
@@ -257,7 +257,7 @@ def empty(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(empty, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -290,7 +290,7 @@ def zeros(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(zeros, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -320,7 +320,7 @@ def ones(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(ones, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -352,7 +352,7 @@ def full(
     The dtype follows the value unless given: bool, int64, the default dtype, or its complex
         counterpart.
     """
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(full, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -383,7 +383,7 @@ def empty_strided(
 
     Returns a tensor of undefined values with the given strides, counted in elements.
     """
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(empty_strided, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -406,7 +406,7 @@ def empty_permuted(
 
     Returns a tensor of undefined values whose dims stand in memory in the given order.
     """
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(empty_permuted, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -430,7 +430,7 @@ def scalar_tensor(
 
     Returns a 0-d tensor of the default dtype unless `dtype` is given.
     """
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(scalar_tensor, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -702,7 +702,7 @@ def arange__default(
 
     Returns 0, 1, 2 ... below `end`: int64 for an int, otherwise of the default dtype.
     """
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(arange__default, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -733,7 +733,7 @@ def arange__start(
 
     Returns start, start + 1 ... below `end`.
     """
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(arange__start, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -758,7 +758,7 @@ def arange__start_step(
 
     Returns start, start + step ... up to but not including `end`; `step` may be negative.
     """
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(arange__start_step, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -791,7 +791,7 @@ def range(
 
     Returns start, start + step ... up to and including `end`. Prefer `arange`.
     """
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(range, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -826,7 +826,7 @@ def linspace(
     """
     if steps.__class__ is not int:
         steps = as_int(steps, "linspace", "steps", 3)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(linspace, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -862,7 +862,7 @@ def logspace(
     """
     if steps.__class__ is not int:
         steps = as_int(steps, "logspace", "steps", 3)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(logspace, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -899,7 +899,7 @@ def eye__default(
     """
     if n.__class__ is not int:
         n = as_int(n, "eye", "n", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(eye__default, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -932,7 +932,7 @@ def eye__m(
         n = as_int(n, "eye", "n", 1)
     if m.__class__ is not int:
         m = as_int(m, "eye", "m", 2)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(eye__m, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -970,7 +970,7 @@ def tril_indices(
         col = as_int(col, "tril_indices", "col", 2)
     if offset.__class__ is not int:
         offset = as_int(offset, "tril_indices", "offset", 3)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(tril_indices, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -1000,7 +1000,7 @@ def triu_indices(
         col = as_int(col, "triu_indices", "col", 2)
     if offset.__class__ is not int:
         offset = as_int(offset, "triu_indices", "offset", 3)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(triu_indices, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -1026,7 +1026,7 @@ def rand(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(rand, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -1060,7 +1060,7 @@ def randn(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(randn, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -1095,7 +1095,7 @@ def randint__default(
     """
     if high.__class__ is not int:
         high = as_int(high, "randint", "high", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(randint__default, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -1137,7 +1137,7 @@ def randint__low(
         low = as_int(low, "randint", "low", 1)
     if high.__class__ is not int:
         high = as_int(high, "randint", "high", 2)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(randint__low, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -1175,7 +1175,7 @@ def randperm(
     """
     if n.__class__ is not int:
         n = as_int(n, "randperm", "n", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(randperm, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -1393,7 +1393,7 @@ def normal__float_float(
 
     Returns normal numbers of one mean and standard deviation.
     """
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(normal__float_float, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -1464,7 +1464,7 @@ def div__Scalar(input: Number, other: Number) -> Tensor:
 
     Divide two numbers; the quotient is a tensor of no dims.
     """
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(div__Scalar, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -1501,7 +1501,7 @@ def floor_divide__Scalar(input: Number, other: Number) -> Tensor:
 
     Divide two numbers and round down; the quotient is a tensor of no dims.
     """
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(floor_divide__Scalar, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -7564,7 +7564,7 @@ def fft_fftfreq(
     """
     if n.__class__ is not int:
         n = as_int(n, "fft_fftfreq", "n", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(fft_fftfreq, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -7598,7 +7598,7 @@ def fft_rfftfreq(
     """
     if n.__class__ is not int:
         n = as_int(n, "fft_rfftfreq", "n", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(fft_rfftfreq, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -7664,7 +7664,7 @@ def bartlett_window__default(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "bartlett_window", "window_length", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(bartlett_window__default, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -7691,7 +7691,7 @@ def bartlett_window__periodic(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "bartlett_window", "window_length", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(bartlett_window__periodic, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -7717,7 +7717,7 @@ def blackman_window__default(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "blackman_window", "window_length", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(blackman_window__default, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -7744,7 +7744,7 @@ def blackman_window__periodic(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "blackman_window", "window_length", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(blackman_window__periodic, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -7770,7 +7770,7 @@ def hann_window__default(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hann_window", "window_length", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(hann_window__default, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -7795,7 +7795,7 @@ def hann_window__periodic(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hann_window", "window_length", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(hann_window__periodic, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -7821,7 +7821,7 @@ def hamming_window__default(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hamming_window", "window_length", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(hamming_window__default, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -7846,7 +7846,7 @@ def hamming_window__periodic(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hamming_window", "window_length", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(hamming_window__periodic, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -7874,7 +7874,7 @@ def hamming_window__periodic_alpha(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hamming_window", "window_length", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(hamming_window__periodic_alpha, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -7904,7 +7904,7 @@ def hamming_window__periodic_alpha_beta(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hamming_window", "window_length", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(hamming_window__periodic_alpha_beta, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -7930,7 +7930,7 @@ def kaiser_window__default(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "kaiser_window", "window_length", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(kaiser_window__default, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -7955,7 +7955,7 @@ def kaiser_window__periodic(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "kaiser_window", "window_length", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(kaiser_window__periodic, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -7983,7 +7983,7 @@ def kaiser_window__beta(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "kaiser_window", "window_length", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(kaiser_window__beta, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -10507,7 +10507,7 @@ def signal_windows_bartlett(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_bartlett", "M", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(signal_windows_bartlett, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -10531,7 +10531,7 @@ def signal_windows_blackman(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_blackman", "M", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(signal_windows_blackman, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -10555,7 +10555,7 @@ def signal_windows_cosine(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_cosine", "M", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(signal_windows_cosine, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -10583,7 +10583,7 @@ def signal_windows_exponential(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_exponential", "M", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(signal_windows_exponential, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -10608,7 +10608,7 @@ def signal_windows_gaussian(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_gaussian", "M", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(signal_windows_gaussian, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -10633,7 +10633,7 @@ def signal_windows_general_cosine(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_general_cosine", "M", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(signal_windows_general_cosine, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -10658,7 +10658,7 @@ def signal_windows_general_hamming(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_general_hamming", "M", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(signal_windows_general_hamming, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -10682,7 +10682,7 @@ def signal_windows_hamming(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_hamming", "M", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(signal_windows_hamming, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -10706,7 +10706,7 @@ def signal_windows_hann(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_hann", "M", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(signal_windows_hann, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -10731,7 +10731,7 @@ def signal_windows_kaiser(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_kaiser", "M", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(signal_windows_kaiser, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -10755,7 +10755,7 @@ def signal_windows_nuttall(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_nuttall", "M", 1)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(signal_windows_nuttall, locals())
         if _answer is not NotImplemented:
             return _answer

@@ -11,7 +11,7 @@ from typing import Any
 from runtime.core.dtype import dtype
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
-from runtime.dispatch.overrides import PLAIN, TENSORS
+from runtime.dispatch.overrides import PLAIN, TENSORS, state
 from runtime.ops import creation as creation_bodies
 from runtime.ops.arguments import as_list, check_tensors, dtype_for_out, store_out
 from runtime.ops.calling import holds_others, overridden
@@ -85,7 +85,7 @@ def zeros(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(*args)
-    if not PLAIN:
+    if not PLAIN and state.modes:
         _answer = overridden(zeros, locals())
         if _answer is not NotImplemented:
             return _answer
