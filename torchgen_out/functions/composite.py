@@ -2145,7 +2145,7 @@ def special_laguerre_polynomial_l(
 
     Return the Laguerre polynomial, of degree `n`.
 
-    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    Degrees are cut to integers; below 0 the value is 0. Above 2**26 it is nan. Not differentiable.
     """
     if x.__class__ not in PLAIN or n.__class__ not in PLAIN:
         _answer = overridden(special_laguerre_polynomial_l, locals())
@@ -2167,7 +2167,7 @@ def special_legendre_polynomial_p(
 
     Return the Legendre polynomial, of degree `n`.
 
-    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    Degrees are cut to integers; below 0 the value is 0. Above 2**26 it is nan. Not differentiable.
     """
     if x.__class__ not in PLAIN or n.__class__ not in PLAIN:
         _answer = overridden(special_legendre_polynomial_p, locals())
