@@ -11,16 +11,15 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
+from runtime.core import deprecation, promotion
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
-from runtime.core import promotion
 from runtime.core import shape as shapes
 from runtime.core.device import device
 from runtime.core.dtype import dtype
 from runtime.core.layout import layout
 from runtime.core.tensor import Tensor
 from runtime.dispatch.backends import backend_of
-from runtime.errors import deprecation
 from runtime.kernels.cpu.copying import ranges
 from runtime.ops import creation
 

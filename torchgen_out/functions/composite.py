@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from runtime.core.deprecation import superseded
 from runtime.core.device import device
 from runtime.core.dtype import dtype
 from runtime.core.generator import Generator
@@ -18,7 +19,6 @@ from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
 from runtime.dispatch.overrides import OPTIONAL_TENSORS, PLAIN, TENSORS, state
 from runtime.dispatch.signature import kind_of
-from runtime.errors.deprecation import superseded
 from runtime.ops import conversion as conversion_bodies
 from runtime.ops import creation as creation_bodies
 from runtime.ops import creation_like as creation_like_bodies

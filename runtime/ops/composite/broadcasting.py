@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from runtime.core import deprecation
 from runtime.core.shape import broadcast_shapes
 from runtime.core.size import Size
-from runtime.errors import deprecation
 
 
 def broadcast_tensors(tensors: Sequence[Any]) -> list[Any]:

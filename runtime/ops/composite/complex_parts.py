@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from runtime.core import deprecation
 from runtime.dispatch import ops
-from runtime.errors import deprecation
 
 
 def imag(self: Any) -> Any:

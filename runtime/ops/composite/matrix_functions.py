@@ -7,11 +7,11 @@ from math import inf, prod
 from typing import Any
 
 from runtime import errors
+from runtime.core import deprecation
 from runtime.core.finfo import finfo
 from runtime.core.shape import broadcast_shapes
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
-from runtime.errors import deprecation
 from runtime.ops.arguments import store_out
 from runtime.ops.composite.factorisations import check
 from runtime.ops.shapes.factorisations import check_matrices, check_square

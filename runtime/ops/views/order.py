@@ -7,11 +7,11 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from runtime import errors
+from runtime.core import deprecation
 from runtime.core.shape import normalize_dim
 from runtime.core.size import Size, make_size
 from runtime.core.tensor import Tensor
 from runtime.dispatch.view_call import layout_only
-from runtime.errors import deprecation
 
 Geometry: TypeAlias = tuple[Size, tuple[int, ...], int]
 
