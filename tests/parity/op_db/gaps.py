@@ -110,9 +110,17 @@ GAPS: tuple[Gap, ...] = (
         "a Hermitian matrix has a Hermitian gradient, in PyTorch not on the diagonal",
         ("gradient",),
         """
-        cholesky
+        cholesky linalg.cholesky linalg.cholesky_ex
         """,
         "complex*",
+    ),
+    Gap(
+        "small differences of large sums, of which PyTorch rounds others: neither is nearer",
+        ("gradient",),
+        """
+        logcumsumexp
+        """,
+        "complex64",
     ),
 )
 

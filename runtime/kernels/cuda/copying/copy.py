@@ -78,7 +78,7 @@ def _cast(own: dtypes.dtype, wanted: dtypes.dtype) -> tuple[object, dtypes.dtype
     if wanted is dtypes.bool:
         return element, own.opmath
     if own.is_complex and not wanted.is_complex:
-        return (whole_real_part if wanted.kind == "i" else real_part), own
+        return (whole_real_part if wanted.kind == "i" else real_part), own.opmath
     if own.is_floating_point and wanted.kind == "i":
         return whole, own.opmath
     if own.is_floating_point and wanted.is_floating_point:

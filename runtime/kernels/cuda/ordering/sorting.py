@@ -16,7 +16,7 @@ from runtime.core import dtype as dtypes
 from runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
 from runtime.kernels.cuda.indexing.places import in_order
 from runtime.kernels.cuda.ordering.radix import sort_positions
-from runtime.kernels.cuda.queue import Array, Queue, permuted
+from runtime.kernels.cuda.queue import Array, Queue, converted, permuted
 
 INFINITY = {
     "float16": 0x7C00, "bfloat16": 0x7F80, "float32": 0x7F800000, "float64": 0x7FF0000000000000,
@@ -43,12 +43,16 @@ def sorted_rows(queue: Queue, x: Array, descending: bool) -> Sorted:
 
 def keys_of(queue: Queue, x: Array, descending: bool) -> tuple[Array, int]:
     """Whole numbers of the elements' order, and how many bits they have."""
+    if x.dtype.kind == "f" and x.dtype.itemsize == 1:
+        x = converted(queue, x, x.dtype.opmath)
     bits = 8 * x.dtype.itemsize
     keys = queue.empty((x.numel,), dtypes.int64 if bits == 64 else dtypes.int32)
     flags = {
         "INFINITY": INFINITY.get(x.dtype.name, 0),
         "SIGNED": x.dtype.is_signed,
         "BITS": bits,
+        "ALL_BITS": (1 << min(bits, 63)) - 1,
+        "MIDDLE": 1 << min(bits - 1, 62),
         "DESCENDING": descending,
     }
     run_elements(queue, write_keys, x.numel, keys, x.moved(), x.numel, **flags)
@@ -70,7 +74,8 @@ def write_keys(keys, x, n):
             else:
                 key = np.int64(-magnitude) if key < 0 else magnitude
         if not SIGNED:
-            key = np.int64(key - (1 << (BITS - 1)))
+            key = np.int64(key & np.int64(ALL_BITS)) if BITS < 64 else key
+            key = np.int64(key ^ np.int64(-1 << 63)) if BITS == 64 else np.int64(key - MIDDLE)
         if DESCENDING:
             key = np.int64(~key)
         keys[i] = Y(key)
