@@ -71,6 +71,10 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "heads that do not divide": lambda: F.scaled_dot_product_attention(
         torch.ones(1, 3, 4, 5), *[torch.ones(1, 2, 4, 5)] * 2, enable_gqa=True
     ),
+    "attention under a larger mask": lambda: F.scaled_dot_product_attention(
+        *[torch.ones(1, 2, 4, 5)] * 3, torch.ones(1, 1, 1, 4, 4)
+    ),
+    "draws from no classes": lambda: torch.multinomial(torch.ones(2, 0), 1, True),
     "attention of vectors": lambda: F.scaled_dot_product_attention(*[torch.ones(5)] * 3),
     "gradient of rows that are not": lambda: torch.ops.aten.embedding_dense_backward(
         torch.ones(2, 3), beside([0, 9], "int64"), 5, -1, False
@@ -109,6 +113,11 @@ def test_points_that_are_no_number(padding: str) -> None:
     assert found.item() == 1.0
     assert image.grad.flatten().tolist() == [1.0, 0.0, 0.0, 0.0]
     assert points.grad.flatten().tolist() == [0.0, 0.0]
+
+
+def test_circular_padding_wraps_what_negative_numbers_leave() -> None:
+    found = F.pad(torch.arange(4.0).reshape(1, 4), (-1, 2), mode="circular")
+    assert found.tolist() == [[1.0, 2.0, 3.0, 1.0, 2.0]]
 
 
 def test_what_no_element_has() -> None:

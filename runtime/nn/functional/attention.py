@@ -51,6 +51,11 @@ def _check_attention(query: Any, key: Any, value: Any, mask: Any, is_causal: boo
             "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
             f"attn_mask.dtype: {mask.dtype} and query.dtype: {query.dtype} instead."
         )
+    if mask.dim() > max(dims):
+        raise RuntimeError(
+            f"scaled_dot_product_attention: expected attn_mask of at most {max(dims)} dims, "
+            f"got {mask.dim()}"
+        )
 
 
 def _shared_heads(query: Any, x: Any) -> Any:
@@ -115,8 +120,10 @@ def _project(query: Any, key: Any, value: Any, weights: Any, biases: Any, heads:
     ]
 
 
-def _forbidding(mask: Any, dtype: Any) -> Any:
+def _forbidding(name: str, mask: Any, dtype: Any) -> Any:
     """A mask to add to scores: a boolean one becomes -inf where True."""
+    if mask.dtype is not torch.bool and not mask.is_floating_point():
+        raise AssertionError(f"only bool and floating types of {name} are supported")
     return _as_addend(mask.logical_not(), dtype) if mask.dtype is torch.bool else mask
 
 
@@ -133,11 +140,11 @@ def _merged_mask(
                 f"The shape of the {attn_mask.dim()}D attn_mask is {tuple(attn_mask.shape)}, but "
                 f"should be {expected}."
             )
-        mask = _forbidding(attn_mask, dtype)
+        mask = _forbidding("attn_mask", attn_mask, dtype)
         split = (1, 1) if mask.dim() == 2 else (batch, heads)
         mask = mask.reshape((*split, length, columns))
     if key_padding_mask is not None:
-        padding = _forbidding(key_padding_mask, dtype).unsqueeze(1).unsqueeze(1)
+        padding = _forbidding("key_padding_mask", key_padding_mask, dtype).unsqueeze(1).unsqueeze(1)
         mask = padding if mask is None else mask + padding
     return mask
 
@@ -258,7 +265,15 @@ def multi_head_attention_forward(
         raise AssertionError(
             f"was expecting embedding dimension of {embed_dim_to_check}, but got {embed}"
         )
-    if embed % num_heads:
+    compared = 2 if use_separate_proj_weight else key.dim()
+    if key.shape[:compared] != value.shape[:compared]:
+        raise AssertionError(
+            f"key shape {tuple(key.shape)} does not match value shape {tuple(value.shape)}"
+        )
+    for name, given, other in (("bias_k", bias_k, bias_v), ("bias_v", bias_v, bias_k)):
+        if given is not None and other is None:
+            raise AssertionError(f"{name} is set but the other bias is None")
+    if num_heads < 1 or embed % num_heads:
         raise AssertionError(f"embed_dim {embed} not divisible by num_heads {num_heads}")
     if is_causal and attn_mask is None:
         raise RuntimeError("Need attn_mask if specifying the is_causal hint.")

@@ -62,6 +62,9 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = Non
     given = input
     for i in range(len(pad) // 2):
         dim, before, after = input.ndim - 1 - i, pad[2 * i], pad[2 * i + 1]
+        if mode == "circular" and min(before, after) < 0:
+            input = _cropped(input, dim, before, after)
+            before, after = max(before, 0), max(after, 0)
         CHECKS[mode](input, dim, before, after)
         input = input.index_select(dim, _padded_index(mode, input, dim, before, after))
     return in_format_of(given, input)
@@ -104,6 +107,18 @@ def _check_reflected(input: Any, dim: int, before: int, after: int) -> None:
             f"but got: padding ({before}, {after}) at dimension {dim} of input "
             f"{list(input.shape)}"
         )
+
+
+def _cropped(input: Any, dim: int, before: int, after: int) -> Any:
+    """What negative numbers leave of a dim; the rest wraps around."""
+    first, last = max(-before, 0), max(-after, 0)
+    kept = input.size(dim) - first - last
+    if kept < 0:
+        raise RuntimeError(
+            f"pad: padding ({before}, {after}) leaves nothing of dimension {dim} of input "
+            f"{list(input.shape)}"
+        )
+    return input.narrow(dim, first, kept)
 
 
 def _check_wrapped(input: Any, dim: int, before: int, after: int) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
+from runtime.core import shape
 from runtime.dispatch import ops
 
 INTERPOLATIONS = {"bilinear": 0, "nearest": 1, "bicubic": 2}
@@ -72,6 +73,7 @@ def affine_grid(theta: Any, size: Sequence[int], align_corners: bool | None = No
 def affine_grid_generator(theta: Any, size: Sequence[int], align_corners: bool) -> Any:
     """theta applied to the places of an image's elements. Shape: (N, d, d + 1) -> (N, *S, d)."""
     lengths = tuple(size[2:])
+    shape.check_storable((size[0], *lengths, len(lengths)))
     parts = []
     for dim in reversed(range(len(lengths))):
         along = [1] * len(lengths)
