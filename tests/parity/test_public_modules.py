@@ -31,7 +31,6 @@ MISSING = {
     "torch.nn.parallel.DistributedDataParallelCPU": "deprecated",
     "torch.nn.parallel.parallel_apply.get_a_var": "implementation",
     "torch.nn.parallel.scatter_gather.is_namedtuple": "deprecated",
-    "torch.nn.utils.parametrizations.orthogonal": "not written",
     "torch.nn.utils.parametrize.transfer_parametrizations_and_params": "for quantisation",
     "torch.nn.utils.rnn.PackedSequence_": "implementation",
     "torch.nn.utils.rnn.bind": "implementation",
