@@ -64,6 +64,11 @@ def _pool(
             f"{name}: expect _random_samples of at least {batch.size(0)} images of "
             f"{batch.size(1)} channels and {dims} dims, but got {list(samples.shape)}"
         )
+    if samples.dtype is not input.dtype:
+        raise RuntimeError(
+            f"{name}: Expect _random_samples to have the same dtype as input, "
+            f"but got {samples.dtype} and {input.dtype}"
+        )
     places = _places(samples[: batch.size(0)], lengths, window, counts)
     values = batch.flatten(2).gather(2, places.flatten(2)).reshape(places.shape)
     best, chosen = values.max(-1)
