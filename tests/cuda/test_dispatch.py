@@ -31,12 +31,15 @@ OURS = calls.Session(torch, dispatch.ops)
 DTYPES = ("float32", "bfloat16", "int32", "bool", "complex64", "float16", "float64", "uint8")
 USUAL = ("float32", "int32", "bfloat16")
 """Dtypes in which every operator is run; in the others with `-m full`."""
-NOT_COMPLEX = (
-    "complex", "bernoulli_.Tensor", "softmax.int", "log_softmax.int", "_cross_entropy_rows",
-    "index_reduce", "scatter_reduce.two", "max_pool2d_with_indices", "max_pool3d_with_indices",
-    "_adaptive_max_pool2d", "_adaptive_max_pool3d",
-)  # fmt: skip
-"""What names complex dtypes and refuses them, or some of the samples in them, on the CPU too."""
+REFUSED = {
+    "complex64": (
+        "complex", "bernoulli_.Tensor", "softmax.int", "log_softmax.int", "_cross_entropy_rows",
+        "index_reduce", "scatter_reduce.two", "max_pool2d_with_indices", "max_pool3d_with_indices",
+        "_adaptive_max_pool2d", "_adaptive_max_pool3d",
+    ),
+    "bfloat16": ("complex",),
+}  # fmt: skip
+"""What names a dtype and refuses it, or some of the samples in it, on the CPU too."""
 WIDE = ("softmax.int", "index_put", "cumsum")
 """What is run with indices of 64 bits; all others with `-m full`."""
 COMPILED = (
@@ -92,7 +95,7 @@ def _with_dtypes(*, compiled: bool = False) -> list[Any]:
     made = []
     for operator in OPERATORS:
         dtypes = [each for each in DTYPES if each in operator.dtype_names]
-        dtypes = [d for d in dtypes if d != "complex64" or operator.name not in NOT_COMPLEX]
+        dtypes = [each for each in dtypes if operator.name not in REFUSED.get(each, ())]
         usual = [each for each in USUAL if each in dtypes] or dtypes[:1]
         for dtype in dtypes:
             is_usual = dtype in usual

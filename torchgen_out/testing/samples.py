@@ -5028,7 +5028,8 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any], list[Any]]] = {
         [
             ({"self": "rand(3, 4)"}, None),
             ({"self": "permuted(uniform(0, 50, (3, 4)), (1, 0))"}, None),
-            ({"self": "floats([0, nan])"}, None),
+            ({"self": "floats([0, 2])"}, None),
+            ({"self": "floats([0, nan])"}, "RuntimeError"),
             ({"self": "floats([1, -1])"}, "RuntimeError"),
             ({"self": "ints([1])"}, "NotImplementedError"),
         ],
