@@ -15,8 +15,8 @@ from runtime.core.tensor import Tensor, from_array
 from runtime.tools.records import Argument, Record
 
 Array = np.ndarray[Any, Any]
-FLOATING = ("float16", "bfloat16", "float32", "float64")
-COMPLEX = ("complex64", "complex128")
+FLOATING = tuple(each.name for each in dtypes.ALL if each.kind == "f")
+COMPLEX = tuple(each.name for each in dtypes.ALL if each.kind == "c")
 
 
 @dataclass(frozen=True)
@@ -237,25 +237,22 @@ def dtype_for(data: Data, dtype: str) -> str:
 
 
 def tensor_of(data: Data, dtype: str) -> Tensor:
-    """A tensor of some data; 16-bit floats are rounded."""
+    """A tensor of some data, which is rounded to what the dtype holds."""
     target = dtypes.by_name(dtype_for(data, dtype))
     array = data.array if data.dims is None else data.array.transpose(np.argsort(data.dims))
-    if target.name == "uint8" and array.dtype.kind == "f":
-        array = np.abs(array)
-    if target.name == "bool" and array.dtype.kind == "f":
+    if target is dtypes.bool and array.dtype.kind == "f":
         array = array > 0
-    half = target.name in ("float16", "bfloat16")
-    plain = np.array(array, dtype=np.float32 if half else target.numpy, order="C")
+    elif not target.is_signed and array.dtype.kind == "f":
+        array = np.abs(array)
+    plain = np.array(array, dtype=target.opmath.numpy, order="C")
     tensor: Any = from_array(plain.reshape(array.shape))
-    tensor = tensor.to(target) if half else tensor
+    tensor = tensor.to(target)
     return tensor if data.dims is None else tensor.permute(data.dims)  # type: ignore[no-any-return]
 
 
 def values_of(tensor: Any) -> Array:
-    """A result as an array; 16-bit floats as float32."""
+    """A result as an array; what is stored narrowly, in the dtype that it is computed in."""
     if not isinstance(tensor, Tensor):
         return np.asarray(tensor)
     plain: Any = tensor.detach()
-    if plain.dtype.name in ("float16", "bfloat16"):
-        plain = plain.float()
-    return np.array(plain.numpy())
+    return np.array(plain.to(plain.dtype.opmath).numpy())

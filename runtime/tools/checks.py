@@ -28,7 +28,7 @@ from runtime.tools.calling import (
     good_cases,
     told_as,
 )
-from runtime.tools.cases import COMPLEX, FLOATING, Case, values_of
+from runtime.tools.cases import COMPLEX, Case, values_of
 from runtime.tools.cases import cases as cases_of
 from runtime.tools.derivatives import check_gradient
 from runtime.tools.records import Record
@@ -213,7 +213,7 @@ def check_dtypes(record: Record) -> str | None:
             if result.dtype.name != promised(record, dtype):
                 said = f"gives {result.dtype.name}, not {promised(record, dtype)}"
                 raise Mismatch(f"{said} as '{record.promotion}' says")
-            if dtype in FLOATING and result.dtype.is_floating_point:
+            if dtype in TOLERANCE and result.dtype.is_floating_point:
                 wide = call(record, arguments_of(usual, "float64"))
                 compare(values_of(result), values_of(wide), 4 * TOLERANCE[dtype])
     return ", ".join(record.dtypes)
@@ -227,7 +227,7 @@ def promised(record: Record, dtype: str) -> str:
     if record.promotion == "int_to_float" and kind in "bi":
         return dtypes.default_dtype().name
     if record.promotion == "complex_to_float" and kind == "c":
-        return {"complex64": "float32", "complex128": "float64"}[dtype]
+        return dtypes.by_name(dtype).to_real().name
     if record.promotion == "bool_to_long" and kind in "bi":
         return "int64" if kind == "b" or record.kind == "reduction" else dtype
     return dtype
