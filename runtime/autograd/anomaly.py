@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import traceback
-import warnings
 from typing import Any
 
 from runtime.autograd.node import Node
 from runtime.core import public
+from runtime.core.user_warnings import warn
 from runtime.dispatch import ops
 
 is_on = False
@@ -37,10 +37,9 @@ class detect_anomaly:
 
     def __init__(self, check_nan: bool = True) -> None:
         self.check_nan = check_nan
-        warnings.warn(
+        warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should "
             "only be enabled for debugging.",
-            stacklevel=2,
         )
 
     def __enter__(self) -> None:
@@ -91,25 +90,22 @@ def report(node: Node) -> None:
     """Warn with the forward traceback of `node` and of the nodes whose backward made it."""
     stack = node.metadata.get(_TRACEBACK)
     if stack is None:
-        warnings.warn(
+        warn(
             f"Error detected in {node.name()}. No forward pass information available. "
             "Enable detect anomaly during forward pass for more information.",
-            stacklevel=2,
         )
         return
     formula = (type(node).__doc__ or "").strip()
-    warnings.warn(
+    warn(
         f"Error detected in {node.name()}. Its derivative formula:\n    {formula}\n"
         f"Traceback of forward call that caused the error:\n{''.join(stack)}",
-        stacklevel=2,
     )
     parent = node.metadata.get(_PARENT)
     while parent is not None:
-        warnings.warn(
+        warn(
             f"\n\nPrevious calculation was induced by {parent.name()}. Traceback of forward call "
             f"that induced the previous calculation:\n"
             f"{''.join(parent.metadata.get(_TRACEBACK, ['unknown']))}",
-            stacklevel=2,
         )
         parent = parent.metadata.get(_PARENT)
 

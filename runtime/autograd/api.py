@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from runtime.backends.cuda import streams
 from runtime.core import key as keys
 from runtime.core import public
 from runtime.core.tensor import Tensor, build
+from runtime.core.user_warnings import warn
 from runtime.dispatch import ops
 
 _OFF_HOST = keys.DEVICE_MASK << keys.DEVICE_SHIFT
@@ -56,7 +56,7 @@ def backward(
     """
     keep_graph = create_graph if retain_graph is None else retain_graph
     if create_graph:
-        warnings.warn(_CYCLE, UserWarning, stacklevel=3)
+        warn(_CYCLE)
     if isinstance(tensors, Tensor) and grad_tensors is grad_variables is inputs is None:
         edge = graph.gradient_edge(tensors)
         if edge is None:

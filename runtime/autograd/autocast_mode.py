@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core import public
 from runtime.core.tensor import Tensor
+from runtime.core.user_warnings import warn
 from runtime.dispatch import autocast as rules
 
 __all__ = [
@@ -80,10 +80,9 @@ class autocast:
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
         if enabled and self.fast_dtype not in _LOWER[device_type]:
             names = ", ".join(str(each) for each in _LOWER[device_type])
-            warnings.warn(
+            warn(
                 f"In {device_type.upper()} autocast, but the target dtype is not supported. "
                 f"Disabling autocast. It supports {names} only.",
-                stacklevel=2,
             )
             enabled = False
         self._enabled, self._keeps_casts = enabled, cache_enabled is not False

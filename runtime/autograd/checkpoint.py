@@ -9,7 +9,6 @@ through that.
 from __future__ import annotations
 
 import contextlib
-import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,6 +17,7 @@ from runtime.autograd import api, engine, grad_mode, saved
 from runtime.autograd.function import Function
 from runtime.core import generator, public
 from runtime.core.tensor import Tensor
+from runtime.core.user_warnings import warn
 
 __all__ = [
     "CheckpointError",
@@ -55,10 +55,9 @@ def checkpoint(
     dtypes. early_stop: stop the second call once all has been found again.
     """
     if use_reentrant is None:
-        warnings.warn(
+        warn(
             "checkpoint: the use_reentrant parameter should be passed explicitly. "
             "use_reentrant=False is recommended; the default is True.",
-            stacklevel=2,
         )
         use_reentrant = True
     if use_reentrant:
@@ -250,9 +249,7 @@ class CheckpointFunction(Function):
     ) -> Any:
         """Call the function without recording it."""
         if not any(isinstance(arg, Tensor) and arg.requires_grad for arg in args):
-            warnings.warn(
-                "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=4
-            )
+            warn("None of the inputs have requires_grad=True. Gradients will be None")
         ctx.function = function
         ctx.random_state = generator.default_generator.get_state() if preserve_rng_state else None
         ctx.args = [None if isinstance(arg, Tensor) else arg for arg in args]

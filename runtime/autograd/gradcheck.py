@@ -6,7 +6,6 @@ output's real and imaginary part are two functions, and an input is moved in two
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from runtime.autograd import api, engine, graph
 from runtime.core import dtype as dtypes
 from runtime.core import public
 from runtime.core.tensor import Tensor, from_array
+from runtime.core.user_warnings import warn
 from runtime.dispatch import ops
 
 __all__ = [
@@ -173,11 +173,10 @@ def _inputs_to_move(inputs: Sequence[Any]) -> list[Tensor]:
         if not isinstance(x, Tensor) or not x.requires_grad:
             continue
         if x.dtype not in (dtypes.float64, dtypes.complex128):
-            warnings.warn(
+            warn(
                 f"Input #{position} requires gradient and is not a double precision floating "
                 "point or complex. This check will likely fail if all the inputs are not of "
                 "double precision floating point or complex. ",
-                stacklevel=4,
             )
         if any(stride == 0 and size > 1 for stride, size in zip(x.stride(), x.shape, strict=True)):
             raise RuntimeError(

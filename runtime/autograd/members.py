@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from runtime.autograd.node import LEAF, Node
 from runtime.autograd.twin import TwinStorage
 from runtime.core import key as keys
 from runtime.core.tensor import Tensor, alias
+from runtime.core.user_warnings import warn
 
 # -- requires_grad, grad_fn ---------------------------------------------------------------------
 
@@ -76,11 +76,9 @@ def _grad(self: Tensor) -> Tensor | None:
     if meta is not None and (meta.grad is not None or meta.retains_grad):
         return meta.grad
     if self._edge is not None and self._edge[1] != LEAF:
-        warnings.warn(
+        warn(
             "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. It is "
             "filled by backward() only after .retain_grad() on the non-leaf Tensor.",
-            UserWarning,
-            stacklevel=2,
         )
     return None
 
@@ -218,7 +216,7 @@ def _name(self: Tensor) -> str | None:
 
 
 def _volatile(self: Tensor) -> bool:
-    warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
+    warn("volatile was removed (Variable.volatile is always False)")
     return False
 
 

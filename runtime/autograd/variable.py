@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from runtime.autograd import engine
 from runtime.core import public
 from runtime.core.tensor import Tensor
+from runtime.core.user_warnings import warn
 
 
 class _Engine:
@@ -33,9 +33,8 @@ class Variable(metaclass=_VariableMeta):
 
     def __new__(cls, data: Any, requires_grad: bool = False, volatile: bool = False) -> Any:
         if volatile:
-            warnings.warn(
+            warn(
                 "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
-                stacklevel=2,
             )
         return data.detach().requires_grad_(requires_grad)
 

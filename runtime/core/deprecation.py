@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
+from runtime.core.user_warnings import warn
 
-_LIBRARY = ("runtime", "torchgen_out")
 _told: set[str] = set()
 
 
@@ -13,7 +11,7 @@ def warn_once(text: str) -> None:
     """Warn, unless these words were said before."""
     if text not in _told:
         _told.add(text)
-        warnings.warn(text, stacklevel=_level_of_user())
+        warn(text)
 
 
 def superseded(name: str, successor: str) -> None:
@@ -64,11 +62,3 @@ def range_with_end() -> None:
         "is inconsistent with Python's range builtin. Instead, use torch.arange, which leaves out "
         "its end."
     )
-
-
-def _level_of_user() -> int:
-    """The stack level, as seen by `warn_once`, of the first line outside the library."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARY:
-        level, frame = level + 1, frame.f_back
-    return level

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 import itertools
-import warnings
 import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import torchgen_out as torch
+from runtime.core.user_warnings import warn
 from runtime.data import pinning
 from runtime.data.crew import Crew
 from runtime.data.failure import Failure
@@ -55,11 +55,10 @@ class LoaderIterator:
             " For multiprocessing data-loading, this could be caused by not properly configuring "
             "the IterableDataset replica at each worker: see get_worker_info()."
         )
-        warnings.warn(
+        warn(
             f"Length of IterableDataset {loader.dataset} was reported to be {told} "
             f"(when accessing len(dataloader)), but {self._yielded} samples have been fetched."
             + (hint if loader.num_workers else ""),
-            stacklevel=3,
         )
 
     def __reduce__(self) -> Any:

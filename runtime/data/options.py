@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import warnings
 from multiprocessing.context import BaseContext
 from typing import Any
+
+from runtime.core.user_warnings import warn
 
 
 def check_workers(
@@ -97,11 +98,10 @@ def warn_of_many_workers(num_workers: int) -> None:
     can_ask = hasattr(os, "sched_getaffinity")
     most = len(os.sched_getaffinity(0)) if can_ask else os.cpu_count()
     if most is not None and num_workers > most:
-        warnings.warn(
+        warn(
             f"This DataLoader will create {num_workers} worker processes in total. Our suggested "
             f"max number of worker in current system is {most}, which is smaller than what this "
             "DataLoader is going to create. Please be aware that excessive worker creation might "
             "get DataLoader running slow or even freeze, lower the worker number to avoid "
             "potential slowness/freeze if necessary.",
-            stacklevel=3,
         )

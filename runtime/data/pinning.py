@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import queue
 import threading
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torchgen_out as torch
+from runtime.core.user_warnings import warn
 from runtime.data.collate import like_mapping, like_sequence
 from runtime.data.crew import Crew
 from runtime.data.failure import Failure
@@ -18,19 +18,17 @@ from runtime.data.worker import Answer
 def is_wanted(pin_memory: bool, pin_memory_device: str) -> bool:
     """Whether batches are to be pinned and there is a device for which."""
     if pin_memory_device:
-        warnings.warn(
+        warn(
             "pin_memory_device is deprecated, the current accelerator will be used as the device, "
             f"ignore pin_memory_device='{pin_memory_device}'.",
-            stacklevel=4,
         )
     if not pin_memory:
         return False
     if torch.cuda.is_available():
         return True
-    warnings.warn(
+    warn(
         "'pin_memory' argument is set as true but no accelerator is found, then device pinned "
         "memory won't be used.",
-        stacklevel=4,
     )
     return False
 

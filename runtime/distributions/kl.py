@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
+
+from runtime.core.user_warnings import warn
 
 __all__ = ["kl_divergence", "register_kl"]
 
@@ -56,10 +57,9 @@ def _most_specific(kind_p: type, kind_q: type) -> Formula:
     by_p = min(pairs, key=steps)
     by_q = min(pairs, key=lambda pair: steps(pair)[::-1])
     if _formulas[by_p] is not _formulas[by_q]:
-        warnings.warn(
+        warn(
             f"Ambiguous kl_divergence({kind_p.__name__}, {kind_q.__name__}). "
             f"Please register_kl({by_p[0].__name__}, {by_q[1].__name__})",
             RuntimeWarning,
-            stacklevel=3,
         )
     return _formulas[by_p]

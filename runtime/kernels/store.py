@@ -17,11 +17,11 @@ import os
 import secrets
 import stat
 import sys
-import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from runtime import config
+from runtime.core.user_warnings import warn
 
 log = logging.getLogger("torchgen_out.kernels")
 """What the kernel cache does besides loading: at level INFO, so that it is silent by default."""
@@ -179,4 +179,4 @@ def _say(what: str) -> None:
     if what not in _said:
         _said.add(what)
         remedy = "Every process compiles its own. TORCHGEN_CACHE_DIR names a folder to keep them in"
-        warnings.warn(f"{what} {remedy}.", RuntimeWarning, stacklevel=2)
+        warn(f"{what} {remedy}.", RuntimeWarning)

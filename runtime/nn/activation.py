@@ -307,21 +307,21 @@ class Softmin(_AlongDim):
     """softmax(-x)."""
 
     def forward(self, input: Any) -> Any:
-        return F.softmin(input, self.dim, _stacklevel=5)
+        return F.softmin(input, self.dim)
 
 
 class Softmax(_AlongDim):
     """exp(x) / sum(exp(x))."""
 
     def forward(self, input: Any) -> Any:
-        return F.softmax(input, self.dim, _stacklevel=5)
+        return F.softmax(input, self.dim)
 
 
 class LogSoftmax(_AlongDim):
     """log(softmax(x))."""
 
     def forward(self, input: Any) -> Any:
-        return F.log_softmax(input, self.dim, _stacklevel=5)
+        return F.log_softmax(input, self.dim)
 
 
 class Softmax2d(Module):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import torchgen_out as torch
+from runtime.core.user_warnings import warn
 
 __all__ = [
     "_calculate_correct_fan",
@@ -115,10 +115,9 @@ def trunc_normal_(
 ) -> Any:
     """Fill with normal values within [a, b], by the inverse of the cumulative distribution."""
     if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn(
+        warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
             "The distribution of values may be incorrect.",
-            stacklevel=2,
         )
 
     def cumulative(x: float) -> float:
@@ -211,7 +210,7 @@ def kaiming_uniform_(
     **Source** He et al., 2015.
     """
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
+        warn("Initializing zero-element tensors is a no-op")
         return tensor
     bound = math.sqrt(3.0) * _kaiming_std(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound, generator)
@@ -229,7 +228,7 @@ def kaiming_normal_(
     **Source** He et al., 2015.
     """
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
+        warn("Initializing zero-element tensors is a no-op")
         return tensor
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
 
@@ -270,10 +269,9 @@ def _old_name(name: str, now: Callable[..., Any]) -> Callable[..., Any]:
     """The function under the name that it had before 0.4, with a warning."""
 
     def old(*args: Any, **kwargs: Any) -> Any:
-        warnings.warn(
+        warn(
             f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.",
             FutureWarning,
-            stacklevel=2,
         )
         return now(*args, **kwargs)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import torchgen_out as torch
+from runtime.core.user_warnings import warn
 from runtime.nn.parameter import Buffer, Parameter
 
 
@@ -129,10 +129,9 @@ class LazyModuleMixin:
         self._initialize_hook = self.register_forward_pre_hook(
             self._infer_parameters, with_kwargs=True
         )
-        warnings.warn(
+        warn(
             "Lazy modules are a new feature under heavy development so changes to the API or "
             "functionality can happen at any moment.",
-            stacklevel=3,
         )
 
     def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:

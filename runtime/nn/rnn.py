@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import torchgen_out as torch
+from runtime.core.user_warnings import warn
 from runtime.nn import init
 from runtime.nn.module import Module
 from runtime.nn.packing import PackedSequence, checked_batch_sizes
@@ -233,11 +233,10 @@ def _check_options(hidden_size: int, num_layers: int, dropout: float, proj_size:
             "element being zeroed"
         )
     if dropout > 0 and num_layers == 1:
-        warnings.warn(
+        warn(
             "dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
             f"expects num_layers greater than 1, but got dropout={dropout} and "
             f"num_layers={num_layers}",
-            stacklevel=4,
         )
     if hidden_size <= 0:
         raise ValueError("hidden_size must be greater than zero")

@@ -6,7 +6,6 @@ Bindings come here with what they do not understand, and are called again with w
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from runtime import errors
 from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
+from runtime.core.user_warnings import warn
 from runtime.dispatch import ops, overrides
 from runtime.ops.arguments import is_number, no_overload
 
@@ -72,7 +72,7 @@ def reordered(
             for name, value in zip(order, args, strict=True)
         )
         if fits:
-            warnings.warn(_deprecation(function, order), stacklevel=3)
+            warn(_deprecation(function, order))
             return function(**{**named, **dict(zip(order, args, strict=True))})
     count = len(defaults) - len(named)
     raise errors.too_many_arguments(function.__name__, count, len(args))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +18,7 @@ from runtime.core.dtype import dtype
 from runtime.core.size import Size
 from runtime.core.storage import ForeignStorage, Storage
 from runtime.core.tensor import Tensor, build, make_tensor
+from runtime.core.user_warnings import warn
 from runtime.dispatch import ops
 from runtime.ops import conversion, creation, interop
 
@@ -45,13 +45,11 @@ def tensor(
     """
     chosen = None if dtype is None else creation.dtype_or(dtype, dtypes.float32)
     if isinstance(data, Tensor):
-        warnings.warn(
+        warn(
             "To copy construct from a tensor, it is recommended to use "
             "sourceTensor.detach().clone() or "
             "sourceTensor.detach().clone().requires_grad_(True), "
             "rather than torch.tensor(sourceTensor).",
-            UserWarning,
-            stacklevel=2,
         )
         made = copied(data, chosen, device)
     else:
@@ -311,11 +309,9 @@ def from_numpy(ndarray: np.ndarray, /) -> Tensor:
         name = got.__name__ if got.__module__ == "builtins" else f"{got.__module__}.{got.__name__}"
         raise TypeError(f"expected np.ndarray (got {name})")
     if not ndarray.flags.writeable:
-        warnings.warn(
+        warn(
             "The given NumPy array is not writable, and tensors do not know that: writing to the "
             "tensor is undefined behavior. Copy the array to protect its data.",
-            UserWarning,
-            stacklevel=2,
         )
     return over_array(ndarray)
 

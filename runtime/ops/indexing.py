@@ -7,7 +7,6 @@ lists and masks are collected and go to the operator `index` in one call at the 
 from __future__ import annotations
 
 import builtins
-import warnings
 from operator import index as _as_int
 from typing import Any
 
@@ -18,6 +17,7 @@ from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core import number
 from runtime.core.tensor import Tensor
+from runtime.core.user_warnings import warn
 from runtime.dispatch import ops
 from runtime.ops import creation, from_data, interop
 from runtime.ops.quick_indexing import reading, writing
@@ -109,11 +109,9 @@ def _items(index: Any) -> Any:
     if index.__class__ is tuple:
         return index
     if isinstance(index, (list, range)) and _is_several(index):
-        warnings.warn(
+        warn(
             "Using a non-tuple sequence for multidimensional indexing is deprecated; use "
             "x[tuple(seq)] instead of x[seq].",
-            UserWarning,
-            stacklevel=3,
         )
         return tuple(index)
     return (index,)

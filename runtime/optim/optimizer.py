@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from copy import deepcopy
@@ -12,6 +11,7 @@ from typing import Any, TypeAlias
 import torchgen_out as torch
 from runtime.autograd import accumulate
 from runtime.autograd.hooks import RemovableHandle, add_hook
+from runtime.core.user_warnings import warn
 from torchgen_out.public_modules import PUBLIC_MODULES
 
 Closure: TypeAlias = Callable[[], Any] | None
@@ -206,10 +206,9 @@ class Optimizer:
                 )
             param_group.setdefault(name, default)
         if len(listed) != len({id(parameter) for parameter in listed}):
-            warnings.warn(
+            warn(
                 "optimizer contains a parameter group with duplicate parameters; in future, this "
                 "will cause an error",
-                stacklevel=3,
             )
         known = {id(parameter) for group in self.param_groups for parameter in group["params"]}
         if not known.isdisjoint(id(parameter) for parameter in listed):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from runtime.core.user_warnings import warn
 from runtime.programs import absent
 
 __all__ = [
@@ -19,9 +19,8 @@ __all__ = [
 
 @functools.cache
 def _warn_once() -> None:
-    warnings.warn(
+    warn(
         "torch.compile: there is no compiler; what is given runs as it is, operator by operator",
-        stacklevel=3,
     )
 
 

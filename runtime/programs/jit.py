@@ -5,11 +5,11 @@ from __future__ import annotations
 import builtins
 import contextlib
 import functools
-import warnings
 from collections.abc import Iterator
 from typing import Any, Final, TypeVar
 
 from runtime.core import public
+from runtime.core.user_warnings import warn
 from runtime.nn.module import Module
 from runtime.programs import absent
 from runtime.programs.futures import Future, fork, wait
@@ -67,9 +67,7 @@ class Error(RuntimeError):
 
 @functools.cache
 def _warn_once(what: str) -> None:
-    warnings.warn(
-        f"{what}: there is no compiler; what is given runs as Python, as it is", stacklevel=3
-    )
+    warn(f"{what}: there is no compiler; what is given runs as Python, as it is")
 
 
 def script(obj: Something, *args: Any, **kwargs: Any) -> Something:

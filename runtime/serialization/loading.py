@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import pickle
-import warnings
 from mmap import MAP_SHARED
 from typing import Any, TypeAlias
 
 from runtime.core import device as devices
+from runtime.core.user_warnings import warn
 from runtime.serialization import (
     errors,
     legacy_stream,
@@ -96,11 +96,9 @@ def _is_weights_only(given: bool | None, pickle_module: Any) -> bool:
     if forced:
         return True
     if given is None and forbidden:
-        warnings.warn(
+        warn(
             "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD is set and `weights_only` was not given: "
             "loading with weights_only=False, which runs code from the file",
-            UserWarning,
-            stacklevel=3,
         )
         return False
     return pickle_module is None if given is None else bool(given)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import sys
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +18,7 @@ from runtime.core import shared_memory
 from runtime.core.dense import dense_layout
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor, build
+from runtime.core.user_warnings import warn
 
 
 def empty(sizes: Sequence[int], dtype: dtypes.dtype) -> Tensor:
@@ -98,9 +98,8 @@ def resize_out(operator: str, out: Tensor, sizes: Sequence[int]) -> None:
 def warn_of_resizing(operator: str, out: Tensor, sizes: Sequence[int]) -> None:
     """Warn if a tensor that is given as out= and has other sizes holds elements."""
     if out.numel():
-        warnings.warn(
+        warn(
             "An output with one or more elements was resized since it had shape "
             f"{list(out._sizes)}, which does not match the required output shape {list(sizes)}. "
             f"Pass {operator}() an empty tensor, or one of the required shape.",
-            stacklevel=5,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+from runtime.core.user_warnings import warn
 
 __all__ = ["is_built", "matmul"]
 
@@ -48,10 +48,9 @@ def set_float32_matmul_precision(precision: str) -> None:
     if precision in PRECISIONS:
         matmul.precision = precision
     else:
-        warnings.warn(
+        warn(
             f"{precision} is not one of 'highest', 'high', or 'medium'; the current "
             "setFloat32MatmulPrecision call has no effect.",
-            stacklevel=2,
         )
 
 

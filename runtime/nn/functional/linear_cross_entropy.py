@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from typing import Any
 
 import torchgen_out as torch
 from runtime.autograd.checkpoint import checkpoint
 from runtime.core import public
+from runtime.core.user_warnings import warn
 
 POLICIES = ("auto", "accurate", "balanced", "compact")
 FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -141,11 +141,10 @@ def _is_grouped(target: Any, outer: Any, reduction: str, label_smoothing: float)
     known = reduction in ("mean", "sum", "none")
     if known and not outer and not label_smoothing and target.dtype is torch.int64:
         return True
-    warnings.warn(
+    warn(
         "linear_cross_entropy: options ignored; they are for classes (int64), without further dims "
         f"and label_smoothing. Got reduction={reduction!r}, label_smoothing={label_smoothing}, "
         f"target.dtype={target.dtype}, out_features={tuple(outer)}.",
-        stacklevel=3,
     )
     return False
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from runtime import errors
+from runtime.core.user_warnings import warn
 from runtime.dispatch import ops
 
 
@@ -47,10 +47,9 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
 def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """Zero whole channels of (N, C, H, W)."""
     if input.dim() not in (3, 4):
-        warnings.warn(
+        warn(
             f"dropout2d: Received a {input.dim()}-D input to dropout2d, which is deprecated and "
             "will result in an error in a future release.",
-            stacklevel=2,
         )
     return _drop_channels(input, p, training, inplace, True)
 
@@ -58,10 +57,9 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
 def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """Zero whole channels of (N, C, D, H, W) or (C, D, H, W)."""
     if input.dim() not in (4, 5):
-        warnings.warn(
+        warn(
             f"dropout3d: Received a {input.dim()}-D input to dropout3d, which is deprecated and "
             "will result in an error in a future release.",
-            stacklevel=2,
         )
     return _drop_channels(input, p, training, inplace, input.dim() == 5)
 

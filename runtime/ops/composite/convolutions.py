@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from runtime.core.user_warnings import warn
 from runtime.dispatch import ops
 from runtime.ops.shapes.convolution import expand_parameter
 
@@ -164,10 +164,9 @@ def _named_padding(
     totals = [d * (k - 1) for d, k in zip(dilations, weight.shape[2:], strict=True)]
     if all(total % 2 == 0 for total in totals):
         return input, [total // 2 for total in totals]
-    warnings.warn(
+    warn(
         "Using padding='same' with even kernel lengths and odd dilation may require a "
         "zero-padded copy of the input be created",
-        stacklevel=5,
     )
     more = [side for total in reversed(totals) for side in (0, total % 2)]
     return ops.constant_pad_nd(input, more, 0), [total // 2 for total in totals]

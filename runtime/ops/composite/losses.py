@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from runtime import errors
 from runtime.core import device as devices
+from runtime.core.user_warnings import warn
 from runtime.dispatch import ops
 from runtime.dispatch.backends import backend_of
 
@@ -18,10 +18,9 @@ def older_reduction(size_average: Any, reduce: Any) -> str:
     """The reduction that 0.4's `size_average` and `reduce` mean, with a warning."""
     averages = size_average is None or size_average
     reduction = ("mean" if averages else "sum") if reduce is None or reduce else "none"
-    warnings.warn(
+    warn(
         "size_average and reduce args will be deprecated, "
         f"please use reduction='{reduction}' instead.",
-        stacklevel=5,
     )
     return reduction
 
@@ -31,9 +30,8 @@ def named_reduction(size_average: Any, reduce: Any, reduction: str) -> str:
     if size_average is not None or reduce is not None:
         reduction = older_reduction(size_average, reduce)
     if reduction == "elementwise_mean":
-        warnings.warn(
+        warn(
             "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.",
-            stacklevel=4,
         )
         reduction = "mean"
     if reduction not in REDUCTION_CODES:
@@ -120,11 +118,10 @@ def huber_loss(
 
 def _warn_if_sizes_differ(input: Any, target: Any) -> None:
     if input.shape != target.shape:
-        warnings.warn(
+        warn(
             f"Using a target size ({target.shape}) that is different to the input size "
             f"({input.shape}). This will likely lead to incorrect results due to broadcasting. "
             "Please ensure they have the same size.",
-            stacklevel=4,
         )
 
 
@@ -257,11 +254,10 @@ def kl_div(
 ) -> Any:
     """target * (log(target) - input); with log_target the target is given as its logarithm."""
     if reduction == "mean" and size_average is None and reduce is None:
-        warnings.warn(
+        warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support "
             "size. 'batchmean' divides only by the batch size, and aligns with the KL div math "
             "definition.",
-            stacklevel=3,
         )
     formula = ops._kl_div_log_target if log_target else ops._kl_div
     loss = formula(input, target)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
 from runtime.core import shape
+from runtime.core.user_warnings import warn
 from runtime.dispatch import ops
 
 INTERPOLATIONS = {"bilinear": 0, "nearest": 1, "bicubic": 2}
@@ -38,10 +38,9 @@ def grid_sample(
 
 def _is_aligned(align_corners: bool | None) -> bool:
     if align_corners is None:
-        warnings.warn(
+        warn(
             "Default grid_sample and affine_grid behavior has changed to align_corners=False "
             "since 1.3.0. Please specify align_corners=True if the old behavior is desired.",
-            stacklevel=4,
         )
     return bool(align_corners)
 

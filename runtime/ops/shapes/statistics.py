@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from math import prod
 from typing import Any
 
 from runtime.core import shape as shapes
+from runtime.core.user_warnings import warn
 
 Sizes = tuple[int, ...]
 
@@ -53,9 +53,8 @@ def _moment(
     if keepdim:
         sizes = [1 if d in dims else size for d, size in enumerate(sizes)]
     if not prod(sizes) or count <= (1 if correction is None else correction):
-        warnings.warn(
+        warn(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
             "reduction factor (input numel divided by output numel).",
-            stacklevel=6,
         )
     return tuple(sizes), self.dtype.to_real()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from functools import wraps
 from typing import Any
 
+from runtime.core.user_warnings import warn
 from runtime.optim.optimizer import Optimizer
 from torchgen_out.public_modules import PUBLIC_MODULES
 
@@ -94,11 +94,9 @@ class LRScheduler:
     def _warn_outside_step(self) -> None:
         """Say whose answer is meant, where somebody asks for the rates that a next step sets."""
         if not self._get_lr_called_within_step:
-            warnings.warn(
+            warn(
                 "To get the last learning rate computed by the scheduler, please use "
                 "`get_last_lr()`.",
-                UserWarning,
-                stacklevel=3,
             )
 
     def _set(self, rates: list[Any]) -> None:
@@ -108,13 +106,11 @@ class LRScheduler:
 
     def _check_order(self) -> None:
         if not getattr(self.optimizer, "_opt_called", False):
-            warnings.warn(
+            warn(
                 "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch "
                 "1.1.0 and later, you should call them in the opposite order: `optimizer.step()` "
                 "before `lr_scheduler.step()`. Failure to do this will result in skipping the "
                 "first value of the learning rate schedule.",
-                UserWarning,
-                stacklevel=3,
             )
 
     def _rates(self) -> list[Any]:

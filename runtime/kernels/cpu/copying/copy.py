@@ -6,12 +6,12 @@ blocks that stay in the cache.
 
 from __future__ import annotations
 
-import warnings
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from runtime.core.user_warnings import warn
 from runtime.kernels import threads
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu.copying.strided_copy import copy_flat
@@ -105,9 +105,7 @@ def _real_part(source: Array) -> Array:
 
 def warn_of_discarding() -> None:
     """Warn that a cast leaves out imaginary parts."""
-    warnings.warn(
-        "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3
-    )
+    warn("Casting complex values to real discards the imaginary part", UserWarning)
 
 
 @Cast
