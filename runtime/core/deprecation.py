@@ -55,6 +55,50 @@ def cross_without_dim() -> None:
     )
 
 
+def no_window(name: str) -> None:
+    """Warn of frames that are cut out of a signal as they are."""
+    warn_once(
+        f"{name}: a window was not provided. A rectangular window will be applied, which is known "
+        "to cause spectral leakage. torch.hann_window makes a smooth one."
+    )
+
+
+def bytes_as_mask() -> None:
+    """Warn of an index of uint8, which is a mask as it was before there was bool."""
+    warn_once(
+        "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
+    )
+
+
+def typed_storage() -> None:
+    """Warn of `Tensor.storage`."""
+    warn_once(
+        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be "
+        "the only storage class. Use tensor.untyped_storage() instead of tensor.storage()."
+    )
+
+
+def default_tensor_type() -> None:
+    """Warn of the setting of both a dtype and a device."""
+    warn_once(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use "
+        "torch.set_default_dtype() and torch.set_default_device() as alternatives."
+    )
+
+
+def number_with_gradient() -> None:
+    """Warn of `float(loss)`, whose gradient ends there."""
+    warn_once(
+        "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior. "
+        "Consider using tensor.detach() first."
+    )
+
+
+def renamed(name: str, successor: str) -> None:
+    """Warn, at every use, of a name that has become another."""
+    warn(f"`{name}` is deprecated in favor of `{successor}`.", FutureWarning)
+
+
 def range_with_end() -> None:
     """Warn of `range`, whose last number is its end."""
     warn_once(

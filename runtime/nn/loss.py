@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from runtime.core.deprecation import renamed
 from runtime.nn.module import Module
 from runtime.ops.composite.losses import older_reduction
 from torchgen_out.nn import functional as F
@@ -267,6 +268,10 @@ class MultiMarginLoss(_WeightedLoss):
 
 class NLLLoss2d(NLLLoss):
     """NLLLoss by its old name for images."""
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        renamed("NLLLoss2d", "NLLLoss")
+        super().__init__(*args, **keywords)
 
 
 class CTCLoss(_Loss):

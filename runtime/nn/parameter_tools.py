@@ -1,5 +1,8 @@
 """What `nn.utils` shows: tools for the parameters of modules."""
 
+from typing import Any
+
+from runtime.core.deprecation import renamed
 from runtime.nn.parameter_sets import (
     clip_grad_norm_,
     clip_grad_value_,
@@ -15,8 +18,12 @@ from runtime.nn.weight_hooks import (
     weight_norm,
 )
 
-clip_grad_norm = clip_grad_norm_
-"""The name of 0.4."""
+
+def clip_grad_norm(*args: Any, **keywords: Any) -> Any:
+    """`clip_grad_norm_` by the name of 0.4."""
+    renamed("torch.nn.utils.clip_grad_norm", "torch.nn.utils.clip_grad_norm_")
+    return clip_grad_norm_(*args, **keywords)
+
 
 __all__ = [
     "clip_grad_norm",

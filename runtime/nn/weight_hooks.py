@@ -10,6 +10,7 @@ from typing import Any
 
 import torchgen_out as torch
 from runtime.core import public
+from runtime.core.deprecation import renamed
 from runtime.nn.parameter import Parameter
 from runtime.nn.parametrizations import (
     as_matrix,
@@ -135,6 +136,7 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
 
     There is a length for each entry of `dim`, or one for all if it is None.
     """
+    renamed("torch.nn.utils.weight_norm", "torch.nn.utils.parametrizations.weight_norm")
     return _attach(module, WeightNorm(name, dim))
 
 

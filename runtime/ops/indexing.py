@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
+from runtime.core import deprecation, number
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
-from runtime.core import number
 from runtime.core.tensor import Tensor
 from runtime.core.user_warnings import warn
 from runtime.dispatch import ops
@@ -149,6 +149,8 @@ def _resolve(self: Tensor, items: tuple[Any, ...]) -> tuple[Tensor, _Collected]:
         elif item is ...:
             dim += self.ndim - given
         else:
+            if item.dtype is dtypes.uint8:
+                deprecation.bytes_as_mask()
             if not item.ndim and item.dtype in (dtypes.bool, dtypes.uint8):
                 viewed = ops.unsqueeze(viewed, dim)
                 item = item.reshape(1)

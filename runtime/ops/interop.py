@@ -9,6 +9,7 @@ import numpy as np
 
 from runtime import errors
 from runtime.backends.cuda import current
+from runtime.core import deprecation
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
@@ -208,6 +209,8 @@ def as_number(self: Tensor) -> Any:
     """The element, for `int(tensor)` and the like."""
     if self.numel() != 1:
         raise errors.one_element_expected()
+    if self.requires_grad:
+        deprecation.number_with_gradient()
     return item(self)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from runtime import errors
+from runtime.core import deprecation
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core.device import device
@@ -130,6 +131,7 @@ def meaning_of(type: Any) -> tuple[dtype, device | None]:
 
 def set_default_tensor_type(t: Any, /) -> None:
     """Set the default dtype, and device, by an old type or its name. Prefer `set_default_dtype`."""
+    deprecation.default_tensor_type()
     of, on = meaning_of(t)
     dtypes.set_default_dtype(of)
     devices.set_default_device(on)

@@ -14,6 +14,7 @@ from runtime.core.memory_format import memory_format
 from runtime.core.size import Size
 from runtime.core.storage import Storage
 from runtime.core.tensor import Tensor
+from runtime.core.user_warnings import warn
 from runtime.dispatch import ops
 from runtime.dispatch.backends import backend_of
 from runtime.ops import creation, from_data, interop
@@ -49,6 +50,20 @@ def resize_as_(
         is_last = shapes.is_channels_last(the_template._sizes, the_template._strides)
         memory_format = order if is_last else formats.contiguous_format
     return resize_(input, the_template._sizes, memory_format=memory_format)
+
+
+def resize(self: Any, *sizes: Any) -> Tensor:
+    """The elements in other sizes, for as many elements. Prefer `reshape`."""
+    warn("non-inplace resize is deprecated")
+    resized: Tensor = self.contiguous().view(*sizes)
+    return resized
+
+
+def resize_as(self: Any, tensor: Tensor) -> Tensor:
+    """The elements in the sizes of another tensor. Prefer `reshape_as`."""
+    warn("non-inplace resize_as is deprecated")
+    resized: Tensor = self.contiguous().view(tensor._sizes)
+    return resized
 
 
 def _strides_in(sizes: Size, order: memory_format) -> tuple[int, ...]:

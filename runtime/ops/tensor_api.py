@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from runtime import errors
+from runtime.core import deprecation
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
 from runtime.core.dtype import dtype
@@ -277,6 +278,8 @@ class TensorAPI:
 
     # -- memory ---------------------------------------------------------------------------------
 
+    resize = memory_api.resize
+    resize_as = memory_api.resize_as
     resize_ = memory_api.resize_
     resize_as_ = memory_api.resize_as_
     set_ = memory_api.set_
@@ -285,6 +288,7 @@ class TensorAPI:
 
     def storage(self) -> TypedStorage:
         """All the memory that the tensor looks into, in its dtype."""
+        deprecation.typed_storage()
         return TypedStorage.of_tensor(self)  # type: ignore[arg-type]
 
     share_memory_ = memory_api.share_memory_

@@ -8,6 +8,7 @@ from runtime.autograd import autocast_mode
 from runtime.autograd.autocast_mode import custom_bwd as _custom_bwd
 from runtime.autograd.autocast_mode import custom_fwd as _custom_fwd
 from runtime.core import public
+from runtime.core.deprecation import renamed
 from runtime.core.dtype import float16
 from runtime.optim import grad_scaler
 
@@ -20,6 +21,7 @@ class autocast(autocast_mode.autocast):
     def __init__(
         self, enabled: bool = True, dtype: Any = float16, cache_enabled: bool = True
     ) -> None:
+        renamed("torch.cuda.amp.autocast", "torch.amp.autocast('cuda')")
         super().__init__("cuda", dtype, enabled, cache_enabled)
 
 
@@ -34,6 +36,7 @@ class GradScaler(grad_scaler.GradScaler):
         growth_interval: int = 2000,
         enabled: bool = True,
     ) -> None:
+        renamed("torch.cuda.amp.GradScaler", "torch.amp.GradScaler('cuda')")
         super().__init__(
             "cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled
         )

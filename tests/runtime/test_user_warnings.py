@@ -51,6 +51,10 @@ CALLS: dict[str, Callable[[], Any]] = {
     "nothing to fill": lambda: nn.init.kaiming_uniform_(torch.empty(0, 2)),
     "old name": lambda: nn.init.uniform(torch.empty(2)),
     "old order": lambda: torch.add(torch.ones(1), 2, torch.ones(1)),
+    "old name of a function": lambda: F.upsample(torch.ones(1, 1, 2), 4),
+    "old name of a module": lambda: nn.NLLLoss2d(),
+    "norms by hooks": lambda: nn.utils.weight_norm(nn.Linear(1, 1)),
+    "resized": lambda: torch.ones(2, 3).resize(3, 2),
     "alignment": lambda: F.affine_grid(torch.ones(1, 2, 3), [1, 1, 2, 2]),
 }
 

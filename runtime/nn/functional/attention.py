@@ -6,6 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 import torchgen_out as torch
+from runtime.core.user_warnings import warn
 from runtime.dispatch import ops
 from runtime.nn.functional.random_zeros import dropout
 from runtime.ops.composite.attention import safe_softmax
@@ -133,6 +134,13 @@ def _merged_mask(
 ) -> Any:
     """Both masks as one addend (N or 1, heads or 1, L or 1, S); True means masked out in both."""
     mask = None
+    if not (
+        attn_mask is None or key_padding_mask is None or attn_mask.dtype is key_padding_mask.dtype
+    ):
+        warn(
+            "Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type "
+            "for both instead."
+        )
     if attn_mask is not None:
         length, columns = shape
         expected = (length, columns) if attn_mask.dim() == 2 else (batch * heads, length, columns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torchgen_out as torch
+from runtime.core.user_warnings import warn
 from runtime.dispatch import ops
 
 
@@ -27,6 +28,8 @@ def gumbel_softmax(
 
     **Source** Jang et al., 2016.
     """
+    if eps != 1e-10:
+        warn("`eps` parameter is deprecated and has no effect.")
     noise = -torch.empty_like(logits).exponential_().log()
     soft = ops.softmax((logits + noise) / tau, dim)
     if not hard:

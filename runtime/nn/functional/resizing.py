@@ -7,6 +7,7 @@ from typing import Any
 
 import torchgen_out as torch
 from runtime.core import shape as shapes
+from runtime.core.user_warnings import warn
 from runtime.dispatch import ops
 from runtime.nn.functional import resampling
 from runtime.ops.composite.reshaping import in_format_of
@@ -85,7 +86,12 @@ def upsample(
     align_corners: bool | None = None,
 ) -> Any:
     """`interpolate` by its old name."""
+    _renamed("upsample")
     return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def _renamed(name: str) -> None:
+    warn(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.")
 
 
 def _target(
@@ -156,9 +162,11 @@ def _resampled(input: Any, rows: Any, columns: Any) -> Any:
 
 def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
     """`interpolate` with mode "nearest", by its old name."""
+    _renamed("upsample_nearest")
     return interpolate(input, size, scale_factor, "nearest")
 
 
 def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
     """`interpolate` with mode "bilinear" and aligned corners, by its old name."""
+    _renamed("upsample_bilinear")
     return interpolate(input, size, scale_factor, "bilinear", align_corners=True)

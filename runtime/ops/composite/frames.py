@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from runtime.core import deprecation
 from runtime.dispatch import ops
 
 
@@ -49,6 +50,8 @@ def stft(
     align_to_window: bool | None = None,
 ) -> Any:
     """The transforms of overlapping frames, frequencies before frames."""
+    if window is None:
+        deprecation.no_window("stft")
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
     _check_signal(self)
@@ -114,6 +117,8 @@ def istft(
     return_complex: bool = False,
 ) -> Any:
     """The signal whose frames, windowed twice and added up, come closest."""
+    if window is None:
+        deprecation.no_window("istft")
     onesided = _check_frames(self, n_fft, onesided, return_complex)
     hop, win = _lengths("istft", n_fft, hop_length, win_length)
     spectra = (self if self.ndim == 3 else self.unsqueeze(0)).transpose(1, 2)

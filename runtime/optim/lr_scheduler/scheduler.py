@@ -75,6 +75,14 @@ class LRScheduler:
         if self._step_count == 1:
             self._check_order()
         self._step_count += 1
+        if epoch is not None:
+            warn(
+                "The epoch parameter in `scheduler.step()` was not necessary and is being "
+                "deprecated where possible. Please use `scheduler.step()` to step the scheduler."
+            )
+        self._update_lr(epoch)
+
+    def _update_lr(self, epoch: int | None = None) -> None:
         if epoch is None:
             self.last_epoch += 1
             rates = self._rates_of_step()
