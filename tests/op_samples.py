@@ -104,13 +104,6 @@ GAPS: tuple[Gap, ...] = (
     ),
     Gap("runtime.test_special_values", "_decayed_square", "*", "*", "float32 overflows"),
     Gap("runtime.test_special_values", "_binary_cross_entropy", "*", "*", "1e30 times rounding"),
-    Gap(
-        "parity.test_*gradient",
-        "native_group_norm",
-        "*",
-        "*",
-        "only the first result is differentiable, as in batch and layer normalisation",
-    ),
     Gap("parity.test_gradient_at_kinks", "digamma", "*", "*", "infinite at the poles, there 1e30"),
     Gap("parity.test_gradient_at_kinks", "special_spherical*", "*", "*", "PyTorch has no gradient"),
     Gap("parity.test_value", "grid_sampl*", "0", "bfloat16", "PyTorch computes places in 16 bits"),
@@ -190,6 +183,7 @@ WITHOUT_GRADIENT: dict[str, tuple[str, ...]] = {
     "batch_norm": ("running_mean", "running_var"),
     "cross_entropy": ("weight",),
     "nll_loss": ("weight",),
+    "special_zeta.other_scalar": ("self",),
 }
 """Composite -> arguments that take no gradient, in PyTorch neither."""
 

@@ -6,7 +6,6 @@
 from torchgen_out.functions import composite, dispatch, overloads, pointwise, reduction, view
 
 __all__ = [
-    "_xor_sum",
     "abs",
     "abs_",
     "absolute",
@@ -884,7 +883,6 @@ amax = reduction.amax
 amin = reduction.amin
 any = reduction.any
 hash_tensor = composite.hash_tensor
-_xor_sum = reduction._xor_sum
 max = overloads.max
 mean = reduction.mean
 min = overloads.min

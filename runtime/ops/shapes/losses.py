@@ -45,10 +45,6 @@ def _check_target_sizes(self: Any, target: Any) -> None:
                 "For 1D input, 1D target must have size 1, "
                 f"but got target size: {list(target.shape)}"
             )
-        if target.ndim and self.shape[0] != 1:
-            raise RuntimeError(
-                f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})"
-            )
         return
     expected = (self.shape[0], *self.shape[2:])
     if tuple(target.shape) == expected:
