@@ -15,7 +15,7 @@ import numpy as np
 from codegen.model.operator import Operator
 from tests import gauges
 from tests.harness import Case
-from tests.inputs import COMPLEX, FLOATING, DtypeName, Input, is_input
+from tests.inputs import COMPLEX, FLOATING, UNSIGNED, WIDENED, DtypeName, Input, is_input
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,7 @@ class Session:
         """Make the tensor of an input, in `dtype` if its kind allows."""
         target = storage_dtype(value, dtype)
         stored = np.ascontiguousarray(value.stored()).reshape(value.stored().shape)
-        if target in ("float16", "bfloat16"):
-            tensor = self.library.from_numpy(stored.astype(np.float32)).to(self.dtype(target))
-        else:
-            tensor = self.library.from_numpy(cast(stored, target))
+        tensor = self.library.from_numpy(cast(stored, target)).to(self.dtype(target))
         if requires_grad and (tensor.is_floating_point() or tensor.is_complex()):
             tensor.requires_grad_(True)
         return tensor
@@ -102,12 +99,15 @@ def storage_dtype(value: Input, dtype: str) -> str:
 
 
 def cast(data: np.ndarray, dtype: str) -> np.ndarray:
-    """Cast, keeping 0-d arrays arrays; unsigned targets take absolute values."""
-    if dtype == "uint8" and data.dtype.kind == "f":
+    """Cast to a dtype, or what holds its values; unsigned targets take absolute values.
+
+    0-d arrays stay arrays.
+    """
+    if dtype in UNSIGNED and data.dtype.kind == "f":
         data = np.abs(data)
     if dtype == "bool" and data.dtype.kind == "f":
         data = data > 0
-    return np.array(data, dtype=dtype)
+    return np.array(data, dtype=WIDENED.get(dtype, dtype))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +191,9 @@ def array(tensor: Any) -> np.ndarray:
     tensor = tensor.detach()
     if hasattr(tensor, "_is_zerotensor") and tensor._is_zerotensor():
         tensor = tensor.clone()  # PyTorch's zeros without storage
-    if str(tensor.dtype) in ("torch.float16", "torch.bfloat16"):
-        tensor = tensor.float()
-    if str(tensor.dtype) == "torch.complex32":
-        tensor = tensor.cfloat()
+    name = name_of(tensor.dtype)
+    if name in WIDENED:
+        tensor = tensor.cfloat() if name in COMPLEX else tensor.float()
     if hasattr(tensor, "resolve_conj"):
         tensor = tensor.resolve_conj().resolve_neg()
     return np.array(tensor.numpy())

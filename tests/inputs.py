@@ -11,8 +11,14 @@ from typing import Any
 import numpy as np
 
 FLOATING = ("float16", "bfloat16", "float32", "float64")
-COMPLEX = ("complex64", "complex128")
-INTEGRAL = ("uint8", "int8", "int16", "int32", "int64")
+COMPLEX = ("complex64", "complex128", "complex32")
+INTEGRAL = ("uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64")
+FLOAT8 = (
+    *("float8_e5m2", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e4m3fnuz", "float8_e8m0fnu"),
+)
+WIDENED = {"complex32": "complex64", **dict.fromkeys(("float16", "bfloat16", *FLOAT8), "float32")}
+"""What NumPy lacks, or libraries do not exchange with it -> the dtype that holds its values."""
+UNSIGNED = ("uint8", "uint16", "uint32", "uint64", "float8_e8m0fnu")
 
 
 @dataclass(frozen=True, slots=True)

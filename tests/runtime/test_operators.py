@@ -277,7 +277,7 @@ def promised(operator: Operator, dtype: str) -> str:
         case "int_to_float" if is_integer:
             return "float32"
         case "complex_to_float" if dtype in inputs.COMPLEX:
-            return "float32" if dtype == "complex64" else "float64"
+            return {"complex32": "float16", "complex64": "float32"}.get(dtype, "float64")
         case "bool_to_long" if dtype == "bool" or (
             is_integer and isinstance(operator.kind, Reduction)
         ):
