@@ -179,6 +179,14 @@ BY_PYTHON_TYPE: dict[type, dtype] = {
 }
 """What Python's number types mean where a dtype is asked for."""
 
+
+def meant_by(given: object) -> dtype | None:
+    """Return a dtype, or what a Python number type stands for; None for anything else."""
+    if isinstance(given, dtype):
+        return given
+    return BY_PYTHON_TYPE.get(given) if given.__class__ is type else None
+
+
 _BY_NAME = {each.name: each for each in ALL}
 _BY_NUMPY = {each.numpy: each for each in ALL if each.name == each.numpy.name}
 _BY_NUMPY[np.dtype("float16")] = float16

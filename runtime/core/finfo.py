@@ -39,9 +39,7 @@ class finfo:
     __module__ = "torchgen_out"
 
     def __init__(self, type: dtype | None = None) -> None:
-        given = dtypes.default_dtype() if type is None else type
-        if not isinstance(given, dtype):
-            raise _not_a_dtype("finfo", given)
+        given = _meant(type or dtypes.default_dtype(), "finfo")
         if given.kind not in "fc":
             raise TypeError(
                 "torch.finfo() requires a floating point input type. "
@@ -85,19 +83,18 @@ class iinfo:
     __module__ = "torchgen_out"
 
     def __init__(self, type: dtype) -> None:
-        if not isinstance(type, dtype):
-            raise _not_a_dtype("iinfo", type)
-        if type is dtypes.bool:
+        given = _meant(type, "iinfo")
+        if given is dtypes.bool:
             raise TypeError("torch.bool is not supported by torch.iinfo")
-        if type.kind != "i":
+        if given.kind != "i":
             raise TypeError(
                 "torch.iinfo() requires an integer input type. "
                 "Use torch.finfo to handle 'torch.iinfo'"
             )
-        self.dtype = type.name
-        self.bits = type.itemsize * 8
-        self.max = 2 ** (self.bits - type.is_signed) - 1
-        self.min = -self.max - 1 if type.is_signed else 0
+        self.dtype = given.name
+        self.bits = given.itemsize * 8
+        self.max = 2 ** (self.bits - given.is_signed) - 1
+        self.min = -self.max - 1 if given.is_signed else 0
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
@@ -109,8 +106,11 @@ class iinfo:
         return hash(("iinfo", self.dtype))
 
 
-def _not_a_dtype(function: str, got: object) -> TypeError:
-    return TypeError(
-        f"{function}(): argument 'type' (position 1) must be torch.dtype, "
-        f"not {got.__class__.__name__}"
-    )
+def _meant(given: object, function: str) -> dtype:
+    meant = dtypes.meant_by(given)
+    if meant is None:
+        raise TypeError(
+            f"{function}(): argument 'type' (position 1) must be torch.dtype, "
+            f"not {given.__class__.__name__}"
+        )
+    return meant

@@ -51,7 +51,7 @@ class Generator:
 
         **Raises** ValueError if the seed does not fit in 64 bits.
         """
-        if not hasattr(seed, "__index__"):
+        if not hasattr(seed.__class__, "__index__"):
             raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
         seed = seed.__index__()
         if not -_WORD // 2 <= seed < _WORD:

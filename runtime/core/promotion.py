@@ -29,10 +29,8 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     """
     if type1 is type2:
         return type1
-    for position, given in enumerate((type1, type2)):
-        if not isinstance(given, dtype):
-            name = f"type{position + 1}"
-            raise errors.wrong_argument_type("promote_types", name, position, "torch.dtype", given)
+    type1 = _meant(type1, "promote_types", "type1", 0)
+    type2 = _meant(type2, "promote_types", "type2", 1)
     if not type1.is_promoted or not type2.is_promoted:
         return _unpromoted(type1, type2)
     low, high = sorted((type1, type2), key=lambda each: _CATEGORY[each.kind])
@@ -73,7 +71,15 @@ def can_cast(from_: dtype, to: dtype) -> bool:
     **Example** `can_cast(torch.float64, torch.float32)` holds, `can_cast(torch.float64,
     torch.int64)` does not.
     """
-    return _CATEGORY[from_.kind] <= _CATEGORY[to.kind]
+    source, target = _meant(from_, "can_cast", "from_", 0), _meant(to, "can_cast", "to", 1)
+    return _CATEGORY[source.kind] <= _CATEGORY[target.kind]
+
+
+def _meant(given: object, function: str, argument: str, position: int) -> dtype:
+    meant = dtypes.meant_by(given)
+    if meant is None:
+        raise errors.wrong_argument_type(function, argument, position, "torch.dtype", given)
+    return meant
 
 
 def number_dtype(number: bool | int | float | complex) -> dtype:

@@ -22,7 +22,7 @@ class Size(tuple[int, ...]):
     def __new__(cls, sizes: Iterable[SupportsIndex] = (), /) -> Size:
         items = tuple(sizes)
         for position, item in enumerate(items):
-            if not hasattr(item, "__index__"):
+            if not hasattr(item.__class__, "__index__"):
                 raise TypeError(
                     "torch.Size() takes an iterable of 'int' "
                     f"(item {position} is '{type(item).__name__}')"

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import torchgen_out as torch
+from runtime import errors
+from runtime.core.dtype import meant_by
 
 T = TypeVar("T", bound="Conversion")
 
@@ -116,7 +118,7 @@ def parse_to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, b
     for arg in args:
         if isinstance(arg, torch.Tensor):
             tensor = arg
-        elif isinstance(arg, torch.dtype):
+        elif meant_by(arg) is not None:
             dtype = arg
         elif isinstance(arg, bool):
             non_blocking = arg
@@ -126,9 +128,12 @@ def parse_to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, b
         device, dtype = tensor.device, tensor.dtype
     if isinstance(device, int):
         device = f"cuda:{device}"
+    wanted = meant_by(dtype)
+    if wanted is None and dtype is not None:
+        raise errors.dtype_expected(dtype)
     return (
         None if device is None else torch.device(device),
-        dtype,
+        wanted,
         non_blocking,
         kwargs.get("memory_format"),
     )

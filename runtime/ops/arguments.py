@@ -58,7 +58,7 @@ def is_bool(value: Any) -> bool:
 def is_int(value: Any) -> bool:
     """Whether an argument is an integer (a flag is none)."""
     return value.__class__ is int or (
-        hasattr(value, "__index__") and not isinstance(value, (bool, Tensor))
+        hasattr(value.__class__, "__index__") and not isinstance(value, (bool, Tensor))
     )
 
 
@@ -91,7 +91,7 @@ def is_number(value: Any) -> bool:
     """Whether an argument is a number: a Python or NumPy one, or a zero-dimensional tensor."""
     if isinstance(value, Tensor):
         return not value._sizes
-    return isinstance(value, (int, float, complex)) or hasattr(value, "__float__")
+    return isinstance(value, (int, float, complex)) or hasattr(value.__class__, "__float__")
 
 
 def as_dtype(value: Any, operator: str, argument: str, position: int) -> dtypes.dtype:

@@ -57,9 +57,10 @@ def to_on_device(
     memory_format: memory_format | None = None,
 ) -> Tensor:
     """`to` with all arguments, in PyTorch's order."""
-    if dtype is not None and not isinstance(dtype, dtypes.dtype):
+    wanted = dtypes.meant_by(dtype)
+    if wanted is None and dtype is not None:
         raise errors.dtype_expected(dtype)
-    return to(self, dtype, device, non_blocking, copy, memory_format)
+    return to(self, wanted, device, non_blocking, copy, memory_format)
 
 
 def to(

@@ -83,7 +83,7 @@ def sizes_of(size: int | Sequence[SupportsIndex]) -> tuple[int, ...]:
 
 
 def _index(size: SupportsIndex) -> int:
-    if not hasattr(size, "__index__"):
+    if not hasattr(size.__class__, "__index__"):
         raise errors.size_not_int(size)
     return size.__index__()
 
@@ -218,7 +218,7 @@ def full(
 ) -> Tensor:
     """A tensor of one value, whose type tells the dtype unless it is given."""
     value = number_of(fill_value)
-    if value is None or isinstance(value, str):
+    if value is None or isinstance(value, (str, type)):
         raise errors.number_expected("full(): argument 'fill_value' (position 2)", value)
     chosen = dtype_or(dtype, promotion.number_dtype(value))
     number.check_fits(value, chosen)

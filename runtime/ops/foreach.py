@@ -64,7 +64,9 @@ def _column(name: str, operand: Any, kind: str, position: int, count: int) -> It
         argument = "self" if position == 0 else "tensors"
         raise errors.wrong_argument_type(name, argument, position, kind, operand)
     if not isinstance(operand, Tensor):
-        if not isinstance(operand, (int, float, complex)) and not hasattr(operand, "__float__"):
+        if not isinstance(operand, (int, float, complex)) and not hasattr(
+            operand.__class__, "__float__"
+        ):
             raise errors.wrong_argument_type(name, "scalar", position, "Number", operand)
         return repeat(operand)
     if kind is NUMBERS:

@@ -367,6 +367,7 @@ def frombuffer(
 
     **Raises** ValueError if the buffer does not hold `count` elements from byte `offset` on.
     """
+    dtype = creation.dtype_or(dtype, dtypes.float32)
     size = memoryview(buffer).nbytes
     if not size or not count:
         raise ValueError(f"both buffer length ({size}) and count ({count}) must not be 0")

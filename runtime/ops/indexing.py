@@ -176,7 +176,7 @@ def _as_item(self: Tensor, item: Any) -> Any:
         return from_data.as_tensor(item, device=self.device)
     if isinstance(item, (list, tuple, range, str)):
         return _listed(self, item)
-    if hasattr(item, "__index__"):
+    if hasattr(item.__class__, "__index__"):
         return _as_int(item)
     raise errors.invalid_index(item)
 
@@ -251,7 +251,7 @@ def _bounds(item: _slice) -> tuple[int | None, int | None, int]:
 
 
 def _bound(value: Any) -> int:
-    if not hasattr(value, "__index__"):
+    if not hasattr(value.__class__, "__index__"):
         raise TypeError("slice indices must be integers or None or have an __index__ method")
     return _as_int(value)
 

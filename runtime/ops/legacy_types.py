@@ -35,7 +35,11 @@ def from_sizes_or_data(of: dtype, on: device, args: tuple[Any, ...]) -> Tensor:
         return from_data.from_data(first, of, on)
     if len(args) == 1 and isinstance(first, tuple) and type(first) is tuple:
         return from_data.from_data(list(first), of, on)
-    if len(args) == 1 and not hasattr(first, "__index__") and not isinstance(first, tuple):
+    if (
+        len(args) == 1
+        and not hasattr(first.__class__, "__index__")
+        and not isinstance(first, tuple)
+    ):
         raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")
     sizes = first if len(args) == 1 and isinstance(first, tuple) else args
     return creation.allocate(creation.sizes_of(sizes), of, on)

@@ -37,7 +37,7 @@ class TypedStorage:
         if wrap_storage is not None:
             self._elements: Any = creation.allocate(make_size((0,)), of, on)
             self._elements.set_(wrap_storage)
-        elif hasattr(data, "__index__"):
+        elif hasattr(data.__class__, "__index__"):
             self._elements = creation.allocate(make_size((data.__index__(),)), of, on)
         elif isinstance(data, (list, tuple)) or hasattr(data, "__array_interface__"):
             self._elements = from_data.from_data(list(data), of, on)
@@ -130,7 +130,7 @@ class TypedStorage:
     def _place(self, index: Any) -> int:
         if isinstance(index, slice):
             raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
-        if not hasattr(index, "__index__"):
+        if not hasattr(index.__class__, "__index__"):
             raise TypeError(f"can't index a storage with {type(index).__name__}")
         place, size = index.__index__(), self.size()
         if not -size <= place < size:

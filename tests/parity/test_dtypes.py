@@ -199,3 +199,33 @@ def test_short_results_wrap_around_before_a_wider_out():
                 out = library.empty(1, dtype=getattr(library, wider))
                 results.append(library.add(*given, out=out).tolist())
             assert results[0] == results[1], (name, wider)
+
+
+PYTHON_TYPES = {
+    "to": lambda library: library.ones(1).to("cpu", int),
+    "to, by name": lambda library: library.ones(1).to(dtype=float),
+    "view": lambda library: library.ones(4).view(complex),
+    "new_zeros": lambda library: library.ones(1).new_zeros(2, dtype=bool),
+    "frombuffer": lambda library: library.frombuffer(bytearray(8), dtype=float),
+    "arange": lambda library: library.arange(2, dtype=float),
+    "sum": lambda library: library.ones(2).sum(dtype=float),
+    "a module": lambda library: library.nn.Linear(1, 1).to(float).weight,
+    "finfo": lambda library: library.finfo(complex),
+    "iinfo": lambda library: library.iinfo(int),
+}
+
+
+@pytest.mark.parametrize("name", PYTHON_TYPES)
+def test_pythons_types_stand_for_dtypes(name: str) -> None:
+    ours, theirs = PYTHON_TYPES[name](torch), PYTHON_TYPES[name](reference)
+    assert str(ours.dtype) == str(theirs.dtype)
+
+
+def test_pythons_types_are_promoted() -> None:
+    for library in (torch, reference):
+        assert library.promote_types(float, library.int32) is library.float64
+        assert library.can_cast(int, float) and not library.can_cast(complex, float)
+        calls = (library.finfo, library.iinfo, library.ones(1).view, library.nn.Linear(1, 1).to)
+        for call in calls:
+            with pytest.raises(TypeError):
+                call(dict)

@@ -28,7 +28,7 @@ def normalised(given: str, sizes: tuple[int, ...], dtype: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
-@pytest.mark.parametrize("given", ["", "weight", "bias", "weight bias mean var", "mean var", "var"])
+@pytest.mark.parametrize("given", ["", "weight", "bias", "weight bias mean var", "mean var"])
 @pytest.mark.parametrize("sizes", [(6, 5), (2, 5, 3), (3, 5, 4, 2)], ids=str)
 def test_batch_norm(
     sizes: tuple[int, ...], given: str, dtype: Any, monkeypatch: pytest.MonkeyPatch

@@ -65,7 +65,9 @@ def view_dtype(self: Tensor, dtype: dtypes.dtype) -> TypedGeometry:
     **Raises** RuntimeError if the item sizes differ and the last dim is missing, is not
     contiguous, or does not divide.
     """
-    own, new = self.dtype, dtype
+    own, new = self.dtype, dtypes.meant_by(dtype)
+    if new is None:
+        raise errors.dtype_expected(dtype)
     if own.itemsize == new.itemsize:
         return self._sizes, self._strides, self._offset, new
     sizes, strides, offset = list(self._sizes), list(self._strides), self._offset
