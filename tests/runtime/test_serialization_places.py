@@ -370,10 +370,10 @@ def test_safetensors_by_load(tmp_path: Path) -> None:
     assert torch.load(path)["a"].tolist() == [1, 1]
     with pytest.raises(RuntimeError, match="not as a dict"):
         torch.load(path, map_location={"cpu": "cpu"})
-    for old, new in ((b'"F32","shape":[2]', b'"F8_E4M3","shape":[8]'), (b"F32", b"X32")):
+    for old, new in ((b'"F32","shape":[2]', b'"F4","shape":[16]'), (b"F32", b"X32")):
         data = path.read_bytes()
         head = data[8 : 8 + int.from_bytes(data[:8], "little")].rstrip().replace(old, new)
         changed = len(head).to_bytes(8, "little") + head + data[-8:]
         (tmp_path / "y.safetensors").write_bytes(changed)
-        with pytest.raises(LoadError, match=r"F8_E4M3|damaged"):
+        with pytest.raises(LoadError, match=r"F4|damaged"):
             torch.load(tmp_path / "y.safetensors")
