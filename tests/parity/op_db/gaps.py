@@ -130,8 +130,8 @@ def gaps_of(entry: str) -> list[Gap]:
     return [gap for gap in GAPS if entry in gap.entries.split()]
 
 
-def covers(gap: Gap, dtype: str, check: str) -> bool:
-    """Whether a row expects a kind of fault."""
-    if not any(fnmatchcase(dtype, pattern) for pattern in gap.dtypes.split()):
+def covers(gap: Gap, check: str, dtype: str | None = None) -> bool:
+    """Whether a row expects a kind of fault, in a dtype or, where there is none, in any."""
+    if dtype is not None and not any(fnmatchcase(dtype, each) for each in gap.dtypes.split()):
         return False
     return any(fnmatchcase(check, pattern) for pattern in gap.checks)
