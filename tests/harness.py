@@ -270,7 +270,7 @@ def is_quick(case: Case) -> bool:
     Loops and broadcasting are the same for every formula: a sixth of the formulas is enough to
     test them; of the others the usual case is.
     """
-    if not is_pointwise(case.operator) or zlib.crc32(case.operator.name.encode()) % 6 == 0:
+    if not is_pointwise(case.operator) or is_one_of(case.operator, 6):
         return True
     return case.label == "usual" or case.label.startswith("extra")
 
@@ -292,6 +292,11 @@ def rarer(operator: Operator) -> list[str]:
     start = zlib.crc32(operator.name.encode())
     picked = [names[(start + 3 * i) % len(names)] for i in range(2 if names else 0)]
     return list(dict.fromkeys(picked))
+
+
+def is_one_of(operator: Operator, several: int) -> bool:
+    """Whether an operator stands for so many in the quick tier, the same ones in every run."""
+    return zlib.crc32(operator.name.encode()) % several == 0
 
 
 def at_dtype(case: Case, dtype: str) -> Case:
