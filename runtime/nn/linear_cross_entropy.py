@@ -64,7 +64,12 @@ class LinearCrossEntropyLoss(_WeightedLoss):
 
     def extra_repr(self) -> str:
         """As it is written."""
-        names = "num_classes out_features reduction ignore_index label_smoothing options"
-        told = {"in_features": self.linear.in_features, "bias": self.linear.bias is not None}
+        told = {
+            "in_features": self.linear.in_features,
+            "num_classes": self.num_classes,
+            "out_features": self.out_features,
+            "bias": self.linear.bias is not None,
+        }
+        names = "reduction ignore_index label_smoothing options"
         told |= {name: getattr(self, name) for name in names.split()}
         return ", ".join(f"{name}={value}" for name, value in told.items())

@@ -7,6 +7,7 @@ import itertools
 import pytest
 
 import torchgen_out as torch
+from runtime import dispatch
 from runtime.backends.cuda import reduction as calls_of
 from runtime.backends.cuda.reduction import Fold, Geometry, plan_walk, slices
 from runtime.core import dtype as dtypes
@@ -19,7 +20,7 @@ from tests.cuda.compiling import check, needs_extra
 from tests.cuda.test_operators import compare, on_device
 
 REDUCTIONS = [each for each in operators.values() if isinstance(each, Reduction)]
-OURS = calls.Session(torch)
+OURS = calls.Session(torch, dispatch.ops)
 WALKS = (Walk(1, 1, False, False), Walk(2, 2, False, True))
 WIDE = Walk(3, 1, True, False)
 SUMMED = ("bfloat16", "int32", "bool", "complex64", "float64")

@@ -52,6 +52,20 @@ def test_older_reductions_of_losses(name: str, older: dict[str, bool], reduction
     assert loss.reduction == reduction
 
 
+def test_functions_of_losses_take_older_reductions() -> None:
+    x, y = torch.rand(3, 4), torch.rand(3, 4)
+    classes = torch.tensor([0, 2, 1])
+    names = torch.tensor([[1, -1, 0, 0], [0, 2, -1, 1], [3, 1, 2, -1]])
+    given = {"nll_loss": classes, "cross_entropy": classes, "multi_margin_loss": classes}
+    given |= {"multilabel_margin_loss": names, "mse_loss": y, "l1_loss": y, "smooth_l1_loss": y}
+    given |= {"kl_div": y, "binary_cross_entropy": y, "soft_margin_loss": y}
+    for name, target in given.items():
+        loss = getattr(torch.nn.functional, name)
+        with pytest.warns(UserWarning):
+            older = loss(x, target, size_average=False)
+        assert torch.equal(older, loss(x, target, reduction="sum")), name
+
+
 EYE = torch.eye(3)
 DEPRECATED = {
     "cholesky": lambda: torch.cholesky(EYE),

@@ -7,6 +7,7 @@ from typing import Any
 
 import torchgen_out as torch
 from runtime import errors
+from runtime.ops.composite.losses import named_reduction
 
 
 def _reduced(loss: Any, reduction: str) -> Any:
@@ -28,6 +29,7 @@ def multilabel_margin_loss(
 
     Shape: (N, C) or (C), targets of the same shape: classes, ended by a negative number.
     """
+    reduction = named_reduction(size_average, reduce, reduction)
     if target.dtype is not torch.int64:
         raise errors.scalar_type_mismatch(torch.int64, target.dtype)
     if input.dim() and not input.size(-1):
@@ -41,8 +43,6 @@ def multilabel_margin_loss(
         )
     if not input.dim():
         return multilabel_margin_loss(input.reshape(1), target.reshape(1), reduction=reduction)
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not a valid value for reduction")
     if ((target < -1) | (target >= target.size(-1))).any():
         raise RuntimeError("multilabel_margin_loss: target is out of range")
     batched = input.dim() == 2

@@ -15,6 +15,11 @@ GAPS: tuple[Gap, ...] = (
         ("differentiable values",),
         "Adam AdamW NAdam",
     ),
+    Gap(
+        "a search along a line of complex numbers amplifies rounding, to 1e-12 of them",
+        ("trajectory values",),
+        "LBFGS",
+    ),
     Gap("PyTorch keeps scratch memory in the state", ("state",), "LBFGS"),
 )
 
