@@ -100,7 +100,10 @@ def scatter_source_backward(grad: Any, dim: int, index: Any, sizes: Sequence[int
 
 
 def _grow(grad: Any, sizes: Sequence[int]) -> Tensor:
-    """Fill up with zeros behind, in every dim."""
+    """Fill up with zeros behind, in every dim; one number may have other dims than sizes."""
+    if grad.ndim != len(sizes):
+        one = grad if grad.numel() else grad.new_zeros(1)
+        grad = one.reshape((1,) * len(sizes))
     for dim, size in enumerate(sizes):
         missing = size - grad.shape[dim]
         if missing:
@@ -112,7 +115,7 @@ def _grow(grad: Any, sizes: Sequence[int]) -> Tensor:
 
 def _cut(tensor: Any, sizes: Sequence[int]) -> Any:
     if tensor.ndim < len(sizes):
-        return tensor.reshape(tuple(sizes))  # one number, beside an index of one element
+        tensor = tensor.reshape((1,) * len(sizes))  # one number, beside an index of one or none
     for dim, size in enumerate(sizes):
         if tensor.shape[dim] != size:
             tensor = tensor.narrow(dim, 0, size)

@@ -1,5 +1,6 @@
 """Indexing against PyTorch: values, shapes, strides, view or copy, gradients, errors."""
 
+import itertools
 import random
 import warnings
 from operator import getitem
@@ -7,7 +8,7 @@ from operator import getitem
 import numpy as np
 import pytest
 
-import torchgen_out  # noqa: F401  (fills the tables)
+import torchgen_out
 from runtime.ops import from_data
 
 theirs = pytest.importorskip("torch")
@@ -238,3 +239,22 @@ def test_walking():
             action(x[0, 0])
     with pytest.raises(RuntimeError, match="only supports Tensor or scalar"):
         "a" in x  # noqa: B015
+
+
+@pytest.mark.parametrize("name", ["scatter", "scatter_add", "index_add", "index_copy"])
+def test_gradients_where_one_number_stands_for_a_list_of_one(name: str) -> None:
+    """Where PyTorch's backward refuses its own forward, ours gives what was written its part."""
+
+    def gradients(library, sizes):
+        own, places, given = sizes
+        x = library.ones(own, dtype=library.float64).requires_grad_()
+        source = library.full(given, 3.0, dtype=library.float64).requires_grad_()
+        getattr(x, name)(0, library.zeros(places, dtype=library.int64), source).sum().backward()
+        return x.grad.tolist(), source.grad.tolist()
+
+    for sizes in itertools.product([(), (1,)], [(), (1,)], [(), (1,)]):
+        try:
+            expected = gradients(theirs, sizes)
+        except (RuntimeError, IndexError):
+            continue
+        assert gradients(torchgen_out, sizes) == expected, sizes

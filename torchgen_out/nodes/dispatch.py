@@ -1782,11 +1782,11 @@ def recording_index_add_(below, needs_self, needs_source):
 class IndexCopyBackward0(Node):
     """index_copy
     self: grad.index_fill(dim, index, 0)
-    source: grad.index_select(dim, index).expand_as(source)
+    source: grad.index_select(dim, index).reshape(source.shape)
     index: non_differentiable
     """
 
-    __slots__ = ("saved_dim", "saved_index", "saved_source")
+    __slots__ = ("saved_dim", "saved_index", "saved_source_sizes")
 
     def apply(node, grad):
         edges = node.edges
@@ -1797,13 +1797,12 @@ class IndexCopyBackward0(Node):
         if edges[0] is not None:
             grad_self = grad.index_fill(dim, index, 0)
         if edges[1] is not None:
-            source = unpack(node.saved_source, node)
-            grad_source = grad.index_select(dim, index).expand_as(source)
+            source_sizes = node.saved_source_sizes
+            grad_source = grad.index_select(dim, index).reshape(source_sizes)
         return grad_self, grad_source
 
     def release(node):
         node.saved_index = None
-        node.saved_source = None
 
 
 def recording_index_copy(below, needs_self, needs_source):
@@ -1821,7 +1820,7 @@ def recording_index_copy(below, needs_self, needs_source):
         node.saved_dim = dim
         node.saved_index = save(index)
         if needs_source:
-            node.saved_source = save(source)
+            node.saved_source_sizes = source._sizes
         attach(result, node)
         return result
 
@@ -1843,7 +1842,7 @@ def recording_index_copy_(below, needs_self, needs_source):
         node.saved_dim = dim
         node.saved_index = save(index)
         if needs_source:
-            node.saved_source = save(source)
+            node.saved_source_sizes = source._sizes
         result = below(self, dim, index, source)
         rebase_history(result, node)
         return result
