@@ -1,4 +1,4 @@
-"""Emits the operator reference: one Markdown page per namespace, and the table of test samples."""
+"""Emits the operator reference: one Markdown page per namespace."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from codegen import formula as formulas
-from codegen.emit import naming, translate
+from codegen.emit import naming
 from codegen.emit.environment import render
 from codegen.model.derivative import Gradient, GradientKind
-from codegen.model.operator import Operator, Pointwise, Samples
+from codegen.model.operator import Operator, Pointwise
 from codegen.model.program import Program
 from codegen.model.vocabulary import NAMESPACES
 from codegen.write import File
@@ -29,30 +29,12 @@ class Section:
     derivatives: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """The test inputs of one operator, as Python literals."""
-
-    name: str
-    domains: str
-    choices: str
-    calls: tuple[str, ...]
-
-
 def emit(program: Program) -> Iterable[File]:
-    """Emit `reference/*.md` and `testing/samples.py`."""
+    """Emit `reference/*.md`."""
     for page in PAGES:
         sections = list(_sections(program, page))
         if sections:
             yield render(f"reference/{page}.md", "reference.md.jinja", page=page, sections=sections)
-    samples = [
-        _sample(operator.name, operator.samples)
-        for operator in program.operators
-        if operator.samples is not None
-    ]
-    yield render("testing/samples.py", "samples.py.jinja", samples=samples)
-    if not program.is_library:  # the library's is a facade
-        yield render("testing/__init__.py", "package.py.jinja", summary="Inputs of the tests.")
 
 
 def _page_of(operator: Operator) -> str:
@@ -111,20 +93,3 @@ def _gradient_text(gradient: Gradient) -> str:
     if gradient.expression is None:
         return str(gradient.kind.value).replace("_", " ")
     return "`" + " ".join(gradient.expression.text.split()) + "`"
-
-
-def _sample(name: str, samples: Samples) -> Sample:
-    domains = ", ".join(f'"{d.argument}": ({d.low!r}, {d.high!r})' for d in samples.domains)
-    choices = ", ".join(
-        f'"{c.argument}": [{", ".join(translate.literal(v) for v in c.values)}]'
-        for c in samples.choices
-    )
-    calls = tuple(
-        "({"
-        + ", ".join(
-            f'"{argument}": {translate.literal(text.text)}' for argument, text in call.arguments
-        )
-        + f"}}, {translate.literal(call.raises)})"
-        for call in samples.calls
-    )
-    return Sample(name, "{" + domains + "}", "{" + choices + "}", calls)

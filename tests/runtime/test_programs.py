@@ -19,7 +19,7 @@ import pytest
 import torchgen_out as torch
 from codegen.emit import absent_modules, package
 
-INNER = ("operators", "kernels", "nodes", "functions", "testing.samples", "as_torch")
+INNER = ("operators", "kernels", "nodes", "functions", "as_torch")
 """Modules that are generated for the library itself."""
 NEEDS_PACKAGES = ("utils.tensorboard",)
 
